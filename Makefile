@@ -1,0 +1,41 @@
+# make demo   grow a tree on a bundled table and read it
+# make test   everything that must be green before a change lands
+# Each target sets up what it needs; a machine with python3 and make will do.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
+TEST_TOOLS = pytest pytest-xdist hypothesis pandas polars pyarrow safetensors
+LINT_TOOLS = ruff mypy import-linter
+
+.PHONY: demo test lint test-slow clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(PYTEST_ARGS)
+
+lint: $(VENV)/.tools
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-slow: $(VENV)/.tools
+	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.installed
+	$(PIP) install --constraint constraints.txt $(TEST_TOOLS) $(LINT_TOOLS)
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,73 @@
+"""Spinney grows decision trees that can be read and questioned.
+
+>>> import spinney
+>>> melons = {"texture": ["clear", "clear", "blurry"], "ripe": ["yes", "yes", "no"]}
+>>> model = spinney.grow(melons, target="ripe", recipe="id3")
+>>> print(model.rules())
+IF texture = blurry THEN ripe = no  (support 1, confidence 100.0 %)
+IF texture = clear THEN ripe = yes  (support 2, confidence 100.0 %)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from spinney._version import __version__
+from spinney.errors import (
+    CellError,
+    DataError,
+    MissingExtraError,
+    ModelFormatError,
+    ParameterError,
+    SpinneyError,
+    SpinneyWarning,
+)
+
+if TYPE_CHECKING:
+    from spinney.api import grow, load
+    from spinney.counts import CountTable
+    from spinney.estimators import TreeClassifier
+    from spinney.files import read_table
+    from spinney.recipe import Recipe
+    from spinney.tree import Node, Tree
+
+__all__ = [
+    "CellError",
+    "CountTable",
+    "DataError",
+    "MissingExtraError",
+    "ModelFormatError",
+    "Node",
+    "ParameterError",
+    "Recipe",
+    "SpinneyError",
+    "SpinneyWarning",
+    "Tree",
+    "TreeClassifier",
+    "__version__",
+    "grow",
+    "load",
+    "read_table",
+]
+
+# Heavy modules load when a name is first used, so that ``import spinney`` is quick.
+_HOMES = {
+    "CountTable": "spinney.counts",
+    "Node": "spinney.tree",
+    "Recipe": "spinney.recipe",
+    "Tree": "spinney.tree",
+    "TreeClassifier": "spinney.estimators",
+    "grow": "spinney.api",
+    "load": "spinney.api",
+    "read_table": "spinney.files",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    msg = f"module 'spinney' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

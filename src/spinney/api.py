@@ -1,0 +1,130 @@
+"""The functions that a user types first: grow a tree, load one."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from spinney.declare import declarations_of
+from spinney.errors import ParameterError, did_you_mean
+from spinney.estimators import TreeClassifier
+from spinney.files.model_file import load_model
+from spinney.growing import grow_from
+from spinney.recipe import Recipe
+from spinney.table import Value
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["grow", "load"]
+
+SOURCES = ("memory", "duckdb")
+
+
+def grow(
+    data: Any,
+    target: str,
+    *,
+    recipe: str | Recipe = "c4.5",
+    nominal: Sequence[str] = (),
+    ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    weight: str | None = None,
+    missing_values: Sequence[str] = (),
+    source: str | None = None,
+    connection: Any = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    **settings: Any,
+) -> TreeClassifier:
+    """Grow a tree on a table that holds its target.
+
+    Parameters
+    ----------
+    data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
+        The table; see :func:`spinney.read_table`.
+    target : str
+        The column to predict.
+    recipe : {"id3", "c4.5", "cart"} or Recipe
+        The learner.
+    nominal, numeric, ignore : sequences of str
+        Columns whose kind is declared, or that are left out.
+    ordinal : mapping of str to levels
+        Ordered columns with their levels, low to high; or texts such as
+        ``"size:small<medium<large"``.
+    weight : str, optional
+        The column of row weights.
+    missing_values : sequence of str
+        Texts that stand for a missing cell, such as ``"?"``. Empty cells are
+        missing anyway; the text ``NA`` is not, unless it is named here.
+    source : {"memory", "duckdb"}, optional
+        Where rows are counted. A DuckDB relation stays in DuckDB, everything else
+        is read into memory, unless this says otherwise.
+    connection : DuckDB connection, optional
+        That of a relation: values are then bound to its statements.
+    format, encoding : str
+        Those of a file, where its suffix does not tell.
+    **settings
+        Further parameters of :class:`TreeClassifier`.
+
+    Returns
+    -------
+    TreeClassifier
+        Grown. It reads later tables by the names of columns, in any order.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> melons = {"texture": ["clear", "clear", "blurry", "blurry"],
+    ...           "density": [0.7, 0.3, 0.8, 0.2], "ripe": ["yes", "no", "no", "no"]}
+    >>> print(spinney.grow(melons, target="ripe", recipe="cart"))
+    ripe  (4: no 3 (75 %), yes 1 (25 %))
+    ├── texture = blurry → no  (2: no 2 (100 %))
+    └── texture = clear  (2: no 1 (50 %), yes 1 (50 %))
+        ├── density ≤ 0.5 → no  (1: no 1 (100 %))
+        └── density > 0.5 → yes  (1: yes 1 (100 %))
+    """
+    declared = declarations_of(nominal, ordinal, numeric, ignore, missing_values)
+    estimator = _estimator(recipe, settings)
+    model = grow_from(
+        data,
+        target,
+        recipe=estimator._recipe(),
+        declarations=declared,
+        weight=weight,
+        source=source,
+        connection=connection,
+        format=format,
+        encoding=encoding,
+        class_weight=estimator.class_weight,
+        ties=estimator.ties,
+        force=estimator.force,
+    )
+    return estimator._adopt_by_name(model)
+
+
+def load(path: "str | os.PathLike[str]") -> TreeClassifier:
+    """Load a model that was saved.
+
+    The file is checked whole before it is used, and no code in it is ever run.
+
+    Parameters
+    ----------
+    path : str or path
+        A file written by ``model.save``.
+
+    Raises
+    ------
+    ModelFormatError
+        If it is no model, or a damaged one.
+    """
+    model = load_model(path)
+    return TreeClassifier(model.recipe)._adopt_by_name(model)
+
+
+def _estimator(recipe: str | Recipe, settings: Mapping[str, Any]) -> TreeClassifier:
+    known = TreeClassifier().get_params()
+    for name in settings:
+        if name not in known:
+            msg = f"there is no parameter {name!r}: {did_you_mean(name, known)}"
+            raise ParameterError(msg)
+    return TreeClassifier(recipe, **settings)

@@ -1,0 +1,358 @@
+"""Cells of any origin made into the columns of a table.
+
+Words
+-----
+marker
+    a text the user declared to stand for a missing cell.
+family
+    what the cells of a column are before its kind is known: ``text``, ``number``,
+    ``boolean``, or one of the times ``day``, ``instant`` and ``clock``.
+
+A number, a day and an instant are missing where they equal a marker that reads as
+one; a text where it *is* a marker. The empty text is always missing.
+"""
+
+import datetime
+import numbers
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.declare import Declarations
+from spinney.errors import CellError, DataError, SpinneyWarning
+from spinney.table import Column, Kind, Value, factorise, level_order
+from spinney.times import (
+    CLOCK_UNIT,
+    DAY_UNIT,
+    INSTANT_UNIT,
+    as_instant,
+    days_of,
+    parse_time,
+    seconds_of,
+    seconds_of_day,
+    time_text,
+)
+
+__all__ = [
+    "LARGEST_EXACT_INTEGER",
+    "coded_column",
+    "column_from_values",
+    "marker_numbers",
+    "numeric_column",
+    "parse_number",
+    "plain_values",
+    "refuse_infinity",
+    "refuse_level",
+    "refuse_text",
+    "reorder",
+    "typed_levels",
+    "warn_of_large_integers",
+]
+
+LARGEST_EXACT_INTEGER = 2**53
+
+_UNITS = {"day": DAY_UNIT, "instant": INSTANT_UNIT, "clock": CLOCK_UNIT}
+_MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
+
+
+def parse_number(text: str) -> float | None:
+    """Return the number a text is, or None.
+
+    >>> parse_number("1e3"), parse_number("1_000"), parse_number("x")
+    (1000.0, None, None)
+    """
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def marker_numbers(markers: Iterable[str], *, unit: str | None) -> tuple[float, ...]:
+    """Return the markers that read as numbers (or times) of a column of this unit."""
+    numbers_ = []
+    for marker in markers:
+        number = parse_number(marker) if unit is None else parse_time(marker, unit)
+        if number is not None and number == number:
+            numbers_.append(number)
+    return tuple(numbers_)
+
+
+def refuse_infinity(name: str, value: float) -> DataError:
+    """Return the error for an infinite number."""
+    return DataError(
+        f"column {name!r} holds {value}, and a tree cannot cut at infinity: declare "
+        f"it missing (--missing {value}) or ignore the column (--ignore {name})"
+    )
+
+
+def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataError:
+    """Return the error for a text in a column that was declared numeric."""
+    if declarations.only is not None:
+        return DataError(
+            f"column {name!r} was numeric when the model was grown, but holds "
+            f"{value!r} here: mend that cell, or leave it empty"
+        )
+    return DataError(
+        f"column {name!r} was declared numeric but holds {value!r}: declare that "
+        f"missing (--missing {value}) or do not declare the column numeric"
+    )
+
+
+def refuse_level(name: str, value: Value, levels: Iterable[Value]) -> DataError:
+    """Return the error for a cell that is none of the declared levels."""
+    order = " < ".join(map(str, levels))
+    return DataError(
+        f"column {name!r} holds {value!r}, which is none of its levels {order}: add "
+        f"it to the levels or declare it missing (--missing {value})"
+    )
+
+
+def warn_of_large_integers(name: str) -> None:
+    """Warn that integers of this column are not exact as float64."""
+    message = (
+        f"column {name!r} holds integers beyond 2**53, and different ones become the "
+        f"same number: declare it nominal (--nominal {name}) or ignore it "
+        f"(--ignore {name})"
+    )
+    warnings.warn(message, SpinneyWarning, stacklevel=2)
+
+
+def numeric_column(
+    name: str,
+    cells: NDArray[Any],
+    *,
+    missing: Iterable[str] = (),
+    unit: str | None = None,
+) -> Column:
+    """Return a numeric column of these numbers; NaN and the markers are missing.
+
+    >>> numeric_column("x", np.array([1.0, -1.0]), missing=["-1"]).cells
+    array([ 1., nan])
+    """
+    # The sum makes a copy, and one zero out of 0.0 and -0.0.
+    with np.errstate(over="ignore"):
+        numbers_ = np.asarray(cells).astype(np.float64) + 0.0
+    markers = marker_numbers(missing, unit=unit)
+    if markers:
+        numbers_[np.isin(numbers_, markers)] = np.nan
+    infinite = np.flatnonzero(np.isinf(numbers_))
+    if len(infinite):
+        raise refuse_infinity(name, float(numbers_[infinite[0]]))
+    return Column(name, "numeric", numbers_, unit=unit)
+
+
+def coded_column(
+    name: str,
+    values: Sequence[Value | None],
+    *,
+    missing: Iterable[str] = (),
+    levels: Sequence[Value] | None = None,
+) -> Column:
+    """Return a nominal column, or an ordinal one if its levels are given.
+
+    >>> coded_column("x", ["b", "a", None]).levels
+    ('a', 'b')
+    """
+    codes, seen = factorise(values)
+    return reorder(name, codes, list(seen), missing=missing, levels=levels)
+
+
+def reorder(
+    name: str,
+    codes: NDArray[np.int32],
+    seen: Sequence[Value],
+    *,
+    missing: Iterable[str] = (),
+    levels: Sequence[Value] | None = None,
+) -> Column:
+    """Return the column whose cell ``i`` is ``seen[codes[i]]``, its levels in order.
+
+    Texts are seen in their order, as :func:`factorise` gives them.
+    """
+    markers = frozenset(missing)
+    if levels is None and set(map(type, seen)) == {str} and markers.isdisjoint(seen):
+        return Column(name, "nominal", codes, tuple(seen))
+    dropped = markers | set(marker_numbers(markers, unit=None))
+    values = [_whole(value) for value in seen]
+    kept = [value for value in values if not _is_marker(value, dropped)]
+    if levels is None:
+        ordered = tuple(sorted(kept, key=level_order))
+    else:
+        ordered = typed_levels(levels, kept)
+    place = {level_order(level): code for code, level in enumerate(ordered)}
+    recode = np.full(len(values) + 1, -1, dtype=np.int32)
+    for code, value in enumerate(values):
+        if _is_marker(value, dropped):
+            continue
+        if isinstance(value, float) and np.isinf(value):
+            raise refuse_infinity(name, value)
+        if (found := _place(value, place)) is None:
+            raise refuse_level(name, value, ordered)
+        recode[code] = found
+    kind: Kind = "nominal" if levels is None else "ordinal"
+    return Column(name, kind, recode[codes], ordered)
+
+
+def _whole(value: Value) -> Value:
+    """Return a float without a fraction as an int."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _is_marker(value: Value, markers: frozenset[Value]) -> bool:
+    return (str(value).lower() if isinstance(value, bool) else value) in markers
+
+
+def typed_levels(levels: Sequence[Value], seen: Sequence[Value]) -> tuple[Value, ...]:
+    """Return declared levels as values of the type that the cells have.
+
+    >>> typed_levels(["1", "2"], [2, 1]), typed_levels(["1", "2"], ["2", "1"])
+    ((1, 2), ('1', '2'))
+    """
+    if seen and all(isinstance(value, bool) for value in seen):
+        known: dict[str, Value] = {"true": True, "false": False}
+        return tuple(known.get(str(level).lower(), level) for level in levels)
+    if seen and not any(isinstance(value, (bool, str)) for value in seen):
+        parsed = [parse_number(str(level)) for level in levels]
+        return tuple(
+            level if number is None else _whole(number)
+            for level, number in zip(levels, parsed, strict=True)
+        )
+    return tuple(levels)
+
+
+def _place(value: Value, place: dict[tuple[str, Value], int]) -> int | None:
+    """Return the code of a value, matched as it is or as text."""
+    found = place.get(level_order(value))
+    return place.get(("text", str(value))) if found is None else found
+
+
+def column_from_values(
+    name: str, values: Sequence[object], declarations: Declarations
+) -> Column:
+    """Return a column of Python objects, its kind declared or found from the cells.
+
+    Examples
+    --------
+    >>> column_from_values("x", [1, None, 2.5], Declarations()).cells
+    array([1. , nan, 2.5])
+    >>> column_from_values("x", ["a", 1], Declarations()).levels
+    (1, 'a')
+    """
+    cells, families = plain_values(name, values)
+    kind = declarations.kind(name)
+    if families & set(_UNITS):
+        return _time_column(name, cells, families, declarations)
+    if kind == "numeric" or (kind is None and families <= {"number"}):
+        return _number_column(name, cells, declarations)
+    levels = declarations.ordinal[name] if kind == "ordinal" else None
+    return coded_column(name, cells, missing=declarations.missing, levels=levels)
+
+
+def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[str]]:
+    """Return the cells as plain Python values, None where missing, and families."""
+    readers: dict[type, tuple[str, Callable[[Any], Any]]] = {}
+    for kind in set(map(type, values)):
+        reader = _reader(kind)
+        if reader is None:
+            row = next(i for i, value in enumerate(values, 1) if type(value) is kind)
+            msg = (
+                f"column {name!r} holds a {kind.__name__} in row {row}; an "
+                "argument must be a string or a number: turn it into text, a number "
+                f"or a date, or ignore the column (--ignore {name})"
+            )
+            raise CellError(msg)
+        readers[kind] = reader
+    if set(readers) <= {str, type(None)}:
+        texts = [value or None for value in values]
+        return texts, ({"text"} if any(texts) else set())
+    cells = [readers[type(value)][1](value) for value in values]
+    families = {
+        readers[type(value)][0]
+        for value, cell in zip(values, cells, strict=True)
+        if cell is not None
+    }
+    return cells, families
+
+
+def _reader(kind: type) -> tuple[str, Callable[[Any], Any]] | None:
+    """Return the family of a type of cells and the function that makes them plain."""
+    if kind.__name__ in _MISSING_TYPES:
+        return "missing", lambda _: None
+    if issubclass(kind, (bool, np.bool_)):
+        return "boolean", bool
+    if issubclass(kind, str):
+        return "text", lambda text: str(text) or None
+    if issubclass(kind, (int, np.integer)):
+        return "number", int
+    if issubclass(kind, (float, np.floating, Decimal, numbers.Rational)):
+        return "number", lambda number: None if number != number else float(number)
+    if issubclass(kind, datetime.datetime):
+        return "instant", lambda instant: instant
+    if issubclass(kind, datetime.date):
+        return "day", lambda day: day
+    if issubclass(kind, datetime.time):
+        return "clock", lambda clock: clock
+    if issubclass(kind, np.datetime64):
+        return "instant", lambda instant: instant.astype("datetime64[us]").item()
+    return None
+
+
+def _number_column(name: str, cells: list[Any], declarations: Declarations) -> Column:
+    """Return a numeric column of numbers, booleans and texts that read as numbers."""
+    markers = frozenset(declarations.missing)
+    texts: dict[str, float] = {}
+    for text in {cell for cell in cells if isinstance(cell, str)}:
+        number = np.nan if text in markers else parse_number(text)
+        if number is None:
+            raise refuse_text(name, text, declarations=declarations)
+        texts[text] = number
+    if any(
+        isinstance(cell, int) and abs(cell) > LARGEST_EXACT_INTEGER for cell in cells
+    ):
+        warn_of_large_integers(name)
+    try:
+        found = np.array(
+            [np.nan if cell is None else texts.get(cell, cell) for cell in cells],
+            dtype=np.float64,
+        )
+    except OverflowError:
+        raise refuse_infinity(name, np.inf) from None
+    return numeric_column(name, found, missing=declarations.missing)
+
+
+def _time_column(
+    name: str, cells: list[Any], families: set[str], declarations: Declarations
+) -> Column:
+    """Return a column of days, instants or times of day."""
+    if families not in ({"day"}, {"instant"}, {"clock"}, {"day", "instant"}):
+        msg = (
+            f"column {name!r} mixes {' and '.join(sorted(families))} cells: make them "
+            f"all dates or all text, or ignore the column (--ignore {name})"
+        )
+        raise DataError(msg)
+    kind = declarations.kind(name)
+    if kind in ("nominal", "ordinal"):
+        levels = declarations.ordinal.get(name)
+        texts = [None if cell is None else time_text(cell) for cell in cells]
+        return coded_column(name, texts, missing=declarations.missing, levels=levels)
+    family = "instant" if "instant" in families else next(iter(families))
+    if families == {"day", "instant"}:
+        cells = [as_instant(cell) for cell in cells]
+    measures: dict[str, Callable[[Any], float]] = {
+        "day": days_of,
+        "instant": seconds_of,
+        "clock": seconds_of_day,
+    }
+    measure = measures[family]
+    found = np.array([np.nan if cell is None else measure(cell) for cell in cells])
+    return numeric_column(
+        name, found, missing=declarations.missing, unit=_UNITS[family]
+    )

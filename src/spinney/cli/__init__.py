@@ -1,0 +1,170 @@
+"""The shell tool: data to stdout, talk to stderr, exit codes that mean something.
+
+0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interrupted.
+"""
+
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import click
+
+from spinney._version import __version__
+from spinney.cli.options import in_shell_words
+from spinney.cli.output import say
+from spinney.errors import (
+    DataError,
+    ModelFormatError,
+    ParameterError,
+    SpinneyError,
+    SpinneyWarning,
+    did_you_mean,
+)
+
+__all__ = ["cli", "main", "run"]
+
+INTERRUPTED = 130
+EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
+    (DataError, 3),
+    (ParameterError, 2),
+    (ModelFormatError, 4),
+    (SpinneyError, 1),
+)
+
+
+class _Commands(click.Group):
+    """Loads a command when it is called, so that --help needs nothing heavy."""
+
+    names = ("grow", "show", "rules", "explain", "predict", "info")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.names:
+            return None
+        from spinney.cli import commands
+
+        found: click.Command = getattr(commands, cmd_name)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.names:
+            remedy = did_you_mean(args[0], self.names)
+            msg = f"there is no command {args[0]!r}: {remedy}"
+            raise click.UsageError(msg, ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  spinney grow melons.csv --target ripe -o melons.spinney
+  spinney rules melons.spinney
+  spinney predict melons.spinney new.csv -o out.csv
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interrupted.
+""",
+)
+@click.version_option(__version__, prog_name="spinney")
+def cli() -> None:
+    """Grow decision trees, read them, and question every number in them."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the shell tool and exit."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the shell tool and return its exit code; no traceback reaches the user."""
+    with warnings.catch_warnings(), _noted_interrupts() as interrupts:
+        warnings.showwarning = _say_warning
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", SpinneyWarning)
+        try:
+            # What it returns is the exit code of --help and --version, or None.
+            return cli.main(arguments, prog_name="spinney", standalone_mode=False) or 0
+        except click.ClickException as error:
+            return _misused(error)
+        except (click.Abort, KeyboardInterrupt):
+            say("interrupted")
+            return INTERRUPTED
+        except SystemExit:
+            # Click exits where the reader of our output has gone: no error of ours.
+            return 0
+        except Exception as error:  # noqa: BLE001 - the last line before the user
+            if interrupts:  # DuckDB makes an error of its own out of an interrupt
+                say("interrupted")
+                return INTERRUPTED
+            return _failed(error)
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Give a list that is not empty once the user has interrupted us."""
+    noted: list[int] = []
+
+    def note(number: int, _: Any) -> NoReturn:
+        noted.append(number)
+        raise KeyboardInterrupt
+
+    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not usual or threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _misused(error: click.ClickException) -> int:
+    """Say what is wrong with the command line, in one line."""
+    context = getattr(error, "ctx", None)
+    path = "spinney" if context is None else context.command_path
+    if type(error).__name__ == "NoArgsIsHelpError":  # not in every Click
+        error.show()
+    elif isinstance(error, click.NoSuchOption):
+        near = error.possibilities
+        remedy = f"{did_you_mean(error.option_name, near)} See" if near else "see"
+        say(f"error: there is no option {error.option_name!r}: {remedy} {path} --help")
+    else:
+        message = error.format_message().rstrip(".")
+        see = " See" if message.endswith("?") else "; see"
+        say(f"error: {message[:1].lower()}{message[1:]}{see} {path} --help")
+    return error.exit_code
+
+
+def _failed(error: Exception) -> int:
+    if os.environ.get("SPINNEY_TRACEBACK"):
+        raise error
+    for kind, code in EXIT_CODES:
+        if isinstance(error, kind):
+            message = str(error)
+            say(f"error: {in_shell_words(message) if code == 2 else message}")
+            return code
+    if isinstance(error, MemoryError):
+        say("error: out of memory: ignore columns, or use --source duckdb")
+    elif isinstance(error, OSError):
+        say(f"error: the system refused: {error}")
+    else:
+        say(
+            f"error: unexpected {type(error).__name__}: {error}. This is a fault of "
+            "ours; SPINNEY_TRACEBACK=1 shows where"
+        )
+    return 1
+
+
+def _say_warning(message: Any, *_: Any, **__: Any) -> None:
+    say(f"warning: {in_shell_words(str(message))}")

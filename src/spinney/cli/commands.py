@@ -1,0 +1,348 @@
+"""The commands."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney.cli.options import (
+    check_output,
+    file_options,
+    json_option,
+    output_options,
+    reading_options,
+    text_options,
+)
+from spinney.cli.output import (
+    STANDARD_OUTPUT,
+    as_json,
+    escaped,
+    say,
+    write_data,
+    write_text,
+)
+from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.readable import ReadableTree
+
+__all__ = ["explain", "grow", "info", "predict", "rules", "show"]
+
+
+SETTINGS = (
+    "criterion",
+    "grouping",
+    "max_depth",
+    "max_leaves",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "min_gain",
+)
+
+
+def _examples(*lines: str) -> str:
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _load(path: str) -> "ReadableTree":
+    from spinney.files.model_file import load_model
+    from spinney.readable import ReadableTree
+
+    if path == "-":
+        msg = "a model is not read from standard input: name its file"
+        raise ParameterError(msg)
+    return ReadableTree(load_model(path))
+
+
+@click.command(
+    epilog=_examples(
+        "spinney grow melons.csv --target ripe --ignore id",
+        "spinney grow melons.csv --target ripe --recipe cart -o melons.spinney",
+        'spinney grow shirts.tsv --target sold --ordinal "size:small<medium<large"',
+        "spinney grow votes.csv --target party --missing '?' --json > tree.json",
+        "spinney grow melons.csv --target ripe --recipe id3 --split-by umbilicus",
+        'spinney grow melons.csv --target ripe --split-by "texture = clear -> root"',
+        "cat melons.csv | spinney grow - --target ripe",
+    )
+)
+@click.argument("data")
+@click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
+@click.option("--recipe", default="c4.5", show_default=True, help="id3, c4.5 or cart.")
+@click.option("--criterion", help="gain, gain_ratio, gini or misclassification.")
+@click.option("--grouping", help="Of nominal values: multiway or binary.")
+@click.option(
+    "--missing-policy", help="fractional, most-common, own-category or branch."
+)
+@click.option("--max-depth", type=int, help="Most questions on a path.")
+@click.option("--max-leaves", type=int, help="Most leaves.")
+@click.option("--min-samples-split", type=float, help="Least weight to split a node.")
+@click.option("--min-samples-leaf", type=float, help="Least weight of a branch.")
+@click.option(
+    "--min-weight-fraction-leaf", type=float, help="The same as a share of all rows."
+)
+@click.option("--min-gain", type=float, help="Least gain of a split.")
+@click.option("--weight", metavar="COLUMN", help="The column of row weights.")
+@click.option(
+    "--class-weight",
+    multiple=True,
+    metavar="CLASS=NUMBER",
+    help='Multiply a class\'s weight; or "balanced". Repeatable.',
+)
+@click.option(
+    "--tie", multiple=True, metavar="COLUMN", help="Wins ties, in order. Repeatable."
+)
+@click.option(
+    "--split-by",
+    multiple=True,
+    metavar="[PATH ->] COLUMN",
+    help="Force a node's attribute; branches of a path are separated by ;. Repeatable.",
+)
+@click.option("--source", help="Where rows are counted: memory or duckdb.")
+@click.option("--quiet", is_flag=True, help="Do not print the tree.")
+@reading_options
+@output_options
+@text_options
+def grow(data: str, target: str, **options: Any) -> None:
+    """Grow a tree on the table DATA (a file, or - for standard input)."""
+    from spinney.declare import declarations_of
+    from spinney.files.model_file import save_model
+    from spinney.growing import grow_from
+    from spinney.readable import ReadableTree
+    from spinney.recipe import recipe_named
+
+    output = options["output"]
+    if output == STANDARD_OUTPUT:
+        msg = "-o '-': a model does not go to standard output: name a file, or --json"
+        raise ParameterError(msg)
+    check_output(output, force=options["force"])
+    settings = {name: options[name] for name in SETTINGS}
+    settings["missing"] = options["missing_policy"]
+    model = ReadableTree(
+        grow_from(
+            data,
+            target,
+            recipe=recipe_named(options["recipe"]).changed(**settings),
+            declarations=declarations_of(
+                options["nominal"],
+                options["ordinal"],
+                options["numeric"],
+                options["ignore"],
+                options["missing"],
+            ),
+            weight=options["weight"],
+            source=options["source"],
+            format=options["format_"],
+            encoding=options["encoding"],
+            class_weight=_class_weight(options["class_weight"]),
+            ties=options["tie"],
+            force=_forced(options["split_by"]),
+        )
+    )
+    if output is not None:
+        save_model(model.model_, output, force=options["force"])
+        say(f"saved to {output}")
+    if not options["quiet"]:
+        _show(model, max_depth=None, ascii_=options["ascii_"], json_=options["json_"])
+
+
+def _class_weight(given: tuple[str, ...]) -> Any:
+    if given == ("balanced",):
+        return "balanced"
+    weights: dict[str, float] = {}
+    for text in given:
+        label, sign, number = text.rpartition("=")
+        try:
+            weight = float(number)
+        except ValueError:
+            sign = ""
+        if not sign:
+            msg = f'--class-weight {text!r} must read CLASS=NUMBER, or be "balanced"'
+            raise ParameterError(msg)
+        if label in weights:
+            msg = f"--class-weight {text!r}: that class has a weight: give it once"
+            raise ParameterError(msg)
+        weights[label] = weight
+    return weights or None
+
+
+def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
+    forced: dict[tuple[str, ...], str] = {}
+    for text in given:
+        path, _, name = text.rpartition("->")
+        steps = tuple(step.strip() for step in path.split(";") if step.strip())
+        if steps in forced:
+            msg = (
+                f"--split-by {text!r}: that node is to be split by "
+                f"{forced[steps]!r}: name one attribute"
+            )
+            raise ParameterError(msg)
+        forced[steps] = name.strip()
+    return forced or None
+
+
+def _show(
+    model: "ReadableTree", *, max_depth: int | None, ascii_: bool, json_: bool
+) -> None:
+    from spinney.export.text import to_text
+
+    if json_:
+        write_data(escaped(model.export("json").rstrip("\n"), ascii_only=ascii_))
+    else:
+        write_text(
+            lambda plain: to_text(model.tree, max_depth=max_depth, ascii_only=plain),
+            ascii_only=ascii_,
+        )
+
+
+@click.command(
+    epilog=_examples(
+        "spinney show melons.spinney",
+        "spinney show melons.spinney --depth 2 --ascii",
+        "spinney show melons.spinney --json | jq '.nodes[0]'",
+    )
+)
+@click.argument("model")
+@click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper.")
+@text_options
+def show(model: str, depth: int | None, *, ascii_: bool, json_: bool) -> None:
+    """Print the tree of MODEL."""
+    if json_ and depth is not None:
+        msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
+        raise ParameterError(msg)
+    _show(_load(model), max_depth=depth, ascii_=ascii_, json_=json_)
+
+
+@click.command(
+    epilog=_examples(
+        "spinney rules melons.spinney", "spinney rules melons.spinney --json"
+    )
+)
+@click.argument("model")
+@text_options
+def rules(model: str, *, ascii_: bool, json_: bool) -> None:
+    """Print one rule for each leaf of MODEL."""
+    found = _load(model).rules()
+    if json_:
+        content = {"rules": found.as_dicts()}
+        write_data(as_json("rules", content, ascii_only=ascii_))
+    else:
+        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=ascii_)
+
+
+@click.command(
+    epilog=_examples(
+        "spinney explain melons.spinney --node 0",
+        "spinney explain melons.spinney --row new.csv --row-number 3",
+    )
+)
+@click.argument("model")
+@click.option("--node", type=int, help="The node whose arithmetic is wanted: 0 first.")
+@click.option("--row", metavar="DATA", help="The table that holds a row to follow.")
+@click.option(
+    "--row-number",
+    type=click.IntRange(min=1),
+    help="Which row of that table, the first if not said.",
+)
+@file_options
+@text_options
+def explain(model: str, node: int | None, row: str | None, **options: Any) -> None:
+    """Print the arithmetic of a node of MODEL, or the path of a row."""
+    number, plain = options["row_number"], options["ascii_"]
+    if row is not None and node is not None:
+        msg = f"--node {node} and --row {row!r} exclude each other: name one"
+        raise ParameterError(msg)
+    if row is None and number is not None:
+        msg = f"--row-number {number} says nothing alone: name its table by --row"
+        raise ParameterError(msg)
+    loaded = _load(model)
+    if row is None:
+        found = loaded.explain(node=0 if node is None else node)
+    else:
+        table = loaded.read(
+            row, format=options["format_"], encoding=options["encoding"]
+        )
+        found = loaded.explain(row=_one_row(table, row, number or 1))
+    if options["json_"]:
+        kind = "explain-node" if row is None else "explain-row"
+        write_data(as_json(kind, found.as_dict(), ascii_only=plain))
+    else:
+        text = str(found)
+        write_text(lambda plain: _plain(text) if plain else text, ascii_only=plain)
+
+
+def _plain(text: str) -> str:
+    # Blanks around a sign tell ours from those in names.
+    signs = {"≤": "<=", "≥": ">=", "∈": "in", "−": "-", "×": "x", "→": "->"}
+    for sign, plain in signs.items():
+        text = text.replace(f" {sign} ", f" {plain} ")
+    return text
+
+
+def _one_row(table: Any, data: str, number: int) -> Any:
+    if number > table.n_rows:
+        msg = f"--row-number {number}: {data!r} has {table.n_rows} rows; name one"
+        raise ParameterError(msg)
+    return table.take(slice(number - 1, number))
+
+
+@click.command(
+    epilog=_examples(
+        "spinney predict melons.spinney new.csv -o out.csv",
+        "spinney predict melons.spinney new.csv --probabilities --leaf",
+        "cat new.csv | spinney predict melons.spinney - --json > out.json",
+    )
+)
+@click.argument("model")
+@click.argument("data")
+@click.option("--probabilities", is_flag=True, help="Add a column for each class.")
+@click.option("--leaf", is_flag=True, help="Add the number of the leaf.")
+@click.option("--raw", is_flag=True, help="Do not guard cells against spreadsheets.")
+@file_options
+@output_options
+@json_option
+def predict(model: str, data: str, **options: Any) -> None:
+    """Predict the class of each row of DATA by MODEL.
+
+    DATA is a file, or - for standard input. Columns are found by name: further
+    ones and any order are fine.
+    """
+    from spinney.cli.predictions import as_csv, as_rows, predictions
+
+    output, force = options["output"], options["force"]
+    check_output(output, force=force)
+    loaded = _load(model)
+    table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
+    found = predictions(
+        loaded, table, probabilities=options["probabilities"], leaf=options["leaf"]
+    )
+    if options["json_"]:
+        text = as_json("predict", as_rows(found))
+    else:
+        text = as_csv(found, raw=options["raw"], seen=_seen(output))
+    write_data(text, output, force=force)
+
+
+def _seen(output: str | None) -> bool:
+    """Return whether the result goes straight to a terminal."""
+    to_stdout = output is None or output == STANDARD_OUTPUT
+    return to_stdout and sys.stdout is not None and sys.stdout.isatty()
+
+
+@click.command(
+    epilog=_examples(
+        "spinney info melons.spinney", "spinney info melons.spinney --json"
+    ),
+    short_help="Print what MODEL is, or the versions installed here.",
+)
+@click.argument("model", required=False)
+@json_option
+def info(model: str | None, *, json_: bool) -> None:
+    """Print what MODEL is and what it was grown on; without it, the versions here."""
+    from spinney.cli.information import about_installation, about_model, as_lines
+
+    facts = about_installation() if model is None else about_model(_load(model))
+    if json_:
+        write_data(as_json("info", facts))
+    else:
+        write_text(lambda _: as_lines(facts))

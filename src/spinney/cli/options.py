@@ -1,0 +1,137 @@
+"""Options that several commands share, and checks of what they say."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from spinney.cli.output import STANDARD_OUTPUT
+from spinney.errors import ParameterError
+
+__all__ = [
+    "check_output",
+    "file_options",
+    "in_shell_words",
+    "json_option",
+    "output_options",
+    "reading_options",
+    "text_options",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+# Parameters of Python whose option is not just the name behind two dashes.
+OPTION_NAMES = {"missing": "--missing-policy", "ties": "--tie", "force": "--split-by"}
+SAME_NAMES = {
+    "class_weight",
+    "criterion",
+    "encoding",
+    "format",
+    "grouping",
+    "max_depth",
+    "max_leaves",
+    "min_gain",
+    "min_samples_leaf",
+    "min_samples_split",
+    "min_weight_fraction_leaf",
+    "node",
+    "ordinal",
+    "recipe",
+    "source",
+}
+
+
+def _all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _many(name: str, meaning: str, *, metavar: str = "COLUMN") -> Any:
+    return click.option(name, multiple=True, metavar=metavar, help=meaning)
+
+
+file_options = _all_of(
+    click.option(
+        "--format", "format_", help="csv, tsv, parquet, jsonl or arff, for any suffix."
+    ),
+    click.option(
+        "--encoding", default="utf-8", show_default=True, help="Of a text file."
+    ),
+)
+
+reading_options = _all_of(
+    _many("--nominal", "Take a column's values as names. Repeatable."),
+    _many(
+        "--ordinal",
+        'Levels of an ordered column, low to high: "size:small<medium<large".',
+        metavar="COLUMN:LOW<HIGH",
+    ),
+    _many("--numeric", "Take a column's values as numbers. Repeatable."),
+    _many("--ignore", "Leave a column out. Repeatable."),
+    _many(
+        "--missing",
+        "A text that stands for a missing cell, such as ? or NA. Repeatable.",
+        metavar="TEXT",
+    ),
+    file_options,
+)
+
+json_option = click.option(
+    "--json", "json_", is_flag=True, help="Write plain data for programs."
+)
+
+text_options = _all_of(
+    click.option("--ascii", "ascii_", is_flag=True, help="Use plain ASCII signs only."),
+    json_option,
+)
+
+output_options = _all_of(
+    click.option("-o", "--output", metavar="FILE", help="Write to this file."),
+    click.option("--force", is_flag=True, help="Overwrite the output file."),
+)
+
+
+def check_output(output: str | None, *, force: bool) -> None:
+    """Refuse what cannot or must not be written, before any work is done."""
+    if output is None or output == STANDARD_OUTPUT:
+        return
+    folder = Path(output).parent
+    if not output or os.path.isdir(output):
+        reason = "a folder; add the name of a file" if output else "name a file"
+    elif os.path.exists(output) and not force:
+        reason = "it exists; name another file, or overwrite it with --force"
+    elif not folder.is_dir():
+        reason = f"there is no folder {str(folder)!r}; make it first"
+    elif not os.access(folder, os.W_OK):
+        reason = f"the folder {str(folder)!r} may not be written to; name another"
+    else:
+        return
+    msg = f"-o {output!r}: {reason}"
+    raise ParameterError(msg)
+
+
+def in_shell_words(message: str) -> str:
+    """Return a message about a parameter of Python as one about an option.
+
+    >>> in_shell_words("max_depth=-1 must be a whole number of at least 0, or None")
+    '--max-depth -1 must be a whole number of at least 0'
+    """
+    found = re.match(r"(\w+)(=|: | ')", message)
+    if found is None:
+        return message
+    name, sign = found.groups()
+    if name in SAME_NAMES:
+        option = f"--{name.replace('_', '-')}"
+    elif name in OPTION_NAMES:
+        option = OPTION_NAMES[name]
+    else:
+        return message
+    rest = message[found.end() :].removesuffix(", or None")
+    return f"{option}{' ' if sign == '=' else sign}{rest}"

@@ -1,0 +1,109 @@
+"""Predictions as a table."""
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.predict import majorities
+from spinney.table import Value
+from spinney.wording import shown, value_text
+
+__all__ = ["Predictions", "as_csv", "as_rows", "predictions"]
+
+RISKY = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """What a model says of each row; shares and leaves where they are wanted."""
+
+    target: str
+    classes: tuple[Value, ...]
+    labels: list[Value]
+    shares: list[list[float]] | None
+    leaves: list[int] | None
+
+
+def predictions(
+    model: Any, table: Any, *, probabilities: bool, leaf: bool
+) -> Predictions:
+    """Return what a model says of each row of a table."""
+    target = model.model_.schema.target
+    shares = model.predict_proba(table)
+    return Predictions(
+        target.name,
+        target.classes,
+        [target.classes[code] for code in majorities(shares)],
+        shares.tolist() if probabilities else None,
+        model.apply(table).tolist() if leaf else None,
+    )
+
+
+def as_rows(found: Predictions) -> dict[str, Any]:
+    """Return plain data: shares are in the order of the classes."""
+    rows: list[dict[str, Any]] = [{"label": label} for label in found.labels]
+    for name, column in (("probabilities", found.shares), ("leaf", found.leaves)):
+        if column is not None:
+            for row, cell in zip(rows, column, strict=True):
+                row[name] = cell
+    return {"target": found.target, "classes": list(found.classes), "rows": rows}
+
+
+def as_csv(found: Predictions, *, raw: bool, seen: bool) -> str:
+    """Return CSV.
+
+    Unless it is to be raw, text that a spreadsheet would take for a formula gets
+    a quote, and a terminal (``seen``) gets no control characters.
+    """
+    header: list[Any] = [found.target]
+    if found.shares is not None:
+        header += [f"p({value_text(label)})" for label in found.classes]
+    if found.leaves is not None:
+        header.append("leaf")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for line in (_distinct(header), *_lines(found)):
+        cells = [value_text(cell) if raw else _guarded(cell) for cell in line]
+        writer.writerow(map(shown, cells) if seen and not raw else cells)
+    return text.getvalue().removesuffix("\n")
+
+
+def _lines(found: Predictions) -> list[list[Any]]:
+    rows = range(len(found.labels))
+    return [
+        [
+            found.labels[row],
+            *(found.shares[row] if found.shares is not None else ()),
+            *((found.leaves[row],) if found.leaves is not None else ()),
+        ]
+        for row in rows
+    ]
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Return names with a line under those that were there before.
+
+    >>> _distinct(["leaf", "p(1)", "p(1)", "leaf"])
+    ['leaf', 'p(1)', 'p(1)_', 'leaf_']
+    """
+    found: list[str] = []
+    for name in names:
+        while name in found:
+            name += "_"
+        found.append(name)
+    return found
+
+
+def _guarded(cell: Value) -> str:
+    text = value_text(cell)
+    risky = isinstance(cell, str) and text.startswith(RISKY) and not _number(text)
+    return f"'{text}" if risky else text
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

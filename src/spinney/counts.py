@@ -1,0 +1,167 @@
+"""The count table: all that growing a tree needs to know about rows.
+
+For one node and one attribute it holds, for each value that occurs there, the
+weight of every class; beside it the weight of every class among the rows where
+the attribute is missing::
+
+                 class 0   class 1
+    value 0   [  weights            ]     rows: the same shape, how many rows
+    value 1   [                     ]           stand behind each weight
+    missing   [  missing            ]
+
+``rows`` are whole numbers and subtract exactly, so a cell without rows has the
+weight 0 and not a rounding rest. Where weights are whole numbers too, a table
+got by subtraction is the counted one, bit for bit.
+
+A *stack* of tables is a table whose ``weights`` have further axes in front; the
+criteria read the last two axes only.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CountTable", "Floats", "Integers"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountTable:
+    """Weights by value and class, and those of the rows where the value is missing.
+
+    Parameters
+    ----------
+    values : array of shape (k,)
+        The values that occur, rising: codes, numbers, or numbers of branches.
+    weights : array of shape (..., k, classes)
+        The weight of each class at each value.
+    rows : array of shape (..., k, classes)
+        How many rows stand behind each weight.
+    missing, missing_rows : arrays of shape (classes,)
+        The same for rows whose value is missing.
+
+    Examples
+    --------
+    >>> table = CountTable.of([[3, 3], [4, 2], [1, 4]])
+    >>> table.total
+    array([8., 9.])
+    >>> (table - CountTable.of([[3, 3]])).values
+    array([1, 2])
+    """
+
+    values: NDArray[Any]
+    weights: Floats
+    rows: Integers
+    missing: Floats
+    missing_rows: Integers
+
+    @classmethod
+    def of(
+        cls, weights: "Sequence[Sequence[float]]", missing: "Sequence[float]" = ()
+    ) -> "CountTable":
+        """Make a table from plain numbers, its values counted from 0."""
+        cells = np.asarray(weights, dtype=np.float64)
+        absent = np.zeros(cells.shape[-1])
+        if len(missing):
+            absent[:] = missing
+        return cls(
+            np.arange(cells.shape[-2]),
+            cells,
+            np.ceil(cells).astype(np.int64),
+            absent,
+            np.ceil(absent).astype(np.int64),
+        )
+
+    @property
+    def total(self) -> Floats:
+        """The weight of each class over the rows whose value is known."""
+        return np.asarray(self.weights.sum(axis=-2))
+
+    @property
+    def weight(self) -> float:
+        """The weight of all rows, those with a missing value included."""
+        return float(self.weights.sum() + self.missing.sum())
+
+    @property
+    def known_share(self) -> float:
+        """ρ: the share of the weight whose value is known."""
+        absent = self.missing.sum()
+        if absent == 0:
+            return 1.0
+        known = np.asarray(self.weights.sum(axis=(-2, -1))).flat[0]
+        return float(known / (known + absent))
+
+    def __add__(self, other: "CountTable") -> "CountTable":
+        """Return the table of the rows of both."""
+        return self._combine(other, sign=1)
+
+    def __sub__(self, other: "CountTable") -> "CountTable":
+        """Return the table of the rows of this one that are not in the other."""
+        return self._combine(other, sign=-1)
+
+    def _combine(self, other: "CountTable", *, sign: int) -> "CountTable":
+        values = np.union1d(self.values, other.values)
+        shape = (len(values), self.weights.shape[-1])
+        rows = np.zeros(shape, dtype=np.int64)
+        weights = np.zeros(shape)
+        for table, factor in ((self, 1), (other, sign)):
+            places = np.searchsorted(values, table.values)
+            rows[places] += factor * table.rows
+            weights[places] += factor * table.weights
+        weights[rows == 0] = 0.0
+        missing_rows = self.missing_rows + sign * other.missing_rows
+        missing = self.missing + sign * other.missing
+        missing[missing_rows == 0] = 0.0
+        occurs = rows.any(axis=1)
+        return CountTable(
+            values[occurs], weights[occurs], rows[occurs], missing, missing_rows
+        )
+
+    def scaled(self, class_weights: "Floats | None") -> "CountTable":
+        """Return the table with each class's weight multiplied."""
+        if class_weights is None:
+            return self
+        return replace(
+            self,
+            weights=self.weights * class_weights,
+            missing=self.missing * class_weights,
+        )
+
+    def merged(self, branches: Integers, n_branches: int) -> "CountTable":
+        """Return the table by branches: ``branches`` says where each value goes."""
+        weights = np.zeros((n_branches, self.weights.shape[-1]))
+        rows = np.zeros(weights.shape, dtype=np.int64)
+        np.add.at(weights, branches, self.weights)
+        np.add.at(rows, branches, self.rows)
+        return replace(self, values=np.arange(n_branches), weights=weights, rows=rows)
+
+    def with_missing_at(self, position: int) -> "CountTable":
+        """Return the table with the missing rows counted at this position."""
+        weights, rows = self.weights.copy(), self.rows.copy()
+        weights[position] += self.missing
+        rows[position] += self.missing_rows
+        return replace(self.without_missing(), weights=weights, rows=rows)
+
+    def with_missing_as(self, value: float) -> "CountTable":
+        """Return the table with the missing rows as one more, the last value."""
+        return replace(
+            self.without_missing(),
+            values=np.append(self.values, value),
+            weights=np.vstack([self.weights, self.missing]),
+            rows=np.vstack([self.rows, self.missing_rows]),
+        )
+
+    def without_missing(self) -> "CountTable":
+        """Return the table of the rows whose value is known."""
+        return replace(
+            self,
+            missing=np.zeros_like(self.missing),
+            missing_rows=np.zeros_like(self.missing_rows),
+        )

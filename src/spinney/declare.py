@@ -1,0 +1,187 @@
+"""What the user declares about the columns of a table.
+
+Declarations overrule what a source says by itself: a number can be declared
+nominal, a text ordinal, a column ignored, a text such as ``NA`` missing.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.table import Kind, Value
+
+__all__ = [
+    "Declarations",
+    "check_declarations",
+    "check_names",
+    "declarations_of",
+    "nothing_left",
+    "parse_ordinal",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """What was declared, by the names of columns.
+
+    Parameters
+    ----------
+    nominal, numeric, ignore : tuple of str
+        Names of columns.
+    ordinal : mapping of str to tuple of str
+        Levels, low to high, by the name of the column.
+    missing : tuple of str
+        Texts that stand for a missing cell, in every column. A number or a date
+        is missing where it equals a marker that reads as one.
+    only : tuple of str, optional
+        The columns that a model looks for: others are left out, and what is
+        declared of a column that is not there is of no concern.
+
+    Examples
+    --------
+    >>> Declarations(nominal=("zip",), missing=("?",)).kind("zip")
+    'nominal'
+    """
+
+    nominal: tuple[str, ...] = ()
+    ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    numeric: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
+
+    def ignores(self, name: str) -> bool:
+        """Return whether a column is left out."""
+        return name in self.ignore or (self.only is not None and name not in self.only)
+
+    def kind(self, name: str) -> Kind | None:
+        """Return the declared kind of a column, or None."""
+        if name in self.nominal:
+            return "nominal"
+        if name in self.ordinal:
+            return "ordinal"
+        if name in self.numeric:
+            return "numeric"
+        return None
+
+
+def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return the name and the levels of ``name:low<middle<high``.
+
+    Examples
+    --------
+    >>> parse_ordinal("size:small<medium<large")
+    ('size', ('small', 'medium', 'large'))
+    """
+    name, colon, order = text.partition(":")
+    levels = tuple(level.strip() for level in order.split("<"))
+    if not (colon and name.strip()):
+        reason = "has no 'name:' in front"
+    elif len(levels) < 2:
+        reason = "names fewer than two levels"
+    elif "" in levels:
+        reason = "has an empty level"
+    elif len(set(levels)) < len(levels):
+        reason = "names a level twice"
+    else:
+        return name.strip(), levels
+    msg = (
+        f"ordinal {text!r} {reason}: write the column, a colon and its levels from "
+        "low to high, as in 'size:small<medium<large'"
+    )
+    raise ParameterError(msg)
+
+
+def check_names(names: Sequence[str], *, origin: str = "the table") -> None:
+    """Raise DataError unless the names of the columns are distinct and not blank."""
+    if not names:
+        msg = f"{origin} has no columns: give it at least one"
+        raise DataError(msg)
+    blank = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
+    if blank:
+        columns = "columns" if len(blank) > 1 else "column"
+        has = "have" if len(blank) > 1 else "has"
+        msg = (
+            f"{columns} {', '.join(blank)} of {origin} (counted from 1) {has} no name: "
+            "give every column a name"
+        )
+        raise DataError(msg)
+    twice = [repr(name) for name, count in Counter(names).items() if count > 1]
+    if twice:
+        msg = (
+            f"{origin} has more than one column named {', '.join(twice)}: "
+            "rename all but one"
+        )
+        raise DataError(msg)
+
+
+def check_declarations(declarations: Declarations, names: Sequence[str]) -> None:
+    """Raise unless every declared column exists and is declared once."""
+    declared = [
+        *declarations.nominal,
+        *declarations.ordinal,
+        *declarations.numeric,
+        *declarations.ignore,
+    ]
+    for name in declared:
+        if name not in names and declarations.only is None:
+            msg = (
+                f"column {name!r} is declared but not in the table: "
+                f"{did_you_mean(name, names)}"
+            )
+            raise DataError(msg)
+    for name, count in Counter(declared).items():
+        if count > 1:
+            msg = (
+                f"column {name!r} is declared {count} times: declare it once, as one "
+                "of nominal, ordinal, numeric or ignore"
+            )
+            raise ParameterError(msg)
+    for name, levels in declarations.ordinal.items():
+        if len(set(levels)) < max(2, len(levels)):
+            msg = (
+                f"column {name!r} is declared ordinal with levels {tuple(levels)!r}: "
+                "give two or more, all different, from low to high"
+            )
+            raise ParameterError(msg)
+
+
+def nothing_left(declarations: Declarations) -> DataError:
+    """Return the error of a table that has none of the wanted columns."""
+    if declarations.only is None:
+        return DataError("every column is ignored: leave at least one")
+    shown = ", ".join(map(repr, declarations.only[:10]))
+    more = len(declarations.only) - 10
+    msg = (
+        f"the table has none of the columns that the model knows: {shown}"
+        f"{f' and {more} more' if more > 0 else ''}"
+    )
+    return DataError(msg)
+
+
+def declarations_of(
+    nominal: Sequence[str] = (),
+    ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    missing_values: Sequence[str] = (),
+) -> Declarations:
+    """Return what was declared, in one value."""
+    lists = {
+        "nominal": nominal,
+        "numeric": numeric,
+        "ignore": ignore,
+        "missing_values": missing_values,
+    }
+    for name, given in lists.items():
+        if isinstance(given, str):
+            msg = f"{name}={given!r} must be a list, such as [{given!r}]"
+            raise ParameterError(msg)
+    if isinstance(ordinal, Mapping):
+        levels = {name: tuple(map(str, given)) for name, given in ordinal.items()}
+    else:
+        levels = dict(map(parse_ordinal, ordinal))
+    return Declarations(
+        tuple(nominal), levels, tuple(numeric), tuple(ignore), tuple(missing_values)
+    )

@@ -1,0 +1,216 @@
+"""The arithmetic of a node, recomputed from the counts that the node keeps."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.candidates import TOLERANCE
+from spinney.criteria import Criterion, criterion_named, gain_ratio, split_information
+from spinney.errors import ParameterError
+from spinney.explain.text import node_text
+from spinney.model import Model
+from spinney.search import compete
+from spinney.split import Groups, Split
+from spinney.table import Value
+from spinney.tree import Candidate, Node, Tree
+from spinney.wording import shown
+
+__all__ = [
+    "BranchLine",
+    "CandidateLines",
+    "NodeExplanation",
+    "ValueLine",
+    "explain_node",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchLine:
+    """The counts of one branch and the impurity that follows from them."""
+
+    text: str
+    weights: tuple[float, ...]
+    weight: float
+    impurity: float
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLine:
+    """The counts of one value, where a branch holds several."""
+
+    value: Value
+    branch: int
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateLines:
+    """One attribute's best split, with every figure of its merit."""
+
+    attribute: str
+    branches: tuple[BranchLine, ...]
+    values: tuple[ValueLine, ...]
+    missing: tuple[float, ...]
+    missing_goes_to: str
+    known_share: float
+    known_impurity: float
+    gain: float
+    split_information: float
+    gain_ratio: float
+    merit: float
+    competes: bool
+    exact: bool
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeExplanation:
+    """What is known of a node, and why it is as it is."""
+
+    node: int
+    path: tuple[str, ...]
+    target: str
+    classes: tuple[Value, ...]
+    weights: tuple[float, ...]
+    weight: float
+    n_rows: int
+    label: Value
+    criterion: str
+    impurity: float
+    average_gain: float | None
+    min_gain: float
+    candidates: tuple[CandidateLines, ...]
+    chosen: str | None
+    why: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return node_text(self)
+
+
+def explain_node(model: Model, number: int) -> NodeExplanation:
+    """Return the arithmetic of a node."""
+    tree = model.tree
+    whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+    if not whole or not 0 <= number < len(tree):
+        msg = f"node={number!r} is no node: the tree has nodes 0 to {len(tree) - 1}"
+        raise ParameterError(msg)
+    node = tree.nodes[number]
+    criterion = criterion_named(model.recipe.criterion)
+    able = set(compete(node.candidates, criterion)) if node.candidates else set()
+    gains = [candidate.gain for candidate in node.candidates]
+    target = tree.schema.target
+    return NodeExplanation(
+        node=int(number),
+        path=tuple(tree.condition(step) for step in tree.path(number)[1:]),
+        target=target.name,
+        classes=target.classes,
+        weights=_plain(node.weights),
+        weight=node.weight,
+        n_rows=node.n_rows,
+        label=target.classes[node.label],
+        criterion=criterion.name,
+        impurity=float(criterion.impurity(node.weights)),
+        average_gain=float(np.mean(gains)) if criterion.average and gains else None,
+        min_gain=model.recipe.min_gain,
+        candidates=tuple(
+            _candidate_lines(tree, candidate, criterion, competes=place in able)
+            for place, candidate in enumerate(node.candidates)
+        ),
+        chosen=_chosen_name(tree, node),
+        why=_why(tree, node, criterion, able),
+    )
+
+
+def _plain(numbers: NDArray[Any]) -> tuple[float, ...]:
+    return tuple(float(number) for number in numbers)
+
+
+def _chosen_name(tree: Tree, node: Node) -> str | None:
+    if node.chosen is None:
+        return None
+    return tree.schema.attributes[node.candidates[node.chosen].attribute].name
+
+
+def _candidate_lines(
+    tree: Tree, candidate: Candidate, criterion: Criterion, *, competes: bool
+) -> CandidateLines:
+    split, table = candidate.split, candidate.table
+    counts = candidate.branches
+    attribute = tree.schema.attributes[split.attribute]
+    branches = tuple(
+        BranchLine(
+            tree.branch_text(candidate, branch),
+            _plain(counts.weights[branch]),
+            float(counts.weights[branch].sum()),
+            float(criterion.impurity(counts.weights[branch])),
+        )
+        for branch in range(split.n_branches)
+    )
+    grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
+    goes = split.branch_of(table.values)
+    values = tuple(
+        ValueLine(attribute.values[int(code)], int(goes[place]), _plain(weights))
+        for place, (code, weights) in enumerate(
+            zip(table.values, table.weights, strict=True)
+        )
+        if grouped
+    )
+    return CandidateLines(
+        attribute=attribute.name,
+        branches=branches,
+        values=values,
+        missing=_plain(table.missing),
+        missing_goes_to=(
+            "every branch, by shares"
+            if split.missing is None
+            else tree.branch_text(candidate, split.missing)
+        ),
+        known_share=counts.known_share,
+        known_impurity=float(criterion.impurity(counts.total)),
+        gain=float(criterion.choose(counts)),
+        split_information=float(split_information(counts)),
+        gain_ratio=float(gain_ratio(counts)),
+        merit=float(criterion.merit(counts)),
+        competes=competes,
+        exact=candidate.exact,
+        threshold=_threshold(split),
+    )
+
+
+def _threshold(split: Split) -> float | None:
+    """Return the threshold of a number; None for groups and for ∞, is it known."""
+    if isinstance(split, Groups) or split.threshold == np.inf:
+        return None
+    return split.threshold
+
+
+def _why(tree: Tree, node: Node, criterion: Criterion, able: set[int]) -> str:
+    """Return one sentence: why this split, or why none."""
+    if node.chosen is None:
+        assert node.reason is not None
+        return f"a leaf: {node.reason.value}"
+    name = shown(_chosen_name(tree, node) or "")
+    if node.forced:
+        return f"{name}: forced by the user"
+    best = node.candidates[node.chosen].merit
+    margin = TOLERANCE * max(1.0, abs(best))
+    equal = [
+        shown(tree.schema.attributes[node.candidates[place].attribute].name)
+        for place in sorted(able)
+        if place != node.chosen and node.candidates[place].merit >= best - margin
+    ]
+    measure = criterion.name.replace("_", " ")
+    among = " among those of at least average gain" if criterion.average else ""
+    sentence = f"{name}: the greatest {measure}{among}, {best:.3f}"
+    if equal:
+        sentence += (
+            f"; {', '.join(equal)} {'ties' if len(equal) == 1 else 'tie'} with it, and "
+            "the first in the order of preference, then of columns, wins"
+        )
+    return sentence

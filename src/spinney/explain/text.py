@@ -1,0 +1,141 @@
+"""Explanations as text: counts, then impurities, then merits, then the choice."""
+
+from typing import TYPE_CHECKING
+
+from spinney.wording import number_text, shown, weight_text
+
+if TYPE_CHECKING:
+    from spinney.explain.node import CandidateLines, NodeExplanation
+    from spinney.explain.row import RowExplanation
+
+__all__ = ["node_text", "row_text"]
+
+IMPURITY = {
+    "gain": "entropy",
+    "gain_ratio": "entropy",
+    "gini": "gini",
+    "misclassification": "error",
+}
+
+
+def node_text(node: "NodeExplanation") -> str:
+    """Return the arithmetic of a node as text."""
+    impurity = IMPURITY[node.criterion]
+    place = " AND ".join(node.path) if node.path else "the root"
+    lines = [f"Node {node.node}: {place}", ""]
+    head = ("", *map(shown, node.classes), "all", impurity)
+    own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
+    lines += _columns([head, (*own, f"{node.impurity:.3f}")])
+    for candidate in node.candidates:
+        lines += ["", *_candidate(candidate, node, impurity)]
+    lines.append("")
+    if node.average_gain is not None:
+        able = [c.attribute for c in node.candidates if c.competes]
+        lines += [
+            f"average gain of {len(node.candidates)} attributes: "
+            f"{node.average_gain:.3f}; at least that: {', '.join(map(shown, able))}"
+        ]
+    lines.append(f"choice: {node.why}")
+    return "\n".join(lines)
+
+
+def _candidate(
+    candidate: "CandidateLines", node: "NodeExplanation", impurity: str
+) -> list[str]:
+    rows: list[tuple[str, ...]] = []
+    for number, branch in enumerate(candidate.branches):
+        rows.append(
+            (
+                branch.text,
+                *_counts(branch.weights),
+                weight_text(branch.weight),
+                f"{branch.impurity:.3f}",
+            )
+        )
+        rows += [
+            (f"  {shown(value.value)}", *_counts(value.weights), "", "")
+            for value in candidate.values
+            if value.branch == number
+        ]
+    if any(candidate.missing):
+        goes = f"  missing: to {candidate.missing_goes_to}"
+        total = weight_text(sum(candidate.missing))
+        rows.append((goes, *_counts(candidate.missing), total, ""))
+    return [
+        shown(candidate.attribute),
+        *("  " + line for line in _columns(rows)),
+        f"  {_gain_line(candidate)}",
+        *(f"  {line}" for line in _further_lines(candidate, node, impurity)),
+    ]
+
+
+def _gain_line(candidate: "CandidateLines") -> str:
+    """Write the gain out: impurity before, less the branches' by their shares."""
+    known = sum(branch.weight for branch in candidate.branches)
+    parts = " + ".join(
+        f"{weight_text(branch.weight)}/{weight_text(known)} × {branch.impurity:.3f}"
+        for branch in candidate.branches
+        if branch.weight
+    )
+    inner = f"{candidate.known_impurity:.3f} − ({parts})"
+    if candidate.known_share < 1:
+        inner = f"{candidate.known_share:.3f} × ({inner})"
+    return f"gain = {inner} = {candidate.gain:.3f}"
+
+
+def _further_lines(
+    candidate: "CandidateLines", node: "NodeExplanation", impurity: str
+) -> list[str]:
+    lines = []
+    if impurity == "entropy":
+        lines.append(
+            f"split information {candidate.split_information:.3f}, "
+            f"gain ratio {candidate.gain_ratio:.3f}"
+        )
+    if node.average_gain is not None and not candidate.competes:
+        lines.append(f"below the average gain {node.average_gain:.3f}: out")
+    if candidate.gain < node.min_gain:
+        lines.append(f"below the least gain {number_text(node.min_gain)}: out")
+    if not candidate.exact:
+        lines.append(
+            "subset found by ordering the values, not by trying all: a better one "
+            "may exist"
+        )
+    return lines
+
+
+def _counts(weights: tuple[float, ...]) -> tuple[str, ...]:
+    return tuple(weight_text(weight) for weight in weights)
+
+
+def _columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Align rows of cells, the first column left, the others right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def row_text(row: "RowExplanation") -> str:
+    """Return the path of a row as text."""
+    lines = []
+    for step in row.steps:
+        indent = "  " * min(step.depth, 40)
+        part = "" if step.weight == 1 else f"  [weight {weight_text(step.weight)}]"
+        if step.leaf:
+            ask = f"  → {shown(step.label)}"
+        else:
+            ask = "" if step.value is not None else "  (the value asked is missing)"
+        lines.append(
+            f"{indent}node {step.node}: {step.condition or 'the root'}{part}{ask}"
+        )
+    shares = ", ".join(
+        f"{shown(label)} {share:.3f}"
+        for label, share in zip(row.classes, row.probabilities, strict=True)
+    )
+    lines += ["", f"{shown(row.target)} = {shown(row.label)}  ({shares})"]
+    return "\n".join(lines)

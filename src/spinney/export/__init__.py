@@ -1,0 +1,1 @@
+"""A tree as something else: one file each, equal to the model."""

@@ -1,0 +1,36 @@
+"""The formats of an export, by name."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from spinney.errors import ParameterError, did_you_mean
+from spinney.export.json import to_json
+from spinney.export.text import to_text
+from spinney.files.atomic import write_whole
+from spinney.model import Model
+from spinney.rules import rules_of
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["FORMATS", "exported"]
+
+FORMATS: dict[str, Callable[[Model], str]] = {
+    "text": lambda model: to_text(model.tree) + "\n",
+    "rules": lambda model: rules_of(model.tree).text() + "\n",
+    "json": to_json,
+}
+
+
+def exported(
+    model: Model, format: str, *, path: "str | os.PathLike[str] | None" = None
+) -> str:
+    """Return a model in a format; write it to a path too, if one is given."""
+    if format not in FORMATS:
+        remedy = did_you_mean(str(format), FORMATS)
+        msg = f"export format {format!r} is unknown: {remedy}"
+        raise ParameterError(msg)
+    text = FORMATS[format](model)
+    if path is not None:
+        write_whole(path, [text.encode("utf-8")])
+    return text

@@ -1,0 +1,197 @@
+"""A model as JSON that people and programs can read, and back.
+
+The text is the readable twin of the model file: the same content, under the same
+checks. Nodes are a flat list, so that a deep tree is not a deep text. A node's
+``condition`` is there for the reader and is not read back.
+"""
+
+import math
+from json.encoder import encode_basestring
+from typing import Any
+
+import numpy as np
+
+from spinney.counts import Floats
+from spinney.errors import ModelFormatError, ParameterError
+from spinney.export.json_reader import read_model
+from spinney.files.model_arrays import unflatten
+from spinney.files.model_check import check_model
+from spinney.files.model_header import FORMAT, FORMAT_VERSION, read_schema
+from spinney.files.strict_json import DamageError, parse
+from spinney.model import Model
+from spinney.schema import Attribute, Schema
+from spinney.split import Groups, Split
+from spinney.table import Value
+from spinney.tree import Candidate, Node, Tree
+
+__all__ = ["from_json", "to_json"]
+
+WIDTH = 88
+MAX_CHARACTERS = 1 << 30
+
+
+def to_json(model: Model) -> str:
+    """Return a model as JSON; the same model gives the same text.
+
+    Parameters
+    ----------
+    model : Model
+        What to write.
+
+    Raises
+    ------
+    ParameterError
+        The model could not be read back.
+
+    Examples
+    --------
+    >>> import json
+    >>> from spinney.learner import grow_tree
+    >>> from spinney.model import Fingerprint
+    >>> from spinney.recipe import RECIPES
+    >>> from spinney.schema import Target
+    >>> from spinney.sources.memory import MemorySource
+    >>> schema = Schema((Attribute("size", "numeric"),), Target("sort", ("a", "b")))
+    >>> source = MemorySource(schema, [np.array([1.0, 2.0])], classes=np.arange(2))
+    >>> tree = grow_tree(source, RECIPES["id3"])
+    >>> model = Model(tree, RECIPES["id3"], Fingerprint(2, 2.0, "", "0.1.0"))
+    >>> data = json.loads(to_json(model))
+    >>> data["nodes"][1]["condition"], data["nodes"][1]["label"]
+    ('size ≤ 1.5', 'a')
+    >>> to_json(from_json(to_json(model))) == to_json(model)
+    True
+    """
+    try:
+        header, arrays = check_model(model)
+    except DamageError as damage:
+        msg = f"this model cannot be written as JSON: {damage}"
+        raise ParameterError(msg) from None
+    tree = unflatten(arrays, read_schema(header))
+    data = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        **header,
+        "nodes": [_node_data(node, tree) for node in tree.nodes],
+    }
+    return _layout(data) + "\n"
+
+
+def _layout(data: Any, indent: int = 0) -> str:
+    """Return JSON with what fits a line on one; the data's own nesting is small."""
+    deeper = indent + 2
+    if isinstance(data, dict):
+        entries = [
+            f"{_scalar(key)}: {_layout(entry, deeper)}" for key, entry in data.items()
+        ]
+    elif isinstance(data, list):
+        entries = [_layout(entry, deeper) for entry in data]
+    else:
+        return _scalar(data)
+    opening, closing = "{}" if isinstance(data, dict) else "[]"
+    line = f"{opening}{', '.join(entries)}{closing}"
+    if len(line) + indent <= WIDTH and "\n" not in line:
+        return line
+    margin = "\n" + " " * deeper
+    return f"{opening}{margin}{f',{margin}'.join(entries)}\n{' ' * indent}{closing}"
+
+
+def _scalar(value: Value | None) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value)  # the shortest text that reads back as the same number
+
+
+def _node_data(node: Node, tree: Tree) -> dict[str, Any]:
+    schema = tree.schema
+    candidates = [_candidate_data(candidate, schema) for candidate in node.candidates]
+    return {
+        "number": node.number,
+        "parent": node.parent,
+        "branch": node.branch,
+        "condition": tree.condition(node),
+        "depth": node.depth,
+        "rows": node.n_rows,
+        "weights": _short(node.weights),
+        "distribution": _short(node.distribution),
+        "label": schema.target.classes[node.label],
+        "split": None if node.chosen is None else candidates[node.chosen]["split"],
+        "chosen": node.chosen,
+        "children": list(node.children),
+        "reason": None if node.reason is None else node.reason.name.lower(),
+        "forced": node.forced,
+        "candidates": candidates,
+    }
+
+
+def _candidate_data(candidate: Candidate, schema: Schema) -> dict[str, Any]:
+    attribute = schema.attributes[candidate.attribute]
+    table = candidate.table
+    return {
+        "split": _split_data(candidate.split, attribute),
+        "gain": candidate.gain,
+        "merit": candidate.merit,
+        "exact": candidate.exact,
+        "table": {
+            "values": (
+                _short(table.values)
+                if attribute.kind == "numeric"
+                else [attribute.values[code] for code in table.values.tolist()]
+            ),
+            "weights": [_short(line) for line in table.weights],
+            "rows": table.rows.tolist(),
+            "missing": _short(table.missing),
+            "missing_rows": table.missing_rows.tolist(),
+        },
+    }
+
+
+def _split_data(split: Split, attribute: Attribute) -> dict[str, Any]:
+    data: dict[str, Any] = {"attribute": attribute.name, "asks": "threshold"}
+    if isinstance(split, Groups):
+        data["asks"] = "groups"
+        data["groups"] = [
+            [attribute.values[code] for code in group] for group in split.groups
+        ]
+    elif split.threshold == math.inf:
+        data["asks"] = "known"
+        data["threshold"] = None
+    else:
+        data["threshold"] = split.threshold
+    return {**data, "shares": _short(np.array(split.shares)), "missing": split.missing}
+
+
+def _short(array: Floats) -> list[float]:
+    """Return numbers that JSON writes without ``.0`` where they are whole."""
+    cells: list[float] = np.asarray(array, dtype=np.float64).tolist()
+    return [int(cell) if _is_count(cell) else cell for cell in cells]
+
+
+def _is_count(cell: float) -> bool:
+    return cell.is_integer() and cell < 2**53 and math.copysign(1, cell) > 0
+
+
+def from_json(source: str) -> Model:
+    """Return the model that :func:`to_json` wrote.
+
+    Parameters
+    ----------
+    source : str
+        The JSON text.
+
+    Raises
+    ------
+    ModelFormatError
+        The text is no model of ours, a damaged one, or one of a newer version.
+    """
+    try:
+        if len(source) > MAX_CHARACTERS:
+            msg = f"it has more than {MAX_CHARACTERS} characters"
+            raise DamageError(msg)
+        return read_model(parse(source))
+    except DamageError as damage:
+        msg = f"this JSON is no tree: {damage}; write it again by to_json"
+        raise ModelFormatError(msg) from None

@@ -1,0 +1,247 @@
+"""The model that JSON describes, before anything relies on it.
+
+Here types and names are checked, so that a tree can be made; whether it is one is
+for :mod:`spinney.files.model_check` to say.
+"""
+
+import math
+from collections.abc import Sized
+from typing import Any
+
+import numpy as np
+
+from spinney.counts import CountTable, Floats, Integers
+from spinney.files.model_check import MAX_NODES, check_tree
+from spinney.files.model_header import (
+    FORMAT,
+    FORMAT_VERSION,
+    KEYS,
+    listed,
+    members,
+    number,
+    read_fingerprint,
+    read_recipe,
+    read_schema,
+    text,
+    whole,
+)
+from spinney.files.strict_json import DamageError
+from spinney.model import Model
+from spinney.schema import Schema
+from spinney.split import Groups, Split, Threshold
+from spinney.table import Value, level_order
+from spinney.tree import Candidate, Node, Reason, Tree
+
+__all__ = ["read_model"]
+
+_NODE = (
+    "number",
+    "parent",
+    "branch",
+    "condition",
+    "depth",
+    "rows",
+    "weights",
+    "distribution",
+    "label",
+    "split",
+    "chosen",
+    "children",
+    "reason",
+    "forced",
+    "candidates",
+)
+_SPLIT = ("attribute", "asks", "threshold", "groups", "shares", "missing")
+_CANDIDATE = ("split", "gain", "merit", "exact", "table")
+_TABLE = ("values", "weights", "rows", "missing", "missing_rows")
+_REASONS = {reason.name.lower(): reason for reason in Reason}
+
+
+def read_model(data: Any) -> Model:
+    """Return the model, or raise DamageError."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        msg = f"it has no format {FORMAT!r}"
+        raise DamageError(msg)
+    version = whole(data.get("version"), "the version", least=1)
+    if version > FORMAT_VERSION:
+        msg = (
+            f"it was written by a newer Spinney, as format {version}, and this one "
+            f"reads up to {FORMAT_VERSION}: upgrade Spinney"
+        )
+        raise DamageError(msg)
+    members(data, "the model", ("format", "version", *KEYS, "nodes"))
+    schema = read_schema(data)
+    recipe = read_recipe(data["recipe"])
+    fingerprint = read_fingerprint(data["fingerprint"])
+    entries = listed(data["nodes"], "the nodes")
+    if len(entries) > MAX_NODES:
+        msg = f"it has more than {MAX_NODES} nodes"
+        raise DamageError(msg)
+    reader = _Reader(schema)
+    tree = Tree(schema, tuple(map(reader.node, entries)))
+    check_tree(tree)
+    return Model(tree, recipe, fingerprint)
+
+
+def _key(value: object) -> tuple[str, Value] | None:
+    """Return what a value is known by; None if it is no value."""
+    return level_order(value) if isinstance(value, (str, bool, int, float)) else None
+
+
+class _Reader:
+    """Reads nodes over one schema; checks types, but not what they say."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.classes = {_key(v): code for code, v in enumerate(schema.target.classes)}
+        self.places = {a.name: place for place, a in enumerate(schema.attributes)}
+        self.codes = [
+            {_key(value): code for code, value in enumerate(attribute.values)}
+            for attribute in schema.attributes
+        ]
+
+    def node(self, data: object) -> Node:
+        """Return a node."""
+        entry = members(data, "a node", _NODE)
+        candidates = listed(entry["candidates"], "the candidates")
+        chosen = _optional(entry["chosen"], "what is chosen")
+        label = self.classes.get(_key(entry["label"]))
+        if label is None:
+            msg = "the label of a node is none of the classes"
+            raise DamageError(msg)
+        text(entry["condition"], "a condition")
+        read = Node(
+            whole(entry["number"], "the number of a node"),
+            _optional(entry["parent"], "the parent of a node"),
+            whole(entry["branch"], "the branch of a node"),
+            whole(entry["depth"], "the depth of a node"),
+            self.vector(entry["weights"], "the weights of a node"),
+            whole(entry["rows"], "the rows of a node"),
+            self.vector(entry["distribution"], "the distribution of a node"),
+            label,
+            tuple(map(self.candidate, candidates)),
+            chosen,
+            tuple(
+                whole(child, "a child")
+                for child in listed(entry["children"], "the children")
+            ),
+            _reason(entry["reason"]),
+            _truth(entry["forced"], "the mark (forced)"),
+        )
+        shown = None
+        if chosen is not None and chosen < len(candidates):
+            shown = candidates[chosen]["split"]
+        if entry["split"] != shown:
+            msg = f"the split of node {read.number} is not the candidate that it chose"
+            raise DamageError(msg)
+        return read
+
+    def candidate(self, data: object) -> Candidate:
+        """Return a candidate."""
+        entry = members(data, "a candidate", _CANDIDATE)
+        split = self.split(entry["split"])
+        return Candidate(
+            split,
+            self.table(entry["table"], split.attribute),
+            number(entry["gain"], "a gain"),
+            number(entry["merit"], "a merit"),
+            _truth(entry["exact"], "the mark (exact)"),
+        )
+
+    def split(self, data: object) -> Split:
+        """Return a split; what it asks tells which keys it has."""
+        entry = members(data, "a split", _SPLIT, defaults=("threshold", "groups"))
+        name = text(entry["attribute"], "the attribute of a split")
+        if name not in self.places:
+            msg = f"a split asks about {name[:80]!r}, which is no attribute"
+            raise DamageError(msg)
+        place = self.places[name]
+        shares = tuple(
+            number(share, "a share") for share in listed(entry["shares"], "the shares")
+        )
+        missing = _optional(entry["missing"], "the branch of missing values")
+        if entry["asks"] == "groups" and "threshold" not in entry:
+            groups = tuple(
+                self.coded(group, place, "a group")
+                for group in listed(entry.get("groups"), "the groups")
+            )
+            _same_length(shares, groups, "the shares of a split")
+            return Groups(place, groups, shares, missing)
+        _same_length(shares, (0, 1), "the shares of a threshold")
+        if "groups" not in entry and "threshold" in entry:
+            if entry["asks"] == "known" and entry["threshold"] is None:
+                return Threshold(place, math.inf, shares, missing)
+            if entry["asks"] == "threshold":
+                cut = number(entry["threshold"], "a threshold")
+                return Threshold(place, cut, shares, missing)
+        msg = "a split must ask for a threshold, for groups or for what is known"
+        raise DamageError(msg)
+
+    def table(self, data: object, place: int) -> CountTable:
+        """Return a count table."""
+        entry = members(data, "a count table", _TABLE)
+        what = "a count table"
+        if self.schema.attributes[place].kind == "numeric":
+            numbers = listed(entry["values"], f"the values of {what}")
+            values = np.array([number(value, "a value") for value in numbers])
+        else:
+            codes = self.coded(entry["values"], place, f"the values of {what}")
+            values = np.array(codes, dtype=np.int64)
+        shape = (len(values), self.schema.n_classes)
+        weights = [self.vector(v, what) for v in listed(entry["weights"], what)]
+        rows = [self.rows(line, what) for line in listed(entry["rows"], what)]
+        _same_length(weights, values, what)
+        _same_length(rows, values, what)
+        return CountTable(
+            values,
+            np.array(weights, dtype=np.float64).reshape(shape),
+            np.array(rows, dtype=np.int64).reshape(shape),
+            self.vector(entry["missing"], what),
+            self.rows(entry["missing_rows"], what),
+        )
+
+    def coded(self, data: object, place: int, what: str) -> tuple[int, ...]:
+        """Return the codes of values."""
+        codes = [self.codes[place].get(_key(value)) for value in listed(data, what)]
+        if None in codes:
+            msg = f"{what} has a value that its attribute does not know"
+            raise DamageError(msg)
+        return tuple(code for code in codes if code is not None)
+
+    def vector(self, data: object, what: str) -> Floats:
+        """Return one number a class."""
+        cells = [number(cell, what) for cell in listed(data, what)]
+        _same_length(cells, self.schema.target.classes, what)
+        return np.array(cells)
+
+    def rows(self, data: object, what: str) -> Integers:
+        """Return one count of rows a class."""
+        cells = [whole(cell, what) for cell in listed(data, what)]
+        _same_length(cells, self.schema.target.classes, what)
+        return np.array(cells, dtype=np.int64)
+
+
+def _optional(data: object, what: str) -> int | None:
+    return None if data is None else whole(data, what)
+
+
+def _truth(data: object, what: str) -> bool:
+    if not isinstance(data, bool):
+        msg = f"{what} must be true or false"
+        raise DamageError(msg)
+    return data
+
+
+def _reason(data: object) -> Reason | None:
+    if data is None:
+        return None
+    if not isinstance(data, str) or data not in _REASONS:
+        msg = f"a node has an unknown reason {str(data)[:80]!r}"
+        raise DamageError(msg)
+    return _REASONS[data]
+
+
+def _same_length(found: Sized, wanted: Sized, what: str) -> None:
+    if len(found) != len(wanted):
+        msg = f"{what} must have {len(wanted)} entries, not {len(found)}"
+        raise DamageError(msg)

@@ -1,0 +1,78 @@
+"""Columns worth a second look before a tree is grown."""
+
+import numpy as np
+
+from spinney.cells import parse_number
+from spinney.declare import Declarations
+from spinney.table import Column, Table
+
+__all__ = ["identifier_warnings", "number_warnings", "table_warnings"]
+
+FEWEST_IDENTIFIERS = 10
+SHARE_OF_NUMBERS = 0.9
+MOST_MARKERS = 2
+
+
+def identifier_warnings(table: Table) -> list[str]:
+    """Return a warning for every text column whose cells are all different.
+
+    Examples
+    --------
+    >>> from spinney.files import read_table
+    >>> table = read_table({"name": [f"n{i}" for i in range(12)]})
+    >>> identifier_warnings(table)[0].split(":")[0]
+    "column 'name' looks like an identifier, all 12 values differ"
+    """
+    return [
+        f"column {column.name!r} looks like an identifier, all {len(column.levels)} "
+        f"values differ: ignore it (--ignore {column.name})"
+        for column in table.columns
+        if _is_text(column) and _all_differ(column)
+    ]
+
+
+def number_warnings(
+    table: Table, declarations: Declarations | None = None
+) -> list[str]:
+    """Return a warning for every column that one or two texts keep from being numeric.
+
+    Examples
+    --------
+    >>> from spinney.files import read_table
+    >>> table = read_table({"age": [*map(str, range(20)), "NA"]})
+    >>> number_warnings(table)[0].split(":")[0]
+    "column 'age' reads as text because of 'NA'"
+    """
+    declared = () if declarations is None else declarations.nominal
+    found = []
+    for column in table.columns:
+        if column.name in declared or not _is_text(column):
+            continue
+        others = [
+            str(text) for text in column.levels if parse_number(str(text)) is None
+        ]
+        share = 1 - len(others) / len(column.levels)
+        if 1 <= len(others) <= MOST_MARKERS and share >= SHARE_OF_NUMBERS:
+            options = " ".join(f"--missing {text}" for text in others)
+            found.append(
+                f"column {column.name!r} reads as text because of "
+                f"{' and '.join(map(repr, others))}: declare that missing ({options}) "
+                f"or the column nominal (--nominal {column.name})"
+            )
+    return found
+
+
+def table_warnings(table: Table, declarations: Declarations | None = None) -> list[str]:
+    """Return the warnings of both kinds."""
+    return [*number_warnings(table, declarations), *identifier_warnings(table)]
+
+
+def _is_text(column: Column) -> bool:
+    if column.kind != "nominal" or not column.levels:
+        return False
+    return all(isinstance(level, str) for level in column.levels)
+
+
+def _all_differ(column: Column) -> bool:
+    present = int(np.count_nonzero(~column.missing))
+    return present == len(column.levels) >= FEWEST_IDENTIFIERS

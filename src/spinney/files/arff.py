@@ -1,0 +1,225 @@
+"""ARFF, the format of Weka: a header of typed attributes, then rows.
+
+https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/ tells the
+format. Read here: nominal, numeric, string and ISO date attributes, quotes and
+escapes, comments, sparse rows. An unquoted ``?`` is a missing cell. Weights of rows
+and relational attributes are refused.
+"""
+
+import datetime
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from spinney.cells import column_from_values, parse_number
+from spinney.declare import Declarations, check_declarations, check_names
+from spinney.errors import DataError
+from spinney.table import Table
+
+__all__ = ["read_arff"]
+
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_CELL = re.compile(rf"\s*({_QUOTED}|[^,'\"{{}}\s][^,{{}}]*|)\s*(,|$)")
+_SPARSE_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"{{}}\s][^,{{}}]*)\s*(,|$)")
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)
+_WEIGHT = re.compile(r",\s*\{[\s\d.eE+-]*\}$")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_NUMERIC = {"numeric", "real", "integer"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Attribute:
+    """A declared attribute."""
+
+    name: str
+    type: Literal["nominal", "numeric", "string", "date"]
+    levels: tuple[str, ...] = ()
+
+
+class _LineError(Exception):
+    """What is wrong with a line, before its number is known."""
+
+
+def read_arff(path: Path, origin: str, *, declarations: Declarations) -> Table:
+    """Return the table in a plain UTF-8 file that the user knows as ``origin``."""
+    attributes: list[_Attribute] = []
+    rows: list[list[Any]] = []
+    with open(path, encoding="utf-8-sig") as file:
+        lines = _numbered(file)
+        for number, line in lines:
+            try:
+                if line.lower() == "@data":
+                    break
+                if (found := _header_line(line)) is not None:
+                    attributes.append(found)
+            except _LineError as error:
+                _refuse(origin, number, error)
+        else:
+            msg = f"{origin!r} has no @data line: it is cut short, or no ARFF file"
+            raise DataError(msg)
+        names = [attribute.name for attribute in attributes]
+        check_names(names, origin=repr(origin))
+        check_declarations(declarations, names)
+        for number, line in lines:
+            try:
+                rows.append(_row(line, attributes))
+            except _LineError as error:
+                _refuse(origin, number, error)
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return Table(
+        tuple(
+            column_from_values(name, cells, declarations)
+            for name, cells in zip(names, columns, strict=True)
+            if not declarations.ignores(name)
+        ),
+        len(rows),
+    )
+
+
+def _numbered(file: "Iterator[str] | Any") -> Iterator[tuple[int, str]]:
+    """Give the lines that are neither empty nor comments, with their numbers."""
+    for number, line in enumerate(file, 1):
+        text = line.strip()
+        if text and not text.startswith("%"):
+            yield number, text
+
+
+def _refuse(origin: str, number: int, error: _LineError) -> NoReturn:
+    msg = f"line {number} of {origin!r} {error}"
+    raise DataError(msg) from None
+
+
+def _header_line(line: str) -> _Attribute | None:
+    """Return the attribute that a line of the header declares, if any."""
+    if line.lower().startswith("@relation"):
+        return None
+    match = _ATTRIBUTE.fullmatch(line)
+    if match is None:
+        msg = f"is no @relation, @attribute or @data: {line[:40]!r}; mend it"
+        raise _LineError(msg)
+    name, rest = _unquote(match[1]), match[2].strip()
+    if rest.startswith("{"):
+        if not rest.endswith("}"):
+            msg = f"opens the values of attribute {name!r} and does not close them"
+            raise _LineError(msg)
+        levels = tuple(_unquote(cell) for cell in _cells(rest[1:-1]))
+        return _Attribute(name, "nominal", levels)
+    kind = rest.split()[0].lower()
+    if kind in _NUMERIC:
+        return _Attribute(name, "numeric")
+    if kind == "string":
+        return _Attribute(name, "string")
+    if kind == "date":
+        return _Attribute(name, "date")
+    msg = (
+        f"declares attribute {name!r} of type {kind!r}; only nominal, numeric, string "
+        "and date attributes are read"
+    )
+    raise _LineError(msg)
+
+
+def _cells(text: str) -> list[str]:
+    """Return the cells between commas as written, quotes and all."""
+    cells = []
+    place = 0
+    while True:
+        match = _CELL.match(text, place)
+        if match is None:
+            msg = f"cannot be split into cells at {text[place : place + 20]!r}; mend it"
+            raise _LineError(msg)
+        cells.append(match[1].strip())
+        place = match.end()
+        if not match[2]:
+            return cells
+
+
+def _row(line: str, attributes: list[_Attribute]) -> list[Any]:
+    """Return the cells of one line of data."""
+    if _WEIGHT.search(line):
+        msg = "ends in a weight {...}; weights are not read, make them a column"
+        raise _LineError(msg)
+    if line.startswith("{") and line.endswith("}"):
+        return _sparse_row(line[1:-1], attributes)
+    cells = _cells(line)
+    if len(cells) != len(attributes):
+        msg = (
+            "and the header differ in their number of cells, "
+            f"{len(cells)} and {len(attributes)}; mend it"
+        )
+        raise _LineError(msg)
+    return [
+        _value(cell, attribute)
+        for cell, attribute in zip(cells, attributes, strict=True)
+    ]
+
+
+def _sparse_row(text: str, attributes: list[_Attribute]) -> list[Any]:
+    """Return the cells of ``{place value, ...}``; what is not named is zero."""
+    given: dict[int, str] = {}
+    place = 0
+    while text[place:].strip():
+        match = _SPARSE_CELL.match(text, place)
+        if match is None or int(match[1]) >= len(attributes):
+            msg = f"has no 'place value' at {text[place : place + 20]!r}; mend it"
+            raise _LineError(msg)
+        given[int(match[1])] = match[2].strip()
+        place = match.end()
+    return [
+        _value(given[place], attribute) if place in given else _zero(attribute)
+        for place, attribute in enumerate(attributes)
+    ]
+
+
+def _zero(attribute: _Attribute) -> Any:
+    """Return the value that a sparse row need not name."""
+    if attribute.type == "numeric":
+        return 0.0
+    if attribute.type == "nominal" and attribute.levels:
+        return attribute.levels[0]
+    msg = f"does not name attribute {attribute.name!r}, which has no zero; name it"
+    raise _LineError(msg)
+
+
+def _value(cell: str, attribute: _Attribute) -> Any:
+    """Return the value of a cell as written."""
+    if cell in ("?", ""):
+        return None
+    text = _unquote(cell)
+    if attribute.type == "string" or text == "":
+        return text
+    if attribute.type == "nominal":
+        value: Any = text if text in attribute.levels else None
+    else:
+        value = _READERS[attribute.type](text)
+    if value is None:
+        msg = (
+            f"holds {text!r} for the {attribute.type} attribute {attribute.name!r}; "
+            "mend the cell or the @attribute line"
+        )
+        raise _LineError(msg)
+    return value
+
+
+def _unquote(text: str) -> str:
+    """Return a text without its quotes and escapes."""
+    if len(text) < 2 or text[0] not in "'\"" or text[0] != text[-1]:
+        return text
+    return _ESCAPE.sub(_unescape, text[1:-1])
+
+
+def _unescape(match: "re.Match[str]") -> str:
+    code = match[1]
+    return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPES.get(code, code)
+
+
+def _instant(text: str) -> datetime.datetime | None:
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+_READERS: dict[str, Callable[[str], Any]] = {"numeric": parse_number, "date": _instant}

@@ -1,0 +1,102 @@
+"""NumPy arrays and dictionaries of columns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.cells import (
+    LARGEST_EXACT_INTEGER,
+    column_from_values,
+    numeric_column,
+    warn_of_large_integers,
+)
+from spinney.declare import Declarations, check_declarations, check_names
+from spinney.errors import DataError
+from spinney.table import Column, Table
+from spinney.times import DAY_UNIT, INSTANT_UNIT
+
+__all__ = ["array_column", "read_array", "read_columns"]
+
+
+def read_array(data: NDArray[Any], *, declarations: Declarations) -> Table:
+    """Return the table in an array of two dimensions: columns x0, x1 and so on."""
+    if data.dtype.names is not None:
+        msg = (
+            "a structured array is no table: pass a dict of its fields, "
+            "{name: array[name] for name in array.dtype.names}"
+        )
+        raise DataError(msg)
+    if data.ndim != 2:
+        msg = (
+            f"a {data.ndim}-dimensional array is no table: reshape it to two, "
+            "array.reshape(-1, 1) for one column"
+        )
+        raise DataError(msg)
+    columns = {f"x{place}": data[:, place] for place in range(data.shape[1])}
+    return read_columns(columns, declarations=declarations)
+
+
+def read_columns(data: Mapping[Any, Any], *, declarations: Declarations) -> Table:
+    """Return the table of a dictionary of columns, by name."""
+    names = [str(name) for name in data]
+    check_names(names)
+    check_declarations(declarations, names)
+    lengths = {
+        name: _length(name, cells)
+        for name, cells in zip(names, data.values(), strict=True)
+    }
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
+        msg = f"the columns differ in length ({shown}): make them equally long"
+        raise DataError(msg)
+    return Table(
+        tuple(
+            array_column(name, cells, declarations)
+            for name, cells in zip(names, data.values(), strict=True)
+            if not declarations.ignores(name)
+        ),
+        next(iter(lengths.values())),
+    )
+
+
+def _length(name: str, cells: Any) -> int:
+    if isinstance(cells, (str, bytes)) or not hasattr(cells, "__len__"):
+        msg = f"column {name!r} is of type {type(cells).__name__}: give it as a list"
+        raise DataError(msg)
+    return len(cells)
+
+
+def array_column(name: str, cells: Any, declarations: Declarations) -> Column:
+    """Return one column of an array or any other sequence."""
+    if not isinstance(cells, np.ndarray):
+        plain = cells.tolist() if hasattr(cells, "tolist") else list(cells)
+        return column_from_values(name, plain, declarations)
+    if cells.ndim != 1:
+        msg = f"column {name!r} is a {cells.ndim}-dimensional array: flatten it"
+        raise DataError(msg)
+    free = declarations.kind(name) in (None, "numeric")
+    if (
+        isinstance(cells, np.ma.MaskedArray)
+        or not free
+        or cells.dtype.kind not in "iufM"
+    ):
+        return column_from_values(name, cells.tolist(), declarations)
+    if cells.dtype.kind == "M":
+        return _times(name, cells, declarations)
+    if cells.dtype.kind in "iu" and len(cells):
+        largest = max(abs(int(cells.min())), int(cells.max()))
+        if largest > LARGEST_EXACT_INTEGER:
+            warn_of_large_integers(name)
+    return numeric_column(name, cells, missing=declarations.missing)
+
+
+def _times(name: str, cells: NDArray[Any], declarations: Declarations) -> Column:
+    """Return a column of datetime64: days if that is its unit, else seconds."""
+    days = np.datetime_data(cells.dtype)[0] in ("Y", "M", "W", "D")
+    unit, ticks = (DAY_UNIT, 1.0) if days else (INSTANT_UNIT, 1e6)
+    whole = cells.astype("datetime64[D]" if days else "datetime64[us]")
+    numbers = whole.astype(np.int64) / ticks
+    numbers[np.isnat(cells)] = np.nan
+    return numeric_column(name, numbers, missing=declarations.missing, unit=unit)

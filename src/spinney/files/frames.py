@@ -1,0 +1,132 @@
+"""Data frames of any library that narwhals knows, and Arrow streams."""
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from narwhals.exceptions import NarwhalsError
+from numpy.typing import NDArray
+
+from spinney.cells import (
+    LARGEST_EXACT_INTEGER,
+    coded_column,
+    column_from_values,
+    numeric_column,
+    plain_values,
+)
+from spinney.declare import Declarations, check_declarations, check_names
+from spinney.errors import DataError, MissingExtraError
+from spinney.relation import load, plan, translated_errors
+from spinney.table import Column, Table
+from spinney.times import DAY_UNIT, INSTANT_UNIT
+
+__all__ = ["is_frame", "is_series", "read_frame", "read_stream"]
+
+
+def read_frame(data: Any, *, declarations: Declarations) -> Table:
+    """Return the table in a data frame; a lazy one is collected."""
+    check_names(_names(data))
+    try:
+        frame = nw.from_native(data)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        names = [str(name) for name in frame.columns]
+        check_declarations(declarations, names)
+        columns = tuple(
+            _column(name, series, declarations)
+            for name, series in zip(names, frame.iter_columns(), strict=True)
+            if not declarations.ignores(name)
+        )
+    except NarwhalsError as error:
+        reason = " ".join(str(error).split())
+        msg = f"the data frame cannot be read ({reason}): pass pandas, Polars or Arrow"
+        raise DataError(msg) from None
+    except ModuleNotFoundError as error:
+        msg = (
+            f"{error.name} is needed to read this data frame: pip install {error.name}"
+        )
+        raise MissingExtraError(msg) from None
+    return Table(columns, len(frame))
+
+
+def _names(data: Any) -> list[str]:
+    """Return the names of a frame's columns as text, before narwhals looks at it."""
+    if hasattr(data, "column_names"):
+        return [str(name) for name in data.column_names]
+    if hasattr(data, "collect_schema"):
+        return [str(name) for name in data.collect_schema().names()]
+    return [str(name) for name in data.columns]
+
+
+def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> Column:
+    """Return one column, by way of arrays where its type allows."""
+    kind, dtype, missing = declarations.kind(name), series.dtype, declarations.missing
+    if kind in (None, "numeric"):
+        if dtype.is_numeric() and not _too_large(series):
+            return numeric_column(name, _numbers(series), missing=missing)
+        if dtype in (nw.Date, nw.Datetime):
+            ticks, unit = (864e8, DAY_UNIT) if dtype == nw.Date else (1e6, INSTANT_UNIT)
+            numbers = _numbers(series.dt.timestamp("us")) / ticks
+            return numeric_column(name, numbers, missing=missing, unit=unit)
+    cells = series.to_list()
+    if kind is None and dtype in (nw.String, nw.Boolean):
+        plain, _ = plain_values(name, cells)
+        return coded_column(name, plain, missing=missing)
+    if kind is None and (categories := _category_order(series)):
+        plain, _ = plain_values(name, cells)
+        levels, families = plain_values(name, categories)
+        if families <= {"text", "number", "boolean"}:
+            present = [level for level in levels if level is not None]
+            return coded_column(name, plain, missing=missing, levels=present)
+    return column_from_values(name, cells, declarations)
+
+
+def _too_large(series: "nw.Series[Any]") -> bool:
+    """Tell whether there are integers that Arrow refuses to make float64."""
+    if not series.dtype.is_integer() or not series.count():
+        return False
+    largest = max(abs(int(series.min())), abs(int(series.max())))
+    return largest > LARGEST_EXACT_INTEGER
+
+
+def _numbers(series: "nw.Series[Any]") -> NDArray[np.float64]:
+    """Return numbers as float64, NaN where missing."""
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _category_order(series: "nw.Series[Any]") -> list[Any]:
+    """Return the categories of an ordered categorical of pandas or Arrow."""
+    native = series.to_native()
+    arrow_type = getattr(native, "type", None)
+    if getattr(arrow_type, "ordered", False):
+        return list(native.combine_chunks().dictionary.to_pylist())
+    if getattr(getattr(native, "dtype", None), "ordered", False):
+        return list(native.dtype.categories)
+    return []
+
+
+def is_frame(data: Any) -> bool:
+    """Tell whether narwhals knows this as a data frame, eager or lazy."""
+    try:
+        return nw.from_native(data, pass_through=True) is not data
+    except NarwhalsError:
+        return True
+
+
+def is_series(data: Any) -> bool:
+    """Tell whether this is one column of a library that narwhals knows."""
+    return bool(nw.dependencies.is_into_series(data))
+
+
+def read_stream(data: Any, *, declarations: Declarations) -> Table:
+    """Return the table in an object with an Arrow stream, which is read once."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    try:
+        with translated_errors(f"the Arrow stream of a {type(data).__name__}"):
+            connection.from_arrow(data).create("stream")
+        relation = connection.table("stream")
+        return load(relation, plan(relation, declarations))
+    finally:
+        connection.close()

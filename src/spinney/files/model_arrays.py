@@ -1,0 +1,290 @@
+"""A tree as flat arrays, and back.
+
+Words
+-----
+candidates, branches, groups, values
+    of all nodes, one after another in the order of the nodes.
+count
+    how many of them belong to each node, candidate or group. Where a count is
+    stored, what is counted follows without gaps.
+
+The arrays, with n nodes, m candidates and c classes::
+
+    node.parent, node.branch, node.depth, node.rows, node.label      (n,)
+    node.reason        place in REASONS, -1 at an inner node         (n,)
+    node.chosen        place among its candidates, -1 at a leaf      (n,)
+    node.forced        0 or 1                                        (n,)
+    node.candidates    a count                                       (n,)
+    node.weights, node.distribution                                  (n, c)
+
+    candidate.attribute, candidate.exact (0 or 1)                    (m,)
+    candidate.form     0 a threshold, 1 groups of codes              (m,)
+    candidate.missing  a branch, -1 for fractional rows              (m,)
+    candidate.gain, candidate.merit                                  (m,)
+    candidate.branches, candidate.values      counts                 (m,)
+    candidate.missing_weights, candidate.missing_rows                (m, c)
+
+    split.thresholds   one for each candidate of form 0
+    split.shares       one for each branch of each candidate
+    split.groups       a count of codes for each branch of form 1
+    split.codes        the codes of the groups
+
+    table.codes        the values, where the attribute has codes
+    table.numbers      the values, where the attribute is numeric
+    table.weights, table.rows       a line of c for each of all values
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import CountTable
+from spinney.schema import Schema
+from spinney.split import Groups, Split, Threshold
+from spinney.tree import Candidate, Node, Reason, Tree
+
+__all__ = ["DTYPES", "REASONS", "Arrays", "children_of", "flatten", "unflatten"]
+
+Arrays = Mapping[str, NDArray[Any]]
+
+# The place of a reason is part of the format: new ones are added at the end.
+REASONS = (
+    Reason.PURE,
+    Reason.EXHAUSTED,
+    Reason.IDENTICAL,
+    Reason.DEPTH,
+    Reason.LEAVES,
+    Reason.ROWS_TO_SPLIT,
+    Reason.ROWS_IN_LEAF,
+    Reason.MIN_GAIN,
+    Reason.EMPTY,
+    Reason.PRUNED,
+)
+
+_NODE: dict[str, Callable[[Node], int]] = {
+    "node.parent": lambda node: -1 if node.parent is None else node.parent,
+    "node.branch": lambda node: node.branch,
+    "node.depth": lambda node: node.depth,
+    "node.rows": lambda node: node.n_rows,
+    "node.label": lambda node: node.label,
+    "node.reason": lambda node: (
+        -1 if node.reason is None else REASONS.index(node.reason)
+    ),
+    "node.chosen": lambda node: -1 if node.chosen is None else node.chosen,
+    "node.forced": lambda node: int(node.forced),
+    "node.candidates": lambda node: len(node.candidates),
+}
+_CANDIDATE: dict[str, Callable[[Candidate], int]] = {
+    "candidate.attribute": lambda candidate: candidate.attribute,
+    "candidate.exact": lambda candidate: int(candidate.exact),
+    "candidate.form": lambda candidate: int(isinstance(candidate.split, Groups)),
+    "candidate.missing": lambda candidate: (
+        -1 if candidate.split.missing is None else candidate.split.missing
+    ),
+    "candidate.branches": lambda candidate: candidate.split.n_branches,
+    "candidate.values": lambda candidate: len(candidate.table.values),
+}
+
+_FLOATS = (
+    "node.weights",
+    "node.distribution",
+    "candidate.gain",
+    "candidate.merit",
+    "candidate.missing_weights",
+    "split.thresholds",
+    "split.shares",
+    "table.numbers",
+    "table.weights",
+)
+_INTEGERS = (
+    *_NODE,
+    *_CANDIDATE,
+    "candidate.missing_rows",
+    "split.groups",
+    "split.codes",
+    "table.codes",
+    "table.rows",
+)
+DTYPES: dict[str, type[np.generic]] = {
+    **dict.fromkeys(_FLOATS, np.float64),
+    **dict.fromkeys(_INTEGERS, np.int64),
+}
+
+
+def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a tree; what they hold is not checked."""
+    nodes, n_classes = tree.nodes, tree.schema.n_classes
+    candidates = [candidate for node in nodes for candidate in node.candidates]
+    tables = [candidate.table for candidate in candidates]
+    splits = [candidate.split for candidate in candidates]
+    arrays = {
+        **{name: _integers(map(field, nodes)) for name, field in _NODE.items()},
+        "node.weights": _lines((node.weights for node in nodes), n_classes),
+        "node.distribution": _lines((node.distribution for node in nodes), n_classes),
+        **{
+            name: _integers(map(field, candidates))
+            for name, field in _CANDIDATE.items()
+        },
+        "candidate.gain": _floats(candidate.gain for candidate in candidates),
+        "candidate.merit": _floats(candidate.merit for candidate in candidates),
+        "candidate.missing_weights": _lines((t.missing for t in tables), n_classes),
+        "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_classes),
+        **_flatten_splits(splits),
+        **_flatten_values(candidates, tree.schema),
+        "table.weights": _lines((table.weights for table in tables), n_classes),
+        "table.rows": _lines((table.rows for table in tables), n_classes),
+    }
+    return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
+
+
+def _flatten_splits(splits: list[Split]) -> dict[str, NDArray[Any]]:
+    groups = [
+        group for split in splits if isinstance(split, Groups) for group in split.groups
+    ]
+    return {
+        "split.thresholds": _floats(
+            split.threshold for split in splits if isinstance(split, Threshold)
+        ),
+        "split.shares": _floats(chain.from_iterable(split.shares for split in splits)),
+        "split.groups": _integers(map(len, groups)),
+        "split.codes": _integers(chain.from_iterable(groups)),
+    }
+
+
+def _flatten_values(
+    candidates: list[Candidate], schema: Schema
+) -> dict[str, NDArray[Any]]:
+    codes: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
+    numbers: list[NDArray[Any]] = [np.empty(0)]
+    for candidate in candidates:
+        numeric = schema.attributes[candidate.attribute].kind == "numeric"
+        (numbers if numeric else codes).append(candidate.table.values)
+    return {
+        "table.codes": np.concatenate(codes),
+        "table.numbers": np.concatenate(numbers),
+    }
+
+
+def _integers(numbers: Iterable[int]) -> NDArray[Any]:
+    return np.fromiter(numbers, dtype=np.int64)
+
+
+def _floats(numbers: Iterable[float]) -> NDArray[Any]:
+    return np.fromiter(numbers, dtype=np.float64)
+
+
+def _lines(arrays: Iterable[NDArray[Any]], n_classes: int) -> NDArray[Any]:
+    """Return arrays whose last axis is the classes, one below another."""
+    lines = [array.reshape(-1, n_classes) for array in arrays]
+    return np.concatenate(lines) if lines else np.empty((0, n_classes))
+
+
+def _as(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def children_of(parents: Iterable[int]) -> list[tuple[int, ...]]:
+    """Return the children of each node, given the parent of each.
+
+    >>> children_of([-1, 0, 1, 1, 0])
+    [(1, 4), (2, 3), (), (), ()]
+    """
+    children: list[list[int]] = []
+    for number, parent in enumerate(parents):
+        children.append([])
+        if parent >= 0:
+            children[parent].append(number)
+    return list(map(tuple, children))
+
+
+def unflatten(arrays: Arrays, schema: Schema) -> Tree:
+    """Return the tree of arrays that have been checked."""
+    columns = {name: arrays[name].tolist() for name in _NODE}
+    children = children_of(columns["node.parent"])
+    candidates = _candidates(arrays, schema)
+    nodes = []
+    for number, (weights, distribution) in enumerate(
+        zip(arrays["node.weights"], arrays["node.distribution"], strict=True)
+    ):
+        parent, branch, depth, rows, label, reason, chosen, forced, count = (
+            columns[name][number] for name in _NODE
+        )
+        node = Node(
+            number,
+            None if parent < 0 else parent,
+            branch,
+            depth,
+            weights,
+            rows,
+            distribution,
+            label,
+            tuple(next(candidates) for _ in range(count)),
+            None if chosen < 0 else chosen,
+            children[number],
+            None if reason < 0 else REASONS[reason],
+            bool(forced),
+        )
+        nodes.append(node)
+    return Tree(schema, tuple(nodes))
+
+
+def _candidates(arrays: Arrays, schema: Schema) -> Iterator[Candidate]:
+    """Walk the candidates of all nodes."""
+    tables = _tables(arrays, schema)
+    splits = _splits(arrays)
+    for gain, merit, exact in zip(
+        arrays["candidate.gain"].tolist(),
+        arrays["candidate.merit"].tolist(),
+        arrays["candidate.exact"].tolist(),
+        strict=True,
+    ):
+        yield Candidate(next(splits), next(tables), gain, merit, bool(exact))
+
+
+def _splits(arrays: Arrays) -> Iterator[Split]:
+    thresholds = iter(arrays["split.thresholds"].tolist())
+    shares, codes = arrays["split.shares"].tolist(), arrays["split.codes"].tolist()
+    sizes = iter(arrays["split.groups"].tolist())
+    n_shares = n_codes = 0
+    for attribute, form, missing, n_branches in zip(
+        arrays["candidate.attribute"].tolist(),
+        arrays["candidate.form"].tolist(),
+        arrays["candidate.missing"].tolist(),
+        arrays["candidate.branches"].tolist(),
+        strict=True,
+    ):
+        parts = tuple(shares[n_shares : n_shares + n_branches])
+        n_shares += n_branches
+        to = None if missing < 0 else missing
+        if form == 0:
+            yield Threshold(attribute, next(thresholds), parts, to)
+            continue
+        groups = []
+        for _ in range(n_branches):
+            size = next(sizes)
+            groups.append(tuple(codes[n_codes : n_codes + size]))
+            n_codes += size
+        yield Groups(attribute, tuple(groups), parts, to)
+
+
+def _tables(arrays: Arrays, schema: Schema) -> Iterator[CountTable]:
+    weights, rows = arrays["table.weights"], arrays["table.rows"]
+    n_lines = 0
+    used = {"table.codes": 0, "table.numbers": 0}
+    for attribute, count, missing, missing_rows in zip(
+        arrays["candidate.attribute"].tolist(),
+        arrays["candidate.values"].tolist(),
+        arrays["candidate.missing_weights"],
+        arrays["candidate.missing_rows"],
+        strict=True,
+    ):
+        numeric = schema.attributes[attribute].kind == "numeric"
+        name = "table.numbers" if numeric else "table.codes"
+        values = arrays[name][used[name] : used[name] + count]
+        used[name] += count
+        lines = slice(n_lines, n_lines + count)
+        n_lines += count
+        yield CountTable(values, weights[lines], rows[lines], missing, missing_rows)

@@ -1,0 +1,224 @@
+"""Whether flat arrays are a tree: every rule that the rest of Spinney relies on.
+
+The rules are checked in an order in which each may rely on those before it, by
+array operations whose cost is that of the arrays; nothing recurs.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from spinney.counts import Floats, Integers
+from spinney.files.model_arrays import REASONS, Arrays, children_of, flatten
+from spinney.files.model_candidates import check_candidates
+from spinney.files.model_header import (
+    header_of,
+    read_fingerprint,
+    read_recipe,
+    read_schema,
+)
+from spinney.files.model_rules import (
+    MOST_ROWS,
+    SHARES_TOLERANCE,
+    amounts,
+    close,
+    grouped,
+    numeric,
+    require,
+    within,
+)
+from spinney.files.strict_json import DamageError, dump
+from spinney.model import Model
+from spinney.schema import Schema
+from spinney.tree import TIE, Tree
+
+__all__ = ["MAX_NODES", "check_arrays", "check_model", "check_tree"]
+
+MAX_NODES = 10_000_000
+
+
+def check_model(model: Model) -> tuple[dict[str, Any], Arrays]:
+    """Return the header and the arrays of a model that can be read back."""
+    header = header_of(model)
+    read_schema(header)
+    read_recipe(header["recipe"])
+    read_fingerprint(header["fingerprint"])
+    dump(header)
+    return header, check_tree(model.tree)
+
+
+def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
+    """Return the arrays of a tree, after checking them and the links of its nodes."""
+    try:
+        arrays = flatten(tree)
+    except (ValueError, IndexError, OverflowError) as error:
+        msg = f"its nodes do not fit its schema: {error}"
+        raise DamageError(msg) from None
+    check_arrays(arrays, tree.schema, max_nodes=max_nodes)
+    children = children_of(arrays["node.parent"].tolist())
+    for number, node in enumerate(tree.nodes):
+        if node.number != number:
+            msg = f"node {number} is numbered {node.number}"
+            raise DamageError(msg)
+        if node.children != children[number]:
+            msg = f"the children of node {number} are not those that it is parent of"
+            raise DamageError(msg)
+    return arrays
+
+
+def check_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int = MAX_NODES) -> None:
+    """Raise DamageError unless the arrays are a tree over this schema."""
+    n_nodes = len(arrays["node.parent"])
+    if n_nodes == 0:
+        msg = "it has no nodes"
+        raise DamageError(msg)
+    if n_nodes > max_nodes:
+        msg = f"it has {n_nodes} nodes, more than the limit of {max_nodes}"
+        raise DamageError(msg)
+    with np.errstate(all="ignore"):
+        _check_lengths(arrays, schema)
+        _check_links(arrays)
+        _check_nodes(arrays)
+        _check_choices(arrays)
+        check_candidates(arrays, schema)
+
+
+def _check_shape(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
+    if arrays[name].shape != shape:
+        found = " × ".join(map(str, arrays[name].shape)) or "no"
+        wanted = " × ".join(map(str, shape))
+        msg = f"the array {name!r} has {found} entries where {wanted} are needed"
+        raise DamageError(msg)
+
+
+def _counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
+    """Check that counts add up to the length of what they count."""
+    counts = arrays[name]
+    if not within(counts, least, total + 1).all() or int(counts.sum()) != total:
+        msg = f"the counts {name!r} do not add up to the {total} that there are"
+        raise DamageError(msg)
+
+
+def _check_lengths(arrays: Arrays, schema: Schema) -> None:
+    n_classes = schema.n_classes
+    lengths = {
+        "node": len(arrays["node.parent"]),
+        "candidate": len(arrays["candidate.attribute"]),
+    }
+    wide = ("weights", "distribution", "missing_weights", "missing_rows")
+    for name in arrays:
+        room, _, field = name.partition(".")
+        if room in lengths:
+            n = lengths[room]
+            _check_shape(arrays, name, (n, n_classes) if field in wide else (n,))
+    for name in ("split.thresholds", "split.shares", "split.groups", "split.codes"):
+        _check_shape(arrays, name, (arrays[name].size,))
+    _counted(arrays, "node.candidates", total=lengths["candidate"])
+    n_shares = arrays["split.shares"].size
+    _counted(arrays, "candidate.branches", total=n_shares, least=2)
+    of_codes = grouped(arrays)
+    forms = within(arrays["candidate.form"], 0, 2)
+    require(forms, "candidate {} is neither a threshold nor groups")
+    _check_shape(arrays, "split.thresholds", (int((~of_codes).sum()),))
+    n_groups = int(arrays["candidate.branches"][of_codes].sum())
+    _check_shape(arrays, "split.groups", (n_groups,))
+    _counted(arrays, "split.groups", total=arrays["split.codes"].size)
+    _check_table_lengths(arrays, schema)
+
+
+def _check_table_lengths(arrays: Arrays, schema: Schema) -> None:
+    attributes = within(arrays["candidate.attribute"], 0, len(schema.attributes))
+    require(attributes, "candidate {} asks about an attribute that is not there")
+    n_codes, n_numbers = arrays["table.codes"].size, arrays["table.numbers"].size
+    _counted(arrays, "candidate.values", total=n_codes + n_numbers, least=1)
+    numbered = numeric(arrays, schema)
+    n_numeric = int(arrays["candidate.values"][numbered].sum())
+    _check_shape(arrays, "table.numbers", (n_numeric,))
+    _check_shape(arrays, "table.codes", (n_codes + n_numbers - n_numeric,))
+    for name in ("table.weights", "table.rows"):
+        _check_shape(arrays, name, (n_codes + n_numbers, schema.n_classes))
+
+
+def _check_links(arrays: Arrays) -> None:
+    """Check parents, depths, branches, and the numbering in printing order."""
+    parents, numbers = arrays["node.parent"], np.arange(len(arrays["node.parent"]))
+    require(parents[:1] == -1, "the root has a parent")
+    require(
+        np.append(True, within(parents[1:], 0, numbers[1:])),
+        "the parent of node {} does not come before it",
+    )
+    depths, branches = arrays["node.depth"].tolist(), arrays["node.branch"].tolist()
+    path: list[int] = []  # the numbers from the root to the node before
+    seen = [0] * len(depths)
+    for number, parent in enumerate(parents.tolist()):
+        depth = 0 if parent < 0 else depths[parent] + 1
+        if depths[number] != depth:
+            msg = f"node {number} is at depth {depth}, not {depths[number]}"
+            raise DamageError(msg)
+        if parent >= 0 and (depth > len(path) or path[depth - 1] != parent):
+            msg = f"node {number} is not in printing order: parents before children"
+            raise DamageError(msg)
+        del path[depth:]
+        path.append(number)
+        branch = 0 if parent < 0 else seen[parent]
+        if branches[number] != branch:
+            msg = f"node {number} is at branch {branch}, not {branches[number]}"
+            raise DamageError(msg)
+        if parent >= 0:
+            seen[parent] += 1
+
+
+def _check_nodes(arrays: Arrays) -> None:
+    """Check what each node says of its rows, and that children add up."""
+    weights, shares = arrays["node.weights"], arrays["node.distribution"]
+    rows = arrays["node.rows"]
+    require(amounts(weights), "node {} has a weight that is no amount")
+    require(within(rows, 0, MOST_ROWS + 1), "node {} has an impossible count of rows")
+    require((rows > 0)[:, None] | (weights == 0), "node {} has weight without rows")
+    require(amounts(shares), "node {} has a share of a class that is no amount")
+    require(
+        np.abs(shares.sum(axis=1) - 1) <= SHARES_TOLERANCE,
+        "the distribution of node {} does not add up to 1",
+    )
+    require(
+        arrays["node.label"] == _majorities(shares),
+        "the label of node {} is not the majority of its distribution",
+    )
+    require(within(arrays["node.forced"], 0, 2), "node {} has a bad mark (forced)")
+    inner = np.bincount(arrays["node.parent"][1:], minlength=len(rows)) > 0
+    together = np.zeros_like(weights)
+    np.add.at(together, arrays["node.parent"][1:], weights[1:])
+    require(
+        ~inner[:, None] | close(together, weights, weights),
+        "the weights of the children of node {} do not add up to its own",
+    )
+    n_rows = np.bincount(arrays["node.parent"][1:], rows[1:], minlength=len(rows))
+    require(~inner | (n_rows >= rows), "the children of node {} lack some of its rows")
+
+
+def _majorities(shares: Floats) -> Integers:
+    """Return the majority of each line, as :func:`spinney.tree.majority` does."""
+    best = shares.max(axis=1, keepdims=True)
+    equal = shares >= best - TIE * np.maximum(1.0, np.abs(best))
+    return np.asarray(shares.shape[1] - 1 - np.argmax(equal[:, ::-1], axis=1))
+
+
+def _check_choices(arrays: Arrays) -> None:
+    """Check that a node is a leaf with a reason, or inner with a choice."""
+    chosen, counts = arrays["node.chosen"], arrays["node.candidates"]
+    parents, reasons = arrays["node.parent"], arrays["node.reason"]
+    n_children = np.bincount(parents[1:], minlength=len(parents))
+    inner = n_children > 0
+    require(within(chosen, -1, counts), "node {} chose a candidate that is not there")
+    require(
+        inner == (chosen >= 0), "node {} has children but no split, or a split only"
+    )
+    require(within(reasons, -1, len(REASONS)), "node {} has an unknown reason")
+    require(inner == (reasons < 0), "node {} must have a reason if it is a leaf only")
+    first = np.cumsum(counts) - counts
+    winners = (first + chosen)[inner]
+    require(
+        arrays["candidate.branches"][winners] == n_children[inner],
+        "node {} has more or fewer children than its split has branches",
+        np.flatnonzero(inner),
+    )

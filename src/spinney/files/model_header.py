@@ -1,0 +1,233 @@
+"""Schema, recipe and fingerprint as plain data, and back.
+
+The model file and its JSON twin write the same data. Values keep their type, as
+JSON tells ``"1"``, ``1``, ``1.0`` and ``true`` apart.
+"""
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, asdict, fields
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import ParameterError
+from spinney.files.strict_json import DIGITS, DamageError
+from spinney.model import Fingerprint, Model
+from spinney.recipe import Recipe
+from spinney.schema import Attribute, Schema, Target
+from spinney.table import Value, level_order
+from spinney.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
+
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "KEYS",
+    "OPTIONAL",
+    "header_of",
+    "listed",
+    "members",
+    "number",
+    "read_fingerprint",
+    "read_recipe",
+    "read_schema",
+    "text",
+    "whole",
+]
+
+FORMAT = "spinney-tree"
+FORMAT_VERSION = 1
+KEYS = ("target", "classes", "attributes", "markers", "recipe", "fingerprint")
+
+# A later version may add keys of this form; every reader may pass over them. Any
+# other key that a reader does not know is one that it would get wrong.
+OPTIONAL = "optional."
+
+_KINDS = ("nominal", "ordinal", "numeric")
+_TIMES = (CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT)
+
+
+def header_of(model: Model) -> dict[str, Any]:
+    """Return what a model knows beside its nodes, ready for JSON."""
+    schema = model.schema
+    return {
+        "target": schema.target.name,
+        "classes": [_plain(value) for value in schema.target.classes],
+        "attributes": [
+            {
+                "name": attribute.name,
+                "kind": attribute.kind,
+                "values": [_plain(value) for value in attribute.values],
+                "unit": attribute.unit,
+            }
+            for attribute in schema.attributes
+        ],
+        "markers": [_plain(marker) for marker in schema.markers],
+        "recipe": {name: _plain(value) for name, value in asdict(model.recipe).items()},
+        "fingerprint": {
+            name: _plain(value) for name, value in asdict(model.fingerprint).items()
+        },
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of Python's own type that JSON can hold exactly."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is not None and not isinstance(value, (str, bool, int, float)):
+        msg = f"{value!r} is neither text, a number nor true or false"
+        raise DamageError(msg)
+    if isinstance(value, float) and not math.isfinite(value):
+        msg = f"the value {value!r} is not finite"
+        raise DamageError(msg)
+    if isinstance(value, int) and abs(value) >= 10 ** (DIGITS - 1):
+        msg = f"a whole number has {DIGITS} digits or more"
+        raise DamageError(msg)
+    return value
+
+
+def members(
+    data: object, what: str, keys: Collection[str], *, defaults: Collection[str] = ()
+) -> Mapping[str, Any]:
+    """Return an object after checking that it has these keys and no others.
+
+    >>> members({"a": 1, "optional.b": 2}, "the thing", ["a"])["a"]
+    1
+    """
+    if not isinstance(data, dict):
+        msg = f"{what} must be an object with keys, not {_shown(data)}"
+        raise DamageError(msg)
+    for key in keys:
+        if key not in data and key not in defaults:
+            msg = f"{what} has no {key!r}"
+            raise DamageError(msg)
+    for key in data:
+        if key not in keys and not key.startswith(OPTIONAL):
+            msg = f"{what} has an unknown key {key[:80]!r}"
+            raise DamageError(msg)
+    return data
+
+
+def _shown(data: object) -> str:
+    names = {dict: "an object", list: "a list", type(None): "nothing"}
+    return names.get(type(data)) or repr(data)[:60]
+
+
+def listed(data: object, what: str) -> list[Any]:
+    """Return a list after checking that it is one."""
+    if not isinstance(data, list):
+        msg = f"{what} must be a list, not {_shown(data)}"
+        raise DamageError(msg)
+    return data
+
+
+def text(data: object, what: str) -> str:
+    """Return a text after checking that it is one."""
+    if not isinstance(data, str):
+        msg = f"{what} must be text, not {_shown(data)}"
+        raise DamageError(msg)
+    return data
+
+
+def whole(data: object, what: str, *, least: int = 0) -> int:
+    """Return a whole number of 64 bits after checking that it is one."""
+    if type(data) is not int or not least <= data < 2**63:
+        msg = f"{what} must be a whole number of at least {least}, not {_shown(data)}"
+        raise DamageError(msg)
+    return data
+
+
+def number(data: object, what: str) -> float:
+    """Return a finite number after checking that it is one.
+
+    >>> number(3, "the weight")
+    3.0
+    """
+    if type(data) not in (int, float):
+        msg = f"{what} must be a number, not {_shown(data)}"
+        raise DamageError(msg)
+    return float(data)  # type: ignore[arg-type]
+
+
+def read_schema(data: Mapping[str, Any]) -> Schema:
+    """Return the schema that the header describes."""
+    target = text(data["target"], "the target")
+    classes = _values(data["classes"], "the target")
+    if not classes:
+        msg = "the target has no classes"
+        raise DamageError(msg)
+    attributes = tuple(
+        _read_attribute(entry, place)
+        for place, entry in enumerate(listed(data["attributes"], "the attributes"))
+    )
+    if len({attribute.name for attribute in attributes}) < len(attributes):
+        msg = "two attributes have one name"
+        raise DamageError(msg)
+    markers = listed(data["markers"], "the markers of missing cells")
+    for marker in markers:
+        text(marker, "a marker of missing cells")
+    return Schema(attributes, Target(target, classes), tuple(markers))
+
+
+def _read_attribute(data: object, place: int) -> Attribute:
+    what = f"attribute {place}"
+    entry = members(data, what, ("name", "kind", "values", "unit"))
+    kind = entry["kind"]
+    if kind not in _KINDS:
+        msg = f"{what} is of an unknown kind {_shown(kind)}"
+        raise DamageError(msg)
+    values = _values(entry["values"], what)
+    if kind == "numeric" and values:
+        msg = f"{what} is numeric and yet has a list of values"
+        raise DamageError(msg)
+    unit = None if entry["unit"] is None else text(entry["unit"], f"the unit of {what}")
+    if unit is not None and " since " in unit and unit not in _TIMES:
+        msg = f"{what} has an unknown unit {unit[:80]!r}"
+        raise DamageError(msg)
+    return Attribute(text(entry["name"], f"the name of {what}"), kind, values, unit)
+
+
+def _values(data: object, what: str) -> tuple[Value, ...]:
+    values = listed(data, f"the values of {what}")
+    for value in values:
+        if not isinstance(value, (str, bool, int, float)):
+            msg = f"{what} has a value that is {_shown(value)}"
+            raise DamageError(msg)
+    if len({level_order(value) for value in values}) < len(values):
+        msg = f"{what} has the same value twice"
+        raise DamageError(msg)
+    return tuple(values)
+
+
+def read_recipe(data: object) -> Recipe:
+    """Return the recipe that the header describes."""
+    known = fields(Recipe)
+    entry = members(
+        data,
+        "the recipe",
+        [field.name for field in known],
+        defaults=[field.name for field in known if field.default is not MISSING],
+    )
+    settings = {field.name: entry[field.name] for field in known if field.name in entry}
+    text(settings["name"], "the name of the recipe")
+    try:
+        return Recipe(**settings)
+    except ParameterError as error:
+        msg = f"the recipe is none: {error}"
+        raise DamageError(msg) from None
+
+
+def read_fingerprint(data: object) -> Fingerprint:
+    """Return the fingerprint that the header describes."""
+    what = "the fingerprint"
+    entry = members(data, what, [field.name for field in fields(Fingerprint)])
+    weight = number(entry["weight"], f"the weight in {what}")
+    if weight < 0:
+        msg = f"the weight in {what} is negative"
+        raise DamageError(msg)
+    return Fingerprint(
+        whole(entry["n_rows"], f"the rows in {what}"),
+        weight,
+        text(entry["digest"], f"the digest in {what}"),
+        text(entry["version"], f"the version in {what}"),
+    )

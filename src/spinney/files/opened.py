@@ -1,0 +1,76 @@
+"""Tables that are counted where they are: a file or a relation, opened in DuckDB."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spinney.declare import Declarations
+from spinney.errors import ParameterError
+from spinney.files.paths import STANDARD_INPUT, format_of, readable
+from spinney.relation import SqlColumn, plan
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+__all__ = ["OpenRelation", "opened_relation"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRelation:
+    """A relation, its columns as SQL, and the connection to bind values to."""
+
+    relation: "DuckDBPyRelation"
+    columns: tuple[SqlColumn, ...]
+    connection: "DuckDBPyConnection | None"
+    markers: tuple[str, ...]
+
+
+@contextmanager
+def opened_relation(
+    data: Any,
+    *,
+    declarations: Declarations,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    connection: "DuckDBPyConnection | None" = None,
+) -> Iterator[OpenRelation]:
+    """Open a CSV, TSV or Parquet file, or take a relation as it is."""
+    if not isinstance(data, (str, os.PathLike)):
+        if type(data).__name__ != "DuckDBPyRelation":
+            raise _no_relation(type(data).__name__)
+        columns = plan(data, declarations)
+        yield OpenRelation(data, columns, connection, declarations.missing)
+        return
+    path = os.fspath(data)
+    found = format_of(path, declared=format)
+    origin = "standard input" if path == STANDARD_INPUT else path
+    with readable(path, format=found, encoding=encoding) as local:
+        if found == "parquet":
+            from spinney.files.parquet import open_parquet
+
+            scanned = open_parquet(local, origin)
+        elif found in ("csv", "tsv"):
+            from spinney.files.delimited import DELIMITERS, open_delimited
+
+            scanned = open_delimited(
+                local,
+                origin,
+                declarations=declarations,
+                delimiters="\t" if found == "tsv" else DELIMITERS,
+                encoding=encoding,
+            )
+        else:
+            raise _no_relation(found)
+        with scanned as (owner, relation, names):
+            columns = plan(relation, declarations, names=names)
+            yield OpenRelation(relation, columns, owner, declarations.missing)
+
+
+def _no_relation(what: str) -> ParameterError:
+    msg = (
+        f"source='duckdb' cannot count {what} data: pass a CSV, TSV or Parquet file or "
+        "a DuckDB relation, or use source='memory'"
+    )
+    return ParameterError(msg)

@@ -1,0 +1,159 @@
+"""The one door for tables: files, frames, arrays, dictionaries and relations."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spinney.declare import Declarations, check_declarations, nothing_left
+from spinney.errors import DataError
+from spinney.files.arrays import read_array, read_columns
+from spinney.files.paths import STANDARD_INPUT, format_of, readable
+from spinney.table import Table
+
+__all__ = ["read_table"]
+
+
+def read_table(
+    data: Any,
+    *,
+    declarations: Declarations | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    """Return a table in memory from whatever holds one.
+
+    Parameters
+    ----------
+    data : str, path, data frame, array, dict, DuckDB relation or Table
+        A file by its suffix (.csv, .tsv, .parquet, .jsonl, .ndjson, .arff; .gz after
+        it is fine), ``"-"`` for standard input, a data frame of any library that
+        narwhals knows, anything with an Arrow stream, a NumPy array of two dimensions
+        (columns x0, x1, ...), a dictionary of columns, a DuckDB relation.
+    declarations : Declarations, optional
+        Kinds of columns, columns to ignore, and texts that stand for missing cells.
+    format : {"csv", "tsv", "parquet", "jsonl", "arff"}, optional
+        The format of a file, where its suffix does not tell.
+    encoding : str
+        The encoding of a text file.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        If the table cannot be used; the message names the place and the remedy.
+
+    Examples
+    --------
+    >>> table = read_table({"size": [1, 2.5, None], "colour": ["red", "", "blue"]})
+    >>> table["size"].cells
+    array([1. , 2.5, nan])
+    >>> table["colour"].levels
+    ('blue', 'red')
+    """
+    declared = declarations or Declarations()
+    if isinstance(data, (str, os.PathLike)):
+        table = _read_file(os.fspath(data), declared, format, encoding)
+    else:
+        table = _read_object(data, declared)
+    if not table.columns:
+        raise nothing_left(declared)
+    return table
+
+
+def _read_object(data: Any, declarations: Declarations) -> Table:
+    """Return the table in an object in memory."""
+    if isinstance(data, Table):
+        check_declarations(declarations, data.names)
+        return data.without(filter(declarations.ignores, data.names))
+    if isinstance(data, np.ndarray):
+        return read_array(data, declarations=declarations)
+    if isinstance(data, Mapping):
+        return read_columns(data, declarations=declarations)
+    if _is_relation(data):
+        from spinney.relation import load, plan
+
+        return load(data, plan(data, declarations))
+    from spinney.files.frames import is_frame, is_series, read_frame, read_stream
+
+    if is_frame(data):
+        return read_frame(data, declarations=declarations)
+    if hasattr(data, "__arrow_c_stream__") and not is_series(data):
+        return read_stream(data, declarations=declarations)
+    msg = (
+        f"an object of type {type(data).__name__} is no table: pass a file, a data "
+        "frame, an array of two dimensions or a dict of columns"
+    )
+    raise DataError(msg)
+
+
+def _is_relation(data: Any) -> bool:
+    duckdb = sys.modules.get("duckdb")
+    return duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation)
+
+
+def _read_file(
+    path: str, declarations: Declarations, format: str | None, encoding: str
+) -> Table:
+    """Return the table in a file, or in standard input."""
+    found = format_of(path, declared=format)
+    origin = "standard input" if path == STANDARD_INPUT else path
+    with readable(path, format=found, encoding=encoding) as local:
+        table = _READERS[found](local, origin, declarations, encoding)
+    if table.n_rows == 0:
+        msg = f"{origin!r} has no rows: give it at least one"
+        raise DataError(msg)
+    return table
+
+
+def _read_csv(
+    path: Path, origin: str, declarations: Declarations, encoding: str
+) -> Table:
+    from spinney.files.delimited import read_delimited
+
+    return read_delimited(path, origin, declarations=declarations, encoding=encoding)
+
+
+def _read_tsv(
+    path: Path, origin: str, declarations: Declarations, encoding: str
+) -> Table:
+    from spinney.files.delimited import read_delimited
+
+    return read_delimited(
+        path, origin, declarations=declarations, delimiters="\t", encoding=encoding
+    )
+
+
+def _read_json(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
+    from spinney.files.jsonlines import read_json_lines
+
+    return read_json_lines(path, origin, declarations=declarations)
+
+
+def _read_arff(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
+    from spinney.files.arff import read_arff
+
+    return read_arff(path, origin, declarations=declarations)
+
+
+def _read_parquet(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
+    from spinney.files.parquet import open_parquet
+    from spinney.relation import load, plan
+
+    with open_parquet(path, origin) as (_connection, relation, names):
+        return load(relation, plan(relation, declarations, names=names))
+
+
+_READERS = {
+    "csv": _read_csv,
+    "tsv": _read_tsv,
+    "jsonl": _read_json,
+    "arff": _read_arff,
+    "parquet": _read_parquet,
+}

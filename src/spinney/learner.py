@@ -1,0 +1,363 @@
+"""The learner: ask, search, partition, repeat.
+
+Words
+-----
+growing node
+    a node that may still be split; finished nodes are another type.
+front
+    the growing nodes whose tables are wanted next.
+open nodes
+    those whose best split is known and not yet made.
+
+The algorithm, a level at a time::
+
+    front ← the root
+    while there is a front:
+        ask the source for the tables of the front       (siblings by subtraction)
+        decide each node: its best split, or the reason to stop
+        take open nodes: all of them, or the best one if leaves are limited
+        make their children; those that may be split are the next front
+
+No row is ever seen here, and nothing recurs.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+
+import numpy as np
+
+from spinney.candidates import TOLERANCE
+from spinney.counts import CountTable, Floats
+from spinney.errors import ParameterError, SpinneyWarning
+from spinney.recipe import Recipe
+from spinney.schema import Schema
+from spinney.search import Decision, decide
+from spinney.sources.base import Request, Source, Totals
+from spinney.split import Groups, describe
+from spinney.tree import Candidate, Node, Reason, Tree, majority
+
+__all__ = ["Options", "grow_tree"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user may say beside the recipe.
+
+    Parameters
+    ----------
+    class_weights : array, optional
+        What the weight of each class is multiplied by.
+    preference : sequence of int
+        Attributes that win ties, first to last; the others follow in order.
+    forced : mapping of path to attribute
+        The attribute to split by at a node; its path is the tuple of branches
+        as they read, ``()`` for the root.
+    """
+
+    class_weights: Floats | None = None
+    preference: Sequence[int] = ()
+    forced: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Growing:
+    """A node that grows: what is known of it so far."""
+
+    number: int
+    totals: Totals
+    attributes: tuple[int, ...]
+    depth: int = 0
+    parent: "Growing | None" = None
+    branch: int = 0
+    path: tuple[str, ...] = ()
+    whole: bool = True
+    tables: dict[int, CountTable] | None = None
+    decision: Decision = field(default_factory=lambda: Decision(()))
+    forced: bool = False
+    children: "list[Growing]" = field(default_factory=list)
+
+    @property
+    def candidate(self) -> Candidate:
+        """The winning split with its counts."""
+        assert self.decision.chosen is not None
+        return self.decision.candidates[self.decision.chosen]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its best split is known."""
+        return self.decision.chosen is not None
+
+
+def grow_tree(source: Source, recipe: Recipe, options: Options | None = None) -> Tree:
+    """Grow a tree over the rows of a source."""
+    learner = _Learner(source, recipe, options or Options())
+    return learner.grow()
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Siblings whose tables are wanted: some counted, at most one subtracted."""
+
+    counted: tuple[Growing, ...]
+    subtracted: Growing | None = None
+
+    @property
+    def nodes(self) -> tuple[Growing, ...]:
+        """All that get tables."""
+        rest = () if self.subtracted is None else (self.subtracted,)
+        return (*self.counted, *rest)
+
+
+class _Learner:
+    def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
+        self.source, self.recipe, self.options = source, recipe, options
+        self.schema = source.schema
+        self.n_nodes = 0
+        self.n_leaves = 1
+        self.total = 0.0
+        self.reached: set[tuple[str, ...]] = set()
+
+    def grow(self) -> Tree:
+        """Grow as the module's text says."""
+        root = self.plant()
+        families = [Family((root,))] if self.may_split(root) else []
+        open_nodes: list[tuple[float, int, Growing]] = []
+        while families:
+            for node in self.ask(families):
+                self.decide(node)
+                if node.is_open:
+                    heappush(open_nodes, (self.urgency(node), node.number, node))
+            families = [self.split(node) for node in self.take(open_nodes)]
+        self.warn_unreached()
+        return finish(root, self.schema)
+
+    def plant(self) -> Growing:
+        """Return the root."""
+        totals, scale = self.source.root(), self.options.class_weights
+        if scale is not None:
+            totals = Totals(totals.weights * scale, totals.rows)
+        self.total = float(totals.weights.sum())
+        everything = tuple(range(len(self.schema.attributes)))
+        return Growing(0, totals, everything, whole=self.source.whole)
+
+    def may_split(self, node: Growing) -> bool:
+        """Return whether a node is worth asking about; note the reason if not."""
+        reason = self.stop(node)
+        if reason is not None:
+            node.decision = Decision((), reason=reason)
+        return reason is None
+
+    def stop(self, node: Growing) -> Reason | None:
+        """Return why a node is a leaf before any table is asked for."""
+        recipe, rows = self.recipe, node.totals.rows
+        limit = recipe.min_samples_split
+        if not rows.any():
+            return Reason.EMPTY
+        if np.count_nonzero(rows) == 1:
+            return Reason.PURE
+        if not node.attributes:
+            return Reason.EXHAUSTED
+        if recipe.max_depth is not None and node.depth >= recipe.max_depth:
+            return Reason.DEPTH
+        if limit > 2 and node.totals.weights.sum() < limit * (1 - TOLERANCE):
+            return Reason.ROWS_TO_SPLIT
+        return None
+
+    def ask(self, families: Sequence[Family]) -> list[Growing]:
+        """Give the nodes of the families their tables, and return those to decide."""
+        counted = [node for family in families for node in family.counted]
+        requests = [Request(node.number, node.attributes) for node in counted]
+        for node, tables in zip(counted, self.source.tables(requests), strict=True):
+            node.tables = tables
+        for family in families:
+            if family.subtracted is not None:
+                family.subtracted.tables = remainder(family)
+        nodes = [node for family in families for node in family.nodes]
+        for node in nodes:
+            if node.parent is not None:
+                node.parent.tables = None
+            if node.decision.reason is not None:
+                node.tables = None
+        return [node for node in nodes if node.tables is not None]
+
+    def decide(self, node: Growing) -> None:
+        """Find a node's best split, or the reason why there is none."""
+        assert node.tables is not None
+        scale = self.options.class_weights
+        forced = self.options.forced.get(node.path)
+        node.forced = forced is not None
+        self.reached.add(node.path)
+        node.decision = decide(
+            {place: table.scaled(scale) for place, table in node.tables.items()},
+            self.schema,
+            recipe=self.recipe,
+            preference=self.options.preference,
+            forced=forced,
+            total=self.total,
+        )
+        if not node.is_open:
+            node.tables = None
+
+    def urgency(self, node: Growing) -> float:
+        """Return the order of best-first growth: forced, then by gain over all rows."""
+        if node.forced:
+            return -np.inf
+        return -float(node.totals.weights.sum() * node.candidate.gain)
+
+    def take(self, open_nodes: list[tuple[float, int, Growing]]) -> list[Growing]:
+        """Take the nodes to split next: all, or the best if leaves are limited."""
+        limit = self.recipe.max_leaves
+        if limit is None:
+            taken = sorted((node for *_, node in open_nodes), key=lambda n: n.number)
+            open_nodes.clear()
+            return taken
+        while open_nodes:
+            node = self.most_urgent(open_nodes)
+            more = node.candidate.split.n_branches - 1
+            if self.n_leaves + more <= limit:
+                self.n_leaves += more
+                return [node]
+            if node.forced:
+                msg = (
+                    f"force: the split at the path {node.path!r} does not fit into "
+                    f"max_leaves={limit}: raise the limit"
+                )
+                raise ParameterError(msg)
+            node.decision = replace(node.decision, chosen=None, reason=Reason.LEAVES)
+        return []
+
+    def most_urgent(self, open_nodes: list[tuple[float, int, Growing]]) -> Growing:
+        """Take the node of the greatest gain; the oldest of those that tie."""
+        best = heappop(open_nodes)
+        tied = [best]
+        while open_nodes and open_nodes[0][0] <= best[0] + TOLERANCE * self.total:
+            tied.append(heappop(open_nodes))
+        tied.sort(key=lambda entry: entry[1])
+        for entry in tied[1:]:
+            heappush(open_nodes, entry)
+        return tied[0][2]
+
+    def split(self, node: Growing) -> Family:
+        """Make the children of a node and send them their rows."""
+        split = node.candidate.split
+        absent = bool(node.candidate.table.missing_rows.any())
+        divided = absent and split.missing is None
+        node.children = self.children_of(node, whole=node.whole and not divided)
+        front = [child for child in node.children if self.may_split(child)]
+        family = plan(node, front, exact=node.whole and not divided)
+        if family.subtracted is None:
+            node.tables = None
+        if front:
+            kept = {child.branch: child.number for child in family.nodes}
+            self.source.partition(node.number, split, kept)
+        return family
+
+    def children_of(self, node: Growing, *, whole: bool) -> list[Growing]:
+        """Return the children with the counts that the split gives them."""
+        split, branches = node.candidate.split, node.candidate.branches
+        shares = np.array(split.shares)[:, None]
+        weights = branches.weights + shares * branches.missing
+        rows = branches.rows + (shares > 0) * branches.missing_rows
+        used = isinstance(split, Groups) and self.recipe.grouping == "multiway"
+        attributes = tuple(
+            place for place in node.attributes if not used or place != split.attribute
+        )
+        children = [
+            Growing(
+                self.n_nodes + branch + 1,
+                Totals(weights[branch], rows[branch]),
+                attributes,
+                depth=node.depth + 1,
+                branch=branch,
+                parent=node,
+                path=self.path_to(node, branch),
+                whole=whole,
+            )
+            for branch in range(split.n_branches)
+        ]
+        self.n_nodes += len(children)
+        return children
+
+    def path_to(self, node: Growing, branch: int) -> tuple[str, ...]:
+        """Return how the path to a child reads, if anybody asked for a path."""
+        if not self.options.forced:
+            return ()
+        split = node.candidate.split
+        attribute = self.schema.attributes[split.attribute]
+        return (*node.path, describe(split, attribute, branch))
+
+    def warn_unreached(self) -> None:
+        """Say which forced paths lead to no node that could be split."""
+        for path in self.options.forced:
+            if path not in self.reached:
+                msg = (
+                    f"force: no node to split is reached by the path {path!r}; write "
+                    "its branches as they are printed, from the root on"
+                )
+                warnings.warn(msg, SpinneyWarning, stacklevel=2)
+
+
+def plan(node: Growing, front: Sequence[Growing], *, exact: bool) -> Family:
+    """Choose which children to count, and which to have by subtraction.
+
+    Subtraction is used only where it is exact: whole weights, no divided row.
+    """
+    if exact and front:
+        largest = max(front, key=lambda child: int(child.totals.rows.sum()))
+        others = [c for c in node.children if c is not largest and c.totals.rows.any()]
+        n_others = sum(int(child.totals.rows.sum()) for child in others)
+        if n_others < largest.totals.rows.sum():
+            return Family(tuple(others), largest)
+    return Family(tuple(front))
+
+
+def remainder(family: Family) -> dict[int, CountTable]:
+    """Return the parent's tables less those of the counted siblings."""
+    node = family.subtracted
+    assert node is not None
+    assert node.parent is not None
+    assert node.parent.tables is not None
+    rest = {place: node.parent.tables[place] for place in node.attributes}
+    for sibling in family.counted:
+        assert sibling.tables is not None
+        rest = {place: rest[place] - sibling.tables[place] for place in rest}
+    return rest
+
+
+def finish(root: Growing, schema: Schema) -> Tree:
+    """Turn growing nodes into finished ones, numbered in printing order."""
+    order: list[Growing] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(reversed(node.children))
+    numbers = {id(node): number for number, node in enumerate(order)}
+    nodes: list[Node] = []
+    for number, node in enumerate(order):
+        parent = None if node.parent is None else numbers[id(node.parent)]
+        weights = node.totals.weights
+        if parent is not None and not node.totals.rows.any():
+            shares = nodes[parent].distribution
+        else:
+            shares = weights / weights.sum()
+        nodes.append(
+            Node(
+                number,
+                parent,
+                node.branch,
+                node.depth,
+                weights,
+                int(node.totals.rows.sum()),
+                shares,
+                majority(shares),
+                node.decision.candidates,
+                node.decision.chosen,
+                tuple(numbers[id(child)] for child in node.children),
+                node.decision.reason,
+                node.forced,
+            )
+        )
+    return Tree(schema, tuple(nodes))

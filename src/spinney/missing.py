@@ -1,0 +1,178 @@
+"""What a missing value means, at one node of a growing tree.
+
+fractional
+    the merit is counted on the rows whose value is known and discounted by their
+    share ρ; the others go to every branch with its share of the weight (C4.5).
+most-common
+    a missing value is the commonest one at the node, the first on a tie.
+own-category
+    missing is one more value: a branch of its own in a multiway split, a value
+    on either side of a subset, either side of a threshold or alone against all
+    that is known.
+branch
+    the missing rows go as a whole to the branch where they gain most.
+
+At prediction a category that the node has not seen is treated as missing. Where
+no training row was missing at a node, the last three send missing values to the
+heaviest branch, the first of equals.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spinney.candidates import Groupings, first_best, multiway, subsets, thresholds
+from spinney.counts import CountTable
+from spinney.errors import ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from spinney.schema import Attribute
+
+__all__ = ["GROUPINGS", "POLICIES", "Policy", "policy_named", "ways_to_branch"]
+
+GROUPINGS = ("multiway", "binary")
+
+
+def policy_named(name: str) -> "Policy":
+    """Return the policy of this name."""
+    if isinstance(name, str) and name in POLICIES:
+        return POLICIES[name]
+    msg = f"missing={name!r} is unknown: {did_you_mean(str(name), POLICIES)}"
+    raise ParameterError(msg)
+
+
+def ways_to_branch(
+    table: CountTable,
+    attribute: "Attribute",
+    *,
+    grouping: str,
+    policy: "Policy",
+    limited: bool = False,
+) -> Groupings | None:
+    """Return the ways to branch on an attribute, missing rows placed by the policy.
+
+    None where there is nothing to choose: fewer than two values. ``limited`` says
+    that branches need a least weight, so that not every grouping is allowed.
+    """
+    absent = bool(table.missing_rows.any())
+    free = not limited and not (absent and policy.moves)
+
+    def known(counts: CountTable) -> Groupings | None:
+        if attribute.kind != "nominal":
+            return thresholds(counts)
+        if grouping == "binary":
+            return subsets(counts, free=free)
+        codes = np.union1d(np.arange(len(attribute.values)), counts.values)
+        return multiway(counts, codes)
+
+    if not absent:
+        return known(table)
+    return policy.place(table, attribute, known)
+
+
+Known = Callable[[CountTable], Groupings | None]
+Place = Callable[[CountTable, "Attribute", Known], Groupings | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A policy as data.
+
+    Parameters
+    ----------
+    name : str
+        What the user types.
+    place : function
+        Given a table with missing rows, the attribute, and how its known values
+        are grouped: the ways to branch, missing rows placed.
+    divides : bool
+        Whether a row with a missing value goes to every branch.
+    moves : bool
+        Whether missing rows are placed after the values are grouped.
+    tells : bool
+        Whether a missing value tells a row from one whose value is known.
+    """
+
+    name: str
+    place: Place
+    divides: bool = False
+    moves: bool = False
+    tells: bool = False
+
+
+def _fractional(
+    table: CountTable, _attribute: "Attribute", known: Known
+) -> Groupings | None:
+    return known(table)
+
+
+def _most_common(
+    table: CountTable, _attribute: "Attribute", known: Known
+) -> Groupings | None:
+    if len(table.values) == 0:
+        return None
+    commonest = first_best(table.weights.sum(axis=1))
+    ways = known(table.with_missing_at(commonest))
+    return ways and replace(ways, missing_as=float(table.values[commonest]))
+
+
+def _branch(
+    table: CountTable, _attribute: "Attribute", known: Known
+) -> Groupings | None:
+    ways = known(table)
+    if ways is None:
+        return None
+    places, branches = np.nonzero(ways.table.rows.any(axis=2))
+    return ways.with_missing_at(places, branches)
+
+
+def _own_category(
+    table: CountTable, attribute: "Attribute", known: Known
+) -> Groupings | None:
+    if attribute.kind == "nominal":
+        code = len(attribute.values)
+        ways = known(table.with_missing_as(code))
+        return ways and replace(ways, missing_as=code)
+    sides = _branch(table, attribute, known)
+    return _known_or_missing(table) if sides is None else _with_alone(sides, table)
+
+
+def _known_or_missing(table: CountTable) -> Groupings:
+    """Return the question whether the value is known: the threshold ∞."""
+    stack = replace(
+        table.without_missing(),
+        values=np.arange(2),
+        weights=np.stack([table.total, table.missing])[None],
+        rows=np.stack([table.rows.sum(axis=0), table.missing_rows])[None],
+    )
+    return Groupings(stack, lambda _: np.inf, np.array([1]))
+
+
+def _with_alone(ways: Groupings, table: CountTable) -> Groupings:
+    """Return the ways, and as the last one the missing rows on their own."""
+    alone = _known_or_missing(table)
+    assert ways.missing_at is not None
+    assert alone.missing_at is not None
+    stack = replace(
+        ways.table,
+        weights=np.concatenate([ways.table.weights, alone.table.weights]),
+        rows=np.concatenate([ways.table.rows, alone.table.rows]),
+    )
+    return Groupings(
+        stack,
+        lambda way: ways.sides(way) if way < len(ways) else np.inf,
+        np.concatenate([ways.missing_at, alone.missing_at]),
+    )
+
+
+POLICIES = {
+    policy.name: policy
+    for policy in (
+        Policy("fractional", _fractional, divides=True),
+        Policy("most-common", _most_common),
+        Policy("own-category", _own_category, tells=True),
+        Policy("branch", _branch, moves=True),
+    )
+}

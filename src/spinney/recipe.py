@@ -1,0 +1,142 @@
+"""Recipes: the famous learners as data over one learner."""
+
+from dataclasses import dataclass, fields, replace
+from sys import float_info
+from typing import Any
+
+import numpy as np
+
+from spinney.criteria import criterion_named
+from spinney.errors import ParameterError, did_you_mean
+from spinney.missing import GROUPINGS, policy_named
+
+__all__ = ["RECIPES", "Recipe", "recipe_named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a tree is grown.
+
+    Parameters
+    ----------
+    name : str
+        What the user types.
+    criterion : {"gain", "gain_ratio", "gini", "misclassification"}
+        What a good split is; see :mod:`spinney.criteria`.
+    grouping : {"multiway", "binary"}
+        Whether a nominal attribute gets one branch a value, or two subsets.
+        Numeric and ordinal attributes always get a threshold.
+    missing : {"fractional", "most-common", "own-category", "branch"}
+        What a missing value means; see :mod:`spinney.missing`.
+    max_depth : int, optional
+        The longest path, in questions.
+    max_leaves : int, optional
+        The most leaves; the split that gains most over all rows comes first.
+    min_samples_split : float
+        The least weight that a node needs to be split.
+    min_samples_leaf : float
+        The least weight that two branches of a split need each (Quinlan's rule;
+        for two branches it means both). 1 asks only that they are not empty.
+    min_weight_fraction_leaf : float
+        The same limit as a share of the weight of all rows.
+    min_gain : float
+        The least gain of a split. 0 allows splits that gain nothing by
+        themselves, as the textbook algorithm does.
+
+    Examples
+    --------
+    >>> RECIPES["id3"].changed(max_depth=2).max_depth
+    2
+    """
+
+    name: str
+    criterion: str
+    grouping: str
+    missing: str
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_gain: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        criterion_named(self.criterion)
+        policy_named(self.missing)
+        if self.grouping not in GROUPINGS:
+            remedy = did_you_mean(str(self.grouping), GROUPINGS)
+            msg = f"grouping={self.grouping!r} is unknown: {remedy}"
+            raise ParameterError(msg)
+        _check_whole("max_depth", self.max_depth, least=0)
+        _check_whole("max_leaves", self.max_leaves, least=1)
+        for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
+            _check_number(name, getattr(self, name))
+        _check_number(
+            "min_weight_fraction_leaf", self.min_weight_fraction_leaf, most=0.5
+        )
+
+    def least_branch(self, total: float) -> float:
+        """Return the least weight of a branch, where all rows weigh ``total``."""
+        least = self.min_samples_leaf if self.min_samples_leaf > 1 else 0.0
+        return max(least, self.min_weight_fraction_leaf * total)
+
+    def changed(self, **settings: Any) -> "Recipe":
+        """Return the recipe with these settings; None leaves one as it is."""
+        known = {field.name for field in fields(self)}
+        for name in settings:
+            if name not in known:
+                msg = f"a recipe has no {name!r}: {did_you_mean(name, known)}"
+                raise ParameterError(msg)
+        given = {name: value for name, value in settings.items() if value is not None}
+        return replace(self, **given) if given else self
+
+
+def _check_whole(name: str, value: object, *, least: int) -> None:
+    if value is None:
+        return
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least:  # type: ignore[operator]
+        msg = f"{name}={value!r} must be a whole number of at least {least}, or None"
+        raise ParameterError(msg)
+
+
+def _check_number(name: str, value: object, *, most: float = float_info.max) -> None:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not 0 <= value <= most:  # type: ignore[operator]
+        limit = f" and at most {most}" if most < float_info.max else ""
+        msg = f"{name}={value!r} must be a number of at least 0{limit}"
+        raise ParameterError(msg)
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe("id3", "gain", "multiway", "fractional"),
+        # C4.5 does not split where nothing is gained (its notion of nothing is
+        # J48's 1e-6), nor where fewer than two branches would hold two rows.
+        Recipe(
+            "c4.5",
+            "gain_ratio",
+            "multiway",
+            "fractional",
+            min_samples_leaf=2,
+            min_gain=1e-6,
+        ),
+        Recipe("cart", "gini", "binary", "branch"),
+    )
+}
+
+
+def recipe_named(recipe: "str | Recipe") -> Recipe:
+    """Return a recipe by name, or as it is.
+
+    >>> recipe_named("c4.5").criterion
+    'gain_ratio'
+    """
+    if isinstance(recipe, Recipe):
+        return recipe
+    if isinstance(recipe, str) and recipe in RECIPES:
+        return RECIPES[recipe]
+    msg = f"recipe={recipe!r} is unknown: {did_you_mean(str(recipe), RECIPES)}"
+    raise ParameterError(msg)

@@ -1,0 +1,349 @@
+"""A DuckDB relation as columns: one SQL expression per column.
+
+An expression is text on its own: quoted names, escaped literals, NULL where the cell
+is missing, VARCHAR for a nominal or ordinal column and DOUBLE for a numeric one. It
+can be selected, compared and grouped by, so that a table larger than memory can be
+counted where it is; :func:`load` brings the columns into memory.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.cells import (
+    LARGEST_EXACT_INTEGER,
+    numeric_column,
+    refuse_infinity,
+    refuse_level,
+    refuse_text,
+    reorder,
+    typed_levels,
+    warn_of_large_integers,
+)
+from spinney.declare import (
+    Declarations,
+    check_declarations,
+    check_names,
+    nothing_left,
+)
+from spinney.errors import DataError
+from spinney.sql_text import (
+    Family,
+    number_expression,
+    quote_identifier,
+    quote_text,
+    text_expression,
+)
+from spinney.table import Column, Kind, Table, Value, factorise
+from spinney.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+    from duckdb.sqltypes import DuckDBPyType
+
+__all__ = [
+    "SqlColumn",
+    "first_line",
+    "load",
+    "plan",
+    "quote_identifier",
+    "quote_text",
+    "translated_errors",
+]
+
+_FAMILIES: dict[str, Family] = {
+    **dict.fromkeys(("varchar", "enum", "uuid"), "text"),
+    **dict.fromkeys(("tinyint", "smallint", "integer", "bigint", "hugeint"), "number"),
+    **dict.fromkeys(("utinyint", "usmallint", "uinteger", "ubigint"), "number"),
+    **dict.fromkeys(("uhugeint", "bignum", "varint", "decimal"), "number"),
+    **dict.fromkeys(("float", "double", "null", "sqlnull"), "number"),
+    "boolean": "boolean",
+    "date": "day",
+    **dict.fromkeys(("timestamp", "timestamp_s", "timestamp_ms"), "instant"),
+    **dict.fromkeys(("timestamp_ns", "timestamp with time zone"), "instant"),
+    **dict.fromkeys(("time", "time_ns", "time with time zone"), "clock"),
+}
+_WIDE_INTEGERS = {"bigint", "ubigint", "hugeint", "uhugeint", "bignum", "varint"}
+# DuckDB lets an expression use the alias of another: none may be a column's name.
+_PLACE = "spinney place "
+_UNITS = {"day": DAY_UNIT, "instant": INSTANT_UNIT, "clock": CLOCK_UNIT}
+
+
+@dataclass(frozen=True, slots=True)
+class SqlColumn:
+    """One column of a relation as an SQL expression.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"nominal", "ordinal", "numeric"}
+    expression : str
+        SQL over the relation: VARCHAR or, if numeric, DOUBLE; NULL where missing.
+    levels : tuple
+        The levels of an ordinal column, low to high; empty for the other kinds.
+    unit : str or None
+        What a numeric column counts, where it is a date or time.
+    family : str
+        How the VARCHAR reads as a value: ``text``, ``number`` or ``boolean``.
+    """
+
+    name: str
+    kind: Kind
+    expression: str
+    levels: tuple[Value, ...] = ()
+    unit: str | None = None
+    family: Family = "text"
+
+    def value(self, text: str) -> Value:
+        """Return the value that the expression writes as this text.
+
+        >>> SqlColumn("x", "nominal", '"x"', family="number").value("7")
+        7
+        """
+        if self.family == "boolean":
+            return text == "true"
+        if self.family != "number":
+            return text
+        try:
+            return int(text)
+        except ValueError:
+            number = float(text)
+            return int(number) if number.is_integer() else number
+
+    def text(self, value: Value) -> str:
+        """Return the text by which the expression writes this value.
+
+        >>> SqlColumn("x", "nominal", '"x"', family="boolean").text(True)
+        'true'
+        """
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def plan(
+    relation: "DuckDBPyRelation",
+    declarations: Declarations | None = None,
+    *,
+    names: Sequence[str] | None = None,
+) -> tuple[SqlColumn, ...]:
+    """Return the columns of a relation, after checking all their cells.
+
+    Parameters
+    ----------
+    relation : DuckDBPyRelation
+    declarations : Declarations, optional
+    names : sequence of str, optional
+        What the columns are called, where that is not what the relation calls them.
+
+    Returns
+    -------
+    tuple of SqlColumn
+        Without the ignored columns.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> relation = duckdb.sql("SELECT 1 AS size, 'red' AS colour")
+    >>> [(column.name, column.kind) for column in plan(relation)]
+    [('size', 'numeric'), ('colour', 'nominal')]
+    """
+    declarations = declarations or Declarations()
+    names = list(relation.columns if names is None else names)
+    check_names(names)
+    check_declarations(declarations, names)
+    sources = [
+        _source(name, column, kind)
+        for name, column, kind in zip(
+            names, relation.columns, relation.types, strict=True
+        )
+        if not declarations.ignores(name)
+    ]
+    if not sources:
+        raise nothing_left(declarations)
+    columns = tuple(_column(source, declarations) for source in sources)
+    with translated_errors("the table"):
+        _check_texts(relation, sources, declarations)
+        _check_cells(relation, sources, columns)
+    return columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A column of the relation itself."""
+
+    name: str
+    quoted: str
+    family: Family
+    is_wide: bool
+
+
+def _source(name: str, column: str, kind: "DuckDBPyType") -> _Source:
+    """Return a column of the relation, unless its type has no place in a table."""
+    identity = str(kind.id)
+    family = _FAMILIES.get(identity)
+    if family is None or str(kind) == "JSON":
+        msg = (
+            f"column {name!r} is of type {kind}, which is neither text, a number nor "
+            f"a date: ignore it (--ignore {name}) or select a part of it"
+        )
+        raise DataError(msg)
+    return _Source(name, quote_identifier(column), family, identity in _WIDE_INTEGERS)
+
+
+def _column(source: _Source, declarations: Declarations) -> SqlColumn:
+    """Return one column by its family and what was declared."""
+    name, family, markers = source.name, source.family, declarations.missing
+    kind = declarations.kind(name)
+    if kind is None:
+        kind = "nominal" if family in ("text", "boolean") else "numeric"
+    if kind == "numeric":
+        unit = _UNITS.get(family)
+        expression = number_expression(source.quoted, family, markers, unit)
+        return SqlColumn(name, kind, expression, (), unit, "number")
+    shown = family if family in ("number", "boolean") else "text"
+    sample: dict[str, Value] = {"number": 0, "boolean": False, "text": ""}
+    levels = typed_levels(declarations.ordinal.get(name, ()), [sample[shown]])
+    expression = text_expression(source.quoted, family, markers)
+    return SqlColumn(name, kind, expression, levels, None, shown)
+
+
+def _check_texts(
+    relation: "DuckDBPyRelation",
+    sources: Sequence[_Source],
+    declarations: Declarations,
+) -> None:
+    """Raise for a text that is no number where the column was declared numeric."""
+    tests = {}
+    for source in sources:
+        if source.family == "text" and source.name in declarations.numeric:
+            text = text_expression(source.quoted, "text", declarations.missing)
+            number = f"TRY_CAST({text} AS DOUBLE) IS NOT NULL"
+            test = f"{number} AND NOT contains({text}, '_')"
+            tests[source.name] = f"min(CASE WHEN {test} THEN NULL ELSE {text} END)"
+    for name, cell in _aggregate(relation, tests).items():
+        if cell is not None:
+            raise refuse_text(name, str(cell), declarations=declarations)
+
+
+def _check_cells(
+    relation: "DuckDBPyRelation",
+    sources: Sequence[_Source],
+    columns: Sequence[SqlColumn],
+) -> None:
+    """Raise for a cell that has no place in its column, warn of large integers."""
+    pairs = list(zip(sources, columns, strict=True))
+    tests = {column.name: _refused(source, column) for source, column in pairs}
+    found = _aggregate(relation, tests)
+    for column in columns:
+        if (cell := found[column.name]) is not None:
+            raise _refusal(column, str(cell))
+    large = {
+        column.name: f"bool_or({column.expression} IS NOT NULL AND ("
+        f"{source.quoted} > {LARGEST_EXACT_INTEGER} OR "
+        f"{source.quoted} < -{LARGEST_EXACT_INTEGER}))"
+        for source, column in pairs
+        if source.is_wide and column.kind == "numeric"
+    }
+    for name, is_large in _aggregate(relation, large).items():
+        if is_large:
+            warn_of_large_integers(name)
+
+
+def _aggregate(
+    relation: "DuckDBPyRelation", expressions: Mapping[str, str]
+) -> dict[str, object]:
+    """Return the value of each aggregate by its name."""
+    if not expressions:
+        return {}
+    row = relation.aggregate(_listed(expressions.values())).fetchall()[0]
+    return dict(zip(expressions, row, strict=True))
+
+
+def _listed(expressions: Iterable[str]) -> str:
+    """Return a select list that names its columns by their places."""
+    return ", ".join(
+        f'{expression} AS "{_PLACE}{place}"'
+        for place, expression in enumerate(expressions)
+    )
+
+
+def _refused(source: _Source, column: SqlColumn) -> str:
+    """Return the aggregate that finds a cell to refuse."""
+    cell = column.expression
+    if source.family in ("day", "instant"):
+        return f"min(CASE WHEN NOT isfinite({source.quoted}) THEN 'inf' END)"
+    if column.kind == "numeric":
+        return f"max(CASE WHEN isinf({cell}) THEN {cell} END)"
+    if column.kind == "ordinal":
+        known = ", ".join(quote_text(column.text(level)) for level in column.levels)
+        return f"min(CASE WHEN {cell} NOT IN ({known}) THEN {cell} END)"
+    if column.family == "number":
+        return f"max(CASE WHEN {cell} IN ('inf', '-inf') THEN {cell} END)"
+    return "NULL"
+
+
+def _refusal(column: SqlColumn, cell: str) -> DataError:
+    """Return the error for a cell that was found."""
+    if column.kind == "ordinal":
+        return refuse_level(column.name, column.value(cell), column.levels)
+    return refuse_infinity(column.name, float(cell))
+
+
+def load(relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]) -> Table:
+    """Return the planned columns of a relation in memory.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> relation = duckdb.sql("SELECT * FROM (VALUES ('b'), (NULL), ('a')) AS t(x)")
+    >>> load(relation, plan(relation))["x"].cells
+    array([ 1, -1,  0], dtype=int32)
+    """
+    selected = _listed(column.expression for column in columns)
+    with translated_errors("the table"):
+        arrays = relation.project(selected).fetchnumpy()
+    made = tuple(
+        _in_memory(column, arrays[f"{_PLACE}{place}"])
+        for place, column in enumerate(columns)
+    )
+    return Table(made, len(made[0].cells) if made else 0)
+
+
+def _in_memory(column: SqlColumn, fetched: NDArray[Any]) -> Column:
+    """Return a fetched array, masked where NULL, as a column."""
+    missing = np.ma.getmaskarray(fetched)
+    if column.kind == "numeric":
+        numbers = np.ma.getdata(fetched).astype(np.float64)
+        numbers[missing] = np.nan
+        return numeric_column(column.name, numbers, unit=column.unit)
+    cells = np.ma.getdata(fetched).astype(object)
+    cells[missing] = None
+    codes, texts = factorise(cells.tolist())
+    seen = [column.value(str(text)) for text in texts]
+    levels = column.levels if column.kind == "ordinal" else None
+    return reorder(column.name, codes, seen, levels=levels)
+
+
+def first_line(message: str) -> str:
+    """Return the first line of a message of DuckDB, which gives advice in more."""
+    return message.strip().partition("\n")[0]
+
+
+@contextmanager
+def translated_errors(origin: str) -> Iterator[None]:
+    """Turn DuckDB's errors into DataError with one line of text."""
+    import duckdb
+
+    try:
+        yield
+    except RuntimeError as error:
+        if "interrupted" in str(error).lower():
+            raise KeyboardInterrupt from None  # what it was before DuckDB took it
+        raise
+    except duckdb.Error as error:
+        reason = first_line(str(error))
+        msg = f"{origin} cannot be read by DuckDB ({reason}): check it, or remake it"
+        raise DataError(msg) from None

@@ -1,0 +1,207 @@
+"""One rule a leaf, conditions on the same attribute merged into one.
+
+The rules of a tree are mutually exclusive and exhaustive: every row without a
+missing value satisfies exactly one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spinney.schema import Attribute, Schema
+from spinney.split import Groups, Threshold
+from spinney.table import Value
+from spinney.tree import Candidate, Node, Tree
+from spinney.wording import number_text, shown
+
+__all__ = ["Condition", "Rule", "Rules", "rules_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a rule asks of one attribute.
+
+    Numbers and ordered codes lie in ``low < value ≤ high``; a nominal value is one
+    of ``values``. ``missing`` says whether a missing value satisfies it too; None
+    where such a row satisfies it with a part of its weight.
+    """
+
+    attribute: Attribute
+    low: float = -np.inf
+    high: float = np.inf
+    values: tuple[int, ...] | None = None
+    missing: bool | None = None
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return the condition as it reads."""
+        name = shown(self.attribute.name)
+        if self.missing and (self.values == () or self.low == np.inf):
+            return f"{name} is missing"
+        suffix = " or missing" if self.missing else ""
+        if self.values is not None:
+            texts = [shown(self.attribute.values[code]) for code in self.values]
+            if len(texts) == 1:
+                return f"{name} = {texts[0]}{suffix}"
+            sign = "in" if ascii_only else "∈"
+            return f"{name} {sign} {{{', '.join(texts)}}}{suffix}"
+        if self.low == -np.inf and self.high == np.inf:
+            return f"{name} is known"
+        return self._interval(name, ascii_only=ascii_only) + suffix
+
+    def _interval(self, name: str, *, ascii_only: bool) -> str:
+        most, least = ("<=", ">=") if ascii_only else ("≤", "≥")
+        if self.attribute.kind == "ordinal":
+            levels = self.attribute.values
+            if self.high == np.inf:
+                return f"{name} {least} {shown(levels[int(self.low) + 1])}"
+            above = shown(levels[int(self.high) + 1])
+            if self.low == -np.inf:
+                return f"{name} < {above}"
+            return f"{shown(levels[int(self.low) + 1])} {most} {name} < {above}"
+        low, high = (number_text(x, self.attribute.unit) for x in (self.low, self.high))
+        if self.high == np.inf:
+            return f"{name} > {low}"
+        if self.low == -np.inf:
+            return f"{name} {most} {high}"
+        return f"{low} < {name} {most} {high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """IF all conditions hold THEN the class, with what training rows say of it."""
+
+    leaf: int
+    conditions: tuple[Condition, ...]
+    target: str
+    label: Value
+    support: float
+    confidence: float
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return the rule as one line."""
+        asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
+        head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
+        return (
+            f"{head}{shown(self.target)} = {shown(self.label)}  "
+            f"(support {shown(round(self.support, 6))}, "
+            f"confidence {100 * self.confidence:.1f} %)"
+        )
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+class Rules(Sequence[Rule]):
+    """The rules of a tree, in printing order; ``print`` shows one a line."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = tuple(rules)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._rules[place]
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules)
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return one rule a line."""
+        return "\n".join(rule.text(ascii_only=ascii_only) for rule in self._rules)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rules>"
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the rules as plain data."""
+        return [
+            {
+                "leaf": rule.leaf,
+                "if": [_condition_dict(condition) for condition in rule.conditions],
+                "then": {"target": rule.target, "label": rule.label},
+                "support": rule.support,
+                "confidence": rule.confidence,
+            }
+            for rule in self._rules
+        ]
+
+
+def _condition_dict(condition: Condition) -> dict[str, Any]:
+    attribute = condition.attribute
+    found: dict[str, Any] = {"attribute": attribute.name, "text": condition.text()}
+    if condition.values is not None:
+        found["values"] = [attribute.values[code] for code in condition.values]
+    else:
+        found["above"] = condition.low if np.isfinite(condition.low) else None
+        found["at_most"] = condition.high if np.isfinite(condition.high) else None
+    found["missing"] = condition.missing
+    return found
+
+
+def rules_of(tree: Tree) -> Rules:
+    """Return one rule a leaf.
+
+    Each node's conditions are its parent's with one of them narrowed, so the walk
+    in printing order needs no recursion.
+    """
+    conditions: list[dict[int, Condition]] = [{}]
+    found = []
+    for node in tree:
+        if node.parent is not None:
+            parent = tree.nodes[node.parent]
+            narrowed = _narrowed(conditions[parent.number], parent, node, tree.schema)
+            conditions.append(narrowed)
+        if node.is_leaf:
+            found.append(_rule(tree, node, tuple(conditions[node.number].values())))
+            conditions[node.number] = {}
+    return Rules(found)
+
+
+def _narrowed(
+    inherited: dict[int, Condition], parent: Node, node: Node, schema: Schema
+) -> dict[int, Condition]:
+    assert parent.chosen is not None
+    candidate: Candidate = parent.candidates[parent.chosen]
+    split, place = candidate.split, candidate.attribute
+    before = inherited.get(place, Condition(schema.attributes[place], missing=True))
+    # Whether missing values come this way matters only where some were seen.
+    if split.missing is None or not candidate.table.missing_rows.any():
+        missing = None
+    else:
+        missing = bool(before.missing) and split.missing == node.branch
+    if not isinstance(split, Threshold):
+        values = _values(split, node.branch, before)
+        after = replace(before, values=values, missing=missing)
+    elif node.branch == 0:
+        after = replace(before, high=min(before.high, split.threshold), missing=missing)
+    else:
+        after = replace(before, low=max(before.low, split.threshold), missing=missing)
+    return {**inherited, place: after}
+
+
+def _values(split: Groups, branch: int, before: Condition) -> tuple[int, ...]:
+    """Return the codes that take a branch, of those that come to the node."""
+    n_codes = len(before.attribute.values)
+    others = split.complement(branch, n_codes)
+    if others is None:
+        return split.groups[branch]
+    come = range(n_codes) if before.values is None else before.values
+    return tuple(code for code in come if code not in others)
+
+
+def _rule(tree: Tree, leaf: Node, conditions: tuple[Condition, ...]) -> Rule:
+    target = tree.schema.target
+    return Rule(
+        leaf.number,
+        conditions,
+        target.name,
+        target.classes[leaf.label],
+        leaf.weight,
+        float(leaf.distribution[leaf.label]),
+    )

@@ -1,0 +1,66 @@
+"""The three questions that a learner asks of data.
+
+Start at the root; build count tables for these nodes and attributes; send the
+rows of this node to its children. Rows belong to nodes by weight: a row whose
+value is missing may be in several nodes with a part of its weight in each.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from spinney.counts import CountTable, Floats, Integers
+from spinney.schema import Schema
+from spinney.split import Split
+
+__all__ = ["Request", "Source", "Totals"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Totals:
+    """The weight and the number of rows of each class at a node."""
+
+    weights: Floats
+    rows: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The tables of these attributes at this node, please."""
+
+    node: int
+    attributes: tuple[int, ...]
+
+
+class Source(Protocol):
+    """What answers a learner's questions; nodes are known by number, the root is 0.
+
+    ``whole`` says that every row's own weight is a whole number, so that sums are
+    exact in any order and siblings may be had by subtraction.
+    """
+
+    @property
+    def schema(self) -> Schema:
+        """The attributes and classes that the tables' codes mean."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether the weights of all rows are whole numbers."""
+        ...
+
+    def root(self) -> Totals:
+        """Return the totals of all rows."""
+        ...
+
+    def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute."""
+        ...
+
+    def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
+        """Send the rows of a node to its children.
+
+        ``children`` maps branches to node numbers; a branch that is not there
+        will never be asked about. The node itself is not asked about again.
+        """
+        ...

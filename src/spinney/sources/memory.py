@@ -1,0 +1,132 @@
+"""Rows in memory, as arrays of codes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import CountTable, Floats, Integers
+from spinney.schema import Schema
+from spinney.sources.base import Request, Totals
+from spinney.split import Split
+
+__all__ = ["MemorySource"]
+
+# With more distinct values than this for each row of a node, the values that occur
+# there are found first, so that a small node costs what its rows cost.
+SPARSE = 4
+
+
+class MemorySource:
+    """Rows in memory.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the codes mean.
+    columns : sequence of arrays
+        The cells of each attribute as ``Schema.encode`` gives them.
+    classes : array of int
+        The class of each row.
+    weights : array of float, optional
+        The weight of each row, greater than 0.
+
+    Notes
+    -----
+    A numeric column is kept as ranks of its distinct values, so that counting
+    numbers and counting codes is one thing.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Sequence[NDArray[Any]],
+        *,
+        classes: NDArray[Any],
+        weights: Floats | None = None,
+    ) -> None:
+        self.schema = schema
+        self.whole = weights is None or bool(np.all(weights == np.floor(weights)))
+        self._columns = list(columns)
+        self._classes = np.asarray(classes, dtype=np.int64)
+        self._values: list[NDArray[Any]] = []
+        self._ranks: list[Integers] = []
+        for attribute, cells in zip(schema.attributes, columns, strict=True):
+            if attribute.kind == "numeric":
+                values, ranks = _ranked(cells)
+                self._values.append(values)
+                self._ranks.append(ranks)
+            else:
+                self._values.append(np.arange(len(attribute.values)))
+                self._ranks.append(np.asarray(cells, dtype=np.int64))
+        n_rows = len(self._classes)
+        everything = np.arange(n_rows)
+        own = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)
+        self._members: dict[int, tuple[Integers, Floats]] = {0: (everything, own)}
+
+    def root(self) -> Totals:
+        """Return the totals of all rows."""
+        _, weights = self._members[0]
+        n_classes = self.schema.n_classes
+        return Totals(*_tallied(self._classes, weights, n_classes))
+
+    def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute."""
+        return [
+            {
+                attribute: self._count(*self._members[request.node], attribute)
+                for attribute in request.attributes
+            }
+            for request in requests
+        ]
+
+    def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
+        """Send the rows of a node to its children."""
+        rows, weights = self._members.pop(node)
+        branches = split.branch_of(self._columns[split.attribute][rows])
+        if split.missing is not None:
+            branches = np.where(branches < 0, split.missing, branches)
+        absent = branches < 0
+        divided = bool(absent.any())
+        for branch, child in children.items():
+            here = branches == branch
+            if not divided:
+                self._members[child] = rows[here], weights[here]
+                continue
+            share = split.shares[branch]
+            parts = np.where(absent, weights * share, weights)
+            here |= absent & (share > 0)
+            self._members[child] = rows[here], parts[here]
+
+    def _count(self, rows: Integers, weights: Floats, attribute: int) -> CountTable:
+        """Count one attribute over some rows."""
+        n_classes = self.schema.n_classes
+        values = self._values[attribute]
+        ranks = self._ranks[attribute][rows] + 1  # a missing cell has rank 0
+        if len(values) > SPARSE * len(rows):
+            occurring, ranks = np.unique(np.append(ranks, 0), return_inverse=True)
+            values, ranks = values[occurring[1:] - 1], ranks[:-1]
+        keys = ranks * n_classes + self._classes[rows]
+        tally, number = _tallied(keys, weights, (len(values) + 1) * n_classes)
+        cells, counts = tally.reshape(-1, n_classes), number.reshape(-1, n_classes)
+        present = 1 + np.flatnonzero(counts[1:].any(axis=1))
+        return CountTable(
+            values[present - 1], cells[present], counts[present], cells[0], counts[0]
+        )
+
+
+def _tallied(keys: Integers, weights: Floats, size: int) -> tuple[Floats, Integers]:
+    """Return the weight and the number of rows of each key below ``size``."""
+    tally = np.bincount(keys, weights, minlength=size).astype(np.float64)
+    return tally, np.bincount(keys, minlength=size)
+
+
+def _ranked(cells: NDArray[Any]) -> tuple[Floats, Integers]:
+    """Return the distinct numbers and each cell's place among them; -1 if missing."""
+    numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
+    known = ~np.isnan(numbers)
+    values, places = np.unique(numbers[known], return_inverse=True)
+    ranks = np.full(len(numbers), -1, dtype=np.int64)
+    ranks[known] = places
+    return values, ranks

@@ -1,0 +1,261 @@
+"""Rows in DuckDB: the learner's questions as SQL, the data where it is.
+
+A node is the list of splits on its path with the branches taken. A row's weight
+at a node is its own weight times, for each split, 1 where its value takes the
+branch, the branch's share where the value is missing and the split divides such
+rows, and 0 otherwise. So no row is marked, copied or numbered: one grouped
+statement answers a whole level::
+
+    WITH cell AS (SELECT … AS a0, … AS a1, … AS class, … AS weight FROM the relation)
+    SELECT node, class, a0, a1, GROUPING(a0, a1), count(*), sum(weight * part)
+    FROM cell, the nodes, LATERAL (SELECT CASE node WHEN 5 THEN … END AS part)
+    WHERE part > 0
+    GROUP BY GROUPING SETS ((node, class, a0), (node, class, a1))
+
+Names are quoted; values are bound where there is a connection to bind them to,
+and written as escaped literals by one function where there is only a relation.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.counts import CountTable
+from spinney.relation import SqlColumn, quote_text, translated_errors
+from spinney.schema import Schema
+from spinney.sources.base import Request, Totals
+from spinney.split import Split, Threshold
+from spinney.table import Value
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+__all__ = ["RELATION", "Cells", "Engine", "SqlSource"]
+
+RELATION = "spinney_rows"
+# GROUPING takes at most 64 columns in DuckDB.
+GROUPING_COLUMNS = 60
+
+Path = tuple[tuple[Split, int], ...]
+Entry = tuple[Any, int, int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Runs statements over a relation; values are bound if there is a connection."""
+
+    relation: "DuckDBPyRelation"
+    connection: "DuckDBPyConnection | None" = None
+
+    def mark(self, value: str | float, values: list[str | float]) -> str:
+        """Return what stands for a value in a statement; note it if it is bound."""
+        if self.connection is not None:
+            values.append(value)
+            return "CAST(? AS DOUBLE)" if isinstance(value, float) else "?"
+        if isinstance(value, str):
+            return quote_text(value)
+        return f"CAST('{float(value)!r}' AS DOUBLE)"
+
+    def fetch(
+        self, statement: str, values: Sequence[str | float] = ()
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement about ``spinney_rows``."""
+        with translated_errors("the table"):
+            if self.connection is None:
+                answer = self.relation.query(RELATION, statement)
+                return [] if answer is None else answer.fetchall()
+            self.relation.create_view(RELATION, replace=True)
+            return self.connection.execute(statement, list(values)).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The columns that the learner needs, as SQL over the relation."""
+
+    attributes: tuple[SqlColumn, ...]
+    target: SqlColumn
+    weight: SqlColumn | None = None
+
+    def select(self) -> str:
+        """Return the select that names them a0, a1 …, class and weight."""
+        weight = "1.0" if self.weight is None else self.weight.expression
+        named = [
+            *(
+                f"{column.expression} AS a{i}"
+                for i, column in enumerate(self.attributes)
+            ),
+            f"{self.target.expression} AS class",
+            f"CAST({weight} AS DOUBLE) AS weight",
+        ]
+        inner = f"SELECT {', '.join(named)} FROM {RELATION}"
+        return f"SELECT * FROM ({inner}) WHERE class IS NOT NULL AND weight > 0"
+
+
+class SqlSource:
+    """Rows in a DuckDB relation.
+
+    Parameters
+    ----------
+    engine : Engine
+        Where the rows are.
+    cells : Cells
+        The attributes, target and weight as SQL.
+    schema : Schema
+        What the codes mean.
+    """
+
+    def __init__(self, engine: Engine, cells: Cells, schema: Schema) -> None:
+        self.schema = schema
+        self._engine = engine
+        self._cells = cells
+        self._codes = [
+            {column.text(value): code for code, value in enumerate(attribute.values)}
+            for column, attribute in zip(
+                cells.attributes, schema.attributes, strict=True
+            )
+        ]
+        self._classes = {
+            _class_key(cells.target, label): code
+            for code, label in enumerate(schema.target.classes)
+        }
+        self._paths: dict[int, Path] = {0: ()}
+        self._totals, self.whole = self._count_classes()
+
+    def _count_classes(self) -> tuple[Totals, bool]:
+        weights = np.zeros(self.schema.n_classes)
+        rows = np.zeros(self.schema.n_classes, dtype=np.int64)
+        whole = True
+        statement = (
+            "SELECT class, count(*), sum(weight), bool_and(weight = floor(weight)) "
+            f"FROM ({self._cells.select()}) GROUP BY class"
+        )
+        for label, count, weight, is_whole in self._engine.fetch(statement):
+            code = self._classes[label]
+            rows[code], weights[code] = count, weight
+            whole = whole and bool(is_whole)
+        return Totals(weights, rows), whole
+
+    def root(self) -> Totals:
+        """Return the totals of all rows."""
+        return self._totals
+
+    def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
+        """Remember the paths of the children."""
+        path = self._paths.pop(node)
+        for branch, child in children.items():
+            self._paths[child] = (*path, (split, branch))
+
+    def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute, from one statement."""
+        wanted = sorted({place for request in requests for place in request.attributes})
+        if not wanted:
+            return [{} for _ in requests]
+        statement, values = self._statement([r.node for r in requests], wanted)
+        found: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
+        for node, label, count, weight, *rest in self._engine.fetch(statement, values):
+            position, value = _grouped_by(rest, len(wanted))
+            entry = (value, self._classes[label], int(count), float(weight))
+            found[int(node), wanted[position]].append(entry)
+        return [
+            {place: self._table(found[r.node, place], place) for place in r.attributes}
+            for r in requests
+        ]
+
+    def _statement(
+        self, nodes: Sequence[int], wanted: Sequence[int]
+    ) -> tuple[str, list[str | float]]:
+        """Return the statement of a level and the values to bind."""
+        values: list[str | float] = []
+        cases = " ".join(
+            f"WHEN {node} THEN {self._part(node, values)}" for node in nodes
+        )
+        columns = [f"a{place}" for place in wanted]
+        groupings = [
+            f"GROUPING({', '.join(columns[start : start + GROUPING_COLUMNS])})"
+            for start in range(0, len(columns), GROUPING_COLUMNS)
+        ]
+        sets = ", ".join(f"(node, class, {column})" for column in columns)
+        statement = (
+            "SELECT node, class, count(*), sum(weight * part), "
+            f"{', '.join([*columns, *groupings])} "
+            f"FROM ({self._cells.select()}), "
+            f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
+            f"LATERAL (SELECT CASE node {cases} END AS part) "
+            f"WHERE part > 0 GROUP BY GROUPING SETS ({sets})"
+        )
+        return statement, values
+
+    def _part(self, node: int, values: list[str | float]) -> str:
+        """Return the part of its weight that a row has at a node, as SQL."""
+        factors = [self._factor(split, b, values) for split, b in self._paths[node]]
+        return " * ".join(["CAST(1 AS DOUBLE)", *factors])
+
+    def _factor(self, split: Split, branch: int, values: list[str | float]) -> str:
+        """Return the factor of one split: 1, the branch's share, or 0."""
+        cell = f"a{split.attribute}"
+        if split.missing is None:
+            absent = self._engine.mark(split.shares[branch], values)
+        else:
+            absent = "1" if split.missing == branch else "0"
+        attribute = self.schema.attributes[split.attribute]
+        if isinstance(split, Threshold) and attribute.kind == "numeric":
+            sign = ">" if branch else "<="
+            taken = f"{cell} {sign} {self._engine.mark(split.threshold, values)}"
+        else:
+            texts = self._texts_of(split, branch)
+            marks = ", ".join(self._engine.mark(text, values) for text in texts)
+            taken = f"{cell} IN ({marks})" if texts else "false"
+        return f"CASE WHEN {cell} IS NULL THEN {absent} WHEN {taken} THEN 1 ELSE 0 END"
+
+    def _texts_of(self, split: Split, branch: int) -> list[str]:
+        """Return the texts of the codes that take a branch."""
+        column = self._cells.attributes[split.attribute]
+        levels = self.schema.attributes[split.attribute].values
+        goes = split.branch_of(np.arange(len(levels)))
+        return [column.text(levels[code]) for code in np.flatnonzero(goes == branch)]
+
+    def _table(self, entries: Sequence[Entry], place: int) -> CountTable:
+        """Return the count table of one attribute at one node."""
+        numeric = self.schema.attributes[place].kind == "numeric"
+        codes = self._codes[place]
+        known = [
+            (value if numeric else codes[value], label, count, weight)
+            for value, label, count, weight in entries
+            if value is not None
+        ]
+        kind = np.float64 if numeric else np.int64
+        values = np.unique(np.array([entry[0] for entry in known], dtype=kind))
+        # The last line of the table takes the missing cells.
+        weights = np.zeros((len(values) + 1, self.schema.n_classes))
+        rows = np.zeros(weights.shape, dtype=np.int64)
+        for value, label, count, weight in known:
+            at = int(np.searchsorted(values, value))
+            rows[at, label], weights[at, label] = count, weight
+        for value, label, count, weight in entries:
+            if value is None:
+                rows[-1, label], weights[-1, label] = count, weight
+        return CountTable(values, weights[:-1], rows[:-1], weights[-1], rows[-1])
+
+
+def _class_key(column: SqlColumn, label: Value) -> str | float:
+    """Return how the target's expression gives a class."""
+    return float(label) if column.kind == "numeric" else column.text(label)
+
+
+def _grouped_by(rest: Sequence[Any], n_columns: int) -> tuple[int, Any]:
+    """Return which column a line is grouped by, and its value there.
+
+    GROUPING has a bit for each of its columns, the last one lowest: 0 where the
+    line is grouped by the column.
+    """
+    for start in range(0, n_columns, GROUPING_COLUMNS):
+        width = min(GROUPING_COLUMNS, n_columns - start)
+        bits = ~int(rest[n_columns + start // GROUPING_COLUMNS]) & ((1 << width) - 1)
+        if bits:
+            position = start + width - bits.bit_length()
+            return position, rest[position]
+    msg = "a line of a grouped statement is grouped by no column"
+    raise AssertionError(msg)

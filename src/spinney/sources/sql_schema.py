@@ -1,0 +1,104 @@
+"""The schema of rows in DuckDB, found by asking for distinct values."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import DataError, did_you_mean
+from spinney.relation import SqlColumn
+from spinney.schema import Attribute, Schema, Target
+from spinney.sources.sql import RELATION, Cells, Engine
+from spinney.table import Column, Value, factorise, level_order
+
+__all__ = [
+    "cells_of",
+    "check_weights",
+    "count_classes",
+    "schema_of",
+    "target_column",
+]
+
+
+def cells_of(columns: Sequence[SqlColumn], target: str, weight: str | None) -> Cells:
+    """Tell the attributes from the target and the weight."""
+    by_name = {column.name: column for column in columns}
+    for name in (target, weight):
+        if name is not None and name not in by_name:
+            msg = f"there is no column {name!r}: {did_you_mean(name, by_name)}"
+            raise DataError(msg)
+    return Cells(
+        tuple(column for column in columns if column.name not in (target, weight)),
+        by_name[target],
+        None if weight is None else by_name[weight],
+    )
+
+
+def check_weights(engine: Engine, cells: Cells) -> None:
+    """Refuse a weight column with missing or negative cells."""
+    if cells.weight is None:
+        return
+    column = cells.weight
+    if column.kind != "numeric":
+        msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
+        raise DataError(msg)
+    cell = column.expression
+    statement = f"SELECT min({cell}), count(*) - count({cell}) FROM {RELATION}"
+    ((least, absent),) = engine.fetch(statement)
+    if absent or (least is not None and least < 0):
+        odd = f"{absent} missing cells" if absent else f"the weight {least}"
+        msg = f"weight {column.name!r} has {odd}: weights must be 0 or greater"
+        raise DataError(msg)
+
+
+def count_classes(engine: Engine, cells: Cells) -> tuple[int, int]:
+    """Return how many rows have a class, and how many there are."""
+    statement = f"SELECT count({cells.target.expression}), count(*) FROM {RELATION}"
+    ((known, n_rows),) = engine.fetch(statement)
+    return int(known), int(n_rows)
+
+
+def target_column(engine: Engine, cells: Cells) -> Column:
+    """Return the distinct classes as a column."""
+    found = engine.fetch(f"SELECT DISTINCT class FROM ({cells.select()})")
+    if not found:
+        msg = f"target {cells.target.name!r}: every cell is missing, or has no weight"
+        raise DataError(msg)
+    column = cells.target
+    if column.kind == "numeric":
+        numbers = np.array([float(value) for (value,) in found])
+        return Column(column.name, "numeric", numbers, unit=column.unit)
+    codes, levels = factorise([column.value(value) for (value,) in found])
+    return Column(column.name, column.kind, codes, levels)
+
+
+def schema_of(
+    engine: Engine, cells: Cells, target: Target, *, markers: tuple[str, ...] = ()
+) -> Schema:
+    """Return the schema: nominal values are those that occur, sorted."""
+    nominal = [
+        place
+        for place, column in enumerate(cells.attributes)
+        if column.kind == "nominal"
+    ]
+    levels: dict[int, tuple[Value, ...]] = {}
+    if nominal:
+        wanted = ", ".join(f"list(DISTINCT a{place})" for place in nominal)
+        (found,) = engine.fetch(f"SELECT {wanted} FROM ({cells.select()})")
+        for place, texts in zip(nominal, found, strict=True):
+            levels[place] = _sorted(cells.attributes[place], texts or ())
+    return Schema(
+        tuple(
+            Attribute(
+                column.name, column.kind, levels.get(place, column.levels), column.unit
+            )
+            for place, column in enumerate(cells.attributes)
+        ),
+        target,
+        markers,
+    )
+
+
+def _sorted(column: SqlColumn, texts: Sequence[Any]) -> tuple[Value, ...]:
+    values = (column.value(text) for text in texts if text is not None)
+    return tuple(sorted(values, key=level_order))

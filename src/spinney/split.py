@@ -1,0 +1,148 @@
+"""What an inner node asks: where a value goes, and how the answer reads.
+
+A split sends every known value to one branch. A row whose value is missing, or
+is a category that no training row had at this node, goes to the branch
+``missing``; where that is None it is divided over all branches by ``shares``,
+the branches' shares of the known weight (C4.5's fractional rows).
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.wording import number_text, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spinney.counts import CountTable, Integers
+    from spinney.schema import Attribute
+
+__all__ = ["Groups", "Split", "Threshold", "branch_table", "describe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Left where value ≤ threshold, right where it is greater.
+
+    For an ordinal attribute the values are codes. The threshold ∞ asks whether
+    the value is known at all: every number is left, the missing ones right.
+    """
+
+    attribute: int
+    threshold: float
+    shares: tuple[float, ...]
+    missing: int | None = None
+
+    @property
+    def n_branches(self) -> int:
+        """A threshold has two branches."""
+        return 2
+
+    def branch_of(self, values: "NDArray[Any]") -> "Integers":
+        """Return the branch of each value; -1 where it is missing."""
+        numbers = np.asarray(values)
+        right = (numbers > self.threshold).astype(np.int64)
+        absent = np.isnan(numbers) if numbers.dtype.kind == "f" else numbers < 0
+        return np.where(absent, -1, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """One branch for each group of codes.
+
+    A group of one code each is the multiway split of the textbooks; two groups
+    are CART's binary subset. An empty group is the branch of missing values.
+    """
+
+    attribute: int
+    groups: tuple[tuple[int, ...], ...]
+    shares: tuple[float, ...]
+    missing: int | None = None
+
+    @property
+    def n_branches(self) -> int:
+        """How many groups there are."""
+        return len(self.groups)
+
+    def lookup(self) -> "Integers":
+        """Return the branch of each code, -1 for a code of no group."""
+        size = 1 + max((code for group in self.groups for code in group), default=-1)
+        branches = np.full(size, -1, dtype=np.int64)
+        for branch, group in enumerate(self.groups):
+            branches[list(group)] = branch
+        return branches
+
+    def complement(self, branch: int, n_codes: int) -> "tuple[int, ...] | None":
+        """Return the other group, where this one of two takes all that is not in it."""
+        if self.n_branches != 2 or self.missing != branch:
+            return None
+        if sum(map(len, self.groups)) == n_codes:
+            return None
+        return self.groups[1 - branch] or None
+
+    def branch_of(self, values: "NDArray[Any]") -> "Integers":
+        """Return the branch of each code; -1 where it is missing or in no group."""
+        branches = self.lookup()
+        codes = np.asarray(values, dtype=np.int64)
+        inside = (codes >= 0) & (codes < len(branches))
+        result = np.full(codes.shape, -1, dtype=np.int64)
+        result[inside] = branches[codes[inside]]
+        return result
+
+
+Split = Threshold | Groups
+
+
+def branch_table(table: "CountTable", split: Split) -> "CountTable":
+    """Return the count table by branches, missing rows where the split sends them."""
+    branches = table.merged(split.branch_of(table.values), split.n_branches)
+    if split.missing is None or not table.missing_rows.any():
+        return branches
+    return branches.with_missing_at(split.missing)
+
+
+def describe(
+    split: Split, attribute: "Attribute", branch: int, *, ascii_only: bool = False
+) -> str:
+    """Return how a branch reads, such as ``texture = clear`` or ``density ≤ 0.3815``.
+
+    >>> from spinney.schema import Attribute
+    >>> size = Attribute("size", "ordinal", ("small", "medium", "large"))
+    >>> describe(Threshold(0, 0.5, (0.5, 0.5)), size, 1)
+    'size ≥ medium'
+    >>> describe(Groups(0, ((0, 2), (1,)), (0.5, 0.5)), size, 0, ascii_only=True)
+    'size in {small, large}'
+    >>> describe(Groups(0, ((0,), (1,)), (0.5, 0.5), missing=1), size, 1)
+    'size ≠ small'
+    """
+    name = shown(attribute.name)
+    if isinstance(split, Threshold):
+        if split.threshold == np.inf:
+            return f"{name} is {'missing' if branch else 'known'}"
+        signs = ("<", ">=") if ascii_only else ("<", "≥")
+        if attribute.kind == "ordinal":
+            first_right = shown(attribute.values[int(split.threshold) + 1])
+            return f"{name} {signs[branch]} {first_right}"
+        signs = ("<=", ">") if ascii_only else ("≤", ">")
+        return f"{name} {signs[branch]} {number_text(split.threshold, attribute.unit)}"
+    return f"{name} {_group_text(split, attribute, branch, ascii_only=ascii_only)}"
+
+
+def _group_text(
+    split: Groups, attribute: "Attribute", branch: int, *, ascii_only: bool
+) -> str:
+    """Return what a branch asks of a nominal value.
+
+    A branch that takes every value but those of the other one, values that no
+    training row had here included, reads as ``∉`` the other.
+    """
+    group, one, many = split.groups[branch], "=", "in" if ascii_only else "∈"
+    if not group:
+        return "is missing"
+    others = split.complement(branch, len(attribute.values))
+    if others is not None:
+        group, one, many = others, *(("!=", "not in") if ascii_only else ("≠", "∉"))
+    texts = [shown(attribute.values[code]) for code in group]
+    return f"{one} {texts[0]}" if len(texts) == 1 else f"{many} {{{', '.join(texts)}}}"

@@ -1,0 +1,140 @@
+"""A table in memory: named columns of codes or numbers.
+
+Words
+-----
+cell
+    one entry of a column.
+code
+    a cell of a nominal or ordinal column: the position of its value among the
+    column's ``levels``, or -1 where the cell is missing.
+level
+    a value a nominal or ordinal column can take. Levels of a nominal column are
+    sorted, so that nothing depends on the order of rows; levels of an ordinal
+    column are in their order, low to high.
+
+A numeric column holds float64 and NaN where missing. Dates are numeric columns
+that remember their ``unit``.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import DataError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Cells", "Column", "Kind", "Table", "Value", "factorise", "level_order"]
+
+Kind = Literal["nominal", "ordinal", "numeric"]
+Value = str | bool | int | float
+Cells = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One named column; ``cells`` are codes (nominal, ordinal) or float64."""
+
+    name: str
+    kind: Kind
+    cells: Cells
+    levels: tuple[Value, ...] = ()
+    unit: str | None = None
+
+    def take(self, rows: "Cells | slice") -> "Column":
+        """Return the column with only these rows."""
+        return replace(self, cells=self.cells[rows])
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which cells are missing."""
+        if self.kind == "numeric":
+            return np.isnan(self.cells)
+        return np.asarray(self.cells < 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of equal length with distinct names."""
+
+    columns: tuple[Column, ...]
+    n_rows: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        """Return the column of this name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        remedy = did_you_mean(name, self.names)
+        msg = f"there is no column {name!r}: {remedy}"
+        raise DataError(msg)
+
+    def without(self, names: "Iterable[str]") -> "Table":
+        """Return the table without the columns of these names."""
+        dropped = set(names)
+        kept = tuple(column for column in self.columns if column.name not in dropped)
+        return Table(kept, self.n_rows)
+
+    def take(self, rows: "Cells | slice") -> "Table":
+        """Return the table with only these rows (a slice, a mask or positions)."""
+        picked = np.arange(self.n_rows)[rows]
+        columns = tuple(column.take(picked) for column in self.columns)
+        return Table(columns, len(picked))
+
+
+def level_order(value: Value) -> tuple[str, Value]:
+    """Return the sort key of a level: numbers by size, then text by code point.
+
+    Types are kept apart, so that a column may hold ``1`` and ``"1"``.
+    """
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, (int, float)):
+        return ("number", value)
+    return ("text", value)
+
+
+def factorise(
+    values: "Sequence[Value | None]",
+) -> tuple[NDArray[np.int32], tuple[Value, ...]]:
+    """Code values by their place among the sorted distinct ones; None is -1.
+
+    >>> factorise(["b", None, "a", "b"])
+    (array([ 1, -1,  0,  1], dtype=int32), ('a', 'b'))
+    """
+    if set(map(type, values)) <= {str, type(None)}:
+        return _factorise_texts(values)
+    keys: dict[tuple[str, Value], int] = {}
+    first_seen = np.fromiter(
+        (
+            -1 if value is None else keys.setdefault(level_order(value), len(keys))
+            for value in values
+        ),
+        dtype=np.int32,
+        count=len(values),
+    )
+    ordered = sorted(keys)
+    place = np.empty(len(keys) + 1, dtype=np.int32)
+    for code, key in enumerate(ordered):
+        place[keys[key]] = code
+    place[-1] = -1
+    return place[first_seen], tuple(value for _, value in ordered)
+
+
+def _factorise_texts(
+    values: "Sequence[Any]",
+) -> tuple[NDArray[np.int32], tuple[Value, ...]]:
+    """Do the same, several times faster, where every value is a str or None."""
+    levels = tuple(sorted(set(values) - {None}))
+    place: dict[Any, int] = {level: code for code, level in enumerate(levels)}
+    place[None] = -1
+    codes = np.fromiter(map(place.__getitem__, values), np.int32, count=len(values))
+    return codes, levels

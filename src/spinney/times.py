@@ -1,0 +1,71 @@
+"""Days, instants and times of day as numbers and as text."""
+
+import datetime
+
+__all__ = [
+    "CLOCK_UNIT",
+    "DAY_UNIT",
+    "INSTANT_UNIT",
+    "as_instant",
+    "days_of",
+    "parse_time",
+    "seconds_of",
+    "seconds_of_day",
+    "time_text",
+]
+
+DAY_UNIT = "days since 1970-01-01"
+INSTANT_UNIT = "seconds since 1970-01-01T00:00:00"
+CLOCK_UNIT = "seconds since midnight"
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+def parse_time(text: str, unit: str) -> float | None:
+    """Return an ISO date or time as a number of this unit, or None."""
+    try:
+        if unit == DAY_UNIT:
+            return days_of(datetime.date.fromisoformat(text))
+        if unit == INSTANT_UNIT:
+            return seconds_of(datetime.datetime.fromisoformat(text))
+        return seconds_of_day(datetime.time.fromisoformat(text))
+    except ValueError:
+        return None
+
+
+def days_of(value: datetime.date) -> float:
+    """Return the days since 1970-01-01."""
+    return float((value - _EPOCH.date()).days)
+
+
+def seconds_of(value: datetime.datetime) -> float:
+    """Return the seconds since the start of 1970, in UTC if there is a time zone."""
+    if value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    # Whole microseconds divided once: every source gives the same float64.
+    return ((value - _EPOCH) // _MICROSECOND) / 1e6
+
+
+def seconds_of_day(value: datetime.time) -> float:
+    """Return the seconds since midnight."""
+    whole = (value.hour * 60 + value.minute) * 60 + value.second
+    return (whole * 1_000_000 + value.microsecond) / 1e6
+
+
+def as_instant(cell: datetime.date | None) -> datetime.datetime | None:
+    """Return a day as its first instant."""
+    if cell is None or isinstance(cell, datetime.datetime):
+        return cell
+    return datetime.datetime(cell.year, cell.month, cell.day)
+
+
+def time_text(cell: datetime.date | datetime.time) -> str:
+    """Return a day, instant (in UTC) or time of day the way DuckDB writes it."""
+    if not isinstance(cell, datetime.datetime):
+        text = cell.isoformat()
+    elif cell.tzinfo is None:
+        text = cell.isoformat(sep=" ")
+    else:
+        text = cell.astimezone(datetime.UTC).replace(tzinfo=None).isoformat(sep=" ")
+    return text.rstrip("0") if "." in text else text

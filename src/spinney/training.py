@@ -1,0 +1,224 @@
+"""From a table to what a learner wants: schema, codes, classes and weights."""
+
+import hashlib
+import warnings
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._version import __version__
+from spinney.counts import Floats, Integers
+from spinney.errors import DataError, SpinneyWarning
+from spinney.model import Fingerprint
+from spinney.schema import Attribute, Schema, Target
+from spinney.sources.memory import MemorySource
+from spinney.table import Column, Table, Value
+from spinney.wording import number_text, shown
+
+__all__ = [
+    "MOST_CLASSES",
+    "TrainingSet",
+    "as_classes",
+    "check_classes",
+    "check_names",
+    "check_target",
+    "check_texts",
+    "missing_classes",
+    "training_set",
+]
+
+MOST_CLASSES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """Coded rows of weight greater than 0."""
+
+    schema: Schema
+    columns: tuple[NDArray[Any], ...]
+    classes: Integers
+    weights: Floats | None
+
+    @property
+    def weight(self) -> float:
+        """The weight of all rows."""
+        rows = len(self.classes)
+        return float(rows if self.weights is None else self.weights.sum())
+
+    @property
+    def class_totals(self) -> Floats:
+        """The weight of each class."""
+        n_classes = self.schema.n_classes
+        totals = np.bincount(self.classes, self.weights, minlength=n_classes)
+        return totals.astype(np.float64)
+
+    def source(self) -> MemorySource:
+        """Return the rows as a source in memory."""
+        return MemorySource(
+            self.schema, self.columns, classes=self.classes, weights=self.weights
+        )
+
+    def fingerprint(self) -> Fingerprint:
+        """Return what tells this training set from another."""
+        digest = hashlib.sha256(repr(self.schema).encode())
+        weights = () if self.weights is None else (self.weights,)
+        for cells in (*self.columns, self.classes, *weights):
+            digest.update(np.ascontiguousarray(cells, dtype="<f8").tobytes())
+        return Fingerprint(
+            len(self.classes), self.weight, digest.hexdigest(), __version__
+        )
+
+
+def training_set(
+    table: Table,
+    target: Target,
+    *,
+    classes: NDArray[Any],
+    weights: Floats | None = None,
+    markers: tuple[str, ...] = (),
+) -> TrainingSet:
+    """Code a table of attributes; rows without weight or class are left out.
+
+    Rows of weight 0 leave no trace: a category that only they have is unknown.
+    """
+    kept = np.asarray(classes) >= 0
+    if weights is not None:
+        kept &= weights > 0
+    if not kept.all():
+        table = table.take(kept)
+        classes = np.asarray(classes)[kept]
+        weights = None if weights is None else weights[kept]
+    if not table.n_rows:
+        msg = "no row has a weight greater than 0 and a known class: nothing to learn"
+        raise DataError(msg)
+    check_classes(target, np.unique(classes), table.n_rows)
+    attributes = tuple(_attribute(column) for column in table.columns)
+    cells = [
+        attribute.encode(column)
+        for attribute, column in zip(attributes, table.columns, strict=True)
+    ]
+    schema = Schema(attributes, target, markers)
+    codes = np.asarray(classes, dtype=np.int64)
+    return TrainingSet(schema, tuple(cells), codes, weights)
+
+
+def _attribute(column: Column) -> Attribute:
+    """Return the attribute of a column, with the levels that occur."""
+    levels = column.levels
+    if column.kind == "nominal":
+        present = np.unique(column.cells[column.cells >= 0])
+        levels = tuple(levels[int(code)] for code in present)
+    check_texts(column.name, levels)
+    return Attribute(column.name, column.kind, levels, column.unit)
+
+
+def check_classes(target: Target, present: Integers, n_rows: int) -> None:
+    """Refuse rows that no tree can be grown on."""
+    name = shown(target.name)
+    if n_rows == 1:
+        msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
+        raise DataError(msg)
+    if len(present) == 1:
+        only = target.classes[int(present[0])]
+        msg = (
+            f"target {name!r}: all {n_rows} rows have one class, {only!r}: there is "
+            "nothing to tell apart; give rows of a second class, or another target"
+        )
+        raise DataError(msg)
+    check_texts(target.name, target.classes)
+    for label in target.classes:
+        if isinstance(label, str) and label.splitlines() not in ([], [label]):
+            msg = (
+                f"target {name!r}: the class {label!r} holds a line break, which no "
+                "rule or table of predictions could show: mend the label"
+            )
+            raise DataError(msg)
+
+
+def check_texts(name: str, values: Iterable[Value]) -> None:
+    """Refuse text that no file could hold: half of a surrogate pair."""
+    for text in (name, *(value for value in values if isinstance(value, str))):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            msg = (
+                f"column {name!r} holds {text!r}, which is no text in Unicode (a lone "
+                "surrogate): mend it where it was made"
+            )
+            raise DataError(msg) from None
+
+
+def check_names(target: object, weight: object, ignored: Collection[str] = ()) -> None:
+    """Refuse names that are none, or one column in two parts."""
+    if not isinstance(target, str) or not target:
+        msg = f"target={target!r} must be the name of a column"
+        raise DataError(msg)
+    for part, name in (("target", target), ("weight", weight)):
+        if name in ignored:
+            msg = f"{part} {name!r} is ignored too: ignore it no more, or name another"
+            raise DataError(msg)
+    if weight is not None and not isinstance(weight, str):
+        msg = f"weight={weight!r} must be the name of a column, or None"
+        raise DataError(msg)
+    if weight == target:
+        msg = f"weight {weight!r} is the target: name another column"
+        raise DataError(msg)
+
+
+def missing_classes(target: str, absent: int, n_rows: int) -> str:
+    """Return the warning about rows without a class."""
+    return (
+        f"target {target!r}: {absent} of {n_rows} rows have no class and are left out"
+    )
+
+
+def check_target(table: Table, target: str) -> Column:
+    """Return the target column, or say why it cannot be one."""
+    column = table[target]
+    absent = int(column.missing.sum())
+    if absent == table.n_rows:
+        msg = (
+            f"target {target!r}: every one of the {absent} cells is missing; name "
+            "another target, or check what was declared missing"
+        )
+        raise DataError(msg)
+    if absent:
+        msg = missing_classes(target, absent, table.n_rows)
+        warnings.warn(msg, SpinneyWarning, stacklevel=3)
+    return column
+
+
+def as_classes(column: Column) -> tuple[Target, Integers]:
+    """Return the classes of a target column and each row's class, -1 if missing.
+
+    Numbers are classes where there are at most 20 different ones, all whole.
+    """
+    if column.kind != "numeric":
+        return _occurring(column)
+    known = column.cells[~np.isnan(column.cells)]
+    numbers = np.unique(known)
+    if len(numbers) > MOST_CLASSES or np.any(numbers != np.floor(numbers)):
+        odd = next((x for x in numbers if x != np.floor(x)), numbers[-1])
+        msg = (
+            f"target {column.name!r} is numeric with {len(numbers)} different values "
+            f"(such as {number_text(float(odd), column.unit)}): classes are text, or "
+            f"at most {MOST_CLASSES} whole numbers; declare it nominal to take its "
+            "values as classes"
+        )
+        raise DataError(msg)
+    codes = np.full(len(column.cells), -1, dtype=np.int64)
+    places = np.searchsorted(numbers, known)
+    codes[~np.isnan(column.cells)] = places
+    classes: tuple[Value, ...] = tuple(int(number) for number in numbers)
+    return Target(column.name, classes), codes
+
+
+def _occurring(column: Column) -> tuple[Target, Integers]:
+    present = np.unique(column.cells[column.cells >= 0])
+    place = np.full(len(column.levels) + 1, -1, dtype=np.int64)
+    place[present] = np.arange(len(present))
+    classes = tuple(column.levels[int(code)] for code in present)
+    return Target(column.name, classes), place[column.cells]

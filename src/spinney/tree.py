@@ -1,0 +1,214 @@
+"""The finished tree: immutable nodes, walkable and measured.
+
+Nodes are numbered in the order in which they are printed: a parent before its
+children, a branch with all below it before the next. So a child's number is
+greater than its parent's, and ``tree.nodes`` is a walk.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from spinney.counts import CountTable, Floats
+from spinney.schema import Schema
+from spinney.split import Split, branch_table, describe
+
+__all__ = ["Candidate", "Node", "Reason", "Tree", "majority"]
+
+TIE = 1e-12
+
+
+class Reason(StrEnum):
+    """Why a node is a leaf."""
+
+    PURE = "pure"
+    EXHAUSTED = "no attribute is left"
+    IDENTICAL = "no attribute tells its rows apart"
+    DEPTH = "the depth limit"
+    LEAVES = "the limit on leaves"
+    ROWS_TO_SPLIT = "too few rows to split"
+    ROWS_IN_LEAF = "every split would leave too few rows in a branch"
+    MIN_GAIN = "no split gains enough"
+    EMPTY = "no training row came here: the parent's classes"
+    PRUNED = "pruned"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """The best split of one attribute at one node, and the counts behind it.
+
+    Parameters
+    ----------
+    split : Threshold or Groups
+        What would be asked.
+    table : CountTable
+        The counts by value; for a numeric attribute the two sides, at the values
+        next to the threshold.
+    gain : float
+        By which the split was chosen among those of its attribute.
+    merit : float
+        By which the attribute competes with others.
+    exact : bool
+        Whether no better split of this form exists (see ``candidates``).
+    """
+
+    split: Split
+    table: CountTable
+    gain: float
+    merit: float
+    exact: bool = True
+
+    @property
+    def attribute(self) -> int:
+        """The place of the attribute in the schema."""
+        return self.split.attribute
+
+    @property
+    def branches(self) -> CountTable:
+        """The counts by branch."""
+        return branch_table(self.table, self.split)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One node; a leaf where ``children`` is empty."""
+
+    number: int
+    parent: int | None
+    branch: int
+    depth: int
+    weights: Floats
+    n_rows: int
+    distribution: Floats
+    label: int
+    candidates: tuple[Candidate, ...] = ()
+    chosen: int | None = None
+    children: tuple[int, ...] = ()
+    reason: Reason | None = None
+    forced: bool = False
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node asks nothing."""
+        return not self.children
+
+    @property
+    def weight(self) -> float:
+        """The weight of the training rows that came here."""
+        return float(self.weights.sum())
+
+    @property
+    def split(self) -> Split | None:
+        """What the node asks; None at a leaf."""
+        return None if self.chosen is None else self.candidates[self.chosen].split
+
+    @property
+    def runners_up(self) -> tuple[Candidate, ...]:
+        """The candidates that did not win, best first."""
+        others = [c for place, c in enumerate(self.candidates) if place != self.chosen]
+        return tuple(sorted(others, key=lambda c: -c.merit))
+
+
+def majority(weights: Floats) -> int:
+    """Return the class of the greatest weight; the last of equal ones.
+
+    The last class is the positive one by scikit-learn's convention, as in
+    (False, True), ("no", "yes") or (0, 1), and so a share of one half counts as
+    positive.
+
+    >>> majority(np.array([2.0, 2.0, 1.0]))
+    1
+    """
+    best = weights.max()
+    equal = np.flatnonzero(weights >= best - TIE * max(1.0, abs(best)))
+    return int(equal[-1])
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A finished tree.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the numbers of attributes and classes mean.
+    nodes : tuple of Node
+        In printing order; the first is the root.
+    """
+
+    schema: Schema
+    nodes: tuple[Node, ...] = field(repr=False)
+
+    @property
+    def root(self) -> Node:
+        """The first node."""
+        return self.nodes[0]
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Node]:
+        """Walk the nodes in printing order."""
+        return iter(self.nodes)
+
+    @cached_property
+    def leaves(self) -> tuple[Node, ...]:
+        """The leaves, in printing order."""
+        return tuple(node for node in self.nodes if node.is_leaf)
+
+    @property
+    def n_leaves(self) -> int:
+        """How many leaves, and so rules, there are."""
+        return len(self.leaves)
+
+    @property
+    def height(self) -> int:
+        """The number of questions on the longest path."""
+        return max(leaf.depth for leaf in self.leaves)
+
+    @property
+    def external_path_length(self) -> int:
+        """The number of questions on all paths to leaves together."""
+        return sum(leaf.depth for leaf in self.leaves)
+
+    @property
+    def weighted_external_path_length(self) -> float:
+        """The number of questions asked for all training rows together."""
+        return float(sum(leaf.depth * leaf.weight for leaf in self.leaves))
+
+    def children(self, node: Node) -> tuple[Node, ...]:
+        """Return the nodes below a node, in branch order."""
+        return tuple(self.nodes[number] for number in node.children)
+
+    def path(self, number: int) -> tuple[Node, ...]:
+        """Return the nodes from the root to this one, both included."""
+        steps = [self.nodes[number]]
+        while (parent := steps[-1].parent) is not None:
+            steps.append(self.nodes[parent])
+        return tuple(reversed(steps))
+
+    def condition(self, node: Node, *, ascii_only: bool = False) -> str:
+        """Return how the branch that leads to a node reads; empty for the root."""
+        if node.parent is None:
+            return ""
+        parent = self.nodes[node.parent]
+        assert parent.chosen is not None
+        return self.branch_text(
+            parent.candidates[parent.chosen], node.branch, ascii_only=ascii_only
+        )
+
+    def branch_text(
+        self, candidate: Candidate, branch: int, *, ascii_only: bool = False
+    ) -> str:
+        """Return how a branch of a candidate reads, missing values included."""
+        split = candidate.split
+        attribute = self.schema.attributes[split.attribute]
+        text = describe(split, attribute, branch, ascii_only=ascii_only)
+        absent = bool(candidate.table.missing_rows.any())
+        if absent and split.missing == branch and not text.endswith(" is missing"):
+            return f"{text} or missing"
+        return text

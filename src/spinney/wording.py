@@ -1,0 +1,72 @@
+"""How values, numbers, dates and weights read."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spinney.table import Value
+
+__all__ = ["number_text", "shown", "value_text", "weight_text"]
+
+
+def value_text(value: "Value") -> str:
+    """Return a value as text, the same for 7 and 7.0, true and True.
+
+    >>> [value_text(value) for value in ("7", 7, 7.0, True, 0.1)]
+    ['7', '7', '7', 'true', '0.1']
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
+        return str(int(value))
+    return str(value)
+
+
+def shown(value: "Value") -> str:
+    r"""Return a value as text for a person: control characters are escaped.
+
+    >>> print(shown("two\nlines"))
+    two\nlines
+    """
+    text = value_text(value)
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
+
+
+def number_text(number: float, unit: str | None = None) -> str:
+    """Return a number so that reading it back gives the same one; dates as dates.
+
+    >>> number_text(6.0), number_text(0.1), number_text(1.5, "days since 1970-01-01")
+    ('6', '0.1', '1970-01-02T12:00:00')
+    """
+    if unit is None or " since " not in unit:
+        return value_text(float(number))
+    step, _, start = unit.partition(" since ")
+    midnight = start == "midnight"
+    origin = datetime.fromisoformat("1970-01-01" if midnight else start)
+    try:
+        moment = origin.replace(tzinfo=UTC) + timedelta(**{step: float(number)})
+    except OverflowError:
+        return value_text(float(number))
+    plain = moment.replace(tzinfo=None)
+    if midnight:
+        return plain.time().isoformat()
+    if step == "days" and float(number).is_integer():
+        return plain.date().isoformat()
+    return plain.isoformat()
+
+
+def weight_text(weight: float) -> str:
+    """Return a weight in at most four decimals, whole ones without any.
+
+    >>> weight_text(7.0), weight_text(7 / 15), weight_text(1e-9)
+    ('7', '0.4667', '1e-09')
+    """
+    if weight == int(weight):
+        return str(int(weight))
+    text = f"{weight:.4f}".rstrip("0").rstrip(".")
+    return text if float(text) else f"{weight:.3g}"

@@ -1,0 +1,45 @@
+"""What all tests share: texts that are kept beside them, and how to accept new ones."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--accept",
+        action="store_true",
+        help="take the texts that the tests produce as the golden ones",
+    )
+
+
+def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:
+    """Assert that a text is the kept one; on a mismatch write the new one beside it."""
+    proposal = path.with_name(path.name + ".new")
+    kept = path.read_text(encoding="utf-8") if path.exists() else None
+    if accept or kept == text:
+        proposal.unlink(missing_ok=True)
+    if accept and kept != text:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    elif kept != text:
+        proposal.write_text(text, encoding="utf-8")
+        what = "is not there yet" if kept is None else "reads otherwise"
+        pytest.fail(
+            f"{path} {what}: compare it with {proposal.name} beside it and, if the "
+            "new text is right, run this test again with --accept"
+        )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Return the comparison of a text with the golden one of this name."""
+    accept = request.config.getoption("--accept")
+
+    def compare(name: str, text: str) -> None:
+        compare_with_golden(GOLDEN / name, text, accept=accept)
+
+    return compare

@@ -1,0 +1,77 @@
+"""Warnings about columns that look like something else."""
+
+import pytest
+
+from spinney.declare import Declarations
+from spinney.files import (
+    identifier_warnings,
+    number_warnings,
+    read_table,
+    table_warnings,
+)
+
+
+def test_text_that_is_all_different_looks_like_an_identifier():
+    table = read_table({"name": [f"n{i}" for i in range(10)], "x": list(range(10))})
+    (warning,) = identifier_warnings(table)
+    assert warning == (
+        "column 'name' looks like an identifier, all 10 values differ: ignore it "
+        "(--ignore name)"
+    )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"n{i}" for i in range(9)],
+        [*(f"n{i}" for i in range(9)), None],
+        [*(f"n{i}" for i in range(10)), "n1"],
+        list(range(10)),
+        [True, False] * 5,
+    ],
+    ids=["few", "few present", "one twice", "numbers", "booleans"],
+)
+def test_no_identifier(cells):
+    assert identifier_warnings(read_table({"x": cells})) == []
+
+
+def test_missing_cells_do_not_hide_an_identifier():
+    table = read_table({"x": [*(f"n{i}" for i in range(10)), None, None]})
+    assert len(identifier_warnings(table)) == 1
+
+
+def test_numbers_kept_from_being_numeric_by_a_text():
+    ages = [*map(str, range(20)), "NA", "NA", "?"]
+    (warning,) = number_warnings(read_table({"age": ages}))
+    assert warning == (
+        "column 'age' reads as text because of '?' and 'NA': declare that missing "
+        "(--missing ? --missing NA) or the column nominal (--nominal age)"
+    )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [*map(str, range(8)), "NA"],
+        [*map(str, range(50)), "a", "b", "c"],
+        [*map(str, range(20))],
+        ["a", "b"],
+        [*range(20), "NA"],
+        [None, None],
+    ],
+    ids=["too few", "three texts", "no text", "all text", "typed", "nothing"],
+)
+def test_no_numbers(cells):
+    assert number_warnings(read_table({"x": cells})) == []
+
+
+def test_nominal_by_declaration_is_no_mistake():
+    declared = Declarations(nominal=("x",))
+    table = read_table({"x": [*map(str, range(20)), "NA"]}, declarations=declared)
+    assert number_warnings(table, declared) == []
+
+
+def test_both_kinds_together():
+    cells = [*map(str, range(20)), "NA"]
+    found = table_warnings(read_table({"x": cells, "y": [f"n{i}" for i in cells]}))
+    assert ["reads as text" in warning for warning in found] == [True, False, False]

@@ -1,0 +1,400 @@
+"""A slow, obvious twin of the learner: plain loops over plain rows.
+
+It shares no arithmetic with the package, and no NumPy. It is written from what
+the documentation says, so that an error in the learner is not made here too.
+
+Words
+-----
+row
+    ``(cells, class, weight)``; a cell is a code, a number, or None if missing.
+sides
+    a threshold (left is ≤), or a tuple of groups of codes, one for each branch.
+way
+    sides, and the branch that missing rows go to; None divides them.
+path
+    the branches taken from the root, as a tuple.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from math import dist, inf, log2
+from typing import Any
+
+from spinney.recipe import Recipe
+from spinney.schema import Attribute, Schema
+
+TOLERANCE = 1e-12
+
+Cell = float | None
+Row = tuple[list[Cell], int, float]
+Rows = Sequence[Row]
+Sides = float | tuple[tuple[int, ...], ...]
+Table = Sequence[Sequence[float]]  # the weight of each class in each branch
+
+
+@dataclass(frozen=True)
+class Way:
+    sides: Sides
+    missing: int | None = None
+
+    @property
+    def n_branches(self) -> int:
+        return len(self.sides) if isinstance(self.sides, tuple) else 2
+
+    def branch_of(self, cell: Cell) -> int | None:
+        """Return the branch of a cell; None where it is missing or unknown."""
+        if cell is None:
+            return None
+        if not isinstance(self.sides, tuple):
+            return int(cell > self.sides)
+        found = [branch for branch, group in enumerate(self.sides) if cell in group]
+        return found[0] if found else None
+
+
+@dataclass
+class Candidate:
+    attribute: int
+    way: Way
+    shares: list[float]
+    gain: float
+    merit: float
+
+
+@dataclass
+class Node:
+    path: tuple[int, ...]
+    rows: list[Row]
+    weights: list[float]
+    attributes: list[int]
+    distribution: list[float]
+    label: int
+    candidates: list[Candidate] = field(default_factory=list)
+    chosen: Candidate | None = None
+    children: list["Node"] = field(default_factory=list)
+    reason: str | None = None
+
+
+# Impurities and merits
+
+
+def entropy(weights: Sequence[float]) -> float:
+    total = sum(weights)
+    return -sum(w / total * log2(w / total) for w in weights if w > 0)
+
+
+def gini(weights: Sequence[float]) -> float:
+    total = sum(weights)
+    return 1 - sum((w / total) ** 2 for w in weights) if total else 0.0
+
+
+def misclassification(weights: Sequence[float]) -> float:
+    total = sum(weights)
+    return 1 - max(weights) / total if total else 0.0
+
+
+IMPURITIES = {
+    "gain": entropy,
+    "gain_ratio": entropy,
+    "gini": gini,
+    "misclassification": misclassification,
+}
+
+
+def decrease(impurity: Callable, branches: Table, absent: float = 0.0) -> float:
+    """Return ρ · (impurity before − impurity after); ``absent`` weight is unknown."""
+    before = [sum(column) for column in zip(*branches, strict=True)]
+    known = sum(before)
+    after = sum(sum(branch) / known * impurity(branch) for branch in branches)
+    return max(0.0, known / (known + absent) * (impurity(before) - after))
+
+
+def split_information(branches: Table, absent: float = 0.0) -> float:
+    return entropy([*(sum(branch) for branch in branches), absent])
+
+
+def gain_ratio(branches: Table, absent: float = 0.0) -> float:
+    information = split_information(branches, absent)
+    return decrease(entropy, branches, absent) / information if information else 0.0
+
+
+# The splits of one attribute
+
+
+def all_subsets(codes: Sequence[int]) -> list[Sides]:
+    """Return every division into two groups; the first code is in the left one."""
+    found = []
+    for sides in product((0, 1), repeat=len(codes) - 1):
+        pairs = list(zip(codes, (0, *sides), strict=True))
+        found.append(tuple(tuple(c for c, s in pairs if s == side) for side in (0, 1)))
+    return [(left, right) for left, right in found if right]
+
+
+def all_sides(
+    values: Sequence[float], attribute: Attribute, grouping: str, n_codes: int
+) -> list[Sides]:
+    """Return how the values can be divided; none where there are fewer than two."""
+    if len(values) < 2:
+        return []
+    if attribute.kind != "nominal":
+        return [(low + high) / 2 for low, high in pairwise(values)]
+    if grouping == "binary":
+        return all_subsets([int(value) for value in values])
+    return [tuple((code,) for code in range(n_codes))]
+
+
+def all_ways(rows: Rows, place: int, attribute: Attribute, recipe: Recipe) -> list[Way]:
+    """Return every way to branch that the policy for missing values allows."""
+    weights: dict[float, float] = {}
+    for cells, _, weight in rows:
+        if cells[place] is not None:
+            weights[cells[place]] = weights.get(cells[place], 0.0) + weight
+    values = sorted(weights)
+    absent = any(cells[place] is None for cells, _, _ in rows)
+    n_codes = len(attribute.values)
+    sides = all_sides(values, attribute, recipe.grouping, n_codes)
+    if recipe.missing == "fractional":
+        return [Way(side) for side in sides]
+    if not absent:
+        sizes = [list(map(weight_of, divide(rows, place, Way(s))[0])) for s in sides]
+        heaviest = [first_of_best(size) for size in sizes]
+        return [Way(s, branch) for s, branch in zip(sides, heaviest, strict=True)]
+    if recipe.missing == "most-common":
+        commonest = first_of_best([weights[v] for v in values]) if values else None
+        return [Way(side, Way(side).branch_of(values[commonest])) for side in sides]
+    if recipe.missing == "own-category" and attribute.kind == "nominal":
+        # Missing is the code after the last one; its group is named without it.
+        sides = all_sides([*values, n_codes], attribute, recipe.grouping, n_codes + 1)
+        known = [tuple(tuple(c for c in g if c < n_codes) for g in s) for s in sides]
+        homes = [Way(side).branch_of(n_codes) for side in sides]
+        return [Way(side, home) for side, home in zip(known, homes, strict=True)]
+    ways = []
+    for side in sides:
+        reached = {Way(side).branch_of(value) for value in values}
+        ways += [Way(side, branch) for branch in sorted(reached)]
+    if recipe.missing == "own-category" and values:
+        ways.append(Way(inf, 1))
+    return ways
+
+
+def divide(rows: Rows, place: int, way: Way) -> tuple[list[list[Row]], list[Row]]:
+    """Return the rows by branch, and those that belong to none."""
+    branches: list[list[Row]] = [[] for _ in range(way.n_branches)]
+    rest: list[Row] = []
+    for row in rows:
+        branch = way.branch_of(row[0][place])
+        branch = way.missing if branch is None else branch
+        (rest if branch is None else branches[branch]).append(row)
+    return branches, rest
+
+
+def class_weights_of(rows: Rows, n_classes: int) -> list[float]:
+    weights = [0.0] * n_classes
+    for _, label, weight in rows:
+        weights[label] += weight
+    return weights
+
+
+def weight_of(rows: Rows) -> float:
+    return sum(weight for _, _, weight in rows)
+
+
+def first_of_best(merits: Sequence[float]) -> int:
+    best = max(merits)
+    margin = TOLERANCE * max(1.0, abs(best))
+    return next(place for place, merit in enumerate(merits) if merit >= best - margin)
+
+
+def is_admissible(branches: Sequence[Rows], recipe: Recipe, total: float) -> bool:
+    """Return whether two branches have rows, and enough weight."""
+    least = recipe.min_weight_fraction_leaf * total
+    if recipe.min_samples_leaf > 1:
+        least = max(least, recipe.min_samples_leaf)
+    enough = [weight_of(rows) >= least * (1 - TOLERANCE) for rows in branches if rows]
+    return enough.count(True) >= 2
+
+
+def best_candidate(
+    rows: Rows, place: int, task: "Task", guided: Way | None
+) -> Candidate | None:
+    """Return the best split of an attribute.
+
+    Subsets come in no particular order, so a tie among them goes to ``guided``
+    if that is one of the best; other ties go to the first way.
+    """
+    recipe, n_classes = task.recipe, task.schema.n_classes
+    attribute, impurity = task.schema.attributes[place], IMPURITIES[recipe.criterion]
+    ways, gains, merits = [], [], []
+    for way in all_ways(rows, place, attribute, recipe):
+        branches, rest = divide(rows, place, way)
+        if is_admissible(branches, recipe, task.total):
+            tables = [class_weights_of(branch, n_classes) for branch in branches]
+            ways.append(way)
+            gains.append(decrease(impurity, tables, weight_of(rest)))
+            merits.append(gain_ratio(tables, weight_of(rest)))
+    if not ways:
+        return None
+    best = first_of_best(gains)
+    subsets = attribute.kind == "nominal" and recipe.grouping == "binary"
+    if subsets and guided in ways:
+        other = ways.index(guided)
+        best = other if gains[other] >= gains[best] - TOLERANCE else best
+    merit = merits[best] if recipe.criterion == "gain_ratio" else gains[best]
+    known = [row for row in rows if row[0][place] is not None]
+    sizes = list(map(weight_of, divide(known, place, ways[best])[0]))
+    shares = [size / sum(sizes) for size in sizes]
+    return Candidate(place, ways[best], shares, gains[best], merit)
+
+
+# Growing
+
+Guide = Callable[[tuple[int, ...], int], Way | None]
+
+
+@dataclass
+class Task:
+    """What is the same at every node; ``total`` is the weight of all rows."""
+
+    schema: Schema
+    recipe: Recipe
+    total: float
+    preference: Sequence[int]
+    guide: Guide
+
+
+def reason_to_stop(node: Node, recipe: Recipe) -> str | None:
+    if not node.rows:
+        return "EMPTY"
+    if len({label for _, label, _ in node.rows}) == 1:
+        return "PURE"
+    if not node.attributes:
+        return "EXHAUSTED"
+    if recipe.max_depth is not None and len(node.path) >= recipe.max_depth:
+        return "DEPTH"
+    least = recipe.min_samples_split if recipe.min_samples_split > 2 else 0
+    return "ROWS_TO_SPLIT" if sum(node.weights) < least * (1 - TOLERANCE) else None
+
+
+def decide(node: Node, task: Task) -> None:
+    """Find the best split of a node, or why there is none."""
+    recipe, preference = task.recipe, task.preference
+    node.reason = reason_to_stop(node, recipe)
+    if node.reason is not None:
+        return
+    guided = [task.guide(node.path, place) for place in node.attributes]
+    pairs = zip(node.attributes, guided, strict=True)
+    found = [best_candidate(node.rows, place, task, way) for place, way in pairs]
+    node.candidates = [candidate for candidate in found if candidate]
+    if not node.candidates:
+        told = set() if recipe.missing == "own-category" else {None}
+        kinds = [
+            len({row[0][place] for row in node.rows} - told)
+            for place in node.attributes
+        ]
+        node.reason = "IDENTICAL" if max(kinds) < 2 else "ROWS_IN_LEAF"
+        return
+    able = list(node.candidates)
+    if recipe.criterion == "gain_ratio":
+        gains = [candidate.gain for candidate in able]
+        average = sum(gains) / len(gains) - TOLERANCE * max(1.0, *gains)
+        able = [candidate for candidate in able if candidate.gain >= average]
+    able = [candidate for candidate in able if candidate.gain >= recipe.min_gain]
+    if not able:
+        node.reason = "MIN_GAIN"
+        return
+    preferred = [c for place in preference for c in able if c.attribute == place]
+    able = preferred + [c for c in able if c.attribute not in preference]
+    node.chosen = able[first_of_best([candidate.merit for candidate in able])]
+
+
+def new_node(
+    path: tuple, rows: list[Row], attributes: list[int], n_classes: int, parent: Any
+) -> Node:
+    """Return a node; its label is the heaviest class, the last of equals."""
+    weights = class_weights_of(rows, n_classes)
+    shares = [w / sum(weights) for w in weights] if rows else parent.distribution
+    equal = [c for c, share in enumerate(shares) if share >= max(shares) - TOLERANCE]
+    return Node(path, rows, weights, attributes, shares, equal[-1])
+
+
+def branch_out(node: Node, schema: Schema, recipe: Recipe) -> None:
+    """Make the children of a node by its chosen split."""
+    chosen = node.chosen
+    branches, rest = divide(node.rows, chosen.attribute, chosen.way)
+    used = isinstance(chosen.way.sides, tuple) and recipe.grouping == "multiway"
+    left = [p for p in node.attributes if not used or p != chosen.attribute]
+    for branch, (rows, share) in enumerate(zip(branches, chosen.shares, strict=True)):
+        parts = [(c, label, weight * share) for c, label, weight in rest if share > 0]
+        path = (*node.path, branch)
+        node.children.append(new_node(path, rows + parts, left, schema.n_classes, node))
+
+
+def grow(
+    rows: Rows,
+    schema: Schema,
+    recipe: Recipe,
+    *,
+    class_weights: Sequence[float] | None = None,
+    preference: Sequence[int] = (),
+    guide: Guide = lambda path, place: None,
+) -> Node:
+    """Return the root of the tree that the documentation promises."""
+    scale = class_weights or [1.0] * schema.n_classes
+    scaled = [(cells, label, weight * scale[label]) for cells, label, weight in rows]
+    places = list(range(len(schema.attributes)))
+    root = new_node((), scaled, places, schema.n_classes, None)
+    task = Task(schema, recipe, sum(root.weights), preference, guide)
+    decide(root, task)
+    open_nodes = [root] if root.chosen else []
+    n_leaves = 1
+    while open_nodes:
+        urgency = [sum(n.weights) * n.chosen.gain for n in open_nodes]
+        node = open_nodes.pop(first_of_best(urgency))
+        n_leaves += node.chosen.way.n_branches - 1
+        if recipe.max_leaves is not None and n_leaves > recipe.max_leaves:
+            n_leaves -= node.chosen.way.n_branches - 1
+            node.chosen, node.reason = None, "LEAVES"
+            continue
+        branch_out(node, schema, recipe)
+        for child in node.children:
+            decide(child, task)
+        open_nodes += [child for child in node.children if child.chosen]
+    return root
+
+
+def way_of(split: Any) -> Way:
+    """Return the way that a split of the package takes."""
+    sides = split.threshold if hasattr(split, "threshold") else split.groups
+    return Way(sides, split.missing)
+
+
+def route(tree: Any, cells: Sequence[Cell]) -> dict[int, float]:
+    """Return the part of a row that reaches each node of a finished tree."""
+    reached = dict.fromkeys(range(len(tree.nodes)), 0.0)
+    reached[0] = 1.0
+    for node in tree.nodes:
+        if not node.children:
+            continue
+        way = way_of(node.split)
+        branch = way.branch_of(cells[node.split.attribute])
+        branch = way.missing if branch is None else branch
+        for place, child in enumerate(node.children):
+            part = node.split.shares[place] if branch is None else place == branch
+            reached[child] += reached[node.number] * part
+    return reached
+
+
+def lloyd_step(
+    points: Sequence[Sequence[float]], centres: Sequence[Sequence[float]]
+) -> tuple[list[int], list[list[float]]]:
+    """Return each point's nearest centre, the first of equals, and the new centres."""
+    nearest = []
+    for point in points:
+        distances = [dist(point, centre) for centre in centres]
+        nearest.append(distances.index(min(distances)))
+    moved = []
+    for cluster, centre in enumerate(centres):
+        members = [p for p, c in zip(points, nearest, strict=True) if c == cluster]
+        columns = zip(*members, strict=True) if members else ([c] for c in centre)
+        moved.append([sum(column) / len(column) for column in columns])
+    return nearest, moved

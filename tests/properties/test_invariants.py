@@ -1,0 +1,294 @@
+"""What must not change a tree, and what every tree obeys."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import Rows, recipes, source_of, tables
+
+from spinney.counts import CountTable
+from spinney.learner import grow_tree
+from spinney.recipe import RECIPES, Recipe
+from spinney.schema import Attribute, Schema, Target
+from spinney.sources.base import Request
+from spinney.sources.memory import MemorySource
+from spinney.split import Threshold
+from spinney.tree import Reason, Tree
+
+# Sums are taken in another order: rounding, and nothing else.
+ROUNDING = 1e-9
+
+
+def question(tree: Tree, number: int) -> object:
+    """Return what a node asks, shares aside."""
+    split = tree.nodes[number].split
+    return split and replace(split, shares=())
+
+
+def outline(tree: Tree) -> list[tuple[object, ...]]:
+    """Return the tree without its counts."""
+    return [
+        (node.parent, node.branch, question(tree, node.number), node.label, node.reason)
+        for node in tree
+    ]
+
+
+def weights_of(tree: Tree) -> np.ndarray:
+    return np.array([node.weights for node in tree])
+
+
+def assert_same(tree: Tree, other: Tree, *, factor: float = 1.0) -> None:
+    assert outline(tree) == outline(other)
+    np.testing.assert_allclose(
+        weights_of(tree) * factor, weights_of(other), rtol=ROUNDING, atol=ROUNDING
+    )
+
+
+# What must not change a tree
+
+
+@given(tables(weights=("whole",), max_rows=20), recipes())
+@settings(max_examples=100, deadline=None)
+def test_a_weight_is_a_number_of_equal_rows(table: Rows, recipe: Recipe):
+    repeated = []
+    for cells, label, weight in table.rows:
+        repeated += [(cells, label, 1.0)] * int(weight)
+    tree = grow_tree(table.source, recipe)
+    other = grow_tree(source_of(table.schema, repeated), recipe)
+    assert_same(tree, other)
+    assert other.root.n_rows == tree.root.weight
+
+
+@given(tables(), recipes(limited=False))
+@settings(max_examples=100, deadline=None)
+def test_trebled_weights_treble_the_counts_only(table: Rows, recipe: Recipe):
+    trebled = [(cells, label, weight * 3) for cells, label, weight in table.rows]
+    tree = grow_tree(table.source, recipe)
+    assert_same(tree, grow_tree(source_of(table.schema, trebled), recipe), factor=3)
+
+
+@given(tables(), recipes(), st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_the_order_of_rows_is_irrelevant(table: Rows, recipe: Recipe, random):
+    shuffled = list(table.rows)
+    random.shuffle(shuffled)
+    tree = grow_tree(table.source, recipe)
+    other = grow_tree(source_of(table.schema, shuffled), recipe)
+    assert_same(tree, other)
+
+
+@given(tables(), recipes())
+@settings(max_examples=80, deadline=None)
+def test_names_are_names_only(table: Rows, recipe: Recipe):
+    renamed = Schema(
+        tuple(
+            Attribute(f"new-{a.name}", a.kind, tuple(f"new-{v}" for v in a.values))
+            for a in table.schema.attributes
+        ),
+        Target("new-class", tuple(f"new-{c}" for c in table.schema.target.classes)),
+    )
+    tree = grow_tree(table.source, recipe)
+    other = grow_tree(source_of(renamed, table.rows), recipe)
+    assert_same(tree, other)
+    for node in tree:
+        text = other.condition(other.nodes[node.number])
+        assert text.replace("new-", "") == tree.condition(node)
+        assert text.startswith("new-") == (node.parent is not None)
+
+
+TRANSFORMS = (lambda x: 2 * x + 1, lambda x: x**3, np.arctan, np.arcsinh)
+
+
+@given(tables(), recipes(), st.sampled_from(TRANSFORMS))
+@settings(max_examples=100, deadline=None)
+def test_a_rising_transform_of_numbers_keeps_the_partition(
+    table: Rows, recipe: Recipe, transform
+):
+    numeric = [attribute.kind == "numeric" for attribute in table.schema.attributes]
+    transformed = [
+        (
+            [
+                float(transform(c)) if number and c is not None else c
+                for c, number in zip(cells, numeric, strict=True)
+            ],
+            label,
+            weight,
+        )
+        for cells, label, weight in table.rows
+    ]
+    tree = grow_tree(table.source, recipe)
+    other = grow_tree(source_of(table.schema, transformed), recipe)
+    assert [(n.parent, n.branch, n.label, n.reason, n.n_rows) for n in tree] == [
+        (n.parent, n.branch, n.label, n.reason, n.n_rows) for n in other
+    ]
+    assert [n.split and n.split.attribute for n in tree] == [
+        n.split and n.split.attribute for n in other
+    ]
+    np.testing.assert_array_equal(weights_of(tree), weights_of(other))
+
+
+CONSTANTS = ("a value", "a number", "missing")
+
+
+@given(tables(), recipes(), st.sampled_from(CONSTANTS))
+@settings(max_examples=80, deadline=None)
+def test_a_column_that_says_nothing_changes_nothing(
+    table: Rows, recipe: Recipe, constant: str
+):
+    kind, values = ("numeric", ()) if constant == "a number" else ("nominal", ("v",))
+    cell = None if constant == "missing" else 0
+    attributes = (*table.schema.attributes, Attribute("constant", kind, values))
+    wider = Schema(attributes, table.schema.target)
+    rows = [([*cells, cell], label, weight) for cells, label, weight in table.rows]
+    tree = grow_tree(table.source, recipe)
+    other = grow_tree(source_of(wider, rows), recipe)
+    np.testing.assert_array_equal(weights_of(tree), weights_of(other))
+    for node, twin in zip(tree, other, strict=True):
+        assert question(tree, node.number) == question(other, twin.number)
+        if node.reason is Reason.EXHAUSTED:  # now the constant one is left
+            assert twin.reason in (Reason.IDENTICAL, Reason.DEPTH, Reason.ROWS_TO_SPLIT)
+        else:
+            assert node.reason == twin.reason
+
+
+class CountingSource(MemorySource):
+    """A source that knows how many rows it has counted."""
+
+    counted = 0
+
+    def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
+        self.counted += sum(len(self._members[r.node][0]) for r in requests)
+        return super().tables(requests)
+
+
+@given(tables(weights=("none", "whole")), recipes())
+@settings(max_examples=150, deadline=None)
+def test_subtraction_changes_nothing(table: Rows, recipe: Recipe):
+    subtracting, counting = table.source, table.source
+    assert subtracting.whole
+    counting.whole = False
+    tree, other = grow_tree(subtracting, recipe), grow_tree(counting, recipe)
+    assert outline(tree) == outline(other)
+    for node, twin in zip(tree, other, strict=True):
+        np.testing.assert_array_equal(node.weights, twin.weights)
+        for mine, theirs in zip(node.candidates, twin.candidates, strict=True):
+            assert (mine.split, mine.gain, mine.merit, mine.exact) == (
+                theirs.split,
+                theirs.gain,
+                theirs.merit,
+                theirs.exact,
+            )
+            for name in ("values", "weights", "rows", "missing", "missing_rows"):
+                np.testing.assert_array_equal(
+                    getattr(mine.table, name), getattr(theirs.table, name)
+                )
+
+
+def test_subtraction_spares_counting():
+    numbers = np.arange(64.0)
+    classes = (numbers.astype(int) // 3) % 2
+    schema = Schema((Attribute("n", "numeric"),), Target("class", ("x", "y")))
+    counted = {}
+    for whole in (True, False):
+        source = CountingSource(schema, [numbers], classes=classes)
+        source.whole = whole
+        grow_tree(source, RECIPES["cart"])
+        counted[whole] = source.counted
+    assert counted[True] < counted[False]
+
+
+# What every tree obeys
+
+
+@given(tables(), recipes())
+@settings(max_examples=200, deadline=None)
+def test_what_every_tree_obeys(table: Rows, recipe: Recipe):
+    tree = grow_tree(table.source, recipe)
+    for number, node in enumerate(tree):
+        assert node.number == number
+        assert node.is_leaf == (node.reason is not None) == (node.split is None)
+        np.testing.assert_allclose(node.distribution.sum(), 1, rtol=ROUNDING)
+        assert node.distribution[node.label] >= max(node.distribution) - ROUNDING
+        if node.reason is Reason.EMPTY:
+            assert node.weight == node.n_rows == 0
+            parent = tree.nodes[node.parent]
+            assert node.label == parent.label
+            np.testing.assert_array_equal(node.distribution, parent.distribution)
+        for branch, child in enumerate(tree.children(node)):
+            assert (child.parent, child.branch) == (number, branch)
+            assert child.depth == node.depth + 1
+            assert child.number > number
+    assert recipe.max_depth is None or tree.height <= recipe.max_depth
+    assert recipe.max_leaves is None or tree.n_leaves <= recipe.max_leaves
+
+
+@given(tables(), recipes())
+@settings(max_examples=150, deadline=None)
+def test_children_add_up_to_their_parent(table: Rows, recipe: Recipe):
+    tree = grow_tree(table.source, recipe)
+    for node in tree:
+        for candidate in node.candidates:
+            known, branches = candidate.table, candidate.branches
+            for counts in (
+                known.total + known.missing,
+                branches.total + branches.missing,
+            ):
+                np.testing.assert_allclose(counts, node.weights, rtol=ROUNDING)
+            rows = known.rows.sum() + known.missing_rows.sum()
+            assert rows == branches.rows.sum() + branches.missing_rows.sum()
+            assert rows == node.n_rows
+        children = tree.children(node)
+        if children:
+            sums = sum(child.weights for child in children)
+            np.testing.assert_allclose(sums, node.weights, rtol=ROUNDING)
+            divided = node.candidates[node.chosen].branches.missing_rows.sum()
+            n_reached = sum(1 for share in node.split.shares if share > 0)
+            n_rows = sum(child.n_rows for child in children)
+            assert n_rows == node.n_rows + divided * (n_reached - 1)
+
+
+@given(tables(), recipes())
+@settings(max_examples=150, deadline=None)
+def test_limits_on_rows_are_kept(table: Rows, recipe: Recipe):
+    tree = grow_tree(table.source, recipe)
+    for node in tree:
+        children = tree.children(node)
+        if not children:
+            continue
+        if recipe.min_samples_split > 2:
+            assert node.weight >= recipe.min_samples_split - ROUNDING
+        assert node.candidates[node.chosen].gain >= recipe.min_gain
+        branches = node.candidates[node.chosen].branches
+        assert sum(1 for rows in branches.rows if rows.any()) >= 2
+        sizes = branches.weights.sum(axis=1)
+        if recipe.min_samples_leaf > 1:
+            assert sum(sizes >= recipe.min_samples_leaf - ROUNDING) >= 2
+        share = recipe.min_weight_fraction_leaf * tree.root.weight
+        assert sum(sizes >= share - ROUNDING) >= 2
+
+
+@given(tables(kinds=("numeric", "ordinal"), missing=False), recipes(limited=False))
+@settings(max_examples=60, deadline=None)
+def test_without_limits_only_equal_rows_stay_together(table: Rows, recipe: Recipe):
+    tree = grow_tree(table.source, recipe)
+    assert {leaf.reason for leaf in tree.leaves} <= {Reason.PURE, Reason.IDENTICAL}
+    assert all(isinstance(node.split, Threshold) for node in tree if not node.is_leaf)
+    kinds = {tuple(cells) for cells, _, _ in table.rows}
+    assert tree.n_leaves <= len(kinds)
+
+
+def test_a_tree_over_exclusive_or_ends_although_nothing_is_gained():
+    schema = Schema(
+        (Attribute("p", "nominal", ("0", "1")), Attribute("q", "nominal", ("0", "1"))),
+        Target("class", ("no", "yes")),
+    )
+    rows = [([p, q], p ^ q, 1.0) for p in (0, 1) for q in (0, 1)]
+    for name in ("id3", "cart"):
+        tree = grow_tree(source_of(schema, rows), RECIPES[name])
+        assert [node.depth for node in tree] == [0, 1, 2, 2, 1, 2, 2]
+        assert tree.root.candidates[0].gain == 0
+        assert {leaf.reason for leaf in tree.leaves} == {Reason.PURE}
+    tree = grow_tree(source_of(schema, rows), RECIPES["c4.5"])
+    assert len(tree) == 1

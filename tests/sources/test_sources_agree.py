@@ -1,0 +1,397 @@
+"""One suite over every source: the same rows give the same tree, node by node.
+
+The reference is a dictionary of columns in memory; the others count in DuckDB. Sums
+are exact where weights are whole and no row is divided, and then no bit may differ;
+otherwise the order of additions may make a difference, of 1e-9 at most.
+"""
+
+import csv
+import datetime
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import spinney
+from spinney.files import read_table
+from spinney.missing import POLICIES
+from spinney.recipe import RECIPES
+from spinney.relation import plan
+from spinney.sources.base import Request, Source
+from spinney.sources.memory import MemorySource
+from spinney.sources.sql import Engine, SqlSource
+from spinney.sources.sql_schema import cells_of, schema_of, target_column
+from spinney.split import Threshold
+from spinney.training import as_classes
+from spinney.tree import Candidate, Node, Reason, Tree
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+ROUNDING = 1e-9
+SOURCES = ("relation", "bound relation", "csv", "parquet")
+# fmt: off
+NAMES = (
+    "select", "group by", 'a"b', "it's", "x; DROP TABLE spinney_rows; --",
+    "größe ≤ 1", "a0", "a1", "class", "weight", "node", "part", "c1", "spinney_rows",
+    "spinney place 0", "{}", "?", "$1", "two\nlines", "NULL", "/*", "count(*)",
+)
+TEXTS = (
+    "it's", 'say "no"', "?", "$1", "{}", "two\nlines",
+    "'; DROP TABLE spinney_rows; --", "ü", "NULL", "nan", "true", "\\", "%s",
+    " padded ", "a,b",
+)
+# fmt: on
+NUMBERS = (-2.5, -0.0, 0.0, 0.1, 0.3, 1.0, 1e6)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A table as a dictionary of columns, and what is declared of it."""
+
+    columns: dict[str, list[Any]]
+    target: str
+    weight: str | None
+    nominal: tuple[str, ...]
+    ordinal: dict[str, tuple[str, ...]]
+
+    def grow(self, data: Any, **options: Any) -> Tree:
+        model = spinney.grow(
+            data,
+            self.target,
+            weight=self.weight,
+            nominal=self.nominal,
+            ordinal=self.ordinal,
+            **options,
+        )
+        return model.tree
+
+
+def several(values: Sequence[str], least: int, most: int) -> st.SearchStrategy[Any]:
+    return st.lists(
+        st.sampled_from(values), min_size=least, max_size=most, unique=True
+    ).map(tuple)
+
+
+@st.composite
+def drawn_tables(draw: st.DrawFn) -> Drawn:
+    """Draw a table of two classes or three, with every kind of column."""
+    kinds = draw(st.lists(st.sampled_from("norb"), min_size=1, max_size=4))
+    names = draw(several(NAMES, len(kinds) + 2, len(kinds) + 2))
+    n_rows = draw(st.integers(3, 24))
+
+    def column(cells: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(cells, min_size=n_rows, max_size=n_rows))
+
+    columns: dict[str, list[Any]] = {}
+    ordinal: dict[str, tuple[str, ...]] = {}
+    for name, kind in zip(names, kinds, strict=False):
+        values: tuple[Any, ...] = (False, True) if kind == "b" else NUMBERS
+        if kind in "no":
+            values = draw(several(TEXTS, 1, 4))
+        if kind == "o":
+            values = (*values, "the highest")
+            ordinal[name] = values
+        cells = st.sampled_from(values)
+        columns[name] = column(cells if draw(st.booleans()) else st.none() | cells)
+    *_, target, weight = names
+    labels = [text for text in TEXTS if "\n" not in text]
+    classes = draw(several(labels, 2, 3))
+    columns[target] = [*classes, *column(st.sampled_from(classes))][:n_rows]
+    weights = draw(st.sampled_from(("none", "whole", "thirds")))
+    if weights != "none":
+        cells = st.integers(0, 5)
+        divisor = 3 if weights == "thirds" else 1
+        columns[weight] = [n / divisor for n in (1, 2, 1, *column(cells)[3:])]
+    nominal = [n for n, k in zip(names, kinds, strict=False) if k in "nb"]
+    return Drawn(
+        columns,
+        target,
+        None if weights == "none" else weight,
+        (*nominal, target),
+        ordinal,
+    )
+
+
+def arrow_of(columns: dict[str, list[Any]]) -> pa.Table:
+    """Return columns as an Arrow table; a column of nothing has no type."""
+    return pa.table(list(map(pa.array, columns.values())), names=list(columns))
+
+
+def write_csv(path: Path, columns: dict[str, list[Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+
+
+@contextmanager
+def opened(
+    kind: str, columns: dict[str, list[Any]], folder: Path
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Give columns as one kind of source, with the options that it needs."""
+    if kind == "csv":
+        write_csv(folder / "rows.csv", columns)
+        yield folder / "rows.csv", {"source": "duckdb"}
+    elif kind == "parquet":
+        pq.write_table(arrow_of(columns), folder / "rows.parquet")
+        yield folder / "rows.parquet", {"source": "duckdb"}
+    else:
+        with duckdb.connect() as connection:
+            relation = connection.from_arrow(arrow_of(columns))
+            bound = kind == "bound relation"
+            yield relation, {"connection": connection} if bound else {}
+
+
+def as_written(kind: str, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the columns as the source knows them: a CSV file has only texts."""
+    if kind != "csv":
+        return columns
+    return {
+        name: [str(c).lower() if isinstance(c, bool) else c for c in cells]
+        for name, cells in columns.items()
+    }
+
+
+# Comparing
+
+
+def assert_numbers(found: Any, expected: Any, *, exact: bool) -> None:
+    if exact:
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_allclose(found, expected, rtol=ROUNDING, atol=ROUNDING)
+
+
+def assert_same_candidate(one: Candidate, other: Candidate, *, exact: bool) -> None:
+    assert type(one.split) is type(other.split)
+    assert one.attribute == other.attribute
+    assert one.split.missing == other.split.missing
+    sides = "threshold" if isinstance(one.split, Threshold) else "groups"
+    assert getattr(one.split, sides) == getattr(other.split, sides)
+    assert one.exact == other.exact
+    for name in ("values", "rows", "missing_rows", "weights", "missing"):
+        pair = (getattr(candidate.table, name) for candidate in (one, other))
+        assert_numbers(*pair, exact=exact or name not in ("weights", "missing"))
+    assert_numbers(one.split.shares, other.split.shares, exact=exact)
+    assert_numbers((one.gain, one.merit), (other.gain, other.merit), exact=exact)
+
+
+def assert_same_node(one: Node, other: Node, *, exact: bool) -> None:
+    names = "number parent branch depth n_rows label chosen children reason forced"
+    for name in names.split():
+        assert getattr(one, name) == getattr(other, name), (one.number, name)
+    assert_numbers(one.weights, other.weights, exact=exact)
+    assert_numbers(one.distribution, other.distribution, exact=exact)
+    for pair in zip(one.candidates, other.candidates, strict=True):
+        assert_same_candidate(*pair, exact=exact)
+
+
+def divides_a_row(tree: Tree) -> bool:
+    chosen = [node.candidates[node.chosen] for node in tree if not node.is_leaf]
+    return any(c.split.missing is None and c.table.missing_rows.any() for c in chosen)
+
+
+def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> None:
+    exact = whole and not divides_a_row(one)
+    for pair in zip(one, other, strict=True):
+        assert_same_node(*pair, exact=exact)
+
+
+@pytest.mark.parametrize("missing", sorted(POLICIES))
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+@given(data=st.data())
+@settings(
+    max_examples=5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_every_source_grows_the_same_tree(recipe, missing, data, tmp_path):
+    table = data.draw(drawn_tables())
+    limits = {
+        "max_leaves": data.draw(st.none() | st.none() | st.integers(2, 6)),
+        "min_samples_leaf": data.draw(st.sampled_from((None, 1, 1.5))),
+    }
+    options = {"recipe": recipe, "missing": missing, **limits}
+    whole = all(w.is_integer() for w in table.columns.get(table.weight, []))
+    for kind in SOURCES:
+        columns = as_written(kind, table.columns)
+        expected = table.grow(columns, **options)
+        with opened(kind, columns, tmp_path) as (rows, source):
+            found = table.grow(rows, **source, **options)
+        assert_same_tree(expected, found, whole=whole)
+        assert found.schema == expected.schema
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_rows_of_no_weight_bring_no_class(kind, tmp_path):
+    columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "c"], "w": [1.0, 1.0, 0.0]}
+    with opened(kind, columns, tmp_path) as (rows, source):
+        found = spinney.grow(rows, "y", weight="w", **source)
+    assert found.tree.schema.target.classes == ("a", "b")
+    expected = spinney.grow(columns, "y", weight="w")
+    assert found.tree.schema == expected.tree.schema
+
+
+# How the questions are asked
+
+# fmt: off
+STOPPED_UNASKED = (
+    Reason.PURE, Reason.EMPTY, Reason.EXHAUSTED, Reason.DEPTH, Reason.ROWS_TO_SPLIT
+)
+# fmt: on
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list to which every statement is added as it runs."""
+    heard: list[str] = []
+    fetch = Engine.fetch
+
+    def heard_fetch(engine: Engine, statement: str, values: Any = ()) -> Any:
+        heard.append(statement)
+        return fetch(engine, statement, values)
+
+    monkeypatch.setattr(Engine, "fetch", heard_fetch)
+    return heard
+
+
+def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
+    """Return rows of every kind, some cells missing, with a tree of several levels."""
+    random = np.random.default_rng(3)
+    texts = random.choice(["it's", "?", "{}", ""], n_rows).tolist()
+    numbers = [None if n > 8 else float(n) for n in random.integers(0, 10, n_rows)]
+    flags = [bool(n) for n in random.integers(0, 2, n_rows)]
+    labels = random.choice(["x", "y", "z"], n_rows).tolist()
+    return {"t": texts, "n": numbers, "b": flags, "label": labels}
+
+
+@pytest.mark.parametrize("missing", sorted(POLICIES))
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
+    with opened("bound relation", mixed_rows(60), tmp_path) as (rows, source):
+        tree = spinney.grow(
+            rows, "label", recipe=recipe, missing=missing, max_depth=5, **source
+        ).tree
+    assert tree.height >= 2
+    asked = {node.depth for node in tree if node.reason not in STOPPED_UNASKED}
+    assert sum("GROUPING SETS" in text for text in statements) == len(asked)
+    # Beside them: rows with a class, classes, values of nominal columns, totals.
+    assert len(statements) == len(asked) + 4
+
+
+def sources_of(folder: Path) -> Iterator[Source]:
+    """Give the same rows in memory and in DuckDB."""
+    columns = mixed_rows(30)
+    with opened("bound relation", columns, folder) as (relation, source):
+        engine = Engine(relation, source["connection"])
+        cells = cells_of(plan(relation), "label", None)
+        classes, _ = as_classes(target_column(engine, cells))
+        schema = schema_of(engine, cells, classes)
+        yield SqlSource(engine, cells, schema)
+        table = read_table(relation)
+        _, codes = as_classes(table["label"])
+        yield MemorySource(schema, schema.encode(table), classes=codes)
+
+
+def test_an_empty_request_gets_an_empty_answer(tmp_path, statements):
+    for source in sources_of(tmp_path):
+        statements.clear()
+        assert source.tables([]) == []
+        assert source.tables([Request(0, ()), Request(0, ())]) == [{}, {}]
+        assert statements == []
+
+
+def test_nodes_may_be_asked_for_different_attributes(tmp_path):
+    answers = []
+    for source in sources_of(tmp_path):
+        source.partition(0, Threshold(1, 4.0, (0.5, 0.5)), {0: 7, 1: 3})
+        answers.append(source.tables([Request(7, (2,)), Request(3, (0, 1))]))
+    for sql, memory in zip(*answers, strict=True):
+        assert sorted(sql) == sorted(memory)
+        for place in sql:
+            for name in ("values", "weights", "rows", "missing", "missing_rows"):
+                pair = (getattr(tables[place], name) for tables in (sql, memory))
+                np.testing.assert_array_equal(*pair)
+    assert [sorted(tables) for tables in answers[0]] == [[2], [0, 1]]
+
+
+@pytest.mark.parametrize("kind", ["relation", "bound relation"])
+def test_more_attributes_than_one_grouping_takes(kind, tmp_path, statements):
+    random = np.random.default_rng(5)
+    columns: dict[str, list[Any]] = {
+        f"column {place}": random.choice(["a", "b", "c"], 40).tolist()
+        for place in range(125)
+    }
+    # The deciding columns are at the edges of the chunks of 60.
+    for place in (59, 60, 119, 120, 124):
+        columns[f"column {place}"][::7] = [""] * 6
+    parity = [
+        (columns["column 60"][i] == "a") ^ (columns["column 119"][i] == "b")
+        for i in range(40)
+    ]
+    columns["label"] = ["yes" if even else "no" for even in parity]
+    options = {"recipe": "cart", "max_depth": 2}
+    expected = spinney.grow(columns, "label", **options).tree
+    with opened(kind, columns, tmp_path) as (rows, source):
+        found = spinney.grow(rows, "label", **options, **source).tree
+    assert len(found.root.candidates) == 125
+    assert statements[-1].count("GROUPING(") == 3
+    assert_same_tree(expected, found, whole=True)
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_dates_and_times(kind, recipe, tmp_path):
+    day, moment = datetime.date(2023, 12, 30), datetime.datetime(1969, 12, 31, 23, 59)
+    hours = datetime.timedelta(hours=7, microseconds=1)
+    columns: dict[str, list[Any]] = {
+        "day": [day + datetime.timedelta(days=n % 5) for n in range(24)],
+        "moment": [moment + hours * (n % 7) for n in range(24)],
+    }
+    if kind != "csv":  # where a time of day is a text
+        columns["clock"] = [datetime.time(n % 3, 59, 59, 999999) for n in range(24)]
+    for place, cells in enumerate(columns.values()):
+        cells[3 + place] = None
+    columns["label"] = ["no" if n % 5 < 2 or n % 7 == 6 else "yes" for n in range(24)]
+    expected = spinney.grow(columns, "label", recipe=recipe).tree
+    with opened(kind, columns, tmp_path) as (rows, source):
+        found = spinney.grow(rows, "label", recipe=recipe, **source).tree
+    assert found.schema == expected.schema
+    assert {attribute.kind for attribute in found.schema.attributes} == {"numeric"}
+    assert all(attribute.unit for attribute in found.schema.attributes)
+    assert found.height >= 2
+    assert_same_tree(expected, found, whole=True)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_names_that_differ_in_case_only(kind, tmp_path):
+    columns: dict[str, list[Any]] = {
+        "x": ["a", "a", "b", "b"],
+        "X": [1.0, 2.0, 1.0, 2.0],
+        "Label": ["p", "p", "p", "p"],
+        "label": ["no", "yes", "yes", "no"],
+    }
+    expected = spinney.grow(columns, "label", recipe="id3").tree
+    with opened(kind, columns, tmp_path) as (rows, source):
+        found = spinney.grow(rows, "label", recipe="id3", **source).tree
+    assert found.schema == expected.schema
+    assert_same_tree(expected, found, whole=True)
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_whole_numbers_as_classes(kind, tmp_path):
+    columns = {"x": [1.0, 2.0, 3.0, 4.0], "y": [0, 1, 1, 0]}
+    expected = spinney.grow(columns, "y", recipe="id3").tree
+    with opened(kind, columns, tmp_path) as (rows, source):
+        found = spinney.grow(rows, "y", recipe="id3", **source).tree
+    assert found.schema.target.classes == (0, 1)
+    assert_same_tree(expected, found, whole=True)

@@ -1,0 +1,214 @@
+"""From any table to a model: where rows are counted, weights, targets, refusals."""
+
+import duckdb
+import numpy as np
+import pytest
+from tests.models import assert_same_model
+from tests.strategies import TABLES
+
+import spinney
+from spinney.declare import Declarations
+from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.growing import grow_from, grow_model
+from spinney.model import Model
+from spinney.recipe import RECIPES
+from spinney.sources.memory import MemorySource
+from spinney.training import training_set
+
+COLUMNS = {
+    "x": [1.0, 2.0, 3.0, 4.0],
+    "c": ["a", "b", "a", "b"],
+    "y": ["n", "p", "p", "n"],
+    "w": [1.0, 2.0, 0.5, 1.0],
+}
+
+
+def grow(data: object = None, target: str = "y", **options: object) -> Model:
+    declared = options.pop("declarations", Declarations())
+    given = {"recipe": RECIPES["id3"], "declarations": declared, **options}
+    return grow_from(COLUMNS if data is None else data, target, **given)
+
+
+def relation(columns: dict = COLUMNS) -> duckdb.DuckDBPyRelation:
+    rows = list(zip(*columns.values(), strict=True))
+    marks = ", ".join(f"({', '.join('?' * len(columns))})" for _ in rows)
+    names = ", ".join(f'"{name}"' for name in columns)
+    flat = [cell for row in rows for cell in row]
+    connection = duckdb.connect()
+    return connection.sql(f"SELECT * FROM (VALUES {marks}) AS t({names})", params=flat)
+
+
+def test_the_model_knows_where_it_comes_from():
+    model = grow(weight="w")
+    assert model.recipe == RECIPES["id3"]
+    assert model.schema.names == ("x", "c")
+    assert (model.fingerprint.n_rows, model.fingerprint.weight) == (4, 4.5)
+    assert model.fingerprint.digest
+    assert model.fingerprint.version == spinney.__version__
+
+
+def test_rows_in_a_database_have_no_digest():
+    model = grow(relation(), weight="w")
+    assert (model.fingerprint.n_rows, model.fingerprint.weight) == (4, 4.5)
+    assert model.fingerprint.digest == ""
+
+
+def test_a_relation_stays_in_duckdb_unless_told(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        "spinney.training.MemorySource",
+        lambda *args, **options: made.append(1) or MemorySource(*args, **options),
+    )
+    grow(relation())
+    assert made == []
+    grow(relation(), source="memory")
+    assert made == [1]
+    grow(TABLES / "fruit.csv", "type", source="duckdb")
+    assert made == [1]
+    grow(TABLES / "fruit.csv", "type")
+    assert made == [1, 1]
+
+
+def test_an_unknown_source():
+    with pytest.raises(
+        ParameterError, match="source='duckbd' is unknown: did you mean"
+    ):
+        grow(source="duckbd")
+
+
+@pytest.mark.parametrize("data", [COLUMNS, np.zeros((2, 2))])
+def test_what_duckdb_cannot_count(data):
+    with pytest.raises(ParameterError, match="source='duckdb' cannot count"):
+        grow(data, source="duckdb")
+
+
+# Weights
+
+
+@pytest.mark.parametrize(
+    "weight, message",
+    [
+        ("y", "weight 'y' is the target"),
+        ("c", "weight 'c' is nominal: weights must be numbers"),
+        ("ww", "no column 'ww': did you mean 'w'"),
+    ],
+)
+def test_weights_that_are_refused(weight, message):
+    with pytest.raises(DataError, match=message):
+        grow(weight=weight)
+
+
+@pytest.mark.parametrize(
+    "cell, message",
+    [(-1.0, "the weight -1 in row 3"), (None, "a missing cell in row 3")],
+)
+def test_a_cell_that_is_no_weight(cell, message):
+    columns = {**COLUMNS, "w": [1.0, 1.0, cell, 1.0]}
+    with pytest.raises(DataError, match=message):
+        grow(columns, weight="w")
+    found = "the weight -1.0" if cell else "1 missing cells"
+    with pytest.raises(DataError, match=f"weight 'w' has {found}"):
+        grow(relation(columns), weight="w")
+
+
+@pytest.mark.parametrize("weight", ["c", "ww"])
+def test_duckdb_refuses_the_same_weights(weight):
+    with pytest.raises(DataError, match=f"'{weight}'"):
+        grow(relation(), weight=weight)
+
+
+def test_duckdb_refuses_the_target_as_weight():
+    columns = {"x": [1.0, 2.0, 3.0, 4.0], "y": [1, 2, 2, 1]}
+    with pytest.raises(DataError, match="weight 'y' is the target"):
+        grow(columns, weight="y")
+    with pytest.raises(DataError, match="weight 'y' is the target"):
+        grow(relation(columns), weight="y")
+
+
+def test_a_weight_that_is_no_name():
+    with pytest.raises(DataError, match="weight"):
+        grow(weight=3)
+
+
+# Targets
+
+
+@pytest.mark.parametrize("target", ["yy", "", "Y"])
+def test_a_target_that_is_not_there(target):
+    with pytest.raises(DataError):
+        grow(target=target)
+    with pytest.raises(DataError):
+        grow(relation(), target)
+
+
+def test_duckdb_refuses_no_target():
+    with pytest.raises(DataError):
+        grow(target=None)
+    with pytest.raises(DataError):
+        grow(relation(), None)
+
+
+def test_missing_classes_are_told_in_memory():
+    columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]}
+    with pytest.warns(SpinneyWarning, match="1 of 3 rows have no class"):
+        model = grow(columns)
+    assert model.fingerprint.n_rows == 2
+
+
+def test_missing_classes_are_told_in_duckdb():
+    columns = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]}
+    with pytest.warns(SpinneyWarning, match="1 of 3 rows have no class"):
+        grow(relation(columns))
+
+
+@pytest.mark.parametrize(
+    "labels, message",
+    [
+        (["a", "a"], "all 2 rows have one class, 'a'"),
+        ([None, None], "every"),
+        (["a\nb", "c"], "line break"),
+        ([0.5, 1.5], "such as 0.5"),
+    ],
+)
+def test_targets_that_both_refuse(labels, message):
+    columns = {"x": [1.0, 2.0], "y": labels}
+    for data in (columns, relation(columns)):
+        with pytest.raises(DataError, match=message):
+            grow(data)
+
+
+def test_columns_worth_a_look_are_told():
+    columns = {
+        "name": [f"n{i}" for i in range(12)],
+        "x": list(range(12)),
+        "y": ["a", "b"] * 6,
+    }
+    with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
+        grow(columns)
+
+
+def test_markers_are_kept_for_later_tables():
+    declared = Declarations(missing=("?", "99"))
+    columns = {"x": [1.0, 99.0, 3.0, 4.0], "c": ["?", "b", "a", "b"], "y": list("npnp")}
+    for data in (columns, relation(columns)):
+        model = grow(data, declarations=declared)
+        assert model.schema.markers == ("?", "99")
+        assert model.schema.attributes[1].values == ("a", "b")
+        assert {c.table.missing_rows.sum() for c in model.tree.root.candidates} == {1}
+
+
+def test_growing_over_a_source_directly():
+    table = spinney.read_table({"x": COLUMNS["x"], "c": COLUMNS["c"]})
+    target = grow().schema.target
+    training = training_set(table, target, classes=np.array([0, 1, 1, 0]))
+    found = grow_model(training.source(), training.fingerprint(), recipe=RECIPES["id3"])
+    without = {name: COLUMNS[name] for name in ("x", "c", "y")}
+    assert_same_model(found, grow(without))
+
+
+def test_options_reach_the_learner():
+    forced = grow(force={(): "c"}, class_weight={"n": 3})
+    assert forced.tree.root.forced
+    assert forced.tree.root.weights.tolist() == [6, 2]
+    preferred = grow({"a": [1, 2], "b": [1, 2], "y": ["n", "p"]}, ties=["b"])
+    assert preferred.tree.root.split.attribute == 1

@@ -1,0 +1,487 @@
+"""The model file: what is saved comes back, and nothing else is believed."""
+
+import errno
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+from tests.models import (
+    FINGERPRINT,
+    GOLDEN,
+    assert_same_model,
+    chain_model,
+    mixed_model,
+    textbook_model,
+    wide_model,
+)
+from tests.strategies import Rows, tables
+
+from spinney.counts import CountTable
+from spinney.errors import ModelFormatError, ParameterError
+from spinney.export.json import to_json
+from spinney.files.model_arrays import REASONS
+from spinney.files.model_file import Limits, load_model, save_model
+from spinney.learner import grow_tree
+from spinney.missing import POLICIES
+from spinney.model import Fingerprint, Model
+from spinney.recipe import RECIPES
+from spinney.schema import Attribute, Schema, Target
+from spinney.split import Groups, Threshold
+from spinney.times import DAY_UNIT
+from spinney.tree import Candidate, Node, Reason, Tree
+
+ROOT = Path(__file__).parents[2]
+
+
+def bytes_of(model: Model, directory: Path) -> bytes:
+    path = directory / "model.spinney"
+    save_model(model, path)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return a file with every kind of attribute, and with missing values."""
+    return bytes_of(mixed_model(), tmp_path_factory.mktemp("good"))
+
+
+def refusal(data: bytes, directory: Path, limits: Limits | None = None) -> str:
+    """Return what the loader says of a file that it must refuse."""
+    path = directory / "bad.spinney"
+    path.write_bytes(data)
+    with pytest.raises(ModelFormatError) as caught:
+        load_model(path, limits=limits)
+    message = str(caught.value)
+    assert message.startswith(f"cannot load {path}: ")
+    assert "\n" not in message
+    return message
+
+
+# What is saved comes back
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("missing", POLICIES)
+@pytest.mark.parametrize("table", ["watermelon_2.0", "watermelon_2.0a"])
+def test_round_trip_of_textbook_trees(tmp_path, table, recipe, missing):
+    model = textbook_model(table, recipe.changed(missing=missing))
+    save_model(model, tmp_path / "m")
+    assert_same_model(load_model(tmp_path / "m"), model)
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    rows=tables(),
+    recipe=st.sampled_from(sorted(RECIPES)),
+    missing=st.sampled_from(sorted(POLICIES)),
+    max_leaves=st.none() | st.integers(1, 9),
+)
+def test_round_trip_of_random_trees(
+    tmp_path: Path, rows: Rows, recipe: str, missing: str, max_leaves: int | None
+) -> None:
+    how = RECIPES[recipe].changed(missing=missing, max_leaves=max_leaves)
+    model = Model(grow_tree(rows.source, how), how, FINGERPRINT)
+    save_model(model, tmp_path / "m")
+    assert_same_model(load_model(tmp_path / "m"), model)
+
+
+def test_round_trip_of_the_question_whether_a_value_is_known(tmp_path):
+    model = mixed_model("own-category")
+    splits = [c.split for node in model.tree for c in node.candidates]
+    assert any(isinstance(s, Threshold) and s.threshold == np.inf for s in splits)
+    save_model(model, tmp_path / "m")
+    assert_same_model(load_model(tmp_path / "m"), model)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("1", "1.0", "true", "", "é\n\t\0\u2028", "</script>", '"\\'),
+        (False, True),
+        (False, True, 0, 1, "0"),
+        (-0.0, 0.1, 5e-324, 1.7976931348623157e308),
+        (2**53 + 1, -(2**63), 2**64, 10**39 - 1),
+        (1.0, 2, "\U0001f34e"),
+    ],
+)
+def test_values_keep_their_type(tmp_path, values):
+    schema = Schema(
+        (Attribute("a", "nominal", values), Attribute("n", "numeric", (), DAY_UNIT)),
+        Target("t", values),
+    )
+    n = len(values)
+    leaf = Node(
+        0,
+        None,
+        0,
+        0,
+        np.ones(n),
+        n,
+        np.full(n, 1 / n),
+        n - 1,
+        reason=Reason.EXHAUSTED,
+    )
+    model = Model(Tree(schema, (leaf,)), RECIPES["id3"], FINGERPRINT)
+    save_model(model, tmp_path / "m")
+    assert_same_model(load_model(tmp_path / "m"), model)
+
+
+def test_recipe_and_forced_nodes_come_back(tmp_path):
+    model = mixed_model()
+    nodes = tuple(replace(node, forced=True) for node in model.tree.nodes)
+    recipe = model.recipe.changed(max_leaves=9, min_gain=0.1, min_samples_leaf=2.5)
+    changed = Model(Tree(model.schema, nodes), recipe, FINGERPRINT)
+    save_model(changed, tmp_path / "m")
+    assert_same_model(load_model(tmp_path / "m"), changed)
+
+
+def test_markers_of_missing_cells_come_back(tmp_path):
+    model = mixed_model()
+    schema = replace(model.schema, markers=("?", "n/a", ""))
+    marked = replace(model, tree=Tree(schema, model.tree.nodes))
+    save_model(marked, tmp_path / "m")
+    assert load_model(tmp_path / "m").schema.markers == ("?", "n/a", "")
+
+
+def test_target_may_be_named_as_an_attribute(tmp_path):
+    """In ``fit(X, y)`` nobody keeps them apart."""
+    model = mixed_model()
+    schema = replace(model.schema, target=replace(model.schema.target, name="size"))
+    same = replace(model, tree=Tree(schema, model.tree.nodes))
+    save_model(same, tmp_path / "m")
+    assert_same_model(load_model(tmp_path / "m"), same)
+
+
+def test_a_new_field_must_enter_the_format():
+    """Where this fails, teach the model file the field and then name it here."""
+    known = {
+        Model: "tree recipe fingerprint",
+        Tree: "schema nodes",
+        Schema: "attributes target markers",
+        Attribute: "name kind values unit _places",
+        Target: "name classes",
+        Fingerprint: "n_rows weight digest version",
+        Node: "number parent branch depth weights n_rows distribution label "
+        "candidates chosen children reason forced",
+        Candidate: "split table gain merit exact",
+        CountTable: "values weights rows missing missing_rows",
+        Threshold: "attribute threshold shares missing",
+        Groups: "attribute groups shares missing",
+    }
+    for kind, names in known.items():
+        assert [field.name for field in fields(kind)] == names.split()
+
+
+def test_every_reason_has_a_place():
+    assert set(REASONS) == set(Reason)
+
+
+@pytest.mark.parametrize(
+    "model", [chain_model(12_000), wide_model(10_000)], ids=["chain", "wide"]
+)
+def test_deep_and_wide_trees_take_seconds(tmp_path, model):
+    start = time.perf_counter()
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert time.perf_counter() - start < 10
+    assert_same_model(loaded, model)
+
+
+def test_same_model_gives_the_same_bytes(tmp_path):
+    one, other = bytes_of(mixed_model(), tmp_path), bytes_of(mixed_model(), tmp_path)
+    assert one == other
+    save_model(load_model(tmp_path / "model.spinney"), tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == one
+
+
+def test_hash_seed_does_not_change_the_bytes(tmp_path, good):
+    code = (
+        "from tests.models import mixed_model; "
+        "from spinney.files.model_file import save_model; "
+        f"save_model(mixed_model(), {str(tmp_path / 'm')!r})"
+    )
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run(
+            [sys.executable, "-c", code], env=environment, cwd=ROOT, check=True
+        )
+        assert (tmp_path / "m").read_bytes() == good
+
+
+def test_safetensors_can_open_the_file(tmp_path, good):
+    path = tmp_path / "m"
+    path.write_bytes(good)
+    arrays = load_file(path)
+    assert len(arrays["node.parent"]) == len(mixed_model().tree)
+    with safe_open(path, framework="numpy") as file:
+        assert file.metadata()["format"] == "spinney-tree"
+
+
+def test_loaded_arrays_cannot_be_changed(tmp_path, good):
+    (tmp_path / "m").write_bytes(good)
+    root = load_model(tmp_path / "m").tree.root
+    with pytest.raises(ValueError, match="read-only"):
+        root.weights[0] = 5
+
+
+def test_golden_file_still_loads():
+    model = load_model(GOLDEN / "watermelon_id3.v1.spinney")
+    text = (GOLDEN / "watermelon_id3.v1.json").read_text(encoding="utf-8")
+    written, golden = json.loads(to_json(model)), json.loads(text)
+    golden["recipe"] = {**written["recipe"], **golden["recipe"]}  # later settings
+    assert written == golden
+    fresh = textbook_model("watermelon_2.0", RECIPES["id3"])
+    assert [n.label for n in model.tree] == [n.label for n in fresh.tree]
+
+
+# Saving is whole or not at all
+
+
+def test_mode_follows_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        save_model(mixed_model(), tmp_path / "m")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "m").stat().st_mode & 0o777 == 0o640
+
+
+def test_mode_of_an_old_file_is_kept(tmp_path):
+    (tmp_path / "m").write_bytes(b"old")
+    (tmp_path / "m").chmod(0o604)
+    save_model(mixed_model(), tmp_path / "m")
+    assert (tmp_path / "m").stat().st_mode & 0o777 == 0o604
+
+
+def test_symbolic_link_is_followed(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    save_model(mixed_model(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert len(load_model(tmp_path / "real").tree) == 10
+
+
+def test_without_force_an_old_file_stays(tmp_path):
+    (tmp_path / "m").write_bytes(b"old")
+    with pytest.raises(ParameterError, match="exists: choose another name"):
+        save_model(mixed_model(), tmp_path / "m", force=False)
+    assert (tmp_path / "m").read_bytes() == b"old"
+    save_model(mixed_model(), tmp_path / "new", force=False)
+    assert (tmp_path / "new").exists()
+
+
+def assert_save_fails(directory: Path, match: str) -> None:
+    path = directory / "m"
+    path.write_bytes(b"old")
+    with pytest.raises(ParameterError, match=match) as caught:
+        save_model(mixed_model(), path)
+    assert str(path) in str(caught.value)
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in directory.iterdir()] == ["m"]
+
+
+@pytest.mark.parametrize("function", ["open", "fsync", "replace"])
+@pytest.mark.parametrize(
+    "number, remedy",
+    [
+        (errno.ENOSPC, "make room"),
+        (errno.EROFS, "that you may write to"),
+        (errno.EIO, "choose another place"),
+    ],
+)
+def test_failing_system_call_leaves_the_old_file(
+    tmp_path, monkeypatch, function, number, remedy
+):
+    def fail(*_args: object, **_keywords: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, function, fail)
+        assert_save_fails(tmp_path, remedy)
+
+
+def test_full_disk_leaves_the_old_file(tmp_path):
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        assert_save_fails(tmp_path, "File too large; make room")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_interrupt_leaves_the_old_file(tmp_path, monkeypatch):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "m").write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save_model(mixed_model(), tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["m"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+def test_killed_while_saving_leaves_the_old_file(tmp_path):
+    (tmp_path / "m").write_bytes(b"old")
+    code = (
+        "import os, signal; from tests.models import mixed_model; "
+        "from spinney.files.model_file import save_model; "
+        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL); "
+        f"save_model(mixed_model(), {str(tmp_path / 'm')!r})"
+    )
+    process = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
+    assert process.returncode == -signal.SIGKILL
+    assert (tmp_path / "m").read_bytes() == b"old"
+
+
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere"
+)
+def test_read_only_directory(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(ParameterError, match="that you may write to"):
+        save_model(mixed_model(), tmp_path / "m")
+
+
+def test_target_that_is_no_file(tmp_path):
+    with pytest.raises(ParameterError, match="it is a directory; add a file name"):
+        save_model(mixed_model(), tmp_path)
+    with pytest.raises(ParameterError, match="create the directory first"):
+        save_model(mixed_model(), tmp_path / "nowhere" / "m")
+    with pytest.raises(ParameterError, match="NUL"):
+        save_model(mixed_model(), "a\0b")
+    with pytest.raises(ParameterError, match="device or pipe"):
+        save_model(mixed_model(), os.devnull)
+
+
+def relabelled(model: Model, **changes: object) -> Model:
+    nodes = (replace(model.tree.root, **changes), *model.tree.nodes[1:])
+    return replace(model, tree=Tree(model.schema, nodes))
+
+
+@pytest.mark.parametrize(
+    "classes, why",
+    [
+        (("apple", "\ud800"), "surrogate"),
+        (("apple", float("nan")), "not finite"),
+        (("apple", 10**39), "digits"),
+        (("apple", "apple"), "same value twice"),
+        (("apple", None), "nothing"),
+        (("apple", b"pear"), "neither text"),
+    ],
+)
+def test_value_that_no_file_can_hold_is_refused_at_save(tmp_path, classes, why):
+    model = textbook_model("watermelon_2.0", RECIPES["id3"])
+    schema = replace(model.schema, target=Target("t", classes))
+    wrong = replace(model, tree=Tree(schema, model.tree.nodes))
+    with pytest.raises(ParameterError, match=f"cannot be saved: .*{why}"):
+        save_model(wrong, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    "changes, why",
+    [
+        ({"children": (1,)}, "children of node 0"),
+        ({"number": 3}, "numbered 3"),
+        ({"label": 7}, "majority"),
+        ({"weights": np.ones(5)}, "do not fit its schema"),
+        ({"weights": np.ones(6)}, "node.weights"),
+        ({"weights": np.array([np.nan, 1, 1])}, "no amount"),
+    ],
+)
+def test_tree_that_could_not_be_loaded_is_refused_at_save(tmp_path, changes, why):
+    with pytest.raises(ParameterError, match=why):
+        save_model(relabelled(mixed_model(), **changes), tmp_path / "m")
+
+
+def test_candidate_of_an_unknown_attribute_is_refused_at_save(tmp_path):
+    table = CountTable.of([[1, 1, 1]])
+    stray = Candidate(Threshold(99, 0.5, (0.5, 0.5)), table, 0.0, 0.0)
+    model = relabelled(mixed_model(), candidates=(stray,))
+    with pytest.raises(ParameterError, match="do not fit its schema"):
+        save_model(model, tmp_path / "m")
+
+
+# What is no file of ours
+
+
+def test_missing_path(tmp_path):
+    with pytest.raises(ModelFormatError, match=r"No such file.*check the path"):
+        load_model(tmp_path / "nothing")
+
+
+def test_directory(tmp_path):
+    with pytest.raises(ModelFormatError, match="it is a directory; name the model"):
+        load_model(tmp_path)
+
+
+def test_device(tmp_path):
+    with pytest.raises(ModelFormatError, match="no plain file"):
+        load_model(os.devnull)
+
+
+def test_path_with_a_nul():
+    with pytest.raises(ModelFormatError, match="null byte"):
+        load_model("a\0b")
+
+
+def test_empty_file(tmp_path):
+    assert "it is empty" in refusal(b"", tmp_path)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickle_is_not_run(tmp_path, protocol):
+    class Trap:
+        def __reduce__(self) -> tuple[object, ...]:
+            return os.mkdir, (str(tmp_path / "trapped"),)
+
+    message = refusal(pickle.dumps(Trap(), protocol), tmp_path)
+    assert not (tmp_path / "trapped").exists()
+    assert protocol < 2 or "looks like a pickle" in message
+
+
+def test_zip_archive(tmp_path):
+    with zipfile.ZipFile(tmp_path / "z", "w") as archive:
+        archive.writestr("a", "b" * 100)
+    assert "zip archive" in refusal((tmp_path / "z").read_bytes(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "data, why",
+    [
+        (b"\x1f\x8b\x08" + b"\0" * 50, "gzip"),
+        (b'{"format": "spinney-tree"}', "JSON text"),
+        (b"id,colour\n1,green\n", "header of"),
+        (b"abc", "ends before its header"),
+        (b"\0" * 8, "no JSON"),
+        (b"\0" * 100, "no JSON"),
+        (b"\xff" * 100, "header of 18446744073709551615 bytes"),
+    ],
+)
+def test_other_files(tmp_path, data, why):
+    assert why in refusal(data, tmp_path)
+
+
+def test_safetensors_of_somebody_else(tmp_path):
+    save_file({"w": np.zeros(3)}, tmp_path / "s")
+    message = refusal((tmp_path / "s").read_bytes(), tmp_path)
+    assert "not a Spinney model" in message

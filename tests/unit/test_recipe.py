@@ -1,0 +1,92 @@
+"""Recipes and their settings."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from spinney.errors import ParameterError
+from spinney.recipe import RECIPES, Recipe, recipe_named
+
+
+def test_the_famous_learners_as_data():
+    assert list(RECIPES) == ["id3", "c4.5", "cart"]
+    assert RECIPES["id3"] == Recipe("id3", "gain", "multiway", "fractional")
+    assert RECIPES["cart"] == Recipe("cart", "gini", "binary", "branch")
+    c45 = RECIPES["c4.5"]
+    assert (c45.criterion, c45.grouping) == ("gain_ratio", "multiway")
+    assert (c45.min_samples_leaf, c45.min_gain) == (2, 1e-6)
+
+
+def test_a_recipe_by_name_or_as_it_is():
+    own = RECIPES["id3"].changed(max_depth=3)
+    assert recipe_named("cart") is RECIPES["cart"]
+    assert recipe_named(own) is own
+
+
+@pytest.mark.parametrize("name", ["c45", None, 4.5])
+def test_an_unknown_recipe_is_refused(name):
+    with pytest.raises(ParameterError, match=f"recipe={name!r} is unknown"):
+        recipe_named(name)
+
+
+def test_a_near_miss_gets_a_suggestion():
+    with pytest.raises(ParameterError, match=r"did you mean 'c4\.5'"):
+        recipe_named("c45")
+
+
+def test_changed_gives_another_recipe():
+    changed = RECIPES["cart"].changed(max_depth=3, min_gain=0.1)
+    assert (changed.max_depth, changed.min_gain, changed.name) == (3, 0.1, "cart")
+    assert RECIPES["cart"].max_depth is None
+
+
+def test_none_leaves_a_setting_as_it_is():
+    limited = RECIPES["cart"].changed(max_depth=3)
+    assert limited.changed(max_depth=None, min_gain=None) is limited
+
+
+def test_an_unknown_setting_is_refused():
+    with pytest.raises(ParameterError, match="no 'max_dept': did you mean 'max_depth'"):
+        RECIPES["cart"].changed(max_dept=3)
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"criterion": "ginni"}, "criterion='ginni' is unknown"),
+        ({"grouping": "multi"}, "grouping='multi' is unknown: did you mean 'multiway'"),
+        ({"missing": "drop"}, "missing='drop' is unknown"),
+        ({"max_depth": -1}, "max_depth=-1 must be a whole number of at least 0"),
+        ({"max_depth": 2.0}, "max_depth=2.0 must be a whole number"),
+        ({"max_depth": True}, "max_depth=True must be a whole number"),
+        ({"max_leaves": 0}, "max_leaves=0 must be a whole number of at least 1"),
+        ({"max_leaves": "3"}, "max_leaves='3' must be a whole number"),
+        ({"min_samples_split": -1}, "min_samples_split=-1 must be a number"),
+        ({"min_samples_leaf": np.inf}, "min_samples_leaf=inf must be a number"),
+        ({"min_samples_leaf": "2"}, "min_samples_leaf='2' must be a number"),
+        ({"min_weight_fraction_leaf": 0.6}, "at least 0 and at most 0.5"),
+        ({"min_gain": np.nan}, "min_gain=nan must be a number"),
+        ({"min_gain": False}, "min_gain=False must be a number"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings: dict, message: str):
+    with pytest.raises(ParameterError, match=message):
+        RECIPES["id3"].changed(**settings)
+
+
+def test_the_least_branch_is_the_stricter_of_weight_and_share():
+    recipe = RECIPES["id3"].changed(min_samples_leaf=3, min_weight_fraction_leaf=0.1)
+    assert recipe.least_branch(20) == 3
+    assert recipe.least_branch(50) == 5
+    assert RECIPES["id3"].least_branch(50) == 0  # 1 asks only for a row
+
+
+def test_numbers_of_numpy_are_numbers():
+    recipe = RECIPES["id3"].changed(max_depth=np.int64(3), min_gain=np.float64(0.5))
+    assert (recipe.max_depth, recipe.min_gain) == (3, 0.5)
+
+
+def test_a_recipe_does_not_change():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        RECIPES["id3"].max_depth = 3
