@@ -6,8 +6,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
-TEST_TOOLS = pytest pytest-xdist hypothesis pandas polars pyarrow safetensors
-LINT_TOOLS = ruff mypy import-linter
+# The dependency groups of pyproject.toml; pip itself knows them only since 25.1.
+TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
+  'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
 .PHONY: demo test lint test-slow clean
 
@@ -34,7 +35,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.installed
-	$(PIP) install --constraint constraints.txt $(TEST_TOOLS) $(LINT_TOOLS)
+	$(TOOLS) > $(VENV)/tools.txt
+	$(PIP) install --constraint constraints.txt --requirement $(VENV)/tools.txt
 	@touch $@
 
 clean:

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from spinney.counts import CountTable
+from spinney.errors import ModelFormatError
 from spinney.files.model_container import pack, read_header, unpack
+from spinney.files.model_file import Limits, load_model, save_model
 from spinney.learner import grow_tree
 from spinney.model import Fingerprint, Model
 from spinney.recipe import RECIPES, Recipe
@@ -174,6 +177,30 @@ def _assert_same(one: object, other: object) -> None:
             _assert_same(left, right)
     else:
         assert repr(one) == repr(other)
+
+
+def bytes_of(model: Model, directory: Path) -> bytes:
+    path = directory / "model.spinney"
+    save_model(model, path)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def good_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return a file with every kind of attribute, and with missing values."""
+    return bytes_of(mixed_model(), tmp_path_factory.mktemp("good"))
+
+
+def refusal(data: bytes, directory: Path, limits: Limits | None = None) -> str:
+    """Return what the loader says of a file that it must refuse."""
+    path = directory / "bad.spinney"
+    path.write_bytes(data)
+    with pytest.raises(ModelFormatError) as caught:
+        load_model(path, limits=limits)
+    message = str(caught.value)
+    assert message.startswith(f"cannot load {path}: ")
+    assert "\n" not in message
+    return message
 
 
 def contents(data: bytes) -> tuple[Arrays, dict[str, str]]:

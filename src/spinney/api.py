@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["grow", "load"]
 
-SOURCES = ("memory", "duckdb")
-
 
 def grow(
     data: Any,

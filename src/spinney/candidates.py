@@ -27,9 +27,7 @@ from spinney.counts import CountTable, Floats, Integers
 
 __all__ = [
     "ENUMERATED",
-    "TOLERANCE",
     "Groupings",
-    "first_best",
     "midpoint",
     "multiway",
     "subsets",
@@ -37,7 +35,6 @@ __all__ = [
 ]
 
 ENUMERATED = 12
-TOLERANCE = 1e-12
 
 Sides = float | tuple[tuple[int, ...], ...]
 
@@ -99,13 +96,6 @@ def midpoint(low: float, high: float) -> float:
         if low <= threshold < high:
             return threshold
     return float(low)
-
-
-def first_best(merits: Floats) -> int:
-    """Return the first place whose merit equals the best within the tolerance."""
-    best = float(merits.max())
-    margin = TOLERANCE * max(1.0, abs(best))
-    return int(np.argmax(merits >= best - margin))
 
 
 def _two_sides(table: CountTable, left: Floats, left_rows: Integers) -> CountTable:

@@ -14,7 +14,6 @@ one; a text where it *is* a marker. The empty text is always missing.
 
 import datetime
 import numbers
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -23,12 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.declare import Declarations
-from spinney.errors import CellError, DataError, SpinneyWarning
+from spinney.errors import CellError, DataError, warn
 from spinney.table import Column, Kind, Value, factorise, level_order
 from spinney.times import (
-    CLOCK_UNIT,
-    DAY_UNIT,
-    INSTANT_UNIT,
+    TIME_UNITS,
     as_instant,
     days_of,
     parse_time,
@@ -46,6 +43,7 @@ __all__ = [
     "parse_number",
     "plain_values",
     "refuse_infinity",
+    "refuse_later",
     "refuse_level",
     "refuse_text",
     "reorder",
@@ -55,7 +53,6 @@ __all__ = [
 
 LARGEST_EXACT_INTEGER = 2**53
 
-_UNITS = {"day": DAY_UNIT, "instant": INSTANT_UNIT, "clock": CLOCK_UNIT}
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 
 
@@ -94,13 +91,18 @@ def refuse_infinity(name: str, value: float) -> DataError:
 def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataError:
     """Return the error for a text in a column that was declared numeric."""
     if declarations.only is not None:
-        return DataError(
-            f"column {name!r} was numeric when the model was grown, but holds "
-            f"{value!r} here: mend that cell, or leave it empty"
-        )
+        return refuse_later(name, value)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}: declare that "
         f"missing (--missing {value}) or do not declare the column numeric"
+    )
+
+
+def refuse_later(name: str, value: Value, kind: str = "numeric") -> DataError:
+    """Return the error for a text where the model knows numbers or dates."""
+    return DataError(
+        f"column {name!r} was {kind} when the model was grown, but holds {value!r} "
+        "here: mend that cell, or leave it empty"
     )
 
 
@@ -120,7 +122,7 @@ def warn_of_large_integers(name: str) -> None:
         f"same number: declare it nominal (--nominal {name}) or ignore it "
         f"(--ignore {name})"
     )
-    warnings.warn(message, SpinneyWarning, stacklevel=2)
+    warn(message)
 
 
 def numeric_column(
@@ -248,7 +250,7 @@ def column_from_values(
     """
     cells, families = plain_values(name, values)
     kind = declarations.kind(name)
-    if families & set(_UNITS):
+    if families & set(TIME_UNITS):
         return _time_column(name, cells, families, declarations)
     if kind == "numeric" or (kind is None and families <= {"number"}):
         return _number_column(name, cells, declarations)
@@ -354,5 +356,5 @@ def _time_column(
     measure = measures[family]
     found = np.array([np.nan if cell is None else measure(cell) for cell in cells])
     return numeric_column(
-        name, found, missing=declarations.missing, unit=_UNITS[family]
+        name, found, missing=declarations.missing, unit=TIME_UNITS[family]
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.counts import Floats
+from spinney.counts import Floats, last_best
 from spinney.errors import ParameterError
 
 __all__ = ["cheapest_class", "expected_costs"]
@@ -42,7 +42,4 @@ def cheapest_class(
     >>> cheapest_class([8, 2], [[0, 5], [1, 0]])     # missing class 1 costs 5
     1
     """
-    expected = expected_costs(weights, costs)
-    least = expected.min()
-    equal = np.flatnonzero(expected <= least + 1e-12 * max(1.0, abs(least)))
-    return int(equal[-1])
+    return int(last_best(-expected_costs(weights, costs)))

@@ -26,7 +26,17 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["CountTable", "Floats", "Integers"]
+__all__ = [
+    "TOLERANCE",
+    "CountTable",
+    "Floats",
+    "Integers",
+    "equal_to_best",
+    "first_best",
+    "last_best",
+]
+
+TOLERANCE = 1e-12
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -165,3 +175,28 @@ class CountTable:
             missing=np.zeros_like(self.missing),
             missing_rows=np.zeros_like(self.missing_rows),
         )
+
+
+def equal_to_best(merits: Floats) -> NDArray[np.bool_]:
+    """Return which merits equal the best along the last axis, within the tolerance.
+
+    Within a relative 1e-12, and an absolute one below 1, merits are a tie: rounding
+    must not decide between attributes, cuts or classes.
+    """
+    best = merits.max(axis=-1, keepdims=True)
+    return np.asarray(merits >= best - TOLERANCE * np.maximum(1.0, np.abs(best)))
+
+
+def first_best(merits: Floats) -> int:
+    """Return the first place whose merit equals the best.
+
+    >>> first_best(np.array([0.1, 0.3, 0.3 + 1e-16]))
+    1
+    """
+    return int(np.argmax(equal_to_best(merits)))
+
+
+def last_best(merits: Floats) -> Integers:
+    """Return the last place, along the last axis, whose merit equals the best."""
+    equal = equal_to_best(merits)
+    return np.asarray(equal.shape[-1] - 1 - np.argmax(equal[..., ::-1], axis=-1))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.counts import CountTable, Floats
-from spinney.errors import ParameterError, did_you_mean
+from spinney.errors import refuse_unknown
 
 __all__ = [
     "CRITERIA",
@@ -117,12 +117,13 @@ def variance(moments: Floats | Sequence[float]) -> Floats:
 
 
 def split_information(table: Tabular) -> Floats:
-    """Return the entropy of the branches' sizes, the rows with a missing value
-    being one more branch (Quinlan 1993): the intrinsic value of the split.
+    """Return the entropy of the branches' sizes: the intrinsic value of the split.
+
+    Rows with a missing value are one more branch (Quinlan 1993).
 
     >>> round(float(split_information([[3, 3], [4, 2], [1, 4]])), 3)
     1.58
-    """  # noqa: D205
+    """
     table = _as_table(table)
     sizes = table.weights.sum(axis=-1)
     absent = np.broadcast_to(table.missing.sum(), (*sizes.shape[:-1], 1))
@@ -177,33 +178,47 @@ class Criterion:
         What the user types.
     impurity : function of class weights
         What ``explain`` shows for a node and its branches.
-    choose : function of a count table
+    gain : function of a count table
         Chooses among the groupings of one attribute. Stopping by minimal gain
         and best-first growth read it too.
     merit : function of a count table
         Chooses among attributes.
     average : bool
-        Only attributes whose ``choose`` is at least the average compete (C4.5).
+        Only attributes whose gain is at least the average compete (C4.5).
+    impurity_name, merit_name : str
+        How ``explain`` calls them.
     """
 
     name: str
     impurity: Impurity
-    choose: Measure
+    gain: Measure
     merit: Measure
+    impurity_name: str
+    merit_name: str
     average: bool = False
 
 
 CRITERIA = {
     criterion.name: criterion
     for criterion in (
-        Criterion("gain", entropy, gain, gain),
-        Criterion("gain_ratio", entropy, gain, gain_ratio, average=True),
-        Criterion("gini", gini, gini_gain, gini_gain),
+        Criterion("gain", entropy, gain, gain, "entropy", "gain"),
+        Criterion(
+            "gain_ratio",
+            entropy,
+            gain,
+            gain_ratio,
+            "entropy",
+            "gain ratio",
+            average=True,
+        ),
+        Criterion("gini", gini, gini_gain, gini_gain, "gini", "decrease of gini"),
         Criterion(
             "misclassification",
             misclassification,
             misclassification_gain,
             misclassification_gain,
+            "error",
+            "decrease of error",
         ),
     )
 }
@@ -213,5 +228,4 @@ def criterion_named(name: str) -> Criterion:
     """Return the criterion of this name."""
     if isinstance(name, str) and name in CRITERIA:
         return CRITERIA[name]
-    msg = f"criterion={name!r} is unknown: {did_you_mean(str(name), CRITERIA)}"
-    raise ParameterError(msg)
+    refuse_unknown("criterion", name, CRITERIA)

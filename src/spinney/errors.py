@@ -15,8 +15,10 @@ The number is the shell's exit code. A message names the column or parameter, th
 value, and the remedy.
 """
 
+import sys
+import warnings
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +32,8 @@ __all__ = [
     "SpinneyError",
     "SpinneyWarning",
     "did_you_mean",
+    "refuse_unknown",
+    "warn",
 ]
 
 
@@ -70,9 +74,29 @@ def did_you_mean(name: str, known: "Iterable[str]") -> str:
     "known: 'color', 'root'"
     """
     names = list(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.6)
+    near = [known_name for known_name in names if known_name.lower() == name.lower()]
+    near = near or get_close_matches(name, names, n=3, cutoff=0.6)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     shown = ", ".join(map(repr, names[:20]))
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     return f"known: {shown}{more}" if names else "there are none"
+
+
+def refuse_unknown(parameter: str, value: object, known: "Iterable[str]") -> NoReturn:
+    """Raise the error for a value that is none of those a parameter takes.
+
+    >>> refuse_unknown("recipe", "id4", ["id3", "c4.5"])
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: recipe='id4' is unknown: did you mean 'id3'?
+    """
+    msg = f"{parameter}={value!r} is unknown: {did_you_mean(str(value), known)}"
+    raise ParameterError(msg)
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's that called into this package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("spinney."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, SpinneyWarning, stacklevel=level - 1)

@@ -21,7 +21,7 @@ from spinney.growing import grow_model
 from spinney.model import Model
 from spinney.predict import majorities
 from spinney.readable import ReadableTree
-from spinney.recipe import Recipe, recipe_named
+from spinney.recipe import SETTINGS, Recipe, recipe_named
 from spinney.schema import Target
 from spinney.table import Table, Value
 from spinney.training import check_target, training_set
@@ -33,8 +33,13 @@ class TreeClassifier(ReadableTree, ClassifierMixin, BaseEstimator):  # type: ign
     """A decision tree for classes, over tables as they are.
 
     Nominal, ordinal, numeric and missing values are taken as they are: text,
-    booleans and categoricals in a data frame are nominal, ordered categoricals
-    ordinal, numbers numeric. Parameters left None come from the recipe.
+    booleans and categoricals in a data frame are nominal, ordered categoricals of
+    pandas and Arrow ordinal, numbers and dates numeric. Parameters left None come
+    from the recipe.
+
+    A model that was fitted reads later tables by scikit-learn's conventions: the
+    same columns in the same order. One from :func:`spinney.grow` or
+    :func:`spinney.load` finds its columns by name.
 
     Parameters
     ----------
@@ -139,17 +144,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         return self
 
     def _recipe(self) -> Recipe:
-        return recipe_named(self.recipe).changed(
-            criterion=self.criterion,
-            grouping=self.grouping,
-            missing=self.missing,
-            max_depth=self.max_depth,
-            max_leaves=self.max_leaves,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
-            min_gain=self.min_gain,
-        )
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        return recipe_named(self.recipe).changed(**settings)
 
     def _grown(self) -> Model:
         check_is_fitted(self, "model_")
@@ -215,7 +211,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
             msg = "Input y contains NaN or infinity: every row needs a class"
             raise DataError(msg)
         check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        try:
+            self.classes_, codes = np.unique(labels, return_inverse=True)
+        except TypeError:
+            msg = "y holds labels of several types: make them all text, or all numbers"
+            raise DataError(msg) from None
         return tuple(self.classes_.tolist()), codes
 
     # Predicting

@@ -1,6 +1,5 @@
 """From a table to a model: read, code, grow."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,18 +8,20 @@ import numpy as np
 from spinney._version import __version__
 from spinney.counts import Floats
 from spinney.declare import Declarations
-from spinney.errors import DataError, ParameterError, SpinneyWarning, did_you_mean
+from spinney.errors import DataError, ParameterError, refuse_unknown, warn
 from spinney.files import OpenRelation, opened_relation, read_table, table_warnings
+from spinney.files.advice import identifier_warning, is_identifier
 from spinney.learner import grow_tree
 from spinney.model import Fingerprint, Model
 from spinney.options import options_of
 from spinney.recipe import Recipe
+from spinney.relation import is_relation
 from spinney.sources.base import Source
-from spinney.sources.sql import Cells, Engine, SqlSource
+from spinney.sources.sql import Engine, SqlRows, SqlSource
 from spinney.sources.sql_schema import (
-    cells_of,
     check_weights,
     count_classes,
+    rows_of,
     schema_of,
     target_column,
 )
@@ -28,7 +29,7 @@ from spinney.table import Column, Table, Value
 from spinney.training import (
     as_classes,
     check_classes,
-    check_names,
+    check_roles,
     check_target,
     check_texts,
     missing_classes,
@@ -70,16 +71,19 @@ def grow_from(
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model."""
-    check_names(target, weight, declarations.ignore)
-    if _counted_in_duckdb(data, source):
-        with opened_relation(
-            data,
-            declarations=declarations,
-            format=format,
-            encoding=encoding,
-            connection=connection,
-        ) as opened:
-            rows, origin = _rows_in_duckdb(opened, target, weight)
+    check_roles(target, weight, declarations.ignore)
+    if _counted_in_duckdb(data, source, connection):
+        with (
+            opened_relation(
+                data,
+                declarations=declarations,
+                format=format,
+                encoding=encoding,
+                connection=connection,
+            ) as opened,
+            Engine(opened.relation, opened.connection) as engine,
+        ):
+            rows, origin = _rows_in_duckdb(engine, opened, target, weight)
             return grow_model(rows, origin, recipe=recipe, **options)
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
@@ -88,13 +92,14 @@ def grow_from(
     return grow_model(rows, origin, recipe=recipe, **options)
 
 
-def _counted_in_duckdb(data: Any, source: str | None) -> bool:
-    if source is None:
-        return type(data).__name__ == "DuckDBPyRelation"
-    if source not in SOURCES:
-        msg = f"source={source!r} is unknown: {did_you_mean(str(source), SOURCES)}"
+def _counted_in_duckdb(data: Any, source: str | None, connection: Any) -> bool:
+    if source is not None and source not in SOURCES:
+        refuse_unknown("source", source, SOURCES)
+    here = source == "duckdb" or (source is None and is_relation(data))
+    if connection is not None and not (here and is_relation(data)):
+        msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)
-    return source == "duckdb"
+    return here
 
 
 def _rows_in_memory(
@@ -104,12 +109,13 @@ def _rows_in_memory(
     weights = None
     if weight is not None:
         weights = _weights(table[weight])
+        # Before the classes are found: one that only weightless rows have is none.
         table, weights = table.take(weights > 0), weights[weights > 0]
         column = table[target]
     classes, codes = as_classes(column)
     attributes = table.without((target, weight or ""))
     for warning in table_warnings(attributes, declared):
-        warnings.warn(warning, SpinneyWarning, stacklevel=5)
+        warn(warning)
     training = training_set(
         attributes, classes, classes=codes, weights=weights, markers=declared.missing
     )
@@ -134,30 +140,30 @@ def _weights(column: Column) -> Floats:
 
 
 def _rows_in_duckdb(
-    opened: OpenRelation, target: str, weight: str | None
+    engine: Engine, opened: OpenRelation, target: str, weight: str | None
 ) -> tuple[Source, Fingerprint]:
-    engine = Engine(opened.relation, opened.connection)
-    cells = cells_of(opened.columns, target, weight)
-    check_weights(engine, cells)
-    _warn_of_missing_classes(engine, cells)
-    classes, _ = as_classes(target_column(engine, cells))
-    schema = schema_of(engine, cells, classes, markers=opened.markers)
-    for attribute in schema.attributes:
-        check_texts(attribute.name, attribute.values)
-    source = SqlSource(engine, cells, schema)
+    rows = rows_of(engine, opened.columns, target, weight)
+    check_weights(engine, rows)
+    _check_known_classes(engine, rows)
+    classes, _ = as_classes(target_column(engine, rows))
+    schema = schema_of(engine, rows, classes, markers=opened.markers)
+    source = SqlSource(engine, rows, schema)
     totals = source.root()
     n_rows = int(totals.rows.sum())
     check_classes(classes, np.flatnonzero(totals.rows), n_rows)
+    for attribute in schema.attributes:
+        check_texts(attribute.name, attribute.values)
+        if is_identifier(attribute.values, n_rows):
+            warn(identifier_warning(attribute.name, n_rows))
     origin = Fingerprint(n_rows, float(totals.weights.sum()), "", __version__)
     return source, origin
 
 
-def _warn_of_missing_classes(engine: Engine, cells: Cells) -> None:
-    """Say how many rows are left out because they have no class."""
-    known, n_rows = count_classes(engine, cells)
+def _check_known_classes(engine: Engine, rows: SqlRows) -> None:
+    """Say how many rows have no class; refuse a table without rows."""
+    known, n_rows = count_classes(engine, rows)
     if not n_rows:
         msg = "the table has no rows: give it at least two"
         raise DataError(msg)
     if 0 < known < n_rows:
-        msg = missing_classes(cells.target.name, n_rows - known, n_rows)
-        warnings.warn(msg, SpinneyWarning, stacklevel=5)
+        warn(missing_classes(rows.target.name, n_rows - known, n_rows))

@@ -21,16 +21,14 @@ The algorithm, a level at a time::
 No row is ever seen here, and nothing recurs.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
 import numpy as np
 
-from spinney.candidates import TOLERANCE
-from spinney.counts import CountTable, Floats
-from spinney.errors import ParameterError, SpinneyWarning
+from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.errors import ParameterError, warn
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.search import Decision, decide
@@ -152,7 +150,6 @@ class _Learner:
     def stop(self, node: Growing) -> Reason | None:
         """Return why a node is a leaf before any table is asked for."""
         recipe, rows = self.recipe, node.totals.rows
-        limit = recipe.min_samples_split
         if not rows.any():
             return Reason.EMPTY
         if np.count_nonzero(rows) == 1:
@@ -161,7 +158,7 @@ class _Learner:
             return Reason.EXHAUSTED
         if recipe.max_depth is not None and node.depth >= recipe.max_depth:
             return Reason.DEPTH
-        if limit > 2 and node.totals.weights.sum() < limit * (1 - TOLERANCE):
+        if node.totals.weights.sum() < recipe.least_node * (1 - TOLERANCE):
             return Reason.ROWS_TO_SPLIT
         return None
 
@@ -246,7 +243,7 @@ class _Learner:
         divided = absent and split.missing is None
         node.children = self.children_of(node, whole=node.whole and not divided)
         front = [child for child in node.children if self.may_split(child)]
-        family = plan(node, front, exact=node.whole and not divided)
+        family = plan(node, front)
         if family.subtracted is None:
             node.tables = None
         if front:
@@ -296,15 +293,15 @@ class _Learner:
                     f"force: no node to split is reached by the path {path!r}; write "
                     "its branches as they are printed, from the root on"
                 )
-                warnings.warn(msg, SpinneyWarning, stacklevel=2)
+                warn(msg)
 
 
-def plan(node: Growing, front: Sequence[Growing], *, exact: bool) -> Family:
+def plan(node: Growing, front: Sequence[Growing]) -> Family:
     """Choose which children to count, and which to have by subtraction.
 
     Subtraction is used only where it is exact: whole weights, no divided row.
     """
-    if exact and front:
+    if front and front[0].whole:
         largest = max(front, key=lambda child: int(child.totals.rows.sum()))
         others = [c for c in node.children if c is not largest and c.totals.rows.any()]
         n_others = sum(int(child.totals.rows.sum()) for child in others)

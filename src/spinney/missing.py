@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney.candidates import Groupings, first_best, multiway, subsets, thresholds
-from spinney.counts import CountTable
-from spinney.errors import ParameterError, did_you_mean
+from spinney.candidates import Groupings, multiway, subsets, thresholds
+from spinney.counts import CountTable, first_best
+from spinney.errors import refuse_unknown
 
 if TYPE_CHECKING:
     from spinney.schema import Attribute
@@ -39,8 +39,7 @@ def policy_named(name: str) -> "Policy":
     """Return the policy of this name."""
     if isinstance(name, str) and name in POLICIES:
         return POLICIES[name]
-    msg = f"missing={name!r} is unknown: {did_you_mean(str(name), POLICIES)}"
-    raise ParameterError(msg)
+    refuse_unknown("missing", name, POLICIES)
 
 
 def ways_to_branch(

@@ -20,9 +20,8 @@ class Fingerprint:
     weight : float
         Their weight.
     digest : str
-        SHA-256 of the coded table; the same for any order of the columns'
-        origin, but not for another order of rows. Empty where the rows stayed
-        in a database.
+        SHA-256 of the schema and the coded rows, in their order. Empty where the
+        rows stayed in a database.
     version : str
         The version of Spinney that grew the tree.
     """

@@ -1,6 +1,5 @@
 """What a user says beside the recipe, turned into the learner's options."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -8,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from spinney.counts import Floats
-from spinney.errors import DataError, ParameterError, SpinneyWarning, did_you_mean
+from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.learner import Options
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.sources.base import Source
-from spinney.table import Value
-from spinney.wording import number_text, value_text
+from spinney.table import Column, Value
+from spinney.wording import number_text, signs_from_ascii, value_text
 
 __all__ = ["options_of"]
 
@@ -43,15 +42,17 @@ def options_of(
 
 def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
     """Warn where limits, which count weight, forbid what the rows would allow."""
-    for name in ("min_samples_leaf", "min_samples_split"):
-        least = getattr(recipe, name)
-        if least > 2 - (name == "min_samples_leaf") and weight < least <= n_rows:
-            msg = (
+    limits = {
+        "min_samples_leaf": recipe.least_branch(weight),
+        "min_samples_split": recipe.least_node,
+    }
+    for name, least in limits.items():
+        if weight < least <= n_rows:
+            warn(
                 f"{name}={number_text(least)} counts weight, and the {n_rows} rows "
                 f"weigh {weight:.6g} together, so no split is possible: scale the "
                 "weights or lower the limit"
             )
-            warnings.warn(msg, SpinneyWarning, stacklevel=4)
 
 
 def _listed(ties: Sequence[str] | None) -> Sequence[str]:
@@ -89,14 +90,10 @@ def _path(path: Any) -> tuple[str, ...]:
         )
         raise ParameterError(msg)
     steps = (path,) if isinstance(path, str) else tuple(path)
-    signs = {" <= ": " ≤ ", " >= ": " ≥ ", " in {": " ∈ {"}
-    normal = []
-    for step in steps:
-        text = str(step).strip().removesuffix(" or missing")
-        for plain, sign in signs.items():
-            text = text.replace(plain, sign)
-        normal.append(text)
-    return tuple(normal)
+    return tuple(
+        signs_from_ascii(str(step).strip().removesuffix(" or missing"))
+        for step in steps
+    )
 
 
 def _class_weights(
@@ -105,26 +102,25 @@ def _class_weights(
     """Return what each class's weight is multiplied by."""
     if given is None:
         return None
-    classes = schema.target.classes
-    if isinstance(given, str):
-        if given != "balanced":
-            msg = f'class_weight={given!r} must be a mapping, "balanced" or None'
-            raise ParameterError(msg)
+    if given == "balanced":
         present = totals > 0
         balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
         return np.where(present, balanced, 1.0)
     if not isinstance(given, Mapping):
         msg = f'class_weight={given!r} must be a mapping, "balanced" or None'
         raise ParameterError(msg)
-    weights = np.ones(len(classes))
-    places = {value_text(label): place for place, label in enumerate(classes)}
-    for label, weight in given.items():
-        text = value_text(label.item() if isinstance(label, np.generic) else label)
-        if text not in places:
-            msg = f"class_weight: no class {label!r}: {did_you_mean(text, places)}"
+    labels = tuple(x.item() if isinstance(x, np.generic) else x for x in given)
+    column = Column(schema.target.name, "nominal", np.arange(len(labels)), labels)
+    weights = np.ones(schema.n_classes)
+    for label, code in zip(labels, schema.target.encode(column), strict=True):
+        if code < 0:
+            known = map(value_text, schema.target.classes)
+            remedy = did_you_mean(value_text(label), known)
+            msg = f"class_weight: no class {label!r}: {remedy}"
             raise ParameterError(msg)
+        weight = given[label]
         if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
             msg = f"class_weight: {label!r} has {weight!r}; it must be above 0"
             raise ParameterError(msg)
-        weights[places[text]] = weight
+        weights[code] = weight
     return weights

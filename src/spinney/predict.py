@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats, Integers
+from spinney.counts import TOLERANCE, Floats, Integers, last_best
 from spinney.split import Groups
-from spinney.tree import TIE, Tree
+from spinney.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -83,8 +83,8 @@ class FlatTree:
             order = np.lexsort((entries.nodes, -rounded, entries.rows))
             rows, first = np.unique(entries.rows[order], return_index=True)
             nodes, weights = entries.nodes[order][first], entries.weights[order][first]
-            ahead = weights > heaviest[rows] + TIE
-            ahead |= (weights > heaviest[rows] - TIE) & (nodes < leaf[rows])
+            ahead = weights > heaviest[rows] + TOLERANCE
+            ahead |= (weights > heaviest[rows] - TOLERANCE) & (nodes < leaf[rows])
             leaf[rows[ahead]], heaviest[rows[ahead]] = nodes[ahead], weights[ahead]
         return leaf
 
@@ -177,9 +177,7 @@ def _taken(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
 
 def majorities(probabilities: Floats) -> Integers:
     """Return the class of each row as ``tree.majority`` does, all rows at once."""
-    best = probabilities.max(axis=1, keepdims=True)
-    equal = probabilities >= best - TIE * np.maximum(1.0, best)
-    return np.asarray(equal.shape[1] - 1 - np.argmax(equal[:, ::-1], axis=1))
+    return last_best(probabilities)
 
 
 def flatten(tree: Tree) -> FlatTree:

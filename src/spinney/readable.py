@@ -5,7 +5,10 @@ estimators add its conventions.
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from spinney.declare import Declarations
 from spinney.errors import ParameterError
@@ -19,12 +22,13 @@ from spinney.export.formats import exported
 from spinney.export.text import to_text
 from spinney.files import read_table
 from spinney.files.model_file import save_model
+from spinney.files.paths import STANDARD_INPUT
 from spinney.model import Model
 from spinney.predict import FlatTree, flatten
 from spinney.prune import PruneStep, pruned
 from spinney.rules import Rules, rules_of
-from spinney.schema import Schema
-from spinney.table import Table
+from spinney.schema import Schema, missing_columns
+from spinney.table import Table, Value
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
@@ -69,8 +73,19 @@ class ReadableTree:
         self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
     ) -> Table:
         """Read a table as the model understands it: kinds, names, missing cells."""
-        declared = reading_declarations(self._grown().schema, self._flat.needed)
-        return read_table(data, declarations=declared, format=format, encoding=encoding)
+        schema, needed = self._grown().schema, self._flat.needed
+        declared = reading_declarations(schema, needed)
+        table = read_table(
+            data, declarations=declared, format=format, encoding=encoding
+        )
+        absent = [
+            schema.attributes[place].name
+            for place in needed
+            if schema.attributes[place].name not in table.names
+        ]
+        if absent:
+            raise missing_columns(absent, _all_names(data, format, encoding, table))
+        return table
 
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict; columns are found by name."""
@@ -93,6 +108,25 @@ class ReadableTree:
     def decision_path(self, X: Any) -> "csr_matrix":
         """Return a sparse matrix, rows × nodes: the weight that a row has at a node."""
         return self._flat.paths(*self._columns(X))
+
+    def unseen(self, table: Table) -> dict[str, list[Value]]:
+        """Return the values of a table that the model has not seen, by attribute.
+
+        They are treated as missing.
+        """
+        schema = self._grown().schema
+        found: dict[str, list[Value]] = {}
+        for place in self._flat.needed:
+            attribute = schema.attributes[place]
+            column = table[attribute.name]
+            if attribute.kind == "numeric" or column.kind == "numeric":
+                continue
+            each = replace(column, cells=np.arange(len(column.levels)))
+            unknown = np.flatnonzero(attribute.encode(each) < 0)
+            values = [column.levels[code] for code in unknown]
+            if values:
+                found[attribute.name] = values
+        return found
 
     # Reading
 
@@ -126,11 +160,12 @@ class ReadableTree:
             raise ParameterError(msg)
         if node is not None:
             return explain_node(model, node)
-        columns, n_rows = self._columns(row)
-        if n_rows != 1:
-            msg = f"row= must hold one row, not {n_rows}: take a slice such as [3:4]"
+        table = self._table(row)
+        if table.n_rows != 1:
+            msg = f"row= must hold one row, not {table.n_rows}: such as [3:4]"
             raise ParameterError(msg)
-        return explain_row(model, columns)
+        cells = model.schema.encode(table, self._flat.needed)
+        return explain_row(model, cells, table.row(0))
 
     # Pruning and keeping
 
@@ -158,6 +193,15 @@ class ReadableTree:
     ) -> str:
         """Return the model as "text", "rules" or "json", and write it to a path."""
         return exported(self._grown(), format, path=path)
+
+
+def _all_names(
+    data: Any, format: str | None, encoding: str, table: Table
+) -> tuple[str, ...]:
+    """Return the names of all columns of a table that was read in part."""
+    if isinstance(data, str) and data == STANDARD_INPUT:
+        return table.names  # it can be read once only
+    return read_table(data, format=format, encoding=encoding).names
 
 
 def reading_declarations(schema: Schema, needed: Collection[int]) -> Declarations:

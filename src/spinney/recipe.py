@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from spinney.criteria import criterion_named
-from spinney.errors import ParameterError, did_you_mean
+from spinney.errors import ParameterError, did_you_mean, refuse_unknown
 from spinney.missing import GROUPINGS, policy_named
 
-__all__ = ["RECIPES", "Recipe", "recipe_named"]
+__all__ = ["RECIPES", "SETTINGS", "Recipe", "recipe_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,7 @@ class Recipe:
         criterion_named(self.criterion)
         policy_named(self.missing)
         if self.grouping not in GROUPINGS:
-            remedy = did_you_mean(str(self.grouping), GROUPINGS)
-            msg = f"grouping={self.grouping!r} is unknown: {remedy}"
-            raise ParameterError(msg)
+            refuse_unknown("grouping", self.grouping, GROUPINGS)
         _check_whole("max_depth", self.max_depth, least=0)
         _check_whole("max_leaves", self.max_leaves, least=1)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
@@ -75,6 +73,11 @@ class Recipe:
         _check_number(
             "min_weight_fraction_leaf", self.min_weight_fraction_leaf, most=0.5
         )
+
+    @property
+    def least_node(self) -> float:
+        """The least weight of a node to split; 0 where two rows will do."""
+        return self.min_samples_split if self.min_samples_split > 2 else 0.0
 
     def least_branch(self, total: float) -> float:
         """Return the least weight of a branch, where all rows weigh ``total``."""
@@ -109,6 +112,8 @@ def _check_number(name: str, value: object, *, most: float = float_info.max) -> 
         raise ParameterError(msg)
 
 
+SETTINGS = tuple(setting.name for setting in fields(Recipe) if setting.name != "name")
+
 RECIPES = {
     recipe.name: recipe
     for recipe in (
@@ -138,5 +143,4 @@ def recipe_named(recipe: "str | Recipe") -> Recipe:
         return recipe
     if isinstance(recipe, str) and recipe in RECIPES:
         return RECIPES[recipe]
-    msg = f"recipe={recipe!r} is unknown: {did_you_mean(str(recipe), RECIPES)}"
-    raise ParameterError(msg)
+    refuse_unknown("recipe", recipe, RECIPES)

@@ -6,6 +6,7 @@ can be selected, compared and grouped by, so that a table larger than memory can
 counted where it is; :func:`load` brings the columns into memory.
 """
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ from spinney.sql_text import (
     text_expression,
 )
 from spinney.table import Column, Kind, Table, Value, factorise
-from spinney.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
+from spinney.times import TIME_UNITS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SqlColumn",
     "first_line",
+    "is_relation",
     "load",
     "plan",
     "quote_identifier",
@@ -70,7 +72,6 @@ _FAMILIES: dict[str, Family] = {
 _WIDE_INTEGERS = {"bigint", "ubigint", "hugeint", "uhugeint", "bignum", "varint"}
 # DuckDB lets an expression use the alias of another: none may be a column's name.
 _PLACE = "spinney place "
-_UNITS = {"day": DAY_UNIT, "instant": INSTANT_UNIT, "clock": CLOCK_UNIT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,12 @@ class SqlColumn:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def is_relation(data: object) -> bool:
+    """Tell whether data is a DuckDB relation, without importing DuckDB."""
+    duckdb = sys.modules.get("duckdb")
+    return duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation)
+
+
 def plan(
     relation: "DuckDBPyRelation",
     declarations: Declarations | None = None,
@@ -171,7 +178,7 @@ def plan(
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _RawColumn:
     """A column of the relation itself."""
 
     name: str
@@ -180,7 +187,7 @@ class _Source:
     is_wide: bool
 
 
-def _source(name: str, column: str, kind: "DuckDBPyType") -> _Source:
+def _source(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
     """Return a column of the relation, unless its type has no place in a table."""
     identity = str(kind.id)
     family = _FAMILIES.get(identity)
@@ -190,17 +197,19 @@ def _source(name: str, column: str, kind: "DuckDBPyType") -> _Source:
             f"a date: ignore it (--ignore {name}) or select a part of it"
         )
         raise DataError(msg)
-    return _Source(name, quote_identifier(column), family, identity in _WIDE_INTEGERS)
+    return _RawColumn(
+        name, quote_identifier(column), family, identity in _WIDE_INTEGERS
+    )
 
 
-def _column(source: _Source, declarations: Declarations) -> SqlColumn:
+def _column(source: _RawColumn, declarations: Declarations) -> SqlColumn:
     """Return one column by its family and what was declared."""
     name, family, markers = source.name, source.family, declarations.missing
     kind = declarations.kind(name)
     if kind is None:
         kind = "nominal" if family in ("text", "boolean") else "numeric"
     if kind == "numeric":
-        unit = _UNITS.get(family)
+        unit = TIME_UNITS.get(family)
         expression = number_expression(source.quoted, family, markers, unit)
         return SqlColumn(name, kind, expression, (), unit, "number")
     shown = family if family in ("number", "boolean") else "text"
@@ -212,7 +221,7 @@ def _column(source: _Source, declarations: Declarations) -> SqlColumn:
 
 def _check_texts(
     relation: "DuckDBPyRelation",
-    sources: Sequence[_Source],
+    sources: Sequence[_RawColumn],
     declarations: Declarations,
 ) -> None:
     """Raise for a text that is no number where the column was declared numeric."""
@@ -230,7 +239,7 @@ def _check_texts(
 
 def _check_cells(
     relation: "DuckDBPyRelation",
-    sources: Sequence[_Source],
+    sources: Sequence[_RawColumn],
     columns: Sequence[SqlColumn],
 ) -> None:
     """Raise for a cell that has no place in its column, warn of large integers."""
@@ -270,7 +279,7 @@ def _listed(expressions: Iterable[str]) -> str:
     )
 
 
-def _refused(source: _Source, column: SqlColumn) -> str:
+def _refused(source: _RawColumn, column: SqlColumn) -> str:
     """Return the aggregate that finds a cell to refuse."""
     cell = column.expression
     if source.family in ("day", "instant"):

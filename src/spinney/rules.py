@@ -13,8 +13,8 @@ import numpy as np
 from spinney.schema import Attribute, Schema
 from spinney.split import Groups, Threshold
 from spinney.table import Value
-from spinney.tree import Candidate, Node, Tree
-from spinney.wording import number_text, shown
+from spinney.tree import Node, Tree
+from spinney.wording import number_text, shown, sign
 
 __all__ = ["Condition", "Rule", "Rules", "rules_of"]
 
@@ -44,14 +44,14 @@ class Condition:
             texts = [shown(self.attribute.values[code]) for code in self.values]
             if len(texts) == 1:
                 return f"{name} = {texts[0]}{suffix}"
-            sign = "in" if ascii_only else "∈"
-            return f"{name} {sign} {{{', '.join(texts)}}}{suffix}"
+            asks = sign("∈", ascii_only=ascii_only)
+            return f"{name} {asks} {{{', '.join(texts)}}}{suffix}"
         if self.low == -np.inf and self.high == np.inf:
             return f"{name} is known"
         return self._interval(name, ascii_only=ascii_only) + suffix
 
     def _interval(self, name: str, *, ascii_only: bool) -> str:
-        most, least = ("<=", ">=") if ascii_only else ("≤", "≥")
+        most, least = (sign(symbol, ascii_only=ascii_only) for symbol in "≤≥")
         if self.attribute.kind == "ordinal":
             levels = self.attribute.values
             if self.high == np.inf:
@@ -83,11 +83,12 @@ class Rule:
         """Return the rule as one line."""
         asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
         head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
-        return (
-            f"{head}{shown(self.target)} = {shown(self.label)}  "
-            f"(support {shown(round(self.support, 6))}, "
-            f"confidence {100 * self.confidence:.1f} %)"
-        )
+        share = f"{100 * self.confidence:.1f} %"
+        if self.support:
+            known = f"support {shown(round(self.support, 6))}, confidence {share}"
+        else:
+            known = f"support 0; {share} of the rows one question earlier"
+        return f"{head}{shown(self.target)} = {shown(self.label)}  ({known})"
 
     def __str__(self) -> str:
         return self.text()
@@ -166,8 +167,7 @@ def rules_of(tree: Tree) -> Rules:
 def _narrowed(
     inherited: dict[int, Condition], parent: Node, node: Node, schema: Schema
 ) -> dict[int, Condition]:
-    assert parent.chosen is not None
-    candidate: Candidate = parent.candidates[parent.chosen]
+    candidate = parent.candidate
     split, place = candidate.split, candidate.attribute
     before = inherited.get(place, Condition(schema.attributes[place], missing=True))
     # Whether missing values come this way matters only where some were seen.

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney.cells import parse_number, refuse_later
 from spinney.errors import DataError, did_you_mean
 from spinney.table import Column, Kind, Value, factorise
+from spinney.times import TIME_UNITS, converted, parse_time
 from spinney.wording import value_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from spinney.counts import Integers
     from spinney.table import Table
 
-__all__ = ["Attribute", "Schema", "Target"]
+__all__ = ["Attribute", "Schema", "Target", "missing_columns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +67,19 @@ class Attribute:
             known = [None if np.isnan(cell) else float(cell) for cell in column.cells]
             codes, levels = factorise(known)
             column = Column(column.name, self.kind, codes, levels)
-        if column.levels == self.values:
-            return column.cells
+        if column.levels == self.values or not self.values:
+            return column.cells if self.values else np.full_like(column.cells, -1)
         places = [self._place(level) for level in column.levels]
         return np.array([*places, -1], dtype=np.int32)[column.cells]
 
     def _place(self, level: Value) -> int:
         """Return the code of a level: by value and type first, by text otherwise."""
-        text = value_text(level)
-        if self.values and isinstance(self.values[0], bool):
-            text = text.lower()  # a CSV file may say True or TRUE
-        code = self._places.get(text, -1)
+        code = self._places.get(value_text(level), -1)
+        if code < 0 and (isinstance(level, bool) or isinstance(self.values[0], bool)):
+            # A CSV file may say true, True or TRUE where a data frame has booleans.
+            word = value_text(level).lower()
+            words = [value_text(value).lower() for value in self.values]
+            return words.index(word) if word in words else -1
         if code >= 0 and type(self.values[code]) is not type(level):
             same = (
                 place
@@ -84,26 +90,34 @@ class Attribute:
         return code
 
     def _numbers(self, column: Column) -> "NDArray[Any]":
+        """Return numbers in this attribute's unit; text is read as such."""
         if column.kind == "numeric":
-            return column.cells
-        try:
-            numbers = [float(value_text(level)) for level in column.levels]
-        except ValueError:
-            first = next(level for level in column.levels if not _is_number(level))
-            msg = (
-                f"column {self.name!r} was numeric when the model was grown, but "
-                f"holds the text {first!r} here: mend the cell or declare it missing"
-            )
-            raise DataError(msg) from None
+            factor = converted(column.unit, self.unit)
+            if factor is None and not column.missing.all():
+                msg = (
+                    f"column {self.name!r} counted {self.unit or 'plain numbers'} when "
+                    f"the model was grown, but {column.unit or 'plain numbers'} here: "
+                    "give it in the same form"
+                )
+                raise DataError(msg)
+            return column.cells if factor == 1 else column.cells * (factor or np.nan)
+        numbers = [self._number(value_text(level)) for level in column.levels]
         return np.array([*numbers, np.nan])[column.cells]
 
+    def _number(self, text: str) -> float:
+        number = parse_number(text) if self.unit is None else self._time(text)
+        if number is None or np.isinf(number):
+            kind = "numeric" if self.unit is None else "a date or time"
+            raise refuse_later(self.name, text, kind)
+        return number
 
-def _is_number(level: Value) -> bool:
-    try:
-        float(value_text(level))
-    except ValueError:
-        return False
-    return True
+    def _time(self, text: str) -> float | None:
+        """Return an ISO date or time, of either form, in this attribute's unit."""
+        for unit in TIME_UNITS.values():
+            factor, number = converted(unit, self.unit), parse_time(text, unit)
+            if factor is not None and number is not None:
+                return number * factor
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +179,19 @@ class Schema:
             if self.attributes[place].name not in present
         ]
         if absent:
-            shown = ", ".join(map(repr, absent[:10]))
-            more = f" and {len(absent) - 10} more" if len(absent) > 10 else ""
-            msg = (
-                f"the model needs the column{'s' if len(absent) > 1 else ''} "
-                f"{shown}{more}, which the table does not have: "
-                f"{did_you_mean(absent[0], table.names)}"
-            )
-            raise DataError(msg)
+            raise missing_columns(absent, table.names)
         places = set(map(int, wanted))
         return [
             attribute.encode(table[attribute.name]) if place in places else None
             for place, attribute in enumerate(self.attributes)
         ]
+
+
+def missing_columns(absent: "Sequence[str]", names: "Sequence[str]") -> DataError:
+    """Return the error for a table that lacks columns which the model needs."""
+    shown = ", ".join(map(repr, absent[:10]))
+    more = f" and {len(absent) - 10} more" if len(absent) > 10 else ""
+    return DataError(
+        f"the model needs the column{'s' if len(absent) > 1 else ''} {shown}{more}, "
+        f"which the table does not have: {did_you_mean(absent[0], names)}"
+    )

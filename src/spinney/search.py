@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.candidates import TOLERANCE, Groupings, first_best
-from spinney.counts import CountTable
+from spinney.candidates import Groupings
+from spinney.counts import TOLERANCE, CountTable, first_best
 from spinney.criteria import Criterion, criterion_named
 from spinney.errors import ParameterError
 from spinney.missing import Policy, policy_named, ways_to_branch
@@ -135,7 +135,7 @@ def propose(
     admissible = np.flatnonzero(_admissible(ways, least))
     if len(admissible) == 0:
         return None
-    gains = criterion.choose(ways.table)[admissible]
+    gains = criterion.gain(ways.table)[admissible]
     best = first_best(gains)
     split = _split_of(ways, int(admissible[best]), table, attribute, place)
     if split.missing is None and not policy.divides:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.wording import number_text, shown
+from spinney.wording import number_text, shown, sign
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,12 +121,12 @@ def describe(
     if isinstance(split, Threshold):
         if split.threshold == np.inf:
             return f"{name} is {'missing' if branch else 'known'}"
-        signs = ("<", ">=") if ascii_only else ("<", "≥")
         if attribute.kind == "ordinal":
             first_right = shown(attribute.values[int(split.threshold) + 1])
-            return f"{name} {signs[branch]} {first_right}"
-        signs = ("<=", ">") if ascii_only else ("≤", ">")
-        return f"{name} {signs[branch]} {number_text(split.threshold, attribute.unit)}"
+            asks = sign("≥", ascii_only=ascii_only) if branch else "<"
+            return f"{name} {asks} {first_right}"
+        asks = ">" if branch else sign("≤", ascii_only=ascii_only)
+        return f"{name} {asks} {number_text(split.threshold, attribute.unit)}"
     return f"{name} {_group_text(split, attribute, branch, ascii_only=ascii_only)}"
 
 
@@ -138,11 +138,12 @@ def _group_text(
     A branch that takes every value but those of the other one, values that no
     training row had here included, reads as ``∉`` the other.
     """
-    group, one, many = split.groups[branch], "=", "in" if ascii_only else "∈"
+    group, one, many = split.groups[branch], "=", sign("∈", ascii_only=ascii_only)
     if not group:
         return "is missing"
     others = split.complement(branch, len(attribute.values))
     if others is not None:
-        group, one, many = others, *(("!=", "not in") if ascii_only else ("≠", "∉"))
+        group = others
+        one, many = (sign(symbol, ascii_only=ascii_only) for symbol in "≠∉")
     texts = [shown(attribute.values[code]) for code in group]
     return f"{one} {texts[0]}" if len(texts) == 1 else f"{many} {{{', '.join(texts)}}}"

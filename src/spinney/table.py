@@ -48,6 +48,13 @@ class Column:
         """Return the column with only these rows."""
         return replace(self, cells=self.cells[rows])
 
+    def value(self, row: int) -> "Value | None":
+        """Return the value of a row; None where it is missing."""
+        cell = self.cells[row]
+        if self.kind == "numeric":
+            return None if np.isnan(cell) else float(cell)
+        return None if cell < 0 else self.levels[cell]
+
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Which cells are missing."""
@@ -76,6 +83,10 @@ class Table:
         remedy = did_you_mean(name, self.names)
         msg = f"there is no column {name!r}: {remedy}"
         raise DataError(msg)
+
+    def row(self, number: int) -> "dict[str, Value | None]":
+        """Return the values of a row by the names of columns; None where missing."""
+        return {column.name: column.value(number) for column in self.columns}
 
     def without(self, names: "Iterable[str]") -> "Table":
         """Return the table without the columns of these names."""

@@ -4,9 +4,13 @@ import datetime
 
 __all__ = [
     "CLOCK_UNIT",
+    "DAY_PATTERN",
     "DAY_UNIT",
+    "INSTANT_PATTERN",
     "INSTANT_UNIT",
+    "TIME_UNITS",
     "as_instant",
+    "converted",
     "days_of",
     "parse_time",
     "seconds_of",
@@ -17,6 +21,13 @@ __all__ = [
 DAY_UNIT = "days since 1970-01-01"
 INSTANT_UNIT = "seconds since 1970-01-01T00:00:00"
 CLOCK_UNIT = "seconds since midnight"
+TIME_UNITS = {"day": DAY_UNIT, "instant": INSTANT_UNIT, "clock": CLOCK_UNIT}
+
+# ISO text, as both Python (with re.ASCII) and DuckDB read patterns.
+DAY_PATTERN = r"\d{4}-\d{2}-\d{2}"
+INSTANT_PATTERN = (
+    DAY_PATTERN + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
+)
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -69,3 +80,17 @@ def time_text(cell: datetime.date | datetime.time) -> str:
     else:
         text = cell.astimezone(datetime.UTC).replace(tzinfo=None).isoformat(sep=" ")
     return text.rstrip("0") if "." in text else text
+
+
+def converted(unit: str | None, wanted: str | None) -> float | None:
+    """Return what turns numbers of one unit into another's, or None.
+
+    >>> converted(INSTANT_UNIT, DAY_UNIT) == 1 / 86_400
+    True
+    """
+    seconds = {DAY_UNIT: 86_400.0, INSTANT_UNIT: 1.0}
+    if unit == wanted:
+        return 1.0
+    if unit in seconds and wanted in seconds:
+        return seconds[unit] / seconds[wanted]
+    return None

@@ -1,7 +1,6 @@
 """From a table to what a learner wants: schema, codes, classes and weights."""
 
 import hashlib
-import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney._version import __version__
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, SpinneyWarning
+from spinney.errors import DataError, warn
 from spinney.model import Fingerprint
 from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
@@ -23,7 +22,7 @@ __all__ = [
     "TrainingSet",
     "as_classes",
     "check_classes",
-    "check_names",
+    "check_roles",
     "check_target",
     "check_texts",
     "missing_classes",
@@ -47,13 +46,6 @@ class TrainingSet:
         """The weight of all rows."""
         rows = len(self.classes)
         return float(rows if self.weights is None else self.weights.sum())
-
-    @property
-    def class_totals(self) -> Floats:
-        """The weight of each class."""
-        n_classes = self.schema.n_classes
-        totals = np.bincount(self.classes, self.weights, minlength=n_classes)
-        return totals.astype(np.float64)
 
     def source(self) -> MemorySource:
         """Return the rows as a source in memory."""
@@ -118,7 +110,7 @@ def _attribute(column: Column) -> Attribute:
 def check_classes(target: Target, present: Integers, n_rows: int) -> None:
     """Refuse rows that no tree can be grown on."""
     name = shown(target.name)
-    if n_rows == 1:
+    if n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
         msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
         raise DataError(msg)
     if len(present) == 1:
@@ -151,7 +143,7 @@ def check_texts(name: str, values: Iterable[Value]) -> None:
             raise DataError(msg) from None
 
 
-def check_names(target: object, weight: object, ignored: Collection[str] = ()) -> None:
+def check_roles(target: object, weight: object, ignored: Collection[str] = ()) -> None:
     """Refuse names that are none, or one column in two parts."""
     if not isinstance(target, str) or not target:
         msg = f"target={target!r} must be the name of a column"
@@ -187,7 +179,7 @@ def check_target(table: Table, target: str) -> Column:
         raise DataError(msg)
     if absent:
         msg = missing_classes(target, absent, table.n_rows)
-        warnings.warn(msg, SpinneyWarning, stacklevel=3)
+        warn(msg)
     return column
 
 

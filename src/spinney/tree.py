@@ -10,15 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-import numpy as np
-
-from spinney.counts import CountTable, Floats
+from spinney.counts import CountTable, Floats, last_best
 from spinney.schema import Schema
 from spinney.split import Split, branch_table, describe
 
 __all__ = ["Candidate", "Node", "Reason", "Tree", "majority"]
-
-TIE = 1e-12
 
 
 class Reason(StrEnum):
@@ -101,9 +97,15 @@ class Node:
         return float(self.weights.sum())
 
     @property
+    def candidate(self) -> Candidate:
+        """The winning candidate of an inner node."""
+        assert self.chosen is not None
+        return self.candidates[self.chosen]
+
+    @property
     def split(self) -> Split | None:
         """What the node asks; None at a leaf."""
-        return None if self.chosen is None else self.candidates[self.chosen].split
+        return None if self.chosen is None else self.candidate.split
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
@@ -119,12 +121,11 @@ def majority(weights: Floats) -> int:
     (False, True), ("no", "yes") or (0, 1), and so a share of one half counts as
     positive.
 
+    >>> import numpy as np
     >>> majority(np.array([2.0, 2.0, 1.0]))
     1
     """
-    best = weights.max()
-    equal = np.flatnonzero(weights >= best - TIE * max(1.0, abs(best)))
-    return int(equal[-1])
+    return int(last_best(weights))
 
 
 @dataclass(frozen=True)
@@ -196,10 +197,7 @@ class Tree:
         if node.parent is None:
             return ""
         parent = self.nodes[node.parent]
-        assert parent.chosen is not None
-        return self.branch_text(
-            parent.candidates[parent.chosen], node.branch, ascii_only=ascii_only
-        )
+        return self.branch_text(parent.candidate, node.branch, ascii_only=ascii_only)
 
     def branch_text(
         self, candidate: Candidate, branch: int, *, ascii_only: bool = False

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from spinney.table import Value
 
-__all__ = ["number_text", "shown", "value_text", "weight_text"]
+__all__ = [
+    "number_text",
+    "shown",
+    "sign",
+    "signs_from_ascii",
+    "signs_to_ascii",
+    "value_text",
+    "weight_text",
+]
+
+# What a branch asks, and what arithmetic and trees are written with.
+QUESTIONS = {"≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∉": "not in"}
+SIGNS = {**QUESTIONS, "−": "-", "×": "x", "→": "->", "…": "..."}
 
 
 def value_text(value: "Value") -> str:
@@ -70,3 +82,30 @@ def weight_text(weight: float) -> str:
         return str(int(weight))
     text = f"{weight:.4f}".rstrip("0").rstrip(".")
     return text if float(text) else f"{weight:.3g}"
+
+
+def sign(symbol: str, *, ascii_only: bool) -> str:
+    """Return a sign, or what stands for it in ASCII."""
+    return SIGNS[symbol] if ascii_only else symbol
+
+
+def signs_to_ascii(text: str) -> str:
+    """Return a text with the signs that we write in ASCII.
+
+    >>> signs_to_ascii("size ∉ {small} → yes")
+    'size not in {small} -> yes'
+    """
+    return "".join(SIGNS.get(letter, letter) for letter in text)
+
+
+def signs_from_ascii(question: str) -> str:
+    """Return what a branch asks with the signs that it is printed with.
+
+    >>> signs_from_ascii("size not in {small, large}"), signs_from_ascii("x <= 3")
+    ('size ∉ {small, large}', 'x ≤ 3')
+    """
+    for symbol in sorted(QUESTIONS, key=lambda symbol: -len(QUESTIONS[symbol])):
+        # A set is in braces; without them "in" may be part of a value.
+        end = " {" if symbol in "∈∉" else " "
+        question = question.replace(f" {QUESTIONS[symbol]}{end}", f" {symbol}{end}")
+    return question

@@ -29,7 +29,8 @@ def test_help_in_a_narrow_window_cuts_no_example(works, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     text = works("grow", "--help")
     example = (
-        'spinney grow melons.csv --target ripe --split-by "texture = clear -> root"'
+        "spinney grow melons.csv --target ripe --ignore id --recipe id3 "
+        '--split-by "texture = clear -> root"'
     )
     assert example in text
 

@@ -11,13 +11,12 @@ from tests.strategies import textbook
 
 from spinney.candidates import (
     ENUMERATED,
-    first_best,
     midpoint,
     multiway,
     subsets,
     thresholds,
 )
-from spinney.counts import CountTable
+from spinney.counts import CountTable, first_best
 from spinney.criteria import CRITERIA
 from spinney.sources.base import Request
 
@@ -164,7 +163,7 @@ def test_the_best_subset_is_the_best_of_all(
         table = random_table(n_values, n_classes, seed)
         ways = subsets(table)
         assert ways.exact
-        found = CRITERIA[criterion].choose(ways.table).max()
+        found = CRITERIA[criterion].gain(ways.table).max()
         expected = best_by_brute_force(table, criterion)
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
@@ -234,7 +233,7 @@ def test_the_search_along_the_principal_component_finds_a_planted_subset():
         [[9, 0, 0] if code % 2 == 0 else [0, 5, 4] for code in range(16)]
     )
     ways = subsets(CountTable.of(weights))
-    best = first_best(CRITERIA["gini"].choose(ways.table))
+    best = first_best(CRITERIA["gini"].gain(ways.table))
     assert ways.sides(best)[0] == tuple(range(0, 16, 2))
 
 

@@ -184,7 +184,7 @@ def test_pure_is_zero_and_not_minus_zero():
 def test_a_gain_is_never_below_zero(name: str):
     # The same shares everywhere: what is left is rounding.
     table = CountTable.of([[0.1, 0.2], [0.3, 0.6], [0.7, 1.4]])
-    assert 0 <= CRITERIA[name].choose(table) < 1e-15
+    assert 0 <= CRITERIA[name].gain(table) < 1e-15
     assert 0 <= CRITERIA[name].merit(table) < 1e-15
 
 
@@ -205,7 +205,7 @@ def test_a_stack_of_tables_gives_a_stack_of_merits(name: str):
         table.missing,
         table.missing_rows,
     )
-    for measure in (CRITERIA[name].choose, CRITERIA[name].merit):
+    for measure in (CRITERIA[name].gain, CRITERIA[name].merit):
         alone = [
             measure(CountTable.of(each, missing=[1, 1])) for each in (first, second)
         ]
@@ -227,7 +227,7 @@ def test_missing_rows_are_one_more_branch_of_split_information():
 
 def test_only_the_gain_ratio_asks_for_the_average():
     assert [name for name in CRITERIA if CRITERIA[name].average] == ["gain_ratio"]
-    assert CRITERIA["gain_ratio"].choose is criteria.gain
+    assert CRITERIA["gain_ratio"].gain is criteria.gain
 
 
 def test_an_unknown_criterion_is_refused_with_a_remedy():

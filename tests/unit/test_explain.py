@@ -10,6 +10,7 @@ from tests import naive
 from tests.models import FINGERPRINT, chain_model, mixed_model, textbook_model
 from tests.strategies import cells_of, recipes, tables
 
+import spinney
 from spinney.errors import ParameterError
 from spinney.explain import NodeExplanation, explain_node, explain_row
 from spinney.learner import Options, grow_tree
@@ -124,7 +125,11 @@ def test_the_path_of_a_row_is_the_naive_one(data, table, recipe):
         else np.array([-1 if cell is None else cell])
         for cell, attribute in zip(cells, table.schema.attributes, strict=True)
     ]
-    told = explain_row(Model(tree, recipe, FINGERPRINT), columns)
+    row = {
+        attribute.name: cell
+        for attribute, cell in zip(table.schema.attributes, cells, strict=True)
+    }
+    told = explain_row(Model(tree, recipe, FINGERPRINT), columns, row)
     reached = naive.route(tree, cells)
     found = {step.node: step.weight for step in told.steps}
     assert found == close({n: part for n, part in reached.items() if part > 0})
@@ -140,6 +145,19 @@ def test_the_path_of_a_row_is_the_naive_one(data, table, recipe):
     assert len(text) == len(told.steps) + 2
     assert text[-1].startswith(f"class = {told.label}  (")
     assert json.loads(json.dumps(told.as_dict()))["label"] == told.label
+
+
+def test_a_value_that_was_not_seen_is_told_from_a_missing_one():
+    melons = {"colour": ["red", "green", "red", "green"], "ripe": ["y", "n", "y", "n"]}
+    model = spinney.grow(melons, "ripe", recipe="id3")
+    text = str(model.explain(row={"colour": ["blue"]}))
+    assert "(the value asked, blue, was not seen here: as if missing)" in text
+    assert "(the value asked is missing)" in str(model.explain(row={"colour": [None]}))
+    told = model.explain(row={"colour": ["red"]})
+    assert [(step.value, step.seen) for step in told.steps] == [
+        ("red", True),
+        (None, True),
+    ]
 
 
 # Words
@@ -270,6 +288,6 @@ def test_a_node_deep_in_a_long_chain():
     told = explain_node(model, 10_000)
     assert len(told.path) == 5000
     assert told.path[-1] == "x > 4999.5"
-    row = explain_row(model, [np.array([4999.7])])
+    row = explain_row(model, [np.array([4999.7])], {"x": 4999.7})
     assert [step.node for step in row.steps] == list(range(0, 10_001, 2))
     assert len(str(row).splitlines()) == 5003

@@ -9,11 +9,14 @@ from tests.strategies import TABLES
 import spinney
 from spinney.declare import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.export.text import to_text
+from spinney.files import read_table
 from spinney.growing import grow_from, grow_model
+from spinney.learner import grow_tree
 from spinney.model import Model
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.training import training_set
+from spinney.training import as_classes, training_set
 
 COLUMNS = {
     "x": [1.0, 2.0, 3.0, 4.0],
@@ -128,6 +131,22 @@ def test_duckdb_refuses_the_target_as_weight():
 def test_a_weight_that_is_no_name():
     with pytest.raises(DataError, match="weight"):
         grow(weight=3)
+
+
+@pytest.mark.parametrize(
+    "option", [{"connection": "x"}, {"format": "csv"}, {"encoding": "latin-1"}]
+)
+def test_options_that_mean_nothing_here_are_refused(option):
+    with pytest.raises(ParameterError, match=next(iter(option))):
+        grow(**option)
+
+
+def test_a_source_grows_one_tree_after_another():
+    table = read_table({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]})
+    target, codes = as_classes(table["y"])
+    source = training_set(table.without(["y"]), target, classes=codes).source()
+    first, second = (grow_tree(source, RECIPES["cart"]) for _ in range(2))
+    assert to_text(first) == to_text(second)
 
 
 # Targets

@@ -6,6 +6,7 @@ import pytest
 from spinney.errors import DataError
 from spinney.schema import Attribute, Schema, Target
 from spinney.table import Column, Table
+from spinney.times import DAY_UNIT, INSTANT_UNIT
 
 COLOR = Attribute("color", "nominal", ("dark", "green", "light"))
 SIZE = Attribute("size", "ordinal", ("small", "large"))
@@ -81,8 +82,49 @@ def test_numbers_stay_numbers():
 
 def test_text_in_a_numeric_column_is_refused():
     column = nominal("width", [0, 1], ("1", "wide"))
-    with pytest.raises(DataError, match=r"'width' was numeric .* text 'wide'"):
+    with pytest.raises(DataError, match=r"'width' was numeric .* but holds 'wide'"):
         WIDTH.encode(column)
+
+
+@pytest.mark.parametrize("text", ["1_000", "inf", "nan!"])
+def test_text_that_only_python_takes_for_a_number_is_refused(text):
+    with pytest.raises(DataError, match="'width' was numeric"):
+        WIDTH.encode(nominal("width", [0], (text,)))
+
+
+def test_days_and_instants_are_one_time_line():
+    days = Attribute("when", "numeric", (), DAY_UNIT)
+    seconds = Attribute("when", "numeric", (), INSTANT_UNIT)
+    instant = Column("when", "numeric", np.array([86_400.0 * 1.5]), unit=INSTANT_UNIT)
+    day = Column("when", "numeric", np.array([2.0]), unit=DAY_UNIT)
+    assert days.encode(instant).tolist() == [1.5]
+    assert seconds.encode(day).tolist() == [172_800.0]
+    for text in ("1970-01-03", "1970-01-03 00:00:00"):
+        assert days.encode(nominal("when", [0], (text,))).tolist() == [2.0]
+        assert seconds.encode(nominal("when", [0], (text,))).tolist() == [172_800.0]
+
+
+def test_times_and_plain_numbers_do_not_mix():
+    days = Attribute("when", "numeric", (), DAY_UNIT)
+    with pytest.raises(DataError, match=r"'when' counted days .* plain numbers here"):
+        days.encode(numeric("when", [3.0]))
+    day = Column("width", "numeric", np.array([2.0]), unit=DAY_UNIT)
+    with pytest.raises(DataError, match=r"'width' counted plain numbers .* days since"):
+        WIDTH.encode(day)
+    with pytest.raises(DataError, match=r"'when' was a date or time .* '24/12/2024'"):
+        days.encode(nominal("when", [0, 1], ("2024-12-24", "24/12/2024")))
+
+
+@pytest.mark.parametrize("words", [("False", "True"), ("FALSE", "TRUE"), (False, True)])
+@pytest.mark.parametrize(
+    "levels", [(False, True), ("false", "true"), ("False", "True")]
+)
+def test_booleans_meet_their_words(words, levels):
+    attribute = Attribute("flag", "nominal", words)
+    if all(isinstance(value, str) for value in (*words, *levels)) and words != levels:
+        assert attribute.encode(nominal("flag", [0, 1], levels)).tolist() == [-1, -1]
+    else:
+        assert attribute.encode(nominal("flag", [0, 1], levels)).tolist() == [0, 1]
 
 
 def test_a_table_is_read_by_the_names_of_its_columns():

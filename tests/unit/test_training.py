@@ -13,7 +13,7 @@ from spinney.training import (
     TrainingSet,
     as_classes,
     check_classes,
-    check_names,
+    check_roles,
     check_target,
     training_set,
 )
@@ -44,7 +44,7 @@ def test_rows_are_coded():
     assert found.columns[1].tolist() == [2, 1, 0, -1]
     assert found.classes.tolist() == [0, 1, 0, 1]
     assert found.weight == 4
-    assert found.class_totals.tolist() == [2, 2]
+    assert found.source().root().weights.tolist() == [2, 2]
 
 
 def test_rows_of_no_weight_leave_no_trace():
@@ -54,7 +54,7 @@ def test_rows_of_no_weight_leave_no_trace():
     assert found.classes.tolist() == [0, 1, 1]
     assert found.weights.tolist() == [1, 0.5, 2]
     assert found.weight == 3.5
-    assert found.class_totals.tolist() == [1, 2.5]
+    assert found.source().root().weights.tolist() == [1, 2.5]
     absent = rows_of([1, 0.5, 2], x=[1.0, 2.0, 4.0], c=["r", "g", ""])
     assert found.schema == absent.schema
 
@@ -151,14 +151,14 @@ def test_classes_are_the_levels_that_occur():
 @pytest.mark.parametrize("name", [None, "", 3, ["y"]])
 def test_a_target_that_is_no_name(name):
     with pytest.raises(DataError, match="must be the name of a column"):
-        check_names(name, None)
+        check_roles(name, None)
 
 
 def test_a_target_that_is_ignored_or_a_weight_too():
     with pytest.raises(DataError, match="target 'y' is ignored too"):
-        check_names("y", None, ["y"])
+        check_roles("y", None, ["y"])
     with pytest.raises(DataError, match="weight 'y' is the target"):
-        check_names("y", "y")
+        check_roles("y", "y")
 
 
 def test_a_target_that_is_not_there():

@@ -21,24 +21,12 @@ from spinney.cli.output import (
     write_data,
     write_text,
 )
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, warn
 
 if TYPE_CHECKING:
     from spinney.readable import ReadableTree
 
 __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
-
-
-SETTINGS = (
-    "criterion",
-    "grouping",
-    "max_depth",
-    "max_leaves",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "min_gain",
-)
 
 
 def _examples(*lines: str) -> str:
@@ -57,13 +45,14 @@ def _load(path: str) -> "ReadableTree":
 
 @click.command(
     epilog=_examples(
-        "spinney grow melons.csv --target ripe --ignore id",
-        "spinney grow melons.csv --target ripe --recipe cart -o melons.spinney",
+        "spinney grow melons.csv --target ripe --ignore id -o melons.spinney",
+        "spinney grow melons.csv --target ripe --ignore id --recipe cart",
         'spinney grow shirts.tsv --target sold --ordinal "size:small<medium<large"',
         "spinney grow votes.csv --target party --missing '?' --json > tree.json",
-        "spinney grow melons.csv --target ripe --recipe id3 --split-by umbilicus",
-        'spinney grow melons.csv --target ripe --split-by "texture = clear -> root"',
-        "cat melons.csv | spinney grow - --target ripe",
+        "spinney grow melons.csv --target ripe --ignore id --split-by umbilicus",
+        "spinney grow melons.csv --target ripe --ignore id --recipe id3 "
+        '--split-by "texture = clear -> root"',
+        "cat melons.csv | spinney grow - --target ripe --ignore id",
     )
 )
 @click.argument("data")
@@ -109,20 +98,25 @@ def grow(data: str, target: str, **options: Any) -> None:
     from spinney.files.model_file import save_model
     from spinney.growing import grow_from
     from spinney.readable import ReadableTree
-    from spinney.recipe import recipe_named
+    from spinney.recipe import SETTINGS, recipe_named
 
     output = options["output"]
     if output == STANDARD_OUTPUT:
         msg = "-o '-': a model does not go to standard output: name a file, or --json"
         raise ParameterError(msg)
+    if options["quiet"] and options["json_"]:
+        msg = "--quiet and --json exclude each other: leave one out"
+        raise ParameterError(msg)
     check_output(output, force=options["force"])
-    settings = {name: options[name] for name in SETTINGS}
-    settings["missing"] = options["missing_policy"]
+    # The shell's --missing is a marker of missing cells, as in most tools.
+    settings = {**options, "missing": options["missing_policy"]}
     model = ReadableTree(
         grow_from(
             data,
             target,
-            recipe=recipe_named(options["recipe"]).changed(**settings),
+            recipe=recipe_named(options["recipe"]).changed(
+                **{name: settings[name] for name in SETTINGS}
+            ),
             declarations=declarations_of(
                 options["nominal"],
                 options["ordinal"],
@@ -267,16 +261,7 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
         kind = "explain-node" if row is None else "explain-row"
         write_data(as_json(kind, found.as_dict(), ascii_only=plain))
     else:
-        text = str(found)
-        write_text(lambda plain: _plain(text) if plain else text, ascii_only=plain)
-
-
-def _plain(text: str) -> str:
-    # Blanks around a sign tell ours from those in names.
-    signs = {"≤": "<=", "≥": ">=", "∈": "in", "−": "-", "×": "x", "→": "->"}
-    for sign, plain in signs.items():
-        text = text.replace(f" {sign} ", f" {plain} ")
-    return text
+        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
 
 
 def _one_row(table: Any, data: str, number: int) -> Any:
@@ -307,12 +292,14 @@ def predict(model: str, data: str, **options: Any) -> None:
     DATA is a file, or - for standard input. Columns are found by name: further
     ones and any order are fine.
     """
-    from spinney.cli.predictions import as_csv, as_rows, predictions
+    from spinney.cli.predictions import as_csv, as_rows, predictions, unseen_warning
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
     loaded = _load(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
+    for name, values in loaded.unseen(table).items():
+        warn(unseen_warning(name, values))
     found = predictions(
         loaded, table, probabilities=options["probabilities"], leaf=options["leaf"]
     )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from spinney.predict import majorities
 from spinney.table import Value
 from spinney.wording import shown, value_text
 
-__all__ = ["Predictions", "as_csv", "as_rows", "predictions"]
+__all__ = ["Predictions", "as_csv", "as_rows", "predictions", "unseen_warning"]
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 
@@ -107,3 +108,13 @@ def _number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def unseen_warning(name: str, values: Sequence[Value]) -> str:
+    """Return the warning about values that the model has not seen."""
+    listed = ", ".join(repr(value_text(value)) for value in values[:5])
+    more = f" and {len(values) - 5} more" if len(values) > 5 else ""
+    return (
+        f"column {name!r} holds {listed}{more}, not seen when the model was grown: "
+        "treated as missing"
+    )

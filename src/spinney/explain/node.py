@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.candidates import TOLERANCE
+from spinney.counts import equal_to_best
 from spinney.criteria import Criterion, criterion_named, gain_ratio, split_information
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
@@ -78,6 +78,7 @@ class NodeExplanation:
     n_rows: int
     label: Value
     criterion: str
+    impurity_name: str
     impurity: float
     average_gain: float | None
     min_gain: float
@@ -89,8 +90,12 @@ class NodeExplanation:
         """Return plain data."""
         return asdict(self)
 
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return the arithmetic as it reads."""
+        return node_text(self, ascii_only=ascii_only)
+
     def __str__(self) -> str:
-        return node_text(self)
+        return self.text()
 
 
 def explain_node(model: Model, number: int) -> NodeExplanation:
@@ -115,6 +120,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         n_rows=node.n_rows,
         label=target.classes[node.label],
         criterion=criterion.name,
+        impurity_name=criterion.impurity_name,
         impurity=float(criterion.impurity(node.weights)),
         average_gain=float(np.mean(gains)) if criterion.average and gains else None,
         min_gain=model.recipe.min_gain,
@@ -134,7 +140,7 @@ def _plain(numbers: NDArray[Any]) -> tuple[float, ...]:
 def _chosen_name(tree: Tree, node: Node) -> str | None:
     if node.chosen is None:
         return None
-    return tree.schema.attributes[node.candidates[node.chosen].attribute].name
+    return tree.schema.attributes[node.candidate.attribute].name
 
 
 def _candidate_lines(
@@ -173,7 +179,7 @@ def _candidate_lines(
         ),
         known_share=counts.known_share,
         known_impurity=float(criterion.impurity(counts.total)),
-        gain=float(criterion.choose(counts)),
+        gain=float(criterion.gain(counts)),
         split_information=float(split_information(counts)),
         gain_ratio=float(gain_ratio(counts)),
         merit=float(criterion.merit(counts)),
@@ -198,16 +204,16 @@ def _why(tree: Tree, node: Node, criterion: Criterion, able: set[int]) -> str:
     name = shown(_chosen_name(tree, node) or "")
     if node.forced:
         return f"{name}: forced by the user"
-    best = node.candidates[node.chosen].merit
-    margin = TOLERANCE * max(1.0, abs(best))
+    places = sorted(able)
+    ties = equal_to_best(np.array([node.candidates[place].merit for place in places]))
     equal = [
         shown(tree.schema.attributes[node.candidates[place].attribute].name)
-        for place in sorted(able)
-        if place != node.chosen and node.candidates[place].merit >= best - margin
+        for place, tie in zip(places, ties, strict=True)
+        if tie and place != node.chosen
     ]
-    measure = criterion.name.replace("_", " ")
+    best = node.candidate.merit
     among = " among those of at least average gain" if criterion.average else ""
-    sentence = f"{name}: the greatest {measure}{among}, {best:.3f}"
+    sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
     if equal:
         sentence += (
             f"; {', '.join(equal)} {'ties' if len(equal) == 1 else 'tie'} with it, and "

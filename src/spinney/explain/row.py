@@ -1,10 +1,9 @@
 """The path of a row, in several parts where a missing value divides it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from spinney.explain.text import row_text
@@ -12,20 +11,25 @@ from spinney.model import Model
 from spinney.predict import flatten, majorities
 from spinney.table import Value
 from spinney.tree import Node, Tree
-from spinney.wording import number_text, value_text
+from spinney.wording import number_text
 
 __all__ = ["RowExplanation", "RowStep", "explain_row"]
 
 
 @dataclass(frozen=True, slots=True)
 class RowStep:
-    """A row at a node: the weight it has there, and what sent it on."""
+    """A row at a node: the weight it has there, and what sent it on.
+
+    ``value`` is the row's value of the attribute that the node asks about, and
+    ``seen`` whether the node knows a branch for it; if not it counts as missing.
+    """
 
     node: int
     depth: int
     condition: str
     weight: float
     value: Value | None
+    seen: bool
     label: Value
     leaf: bool
     distribution: tuple[float, ...]
@@ -45,17 +49,20 @@ class RowExplanation:
         """Return plain data."""
         return asdict(self)
 
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return the path as it reads."""
+        return row_text(self, ascii_only=ascii_only)
+
     def __str__(self) -> str:
-        return row_text(self)
+        return self.text()
 
 
 def explain_row(
-    model: Model, columns: Sequence[NDArray[Any]], row: int = 0
+    model: Model, cells: Sequence[NDArray[Any]], row: Mapping[str, Value | None]
 ) -> RowExplanation:
-    """Return the path of one row of encoded columns."""
+    """Return the path of a row, given as encoded columns of one cell and as it is."""
     tree, target = model.tree, model.schema.target
     flat = flatten(tree)
-    cells = [None if column is None else column[row : row + 1] for column in columns]
     weights: dict[int, float] = {}
     for entries in flat.visits(cells, 1):
         for number, weight in zip(entries.nodes, entries.weights, strict=True):
@@ -69,7 +76,7 @@ def explain_row(
                 node.depth,
                 tree.condition(node),
                 weights[number],
-                _asked_value(tree, node, cells),
+                *_asked(tree, node, cells, row),
                 target.classes[node.label],
                 node.is_leaf,
                 tuple(node.distribution.tolist()),
@@ -86,16 +93,15 @@ def explain_row(
     )
 
 
-def _asked_value(tree: Tree, node: Node, cells: Sequence[Any]) -> Value | None:
-    """Return the row's value of the attribute that a node asks about."""
+def _asked(
+    tree: Tree, node: Node, cells: Sequence[Any], row: Mapping[str, Value | None]
+) -> tuple[Value | None, bool]:
+    """Return the row's value that a node asks for, and whether it has a branch."""
     if node.split is None:
-        return None
+        return None, True
     attribute = tree.schema.attributes[node.split.attribute]
-    cell = cells[node.split.attribute][0]
-    if attribute.kind == "numeric":
-        if np.isnan(cell):
-            return None
-        return (
-            number_text(float(cell), attribute.unit) if attribute.unit else float(cell)
-        )
-    return None if cell < 0 else value_text(attribute.values[int(cell)])
+    seen = bool(node.split.branch_of(cells[node.split.attribute])[0] >= 0)
+    value = row[attribute.name]
+    if attribute.unit and isinstance(value, float):
+        return number_text(float(cells[node.split.attribute][0]), attribute.unit), seen
+    return value, seen

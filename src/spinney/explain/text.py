@@ -1,26 +1,22 @@
 """Explanations as text: counts, then impurities, then merits, then the choice."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spinney.wording import number_text, shown, weight_text
+from spinney.wording import number_text, shown, signs_to_ascii, weight_text
 
 if TYPE_CHECKING:
     from spinney.explain.node import CandidateLines, NodeExplanation
-    from spinney.explain.row import RowExplanation
+    from spinney.explain.row import RowExplanation, RowStep
 
 __all__ = ["node_text", "row_text"]
 
-IMPURITY = {
-    "gain": "entropy",
-    "gain_ratio": "entropy",
-    "gini": "gini",
-    "misclassification": "error",
-}
 
-
-def node_text(node: "NodeExplanation") -> str:
+def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     """Return the arithmetic of a node as text."""
-    impurity = IMPURITY[node.criterion]
+    if ascii_only:
+        return signs_to_ascii(node_text(_plain_signs(node)))
+    impurity = node.impurity_name
     place = " AND ".join(node.path) if node.path else "the root"
     lines = [f"Node {node.node}: {place}", ""]
     head = ("", *map(shown, node.classes), "all", impurity)
@@ -37,6 +33,22 @@ def node_text(node: "NodeExplanation") -> str:
         ]
     lines.append(f"choice: {node.why}")
     return "\n".join(lines)
+
+
+def _plain_signs(node: "NodeExplanation") -> "NodeExplanation":
+    """Return the texts that are aligned in ASCII, which may be longer."""
+    candidates = tuple(
+        replace(
+            candidate,
+            missing_goes_to=signs_to_ascii(candidate.missing_goes_to),
+            branches=tuple(
+                replace(branch, text=signs_to_ascii(branch.text))
+                for branch in candidate.branches
+            ),
+        )
+        for candidate in node.candidates
+    )
+    return replace(node, candidates=candidates)
 
 
 def _candidate(
@@ -120,16 +132,22 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def row_text(row: "RowExplanation") -> str:
+def _odd_value(step: "RowStep") -> str:
+    if step.value is None:
+        return "  (the value asked is missing)"
+    if not step.seen:
+        value = shown(step.value)
+        return f"  (the value asked, {value}, was not seen here: as if missing)"
+    return ""
+
+
+def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
     """Return the path of a row as text."""
     lines = []
     for step in row.steps:
         indent = "  " * min(step.depth, 40)
         part = "" if step.weight == 1 else f"  [weight {weight_text(step.weight)}]"
-        if step.leaf:
-            ask = f"  → {shown(step.label)}"
-        else:
-            ask = "" if step.value is not None else "  (the value asked is missing)"
+        ask = f"  → {shown(step.label)}" if step.leaf else _odd_value(step)
         lines.append(
             f"{indent}node {step.node}: {step.condition or 'the root'}{part}{ask}"
         )
@@ -138,4 +156,5 @@ def row_text(row: "RowExplanation") -> str:
         for label, share in zip(row.classes, row.probabilities, strict=True)
     )
     lines += ["", f"{shown(row.target)} = {shown(row.label)}  ({shares})"]
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return signs_to_ascii(text) if ascii_only else text

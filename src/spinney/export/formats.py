@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from spinney.errors import ParameterError, did_you_mean
+from spinney.errors import refuse_unknown
 from spinney.export.json import to_json
 from spinney.export.text import to_text
 from spinney.files.atomic import write_whole
@@ -27,9 +27,7 @@ def exported(
 ) -> str:
     """Return a model in a format; write it to a path too, if one is given."""
     if format not in FORMATS:
-        remedy = did_you_mean(str(format), FORMATS)
-        msg = f"export format {format!r} is unknown: {remedy}"
-        raise ParameterError(msg)
+        refuse_unknown("format", format, FORMATS)
     text = FORMATS[format](model)
     if path is not None:
         write_whole(path, [text.encode("utf-8")])

@@ -10,13 +10,13 @@ from json.encoder import encode_basestring
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.counts import Floats
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.export.json_reader import read_model
-from spinney.files.model_arrays import unflatten
 from spinney.files.model_check import check_model
-from spinney.files.model_header import FORMAT, FORMAT_VERSION, read_schema
+from spinney.files.model_header import FORMAT, FORMAT_VERSION
 from spinney.files.strict_json import DamageError, parse
 from spinney.model import Model
 from spinney.schema import Attribute, Schema
@@ -62,11 +62,11 @@ def to_json(model: Model) -> str:
     True
     """
     try:
-        header, arrays = check_model(model)
+        header, schema, _ = check_model(model)
     except DamageError as damage:
         msg = f"this model cannot be written as JSON: {damage}"
         raise ParameterError(msg) from None
-    tree = unflatten(arrays, read_schema(header))
+    tree = Tree(schema, model.tree.nodes)  # with values of Python's own types
     data = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -102,6 +102,8 @@ def _scalar(value: Value | None) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, np.generic):
+        return _scalar(value.item())
     return repr(value)  # the shortest text that reads back as the same number
 
 
@@ -132,19 +134,19 @@ def _candidate_data(candidate: Candidate, schema: Schema) -> dict[str, Any]:
     table = candidate.table
     return {
         "split": _split_data(candidate.split, attribute),
-        "gain": candidate.gain,
-        "merit": candidate.merit,
+        "gain": float(candidate.gain),
+        "merit": float(candidate.merit),
         "exact": candidate.exact,
         "table": {
             "values": (
                 _short(table.values)
                 if attribute.kind == "numeric"
-                else [attribute.values[code] for code in table.values.tolist()]
+                else [attribute.values[code] for code in _whole(table.values)]
             ),
             "weights": [_short(line) for line in table.weights],
-            "rows": table.rows.tolist(),
+            "rows": _whole(table.rows),
             "missing": _short(table.missing),
-            "missing_rows": table.missing_rows.tolist(),
+            "missing_rows": _whole(table.missing_rows),
         },
     }
 
@@ -160,8 +162,14 @@ def _split_data(split: Split, attribute: Attribute) -> dict[str, Any]:
         data["asks"] = "known"
         data["threshold"] = None
     else:
-        data["threshold"] = split.threshold
+        data["threshold"] = float(split.threshold)
     return {**data, "shares": _short(np.array(split.shares)), "missing": split.missing}
+
+
+def _whole(array: NDArray[np.generic]) -> list[Any]:
+    """Return counts or codes, whatever type of numbers holds them."""
+    numbers: list[Any] = np.asarray(array, dtype=np.int64).tolist()
+    return numbers
 
 
 def _short(array: Floats) -> list[float]:

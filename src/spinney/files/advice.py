@@ -1,12 +1,20 @@
 """Columns worth a second look before a tree is grown."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from spinney.cells import parse_number
 from spinney.declare import Declarations
-from spinney.table import Column, Table
+from spinney.table import Column, Table, Value
 
-__all__ = ["identifier_warnings", "number_warnings", "table_warnings"]
+__all__ = [
+    "identifier_warning",
+    "identifier_warnings",
+    "is_identifier",
+    "number_warnings",
+    "table_warnings",
+]
 
 FEWEST_IDENTIFIERS = 10
 SHARE_OF_NUMBERS = 0.9
@@ -24,11 +32,26 @@ def identifier_warnings(table: Table) -> list[str]:
     "column 'name' looks like an identifier, all 12 values differ"
     """
     return [
-        f"column {column.name!r} looks like an identifier, all {len(column.levels)} "
-        f"values differ: ignore it (--ignore {column.name})"
+        identifier_warning(column.name, len(column.levels))
         for column in table.columns
-        if _is_text(column) and _all_differ(column)
+        if column.kind == "nominal"
+        and is_identifier(column.levels, int(np.count_nonzero(~column.missing)))
     ]
+
+
+def is_identifier(levels: Sequence[Value], n_cells: int) -> bool:
+    """Tell whether so many cells are texts that all differ."""
+    if not n_cells == len(levels) >= FEWEST_IDENTIFIERS:
+        return False
+    return all(isinstance(level, str) for level in levels)
+
+
+def identifier_warning(name: str, n_values: int) -> str:
+    """Return the warning about a column that looks like an identifier."""
+    return (
+        f"column {name!r} looks like an identifier, all {n_values} values differ: "
+        f"ignore it (--ignore {name})"
+    )
 
 
 def number_warnings(
@@ -71,8 +94,3 @@ def _is_text(column: Column) -> bool:
     if column.kind != "nominal" or not column.levels:
         return False
     return all(isinstance(level, str) for level in column.levels)
-
-
-def _all_differ(column: Column) -> bool:
-    present = int(np.count_nonzero(~column.missing))
-    return present == len(column.levels) >= FEWEST_IDENTIFIERS

@@ -20,6 +20,7 @@ from spinney.files.database import connected, literal_path
 from spinney.files.paths import wrong_encoding
 from spinney.relation import first_line, load, plan, quote_text
 from spinney.table import Table
+from spinney.times import DAY_PATTERN, INSTANT_PATTERN
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -30,8 +31,6 @@ DELIMITERS = ",;\t|"
 
 _SAMPLE = 100
 _INTEGER = r"\s*[+-]?\d+\s*"
-_DAY = r"\d{4}-\d{2}-\d{2}"
-_INSTANT = _DAY + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 
 
 def read_delimited(
@@ -196,9 +195,9 @@ def _types(texts: "DuckDBPyRelation", names: Mapping[str, str]) -> dict[str, str
             f"bool_and({test}) FILTER (WHERE {column} IS NOT NULL)"
             for test in (
                 f"{number} IS NOT NULL AND NOT contains({column}, '_')",
-                f"{dated}({column}, '{_DAY}') "
+                f"{dated}({column}, '{DAY_PATTERN}') "
                 f"AND TRY_CAST({column} AS DATE) IS NOT NULL ELSE false END",
-                f"{dated}({column}, '{_INSTANT}') "
+                f"{dated}({column}, '{INSTANT_PATTERN}') "
                 f"AND TRY_CAST({column} AS TIMESTAMP) IS NOT NULL ELSE false END",
                 f"{large} (regexp_full_match({column}, '{_INTEGER}') AND "
                 f"coalesce({size} > {LARGEST_EXACT_INTEGER}, true)) ELSE true END",

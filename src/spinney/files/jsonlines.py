@@ -10,14 +10,12 @@ from spinney.cells import column_from_values
 from spinney.declare import Declarations, check_declarations, check_names
 from spinney.errors import DataError
 from spinney.table import Column, Table
+from spinney.times import DAY_PATTERN, INSTANT_PATTERN
 
 __all__ = ["read_json_lines"]
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_INSTANT = re.compile(
-    _DAY.pattern + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?",
-    re.ASCII,
-)
+_DAY = re.compile(DAY_PATTERN, re.ASCII)
+_INSTANT = re.compile(INSTANT_PATTERN, re.ASCII)
 
 
 def read_json_lines(path: Path, origin: str, *, declarations: Declarations) -> Table:

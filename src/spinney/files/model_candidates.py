@@ -142,7 +142,7 @@ def _check_counts(arrays: Arrays, places: Places) -> None:
     node = places.node_of_candidate
     expected = arrays["node.weights"][node]
     other = "the counts of candidate {} are not those of its node"
-    require(close(total, expected, expected), other)
+    require(close(total, expected), other)
     require(total_rows.sum(axis=1) == arrays["node.rows"][node], other)
     shares = arrays["split.shares"]
     require(amounts(shares), "candidate {} has a share that is no amount", of_share)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import Floats, Integers
 from spinney.files.model_arrays import REASONS, Arrays, children_of, flatten
 from spinney.files.model_candidates import check_candidates
 from spinney.files.model_header import (
@@ -29,22 +28,23 @@ from spinney.files.model_rules import (
 )
 from spinney.files.strict_json import DamageError, dump
 from spinney.model import Model
+from spinney.predict import majorities
 from spinney.schema import Schema
-from spinney.tree import TIE, Tree
+from spinney.tree import Tree
 
 __all__ = ["MAX_NODES", "check_arrays", "check_model", "check_tree"]
 
 MAX_NODES = 10_000_000
 
 
-def check_model(model: Model) -> tuple[dict[str, Any], Arrays]:
-    """Return the header and the arrays of a model that can be read back."""
+def check_model(model: Model) -> tuple[dict[str, Any], Schema, Arrays]:
+    """Return the header, its schema and the arrays of a model that can be read back."""
     header = header_of(model)
-    read_schema(header)
+    schema = read_schema(header)
     read_recipe(header["recipe"])
     read_fingerprint(header["fingerprint"])
     dump(header)
-    return header, check_tree(model.tree)
+    return header, schema, check_tree(model.tree)
 
 
 def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
@@ -181,7 +181,7 @@ def _check_nodes(arrays: Arrays) -> None:
         "the distribution of node {} does not add up to 1",
     )
     require(
-        arrays["node.label"] == _majorities(shares),
+        arrays["node.label"] == majorities(shares),
         "the label of node {} is not the majority of its distribution",
     )
     require(within(arrays["node.forced"], 0, 2), "node {} has a bad mark (forced)")
@@ -189,18 +189,11 @@ def _check_nodes(arrays: Arrays) -> None:
     together = np.zeros_like(weights)
     np.add.at(together, arrays["node.parent"][1:], weights[1:])
     require(
-        ~inner[:, None] | close(together, weights, weights),
+        ~inner[:, None] | close(together, weights),
         "the weights of the children of node {} do not add up to its own",
     )
     n_rows = np.bincount(arrays["node.parent"][1:], rows[1:], minlength=len(rows))
     require(~inner | (n_rows >= rows), "the children of node {} lack some of its rows")
-
-
-def _majorities(shares: Floats) -> Integers:
-    """Return the majority of each line, as :func:`spinney.tree.majority` does."""
-    best = shares.max(axis=1, keepdims=True)
-    equal = shares >= best - TIE * np.maximum(1.0, np.abs(best))
-    return np.asarray(shares.shape[1] - 1 - np.argmax(equal[:, ::-1], axis=1))
 
 
 def _check_choices(arrays: Arrays) -> None:

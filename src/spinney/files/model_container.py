@@ -113,9 +113,14 @@ def _why_foreign(data: bytes, length: int, max_header: int) -> str:
     if data.startswith(_PICKLE):
         return "it looks like a pickle, which is never loaded as it could run code"
     if data.lstrip()[:1] == b"{":
-        return "it is JSON text, not a model file (from_json reads the JSON of a tree)"
+        return (
+            "it is JSON text, not a model file: a JSON export is for reading, and "
+            "spinney.load reads the .spinney file of the tree"
+        )
     if len(data) < LENGTH or len(data) - LENGTH < length <= max_header:
         return "it ends before its header does"
+    if data[:LENGTH].isascii() and data[:LENGTH].decode().isprintable():
+        return "it is text, not a model file"
     return f"its first bytes tell a header of {length} bytes, over {max_header}"
 
 

@@ -110,7 +110,7 @@ def save_model(
 
 
 def _parts(model: Model) -> list[bytes]:
-    header, arrays = check_model(model)
+    header, _, arrays = check_model(model)
     texts = {
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),

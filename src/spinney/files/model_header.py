@@ -17,7 +17,7 @@ from spinney.model import Fingerprint, Model
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema, Target
 from spinney.table import Value, level_order
-from spinney.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
+from spinney.times import TIME_UNITS
 
 __all__ = [
     "FORMAT",
@@ -44,7 +44,6 @@ KEYS = ("target", "classes", "attributes", "markers", "recipe", "fingerprint")
 OPTIONAL = "optional."
 
 _KINDS = ("nominal", "ordinal", "numeric")
-_TIMES = (CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT)
 
 
 def header_of(model: Model) -> dict[str, Any]:
@@ -181,7 +180,7 @@ def _read_attribute(data: object, place: int) -> Attribute:
         msg = f"{what} is numeric and yet has a list of values"
         raise DamageError(msg)
     unit = None if entry["unit"] is None else text(entry["unit"], f"the unit of {what}")
-    if unit is not None and " since " in unit and unit not in _TIMES:
+    if unit is not None and " since " in unit and unit not in TIME_UNITS.values():
         msg = f"{what} has an unknown unit {unit[:80]!r}"
         raise DamageError(msg)
     return Attribute(text(entry["name"], f"the name of {what}"), kind, values, unit)

@@ -50,9 +50,9 @@ def amounts(array: Floats) -> Truths:
     return np.asarray(np.isfinite(array) & (array >= 0))
 
 
-def close(sums: Floats, expected: Floats, scale: Floats) -> Truths:
+def close(sums: Floats, expected: Floats) -> Truths:
     """Return where sums are as expected, but for what fractional rows may lose."""
-    margin = WEIGHTS_TOLERANCE * scale.sum(axis=1, keepdims=True)
+    margin = WEIGHTS_TOLERANCE * expected.sum(axis=1, keepdims=True)
     return np.asarray(np.abs(sums - expected) <= margin)
 
 

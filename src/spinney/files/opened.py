@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.declare import Declarations
 from spinney.errors import ParameterError
-from spinney.files.paths import STANDARD_INPUT, format_of, readable
-from spinney.relation import SqlColumn, plan
+from spinney.files.paths import (
+    STANDARD_INPUT,
+    format_of,
+    readable,
+    refuse_file_options,
+)
+from spinney.relation import SqlColumn, is_relation, plan
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -38,8 +43,9 @@ def opened_relation(
 ) -> Iterator[OpenRelation]:
     """Open a CSV, TSV or Parquet file, or take a relation as it is."""
     if not isinstance(data, (str, os.PathLike)):
-        if type(data).__name__ != "DuckDBPyRelation":
+        if not is_relation(data):
             raise _no_relation(type(data).__name__)
+        refuse_file_options(format, encoding)
         columns = plan(data, declarations)
         yield OpenRelation(data, columns, connection, declarations.missing)
         return

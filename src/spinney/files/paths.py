@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.errors import DataError, ParameterError, refuse_unknown
 
-__all__ = ["FORMATS", "STANDARD_INPUT", "format_of", "readable"]
+__all__ = ["FORMATS", "STANDARD_INPUT", "format_of", "readable", "refuse_file_options"]
 
 STANDARD_INPUT = "-"
+UTF8 = "utf-8"
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -40,8 +41,7 @@ def format_of(path: str, *, declared: str | None = None) -> str:
     """
     if declared is not None:
         if declared not in FORMATS:
-            msg = f"format {declared!r} is unknown: {did_you_mean(declared, FORMATS)}"
-            raise ParameterError(msg)
+            refuse_unknown("format", declared, FORMATS)
         return declared
     if path == STANDARD_INPUT:
         return "csv"
@@ -54,6 +54,14 @@ def format_of(path: str, *, declared: str | None = None) -> str:
         )
         raise DataError(msg)
     return SUFFIXES[plain.suffix]
+
+
+def refuse_file_options(format: str | None, encoding: str) -> None:
+    """Refuse what only a file has, for a table that is none."""
+    for name, value, usual in (("format", format, None), ("encoding", encoding, UTF8)):
+        if value != usual:
+            msg = f"{name}={value!r} is for files: leave it out for data in memory"
+            raise ParameterError(msg)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """The one door for tables: files, frames, arrays, dictionaries and relations."""
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,13 @@ import numpy as np
 from spinney.declare import Declarations, check_declarations, nothing_left
 from spinney.errors import DataError
 from spinney.files.arrays import read_array, read_columns
-from spinney.files.paths import STANDARD_INPUT, format_of, readable
+from spinney.files.paths import (
+    STANDARD_INPUT,
+    format_of,
+    readable,
+    refuse_file_options,
+)
+from spinney.relation import is_relation, load, plan
 from spinney.table import Table
 
 __all__ = ["read_table"]
@@ -61,6 +66,7 @@ def read_table(
     if isinstance(data, (str, os.PathLike)):
         table = _read_file(os.fspath(data), declared, format, encoding)
     else:
+        refuse_file_options(format, encoding)
         table = _read_object(data, declared)
     if not table.columns:
         raise nothing_left(declared)
@@ -76,9 +82,7 @@ def _read_object(data: Any, declarations: Declarations) -> Table:
         return read_array(data, declarations=declarations)
     if isinstance(data, Mapping):
         return read_columns(data, declarations=declarations)
-    if _is_relation(data):
-        from spinney.relation import load, plan
-
+    if is_relation(data):
         return load(data, plan(data, declarations))
     from spinney.files.frames import is_frame, is_series, read_frame, read_stream
 
@@ -91,11 +95,6 @@ def _read_object(data: Any, declarations: Declarations) -> Table:
         "frame, an array of two dimensions or a dict of columns"
     )
     raise DataError(msg)
-
-
-def _is_relation(data: Any) -> bool:
-    duckdb = sys.modules.get("duckdb")
-    return duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation)
 
 
 def _read_file(
@@ -144,7 +143,6 @@ def _read_arff(path: Path, origin: str, declarations: Declarations, _: str) -> T
 
 def _read_parquet(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
     from spinney.files.parquet import open_parquet
-    from spinney.relation import load, plan
 
     with open_parquet(path, origin) as (_connection, relation, names):
         return load(relation, plan(relation, declarations, names=names))

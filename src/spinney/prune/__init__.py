@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from spinney.errors import ParameterError, did_you_mean
+from spinney.errors import refuse_unknown
 from spinney.prune.pre_pruning import pre_pruning
 from spinney.prune.reduced_error import reduced_error
 from spinney.prune.validation import PruneStep, validate
@@ -34,6 +34,5 @@ def pruned(
 ) -> Pruned:
     """Prune a tree against coded validation rows."""
     if method not in METHODS:
-        msg = f"method={method!r} is unknown: {did_you_mean(str(method), METHODS)}"
-        raise ParameterError(msg)
+        refuse_unknown("method", method, METHODS)
     return Pruned(*METHODS[method](tree, validate(tree, columns, classes)))

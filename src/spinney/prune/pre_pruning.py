@@ -6,9 +6,10 @@ the finished tree is walked from the root, and a node whose split does not help
 becomes a leaf before anything below it is looked at.
 """
 
+from spinney.counts import TOLERANCE
 from spinney.prune.cutting import cut
 from spinney.prune.validation import PruneStep, Validation
-from spinney.tree import TIE, Node, Tree
+from spinney.tree import Node, Tree
 
 __all__ = ["pre_pruning"]
 
@@ -34,7 +35,7 @@ def pre_pruning(
             children = tree.children(node)
             below = sum(right[child.number] for child in children)
             split = accuracy - right[node.number] + below
-            helps = bool(split > accuracy + TIE)
+            helps = bool(split > accuracy + TOLERANCE)
             steps.append(
                 PruneStep(
                     node.number,

@@ -5,9 +5,10 @@ if that raises the accuracy on the validation rows; where it changes nothing the
 node stays, as in the worked example of the watermelons.
 """
 
+from spinney.counts import TOLERANCE
 from spinney.prune.cutting import cut
 from spinney.prune.validation import PruneStep, Validation
-from spinney.tree import TIE, Tree
+from spinney.tree import Tree
 
 __all__ = ["reduced_error"]
 
@@ -29,7 +30,7 @@ def reduced_error(
         as_tree = float(sum(below[child] for child in node.children))
         as_leaf = float(validation.right[node.number])
         after = total - as_tree + as_leaf
-        better = as_leaf > as_tree + TIE
+        better = as_leaf > as_tree + TOLERANCE
         below[node.number] = as_leaf if better else as_tree
         steps.append(
             PruneStep(

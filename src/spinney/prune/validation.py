@@ -20,7 +20,8 @@ class PruneStep:
     """One node examined: the accuracy of the whole tree before and after a change.
 
     ``node`` is its number in the tree before pruning, ``condition`` the branch that
-    leads to it, and ``pruned`` whether it became a leaf.
+    leads to it, and ``pruned`` whether it became a leaf. A row that a missing value
+    divides counts here by its parts, while ``score`` asks for its one label.
     """
 
     node: int

@@ -13,7 +13,9 @@ from spinney.counts import CountTable, Floats, Integers
 from spinney.schema import Schema
 from spinney.split import Split
 
-__all__ = ["Request", "Source", "Totals"]
+__all__ = ["ROOT", "Request", "Source", "Totals"]
+
+ROOT = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +36,8 @@ class Request:
 
 class Source(Protocol):
     """What answers a learner's questions; nodes are known by number, the root is 0.
+
+    A source can grow one tree after another, but one at a time.
 
     ``whole`` says that every row's own weight is a whole number, so that sums are
     exact in any order and siblings may be had by subtraction.
@@ -61,6 +65,7 @@ class Source(Protocol):
         """Send the rows of a node to its children.
 
         ``children`` maps branches to node numbers; a branch that is not there
-        will never be asked about. The node itself is not asked about again.
+        will never be asked about. The node itself, unless it is the root, is not
+        asked about again.
         """
         ...

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney.counts import CountTable, Floats, Integers
 from spinney.schema import Schema
-from spinney.sources.base import Request, Totals
+from spinney.sources.base import ROOT, Request, Totals
 from spinney.split import Split
 
 __all__ = ["MemorySource"]
@@ -48,7 +48,6 @@ class MemorySource:
     ) -> None:
         self.schema = schema
         self.whole = weights is None or bool(np.all(weights == np.floor(weights)))
-        self._columns = list(columns)
         self._classes = np.asarray(classes, dtype=np.int64)
         self._values: list[NDArray[Any]] = []
         self._ranks: list[Integers] = []
@@ -63,11 +62,11 @@ class MemorySource:
         n_rows = len(self._classes)
         everything = np.arange(n_rows)
         own = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)
-        self._members: dict[int, tuple[Integers, Floats]] = {0: (everything, own)}
+        self._members: dict[int, tuple[Integers, Floats]] = {ROOT: (everything, own)}
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
-        _, weights = self._members[0]
+        _, weights = self._members[ROOT]
         n_classes = self.schema.n_classes
         return Totals(*_tallied(self._classes, weights, n_classes))
 
@@ -83,8 +82,12 @@ class MemorySource:
 
     def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
         """Send the rows of a node to its children."""
-        rows, weights = self._members.pop(node)
-        branches = split.branch_of(self._columns[split.attribute][rows])
+        rows, weights = self._members[node]
+        if node != ROOT:  # the root stays, for the next tree
+            del self._members[node]
+        # A missing cell has rank -1, and so finds the -1 at the end.
+        goes = np.append(split.branch_of(self._values[split.attribute]), -1)
+        branches = goes[self._ranks[split.attribute][rows]]
         if split.missing is not None:
             branches = np.where(branches < 0, split.missing, branches)
         absent = branches < 0

@@ -6,9 +6,9 @@ branch, the branch's share where the value is missing and the split divides such
 rows, and 0 otherwise. So no row is marked, copied or numbered: one grouped
 statement answers a whole level::
 
-    WITH cell AS (SELECT … AS a0, … AS a1, … AS class, … AS weight FROM the relation)
-    SELECT node, class, a0, a1, GROUPING(a0, a1), count(*), sum(weight * part)
-    FROM cell, the nodes, LATERAL (SELECT CASE node WHEN 5 THEN … END AS part)
+    SELECT node, class, count(*), sum(weight * part), a0, a1, GROUPING(a0, a1)
+    FROM (SELECT … AS a0, … AS a1, … AS class, … AS weight FROM the relation),
+         (the nodes), LATERAL (SELECT CASE node WHEN 5 THEN … END AS part)
     WHERE part > 0
     GROUP BY GROUPING SETS ((node, class, a0), (node, class, a1))
 
@@ -18,7 +18,8 @@ and written as escaped literals by one function where there is only a relation.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,16 +27,15 @@ import numpy as np
 from spinney.counts import CountTable
 from spinney.relation import SqlColumn, quote_text, translated_errors
 from spinney.schema import Schema
-from spinney.sources.base import Request, Totals
+from spinney.sources.base import ROOT, Request, Totals
 from spinney.split import Split, Threshold
 from spinney.table import Value
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["RELATION", "Cells", "Engine", "SqlSource"]
+__all__ = ["Engine", "SqlRows", "SqlSource"]
 
-RELATION = "spinney_rows"
 # GROUPING takes at most 64 columns in DuckDB.
 GROUPING_COLUMNS = 60
 
@@ -45,10 +45,24 @@ Entry = tuple[Any, int, int, float]
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Runs statements over a relation; values are bound if there is a connection."""
+    """Runs statements over a relation; values are bound if there is a connection.
+
+    In statements the relation goes by ``name``, which is nobody else's.
+    """
 
     relation: "DuckDBPyRelation"
     connection: "DuckDBPyConnection | None" = None
+    name: str = field(default_factory=lambda: f"spinney_rows_{token_hex(8)}")
+
+    def __enter__(self) -> "Engine":
+        if self.connection is not None:
+            with translated_errors("the table"):
+                self.connection.register(self.name, self.relation)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.connection is not None:
+            self.connection.unregister(self.name)
 
     def mark(self, value: str | float, values: list[str | float]) -> str:
         """Return what stands for a value in a statement; note it if it is bound."""
@@ -62,19 +76,19 @@ class Engine:
     def fetch(
         self, statement: str, values: Sequence[str | float] = ()
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement about ``spinney_rows``."""
+        """Return the rows of a statement about ``name``."""
         with translated_errors("the table"):
             if self.connection is None:
-                answer = self.relation.query(RELATION, statement)
+                answer = self.relation.query(self.name, statement)
                 return [] if answer is None else answer.fetchall()
-            self.relation.create_view(RELATION, replace=True)
             return self.connection.execute(statement, list(values)).fetchall()
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class SqlRows:
     """The columns that the learner needs, as SQL over the relation."""
 
+    relation: str
     attributes: tuple[SqlColumn, ...]
     target: SqlColumn
     weight: SqlColumn | None = None
@@ -90,7 +104,7 @@ class Cells:
             f"{self.target.expression} AS class",
             f"CAST({weight} AS DOUBLE) AS weight",
         ]
-        inner = f"SELECT {', '.join(named)} FROM {RELATION}"
+        inner = f"SELECT {', '.join(named)} FROM {self.relation}"
         return f"SELECT * FROM ({inner}) WHERE class IS NOT NULL AND weight > 0"
 
 
@@ -101,27 +115,27 @@ class SqlSource:
     ----------
     engine : Engine
         Where the rows are.
-    cells : Cells
+    rows : SqlRows
         The attributes, target and weight as SQL.
     schema : Schema
         What the codes mean.
     """
 
-    def __init__(self, engine: Engine, cells: Cells, schema: Schema) -> None:
+    def __init__(self, engine: Engine, rows: SqlRows, schema: Schema) -> None:
         self.schema = schema
         self._engine = engine
-        self._cells = cells
+        self._rows = rows
         self._codes = [
             {column.text(value): code for code, value in enumerate(attribute.values)}
             for column, attribute in zip(
-                cells.attributes, schema.attributes, strict=True
+                rows.attributes, schema.attributes, strict=True
             )
         ]
         self._classes = {
-            _class_key(cells.target, label): code
+            _class_key(rows.target, label): code
             for code, label in enumerate(schema.target.classes)
         }
-        self._paths: dict[int, Path] = {0: ()}
+        self._paths: dict[int, Path] = {ROOT: ()}
         self._totals, self.whole = self._count_classes()
 
     def _count_classes(self) -> tuple[Totals, bool]:
@@ -130,7 +144,7 @@ class SqlSource:
         whole = True
         statement = (
             "SELECT class, count(*), sum(weight), bool_and(weight = floor(weight)) "
-            f"FROM ({self._cells.select()}) GROUP BY class"
+            f"FROM ({self._rows.select()}) GROUP BY class"
         )
         for label, count, weight, is_whole in self._engine.fetch(statement):
             code = self._classes[label]
@@ -144,7 +158,7 @@ class SqlSource:
 
     def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
         """Remember the paths of the children."""
-        path = self._paths.pop(node)
+        path = self._paths[node] if node == ROOT else self._paths.pop(node)
         for branch, child in children.items():
             self._paths[child] = (*path, (split, branch))
 
@@ -181,7 +195,7 @@ class SqlSource:
         statement = (
             "SELECT node, class, count(*), sum(weight * part), "
             f"{', '.join([*columns, *groupings])} "
-            f"FROM ({self._cells.select()}), "
+            f"FROM ({self._rows.select()}), "
             f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
             f"LATERAL (SELECT CASE node {cases} END AS part) "
             f"WHERE part > 0 GROUP BY GROUPING SETS ({sets})"
@@ -212,7 +226,7 @@ class SqlSource:
 
     def _texts_of(self, split: Split, branch: int) -> list[str]:
         """Return the texts of the codes that take a branch."""
-        column = self._cells.attributes[split.attribute]
+        column = self._rows.attributes[split.attribute]
         levels = self.schema.attributes[split.attribute].values
         goes = split.branch_of(np.arange(len(levels)))
         return [column.text(levels[code]) for code in np.flatnonzero(goes == branch)]

@@ -8,42 +8,45 @@ import numpy as np
 from spinney.errors import DataError, did_you_mean
 from spinney.relation import SqlColumn
 from spinney.schema import Attribute, Schema, Target
-from spinney.sources.sql import RELATION, Cells, Engine
+from spinney.sources.sql import Engine, SqlRows
 from spinney.table import Column, Value, factorise, level_order
 
 __all__ = [
-    "cells_of",
     "check_weights",
     "count_classes",
+    "rows_of",
     "schema_of",
     "target_column",
 ]
 
 
-def cells_of(columns: Sequence[SqlColumn], target: str, weight: str | None) -> Cells:
+def rows_of(
+    engine: Engine, columns: Sequence[SqlColumn], target: str, weight: str | None
+) -> SqlRows:
     """Tell the attributes from the target and the weight."""
     by_name = {column.name: column for column in columns}
     for name in (target, weight):
         if name is not None and name not in by_name:
             msg = f"there is no column {name!r}: {did_you_mean(name, by_name)}"
             raise DataError(msg)
-    return Cells(
+    return SqlRows(
+        engine.name,
         tuple(column for column in columns if column.name not in (target, weight)),
         by_name[target],
         None if weight is None else by_name[weight],
     )
 
 
-def check_weights(engine: Engine, cells: Cells) -> None:
-    """Refuse a weight column with missing or negative cells."""
-    if cells.weight is None:
+def check_weights(engine: Engine, rows: SqlRows) -> None:
+    """Refuse a weight column with missing or negative rows."""
+    if rows.weight is None:
         return
-    column = cells.weight
+    column = rows.weight
     if column.kind != "numeric":
         msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
         raise DataError(msg)
     cell = column.expression
-    statement = f"SELECT min({cell}), count(*) - count({cell}) FROM {RELATION}"
+    statement = f"SELECT min({cell}), count(*) - count({cell}) FROM {engine.name}"
     ((least, absent),) = engine.fetch(statement)
     if absent or (least is not None and least < 0):
         odd = f"{absent} missing cells" if absent else f"the weight {least}"
@@ -51,20 +54,20 @@ def check_weights(engine: Engine, cells: Cells) -> None:
         raise DataError(msg)
 
 
-def count_classes(engine: Engine, cells: Cells) -> tuple[int, int]:
+def count_classes(engine: Engine, rows: SqlRows) -> tuple[int, int]:
     """Return how many rows have a class, and how many there are."""
-    statement = f"SELECT count({cells.target.expression}), count(*) FROM {RELATION}"
+    statement = f"SELECT count({rows.target.expression}), count(*) FROM {engine.name}"
     ((known, n_rows),) = engine.fetch(statement)
     return int(known), int(n_rows)
 
 
-def target_column(engine: Engine, cells: Cells) -> Column:
+def target_column(engine: Engine, rows: SqlRows) -> Column:
     """Return the distinct classes as a column."""
-    found = engine.fetch(f"SELECT DISTINCT class FROM ({cells.select()})")
+    found = engine.fetch(f"SELECT DISTINCT class FROM ({rows.select()})")
     if not found:
-        msg = f"target {cells.target.name!r}: every cell is missing, or has no weight"
+        msg = f"target {rows.target.name!r}: every cell is missing, or has no weight"
         raise DataError(msg)
-    column = cells.target
+    column = rows.target
     if column.kind == "numeric":
         numbers = np.array([float(value) for (value,) in found])
         return Column(column.name, "numeric", numbers, unit=column.unit)
@@ -73,26 +76,26 @@ def target_column(engine: Engine, cells: Cells) -> Column:
 
 
 def schema_of(
-    engine: Engine, cells: Cells, target: Target, *, markers: tuple[str, ...] = ()
+    engine: Engine, rows: SqlRows, target: Target, *, markers: tuple[str, ...] = ()
 ) -> Schema:
     """Return the schema: nominal values are those that occur, sorted."""
     nominal = [
         place
-        for place, column in enumerate(cells.attributes)
+        for place, column in enumerate(rows.attributes)
         if column.kind == "nominal"
     ]
     levels: dict[int, tuple[Value, ...]] = {}
     if nominal:
         wanted = ", ".join(f"list(DISTINCT a{place})" for place in nominal)
-        (found,) = engine.fetch(f"SELECT {wanted} FROM ({cells.select()})")
+        (found,) = engine.fetch(f"SELECT {wanted} FROM ({rows.select()})")
         for place, texts in zip(nominal, found, strict=True):
-            levels[place] = _sorted(cells.attributes[place], texts or ())
+            levels[place] = _sorted(rows.attributes[place], texts or ())
     return Schema(
         tuple(
             Attribute(
                 column.name, column.kind, levels.get(place, column.levels), column.unit
             )
-            for place, column in enumerate(cells.attributes)
+            for place, column in enumerate(rows.attributes)
         ),
         target,
         markers,
