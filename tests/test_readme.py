@@ -1,25 +1,30 @@
-"""The Python tour of README says what really happens."""
+"""README and the pages of docs say what really happens."""
 
 import doctest
 import shutil
 from pathlib import Path
 
+import pytest
+
+import spinney
+
 ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "docs/tables.md", "docs/growing.md", "docs/model-files.md")
 
 
-def test_python_tour(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_of_a_page(page, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copytree(ROOT / "tests" / "tables", tmp_path / "tests" / "tables")
     monkeypatch.chdir(tmp_path)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    test = doctest.DocTestParser().get_doctest(readme, {}, "README.md", None, 0)
-    assert len(test.examples) > 10
-    result = doctest.DocTestRunner().run(test)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    test = doctest.DocTestParser().get_doctest(text, {}, page, None, 0)
+    assert len(test.examples) >= 4
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
     assert result.failed == 0
 
 
 def test_picture_is_the_tree_of_the_demo():
-    import spinney
-
     model = spinney.grow(
         ROOT / "examples" / "melons.csv", "ripe", ignore=["id"], recipe="id3"
     )
