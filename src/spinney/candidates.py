@@ -134,31 +134,57 @@ def multiway(table: CountTable, codes: Integers) -> Groupings | None:
 
 
 def subsets(table: CountTable, *, free: bool = True) -> Groupings | None:
-    """Return two-sided groupings of the codes that occur.
+    """Return two-sided groupings of the codes that occur; the first code is left.
 
     ``free`` says that every subset is allowed and counted as it is.
     """
-    codes = table.values
-    if len(codes) < 2:
+    k = len(table.values)
+    if k < 2:
         return None
     present = table.rows.any(axis=0)
     two_classes = present.sum() <= 2
-    exact = True
-    if two_classes and free:
-        masks = _prefixes(_class_share(table.weights[:, present]))
-    elif len(codes) <= ENUMERATED:
-        masks = _all_subsets(len(codes))
-    elif two_classes:
-        masks, exact = _prefixes(_class_share(table.weights[:, present])), False
-    else:
-        masks, exact = _prefixes(_principal_score(table.weights)), False
-    table_of_ways = _two_sides(table, masks @ table.weights, masks @ table.rows)
+    if k <= ENUMERATED and not (two_classes and free):
+        return _every_subset(table)
+    if two_classes:
+        return _prefixes(table, _class_share(table.weights[:, present]), exact=free)
+    return _prefixes(table, _principal_score(table.weights), exact=False)
+
+
+def _prefixes(table: CountTable, scores: Floats, *, exact: bool) -> Groupings:
+    """Return the prefixes of the values in order of score, as left or right sides."""
+    order = np.argsort(scores, kind="stable")
+    left = table.weights[order].cumsum(axis=0)[:-1]
+    left_rows = table.rows[order].cumsum(axis=0)[:-1]
+    stack = _two_sides(table, left, left_rows)
+    swapped = np.arange(len(left)) < int(np.flatnonzero(order == 0)[0])
+    stack.weights[swapped] = stack.weights[swapped, ::-1]
+    stack.rows[swapped] = stack.rows[swapped, ::-1]
 
     def sides(way: int) -> Sides:
-        left, right = codes[masks[way]], codes[~masks[way]]
-        return tuple(tuple(map(int, side)) for side in (left, right))
+        parts = order[: way + 1], order[way + 1 :]
+        left, right = reversed(parts) if swapped[way] else parts
+        return _codes(table, left), _codes(table, right)
 
-    return Groupings(table_of_ways, sides, exact=exact)
+    return Groupings(stack, sides, exact=exact)
+
+
+def _every_subset(table: CountTable) -> Groupings:
+    """Return every subset that holds the first value, but not all of them."""
+    k = len(table.values)
+    numbers = np.arange(2 ** (k - 1) - 1)
+    rest = (numbers[:, None] >> np.arange(k - 1)) & 1
+    masks = np.hstack([np.ones((len(numbers), 1), dtype=bool), rest.astype(bool)])
+    stack = _two_sides(table, masks @ table.weights, masks @ table.rows)
+
+    def sides(way: int) -> Sides:
+        left, right = np.flatnonzero(masks[way]), np.flatnonzero(~masks[way])
+        return _codes(table, left), _codes(table, right)
+
+    return Groupings(stack, sides)
+
+
+def _codes(table: CountTable, places: Integers) -> tuple[int, ...]:
+    return tuple(sorted(map(int, table.values[places])))
 
 
 def _class_share(weights: Floats) -> Floats:
@@ -168,23 +194,6 @@ def _class_share(weights: Floats) -> Floats:
         weights[:, -1], totals, out=np.zeros_like(totals), where=totals > 0
     )
     return shares
-
-
-def _prefixes(scores: Floats) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
-    """Return the prefixes of the values in order of score, the first value left."""
-    order = np.argsort(scores, kind="stable")
-    place = np.empty(len(scores), dtype=np.int64)
-    place[order] = np.arange(len(scores))
-    masks = place[None, :] <= np.arange(len(scores) - 1)[:, None]
-    return np.where(masks[:, :1], masks, ~masks)
-
-
-def _all_subsets(k: int) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
-    """Return every subset that holds the first of k values, but not all of them."""
-    numbers = np.arange(2 ** (k - 1) - 1)
-    rest = (numbers[:, None] >> np.arange(k - 1)) & 1
-    first = np.ones((len(numbers), 1), dtype=bool)
-    return np.hstack([first, rest.astype(bool)])
 
 
 def _principal_score(weights: Floats) -> Floats:

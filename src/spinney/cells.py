@@ -38,6 +38,7 @@ __all__ = [
     "LARGEST_EXACT_INTEGER",
     "coded_column",
     "column_from_values",
+    "is_missing",
     "marker_numbers",
     "numeric_column",
     "parse_number",
@@ -54,6 +55,13 @@ __all__ = [
 LARGEST_EXACT_INTEGER = 2**53
 
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
+
+
+def is_missing(cell: object) -> bool:
+    """Tell whether a cell of a Python sequence is None, NaN or one of pandas' NA."""
+    if type(cell).__name__ in _MISSING_TYPES:
+        return True
+    return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
 
 
 def parse_number(text: str) -> float | None:

@@ -5,7 +5,7 @@ nominal, a text ordinal, a column ignored, a text such as ``NA`` missing.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spinney.errors import DataError, ParameterError, did_you_mean
@@ -175,9 +175,13 @@ def declarations_of(
         "missing_values": missing_values,
     }
     for name, given in lists.items():
-        if isinstance(given, str):
-            msg = f"{name}={given!r} must be a list, such as [{given!r}]"
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            msg = f"{name}={given!r} must be a list of texts, such as ['x']"
             raise ParameterError(msg)
+        for text in given:
+            if not isinstance(text, str):
+                msg = f"{name}: {text!r} is no text"
+                raise ParameterError(msg)
     if isinstance(ordinal, Mapping):
         levels = {name: tuple(map(str, given)) for name, given in ordinal.items()}
     else:

@@ -15,6 +15,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from spinney.cells import is_missing
+from spinney.counts import Floats
 from spinney.errors import DataError
 from spinney.files import read_table
 from spinney.growing import grow_model
@@ -121,14 +123,25 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is as good as absent.
         """
+        # A fit that fails, or is interrupted, leaves the old model as it was.
+        new = type(self)(**self.get_params(deep=False))
+        new._fit(X, y, sample_weight)
+        parameters = self.get_params(deep=False)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        for name, value in vars(new).items():
+            if name not in parameters:
+                setattr(self, name, value)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn, as a new estimator that nobody else knows yet."""
         self._by_name = False
         table = self._validated(X, y, reset=True)
         classes, codes = self._validated_classes(y, table.n_rows)
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, np.zeros((table.n_rows, 1)), ensure_non_negative=True
-            ).astype(np.float64)
+            weights = _checked_weights(sample_weight, table.n_rows)
         name = getattr(y, "name", None)
         target = Target(name if isinstance(name, str) else "y", classes)
         training = training_set(table, target, classes=codes, weights=weights)
@@ -141,7 +154,6 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
             force=self.force,
         )
         self._adopt(model)
-        return self
 
     def _recipe(self) -> Recipe:
         settings = {name: getattr(self, name) for name in SETTINGS}
@@ -201,8 +213,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
     def _validated_classes(self, y: Any, n_rows: int) -> tuple[tuple[Any, ...], Any]:
         """Return the classes of y and each row's."""
         labels = column_or_1d(y, warn=True)
-        if labels.dtype == object and any(x is None or x != x for x in labels):
+        if labels.dtype == object and any(map(is_missing, labels)):
             msg = "Input y contains NaN or None: every row needs a class"
+            raise DataError(msg)
+        if labels.dtype.kind in "mM":
+            msg = "y holds dates or times: make them text to take them as classes"
             raise DataError(msg)
         if len(labels) != n_rows:
             msg = f"X has {n_rows} rows and y has {len(labels)}: they must match"
@@ -233,9 +248,12 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         target = self._grown().schema.target
         column = check_target(table, target.name)
         right = majorities(self.predict_proba(table)) == target.encode(column)
-        weights = np.ones(table.n_rows) if sample_weight is None else sample_weight
         known = ~column.missing
-        return float(np.average(right[known], weights=np.asarray(weights)[known]))
+        weights = _checked_weights(sample_weight, table.n_rows)[known]
+        if not weights.sum() > 0:
+            msg = "sample_weight: no row that has a class weighs more than 0"
+            raise DataError(msg)
+        return float(np.average(right[known], weights=weights))
 
     def prune(
         self, method: str = "reduced-error", *, validation: Any
@@ -274,6 +292,14 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
 def _has_names_only(X: Any) -> bool:
     """Return whether X is a table that scikit-learn knows nothing of."""
     return isinstance(X, (Mapping, Table, str, os.PathLike))
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Return a weight for each row, none of them negative."""
+    weights = _check_sample_weight(
+        sample_weight, np.zeros((n_rows, 1)), ensure_non_negative=True
+    )
+    return np.asarray(weights, dtype=np.float64)
 
 
 def _class_array(classes: tuple[Value, ...]) -> Any:

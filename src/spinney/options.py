@@ -13,6 +13,7 @@ from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.sources.base import Source
 from spinney.table import Column, Value
+from spinney.training import check_total
 from spinney.wording import number_text, signs_from_ascii, value_text
 
 __all__ = ["options_of"]
@@ -29,6 +30,7 @@ def options_of(
     """Return the learner's options; names become places in the schema."""
     schema = source.schema
     totals = source.root()
+    check_total(totals.weights)
     _warn_of_light_rows(float(totals.weights.sum()), int(totals.rows.sum()), recipe)
     return Options(
         class_weights=_class_weights(class_weight, schema, totals.weights),
@@ -119,8 +121,22 @@ def _class_weights(
             msg = f"class_weight: no class {label!r}: {remedy}"
             raise ParameterError(msg)
         weight = given[label]
-        if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
+        if not 0 < _as_float(weight) < np.inf:
             msg = f"class_weight: {label!r} has {weight!r}; it must be above 0"
             raise ParameterError(msg)
         weights[code] = weight
+    with np.errstate(over="ignore"):
+        if not np.isfinite((weights * totals).sum()):
+            msg = f"class_weight={given!r} makes weights infinite: scale them down"
+            raise ParameterError(msg)
     return weights
+
+
+def _as_float(weight: object) -> float:
+    """Return a real number as a float, infinity if it is too large, else NaN."""
+    if not isinstance(weight, Real):
+        return np.nan
+    try:
+        return float(weight)
+    except OverflowError:
+        return np.inf

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney.cells import LARGEST_EXACT_INTEGER
 from spinney.declare import Declarations
 from spinney.errors import ParameterError
 from spinney.explain import (
@@ -29,6 +30,7 @@ from spinney.prune import PruneStep, pruned
 from spinney.rules import Rules, rules_of
 from spinney.schema import Schema, missing_columns
 from spinney.table import Table, Value
+from spinney.training import check_target
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
@@ -176,6 +178,7 @@ class ReadableTree:
         model = self._grown()
         table = self.read(validation)
         target = model.schema.target
+        table = table.take(~check_target(table, target.name).missing)
         result = pruned(
             model.tree,
             model.schema.encode(table, self._flat.needed),
@@ -193,6 +196,11 @@ class ReadableTree:
     ) -> str:
         """Return the model as "text", "rules" or "json", and write it to a path."""
         return exported(self._grown(), format, path=path)
+
+
+def _is_exact(label: Value) -> bool:
+    """Return whether a label is a number that float64 holds exactly."""
+    return not isinstance(label, str) and abs(label) <= LARGEST_EXACT_INTEGER
 
 
 def _all_names(
@@ -218,7 +226,7 @@ def reading_declarations(schema: Schema, needed: Collection[int]) -> Declaration
     nominal = [attribute.name for attribute in asked if attribute.kind != "numeric"]
     if target.name not in names:
         names.append(target.name)
-        if all(isinstance(label, str) for label in target.classes):
+        if not all(_is_exact(label) for label in target.classes):
             nominal.append(target.name)
     return Declarations(
         nominal=tuple(nominal),

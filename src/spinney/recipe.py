@@ -105,7 +105,9 @@ def _check_whole(name: str, value: object, *, least: int) -> None:
 
 
 def _check_number(name: str, value: object, *, most: float = float_info.max) -> None:
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    number = isinstance(
+        value, (int, float, np.integer, np.floating)
+    ) and not isinstance(value, bool)
     if not number or not 0 <= value <= most:  # type: ignore[operator]
         limit = f" and at most {most}" if most < float_info.max else ""
         msg = f"{name}={value!r} must be a number of at least 0{limit}"

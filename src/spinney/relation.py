@@ -113,7 +113,9 @@ class SqlColumn:
             return int(text)
         except ValueError:
             number = float(text)
-            return int(number) if number.is_integer() else number
+            # From 1e38 on the expression writes a float, and not its digits.
+            whole = number.is_integer() and abs(number) < 1e38
+            return int(number) if whole else number
 
     def text(self, value: Value) -> str:
         """Return the text by which the expression writes this value.

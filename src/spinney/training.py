@@ -25,6 +25,7 @@ __all__ = [
     "check_roles",
     "check_target",
     "check_texts",
+    "check_total",
     "missing_classes",
     "training_set",
 ]
@@ -83,6 +84,8 @@ def training_set(
         table = table.take(kept)
         classes = np.asarray(classes)[kept]
         weights = None if weights is None else weights[kept]
+    if weights is not None:
+        check_total(weights)
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
@@ -130,6 +133,14 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
             raise DataError(msg)
 
 
+def check_total(weights: Floats) -> None:
+    """Refuse weights that no float can add up."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            msg = "the weights of all rows add up to infinity: scale them down"
+            raise DataError(msg)
+
+
 def check_texts(name: str, values: Iterable[Value]) -> None:
     """Refuse text that no file could hold: half of a surrogate pair."""
     for text in (name, *(value for value in values if isinstance(value, str))):
@@ -170,6 +181,9 @@ def missing_classes(target: str, absent: int, n_rows: int) -> str:
 def check_target(table: Table, target: str) -> Column:
     """Return the target column, or say why it cannot be one."""
     column = table[target]
+    if not table.n_rows:
+        msg = "the table has no rows: give it at least one"
+        raise DataError(msg)
     absent = int(column.missing.sum())
     if absent == table.n_rows:
         msg = (
@@ -192,6 +206,13 @@ def as_classes(column: Column) -> tuple[Target, Integers]:
         return _occurring(column)
     known = column.cells[~np.isnan(column.cells)]
     numbers = np.unique(known)
+    if column.unit is not None:
+        msg = (
+            f"target {column.name!r} holds dates or times (such as "
+            f"{number_text(float(numbers[0]), column.unit)}): declare it nominal to "
+            "take them as classes"
+        )
+        raise DataError(msg)
     if len(numbers) > MOST_CLASSES or np.any(numbers != np.floor(numbers)):
         odd = next((x for x in numbers if x != np.floor(x)), numbers[-1])
         msg = (

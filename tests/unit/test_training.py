@@ -137,7 +137,7 @@ def test_as_many_numbers_as_may_be_classes():
 def test_fractions_are_no_classes():
     with pytest.raises(DataError, match=r"such as 0\.5.*declare it nominal"):
         as_classes(Column("y", "numeric", np.array([0.0, 0.5, 1.0])))
-    with pytest.raises(DataError, match=r"such as 1970-01-01T12:00:00"):
+    with pytest.raises(DataError, match="holds dates or times"):
         as_classes(Column("y", "numeric", np.array([0.0, 0.5]), unit=DAY_UNIT))
 
 

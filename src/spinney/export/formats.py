@@ -26,7 +26,7 @@ def exported(
     model: Model, format: str, *, path: "str | os.PathLike[str] | None" = None
 ) -> str:
     """Return a model in a format; write it to a path too, if one is given."""
-    if format not in FORMATS:
+    if not isinstance(format, str) or format not in FORMATS:
         refuse_unknown("format", format, FORMATS)
     text = FORMATS[format](model)
     if path is not None:

@@ -1,5 +1,6 @@
 """Data frames of any library that narwhals knows, and Arrow streams."""
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -78,6 +79,9 @@ def _column(name: str, series: "nw.Series[Any]", declarations: Declarations) -> 
         if families <= {"text", "number", "boolean"}:
             present = [level for level in levels if level is not None]
             return coded_column(name, plain, missing=missing, levels=present)
+    if kind is None and dtype in (nw.Categorical, nw.Enum):
+        nominal = (*declarations.nominal, name)
+        declarations = replace(declarations, nominal=nominal)
     return column_from_values(name, cells, declarations)
 
 

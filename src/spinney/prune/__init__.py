@@ -33,6 +33,6 @@ def pruned(
     method: str,
 ) -> Pruned:
     """Prune a tree against coded validation rows."""
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         refuse_unknown("method", method, METHODS)
     return Pruned(*METHODS[method](tree, validate(tree, columns, classes)))

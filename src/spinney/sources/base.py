@@ -13,9 +13,10 @@ from spinney.counts import CountTable, Floats, Integers
 from spinney.schema import Schema
 from spinney.split import Split
 
-__all__ = ["ROOT", "Request", "Source", "Totals"]
+__all__ = ["LARGEST_WHOLE", "ROOT", "Request", "Source", "Totals"]
 
 ROOT = 0
+LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +40,9 @@ class Source(Protocol):
 
     A source can grow one tree after another, but one at a time.
 
-    ``whole`` says that every row's own weight is a whole number, so that sums are
-    exact in any order and siblings may be had by subtraction.
+    ``whole`` says that every row's own weight is a whole number, and all together no
+    more than float64 counts exactly, so that sums are exact in any order and siblings
+    may be had by subtraction.
     """
 
     @property

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney.counts import CountTable, Floats, Integers
 from spinney.schema import Schema
-from spinney.sources.base import ROOT, Request, Totals
+from spinney.sources.base import LARGEST_WHOLE, ROOT, Request, Totals
 from spinney.split import Split
 
 __all__ = ["MemorySource"]
@@ -47,7 +47,10 @@ class MemorySource:
         weights: Floats | None = None,
     ) -> None:
         self.schema = schema
-        self.whole = weights is None or bool(np.all(weights == np.floor(weights)))
+        self.whole = True
+        if weights is not None:
+            whole_numbers = bool(np.all(weights == np.floor(weights)))
+            self.whole = whole_numbers and weights.sum() <= LARGEST_WHOLE
         self._classes = np.asarray(classes, dtype=np.int64)
         self._values: list[NDArray[Any]] = []
         self._ranks: list[Integers] = []

@@ -27,7 +27,7 @@ import numpy as np
 from spinney.counts import CountTable
 from spinney.relation import SqlColumn, quote_text, translated_errors
 from spinney.schema import Schema
-from spinney.sources.base import ROOT, Request, Totals
+from spinney.sources.base import LARGEST_WHOLE, ROOT, Request, Totals
 from spinney.split import Split, Threshold
 from spinney.table import Value
 
@@ -150,7 +150,7 @@ class SqlSource:
             code = self._classes[label]
             rows[code], weights[code] = count, weight
             whole = whole and bool(is_whole)
-        return Totals(weights, rows), whole
+        return Totals(weights, rows), whole and weights.sum() <= LARGEST_WHOLE
 
     def root(self) -> Totals:
         """Return the totals of all rows."""

@@ -1,0 +1,133 @@
+"""Inputs that once gave a wrong answer or a bare error, through the public names."""
+
+from datetime import date, datetime
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import spinney
+from spinney import DataError, ParameterError, TreeClassifier
+
+NUMBERS = [[number] for number in range(8)]
+
+
+def test_days_and_instants_meet_when_predicting():
+    days = [date(2020, 1, day) for day in range(1, 7)]
+    model = spinney.grow({"x": days, "y": list("aaabbb")}, "y", recipe="id3")
+    assert model.predict(
+        {"x": [datetime(2020, 1, 1), datetime(2020, 1, 6, 9)]}
+    ).tolist() == [
+        "a",
+        "b",
+    ]
+    with pytest.raises(DataError, match="'x' counted days since"):
+        model.predict({"x": [3.0]})
+
+
+def test_a_hundred_thousand_categories_in_two_groups():
+    categories = [f"c{place // 2}" for place in range(200_000)]
+    labels = ["b" if place // 2 % 3 == 0 else "a" for place in range(200_000)]
+    tree = spinney.grow({"c": categories, "y": labels}, "y", recipe="cart").tree
+    assert tree.n_leaves == 2
+    assert tree.root.candidate.exact
+
+
+def test_a_fit_that_fails_leaves_the_old_model():
+    model = TreeClassifier("id3").fit(NUMBERS, [0, 1] * 4)
+    model.set_params(max_depth=-1)
+    with pytest.raises(ParameterError, match="max_depth"):
+        model.fit(NUMBERS, ["p", "q"] * 4)
+    assert model.predict(NUMBERS).tolist() == [0, 1] * 4
+    model.set_params(max_depth=None).fit(NUMBERS, ["p", "q"] * 4)
+    assert model.predict(NUMBERS).tolist() == ["p", "q"] * 4
+
+
+def test_a_fit_without_names_forgets_the_old_ones():
+    model = TreeClassifier("id3")
+    model.fit(pd.DataFrame({"x": range(8)}), [0, 1] * 4)
+    model.fit(np.array(NUMBERS), [0, 1] * 4)
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_categories_that_are_numbers_stay_categories():
+    frame = pd.DataFrame({"c": pd.Categorical([10, 20, 30])})
+    column = spinney.read_table(frame)["c"]
+    assert (column.kind, column.levels) == ("nominal", (10, 20, 30))
+
+
+@pytest.mark.parametrize("recipe", ["id3", "cart"])
+def test_weights_that_no_float_counts_exactly(recipe, tmp_path):
+    rows = {"a": [1, 2, 3, 4, 5, 6], "c": list("uvuvuv"), "y": list("aabbab")}
+    rows["w"] = [1e17, 1, 1, 1, 1, 1]
+    model = spinney.grow(rows, "y", weight="w", recipe=recipe)
+    model.save(tmp_path / "model.spinney")
+    assert spinney.load(tmp_path / "model.spinney").predict(rows).tolist() == rows["y"]
+
+
+@pytest.mark.parametrize(
+    "options, error",
+    [
+        ({"weight": "w"}, DataError),
+        ({"class_weight": {"a": 1e308}}, ParameterError),
+        ({"class_weight": {"a": 10**400}}, ParameterError),
+        ({"missing_values": [1]}, ParameterError),
+        ({"missing_values": 5}, ParameterError),
+        ({"min_gain": np.complex128(1)}, ParameterError),
+    ],
+)
+def test_values_that_cannot_be_used(options, error):
+    rows = {"x": [1, 2, 3], "y": list("aab"), "w": [1e308] * 3}
+    with pytest.raises(error, match=r"weight|missing_values|min_gain"):
+        spinney.grow(rows, "y", **options)
+
+
+def test_labels_beyond_two_to_the_53():
+    labels = [2**60, 2**60, 2**60 + 1, 2**60 + 1]
+    rows = {"x": [1, 2, 3, 4], "y": labels}
+    model = spinney.grow(rows, "y", nominal=["y"], recipe="id3")
+    assert model.predict(rows).tolist() == labels
+    assert model.score(rows) == 1
+
+
+def test_dates_are_no_classes_unless_declared():
+    rows = {"x": [1, 2, 3], "y": [date(2020, 1, 1), date(2020, 1, 1), date(2021, 1, 1)]}
+    with pytest.raises(DataError, match=r"'y' holds dates or times .*2020-01-01"):
+        spinney.grow(rows, "y")
+    model = spinney.grow(rows, "y", nominal=["y"], recipe="id3")
+    assert model.tree.schema.target.classes == ("2020-01-01", "2021-01-01")
+    with pytest.raises(DataError, match="y holds dates"):
+        TreeClassifier().fit(NUMBERS[:3], pd.to_datetime(["2020", "2021", None]))
+
+
+@pytest.mark.parametrize("nothing", [pd.NA, pd.NaT, None, float("nan")])
+def test_a_row_without_a_class(nothing):
+    labels = np.array(["a", nothing, "b"], dtype=object)
+    with pytest.raises(DataError, match="every row needs a class"):
+        TreeClassifier().fit(pd.DataFrame({"x": [1, 2, 3]}), labels)
+
+
+def test_categories_that_are_huge_numbers_in_duckdb():
+    relation = duckdb.sql(
+        "FROM (VALUES (1e40, 'a'), (1e40, 'a'), (2e40, 'b'), (2.5, 'b')) t(x, y)"
+    )
+    tree = spinney.grow(relation, "y", nominal=["x"], recipe="id3").tree
+    assert tree.n_leaves == 3
+
+
+def test_pruning_leaves_out_rows_without_a_class():
+    rows = {"x": [1.0, 2.0, 3.0, 4.0], "y": list("abab")}
+    model = spinney.grow(rows, "y", recipe="id3")
+    odd = {"x": [*rows["x"], 9.0], "y": [*rows["y"], None]}
+    with pytest.warns(spinney.SpinneyWarning, match="1 of 5 rows have no class"):
+        pruned = model.prune(validation=odd)
+    assert pruned.pruning_[-1].before == 1
+
+
+@pytest.mark.parametrize("weights", [[1, 2], [0, 0, 0, 0], [-1, 1, 1, 1]])
+def test_score_refuses_odd_weights(weights):
+    rows = {"x": [1.0, 2.0, 3.0, 4.0], "y": list("abab")}
+    model = spinney.grow(rows, "y", recipe="id3")
+    with pytest.raises(ValueError, match=r"(?i)sample.weight"):
+        model.score(rows, sample_weight=weights)
