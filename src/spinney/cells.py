@@ -33,6 +33,7 @@ from spinney.times import (
     seconds_of_day,
     time_text,
 )
+from spinney.wording import option
 
 __all__ = [
     "LARGEST_EXACT_INTEGER",
@@ -92,7 +93,8 @@ def refuse_infinity(name: str, value: float) -> DataError:
     """Return the error for an infinite number."""
     return DataError(
         f"column {name!r} holds {value}, and a tree cannot cut at infinity: declare "
-        f"it missing (--missing {value}) or ignore the column (--ignore {name})"
+        f"it missing ({option('missing', value)}) or ignore the column "
+        f"({option('ignore', name)})"
     )
 
 
@@ -102,7 +104,7 @@ def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataE
         return refuse_later(name, value)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}: declare that "
-        f"missing (--missing {value}) or do not declare the column numeric"
+        f"missing ({option('missing', value)}) or do not declare the column numeric"
     )
 
 
@@ -119,7 +121,7 @@ def refuse_level(name: str, value: Value, levels: Iterable[Value]) -> DataError:
     order = " < ".join(map(str, levels))
     return DataError(
         f"column {name!r} holds {value!r}, which is none of its levels {order}: add "
-        f"it to the levels or declare it missing (--missing {value})"
+        f"it to the levels or declare it missing ({option('missing', value)})"
     )
 
 
@@ -127,8 +129,8 @@ def warn_of_large_integers(name: str) -> None:
     """Warn that integers of this column are not exact as float64."""
     message = (
         f"column {name!r} holds integers beyond 2**53, and different ones become the "
-        f"same number: declare it nominal (--nominal {name}) or ignore it "
-        f"(--ignore {name})"
+        f"same number: declare it nominal ({option('nominal', name)}) or ignore it "
+        f"({option('ignore', name)})"
     )
     warn(message)
 
@@ -276,7 +278,7 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
             msg = (
                 f"column {name!r} holds a {kind.__name__} in row {row}; an "
                 "argument must be a string or a number: turn it into text, a number "
-                f"or a date, or ignore the column (--ignore {name})"
+                f"or a date, or ignore the column ({option('ignore', name)})"
             )
             raise CellError(msg)
         readers[kind] = reader
@@ -345,7 +347,7 @@ def _time_column(
     if families not in ({"day"}, {"instant"}, {"clock"}, {"day", "instant"}):
         msg = (
             f"column {name!r} mixes {' and '.join(sorted(families))} cells: make them "
-            f"all dates or all text, or ignore the column (--ignore {name})"
+            f"all dates or all text, or ignore the column ({option('ignore', name)})"
         )
         raise DataError(msg)
     kind = declarations.kind(name)

@@ -41,6 +41,7 @@ from spinney.sql_text import (
 )
 from spinney.table import Column, Kind, Table, Value, factorise
 from spinney.times import TIME_UNITS
+from spinney.wording import option
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -196,7 +197,7 @@ def _source(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
     if family is None or str(kind) == "JSON":
         msg = (
             f"column {name!r} is of type {kind}, which is neither text, a number nor "
-            f"a date: ignore it (--ignore {name}) or select a part of it"
+            f"a date: ignore it ({option('ignore', name)}) or select a part of it"
         )
         raise DataError(msg)
     return _RawColumn(

@@ -16,7 +16,7 @@ def test_text_that_is_all_different_looks_like_an_identifier():
     (warning,) = identifier_warnings(table)
     assert warning == (
         "column 'name' looks like an identifier, all 10 values differ: ignore it "
-        "(--ignore name)"
+        "(ignore=['name'], --ignore name)"
     )
 
 
@@ -45,7 +45,8 @@ def test_numbers_kept_from_being_numeric_by_a_text():
     (warning,) = number_warnings(read_table({"age": ages}))
     assert warning == (
         "column 'age' reads as text because of '?' and 'NA': declare that missing "
-        "(--missing ? --missing NA) or the column nominal (--nominal age)"
+        "(missing_values=['?', 'NA'], --missing '?' --missing NA) or the column "
+        "nominal (nominal=['age'], --nominal age)"
     )
 
 

@@ -151,8 +151,7 @@ def _failed(error: Exception) -> int:
         raise error
     for kind, code in EXIT_CODES:
         if isinstance(error, kind):
-            message = str(error)
-            say(f"error: {in_shell_words(message) if code == 2 else message}")
+            say(f"error: {in_shell_words(str(error))}")
             return code
     if isinstance(error, MemoryError):
         say("error: out of memory: ignore columns, or use --source duckdb")

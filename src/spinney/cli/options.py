@@ -123,6 +123,8 @@ def in_shell_words(message: str) -> str:
     >>> in_shell_words("max_depth=-1 must be a whole number of at least 0, or None")
     '--max-depth -1 must be a whole number of at least 0'
     """
+    # A remedy is given both ways: "(ignore=['x'], --ignore x)".
+    message = re.sub(r"\(\w+=\[[^][]*\], (?=--)", "(", message)
     found = re.match(r"(\w+)(=|: | ')", message)
     if found is None:
         return message

@@ -7,6 +7,7 @@ import numpy as np
 from spinney.cells import parse_number
 from spinney.declare import Declarations
 from spinney.table import Column, Table, Value
+from spinney.wording import option
 
 __all__ = [
     "identifier_warning",
@@ -50,7 +51,7 @@ def identifier_warning(name: str, n_values: int) -> str:
     """Return the warning about a column that looks like an identifier."""
     return (
         f"column {name!r} looks like an identifier, all {n_values} values differ: "
-        f"ignore it (--ignore {name})"
+        f"ignore it ({option('ignore', name)})"
     )
 
 
@@ -76,11 +77,11 @@ def number_warnings(
         ]
         share = 1 - len(others) / len(column.levels)
         if 1 <= len(others) <= MOST_MARKERS and share >= SHARE_OF_NUMBERS:
-            options = " ".join(f"--missing {text}" for text in others)
+            options = option("missing", *others)
             found.append(
                 f"column {column.name!r} reads as text because of "
                 f"{' and '.join(map(repr, others))}: declare that missing ({options}) "
-                f"or the column nominal (--nominal {column.name})"
+                f"or the column nominal ({option('nominal', column.name)})"
             )
     return found
 

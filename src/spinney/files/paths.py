@@ -50,7 +50,7 @@ def format_of(path: str, *, declared: str | None = None) -> str:
         known = ", ".join(SUFFIXES)
         msg = (
             f"the suffix of {path!r} tells no format: use one of {known} "
-            f"(.gz after it is fine) or name the format (--format csv)"
+            f"(.gz after it is fine) or name the format (format='csv', --format csv)"
         )
         raise DataError(msg)
     return SUFFIXES[plain.suffix]
