@@ -43,7 +43,6 @@ def grow(
     target : str
         The column to predict.
     recipe : {"id3", "c4.5", "cart"} or Recipe
-        The learner.
     nominal, numeric, ignore : sequences of str
         Columns whose kind is declared, or that are left out.
     ordinal : mapping of str to levels
@@ -58,7 +57,7 @@ def grow(
         Where rows are counted. A DuckDB relation stays in DuckDB, everything else
         is read into memory, unless this says otherwise.
     connection : DuckDB connection, optional
-        That of a relation: values are then bound to its statements.
+        That of a relation, to bind values to its statements.
     format, encoding : str
         Those of a file, where its suffix does not tell.
     **settings

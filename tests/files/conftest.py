@@ -37,7 +37,7 @@ def assert_same(one: Table, other: Table) -> None:
 
 
 @pytest.fixture(scope="session")
-def same() -> Callable[[Table, Table], None]:
+def assert_same_table() -> Callable[[Table, Table], None]:
     return assert_same
 
 

@@ -66,9 +66,9 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_every_source_gives_the_same_table(source, same, values):
+def test_every_source_gives_the_same_table(source, assert_same_table, values):
     table = read_table(SOURCES[source](COLUMNS))
-    same(table, read_table(COLUMNS))
+    assert_same_table(table, read_table(COLUMNS))
     assert values(table) == EXPECTED
     assert table["flag"].levels == (False, True)
     assert table["day"].unit == "days since 1970-01-01"
@@ -77,7 +77,7 @@ def test_every_source_gives_the_same_table(source, same, values):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_declarations_apply_to_every_source(source, same, values):
+def test_declarations_apply_to_every_source(source, assert_same_table, values):
     columns = {
         "code": [1.0, 2.5, 9.0],
         "grade": [3, 1, 2],
@@ -337,10 +337,10 @@ def test_a_series_of_polars_is_no_table():
     assert "\n" not in str(caught.value)
 
 
-def test_table_is_given_back_without_the_ignored(same):
+def test_table_is_given_back_without_the_ignored(assert_same_table):
     table = read_table({"a": [1], "b": [2]})
-    same(read_table(table), table)
-    same(
+    assert_same_table(read_table(table), table)
+    assert_same_table(
         read_table(table, declarations=Declarations(ignore=("a",))),
         read_table({"b": [2]}),
     )

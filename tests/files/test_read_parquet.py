@@ -11,12 +11,12 @@ from spinney.errors import DataError
 from spinney.files import read_table
 
 
-def test_types_are_those_of_the_file(tmp_path, same):
+def test_types_are_those_of_the_file(tmp_path, assert_same_table):
     frame = pl.DataFrame(
         {"i": [1, 2, None], "b": [True, None, False], "s": ["x", "", "y"]}
     ).with_columns(d=pl.date(2020, 1, pl.col("i").fill_null(5)))
     frame.write_parquet(tmp_path / "t.parquet")
-    same(read_table(tmp_path / "t.parquet"), read_table(frame))
+    assert_same_table(read_table(tmp_path / "t.parquet"), read_table(frame))
 
 
 def test_declared_nominal_numbers_stay_numbers(tmp_path):

@@ -76,16 +76,16 @@ WRITERS = {
 @example(columns={"a": ["\r\n", " ", '"', "'", ",;|\t", "\ufeff", "x\ny"]})
 @example(columns={"a": ["?"], "A": [None], "b\u2028": [-0.0]})
 @settings(max_examples=60, deadline=None)
-def test_through_a_file(suffix, columns, same):
+def test_through_a_file(suffix, columns, assert_same_table):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"table.{suffix}")
         WRITERS[suffix](columns, path)
-        same(read_table(path), read_table(columns))
+        assert_same_table(read_table(path), read_table(columns))
 
 
 @given(columns=tables())
 @settings(max_examples=60, deadline=None)
-def test_through_frames(columns, same):
+def test_through_frames(columns, assert_same_table):
     expected = read_table(columns)
-    same(read_table(pl.DataFrame(as_floats(columns))), expected)
-    same(read_table(pd.DataFrame(as_floats(columns))), expected)
+    assert_same_table(read_table(pl.DataFrame(as_floats(columns))), expected)
+    assert_same_table(read_table(pd.DataFrame(as_floats(columns))), expected)

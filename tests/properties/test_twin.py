@@ -96,7 +96,7 @@ def check_same(tree: Tree, root: naive.Node) -> None:
     assert n_compared == len(tree)
 
 
-def compare(table: Rows, recipe: Recipe, **settings_of_both: object) -> None:
+def assert_twin_agrees(table: Rows, recipe: Recipe, **settings_of_both: object) -> None:
     tree = grow_tree(table.source, recipe, Options(**settings_of_both))
     twin = naive.grow(
         table.rows, table.schema, recipe, guide=guide_of(tree), **settings_of_both
@@ -107,13 +107,13 @@ def compare(table: Rows, recipe: Recipe, **settings_of_both: object) -> None:
 @given(tables(), recipes())
 @settings(max_examples=600, deadline=None)
 def test_every_recipe_grows_the_twins_tree(table: Rows, recipe: Recipe):
-    compare(table, recipe)
+    assert_twin_agrees(table, recipe)
 
 
 @given(tables(), st.sampled_from(sorted(RECIPES)))
 @settings(max_examples=150, deadline=None)
 def test_the_named_recipes_grow_the_twins_tree(table: Rows, name: str):
-    compare(table, RECIPES[name])
+    assert_twin_agrees(table, RECIPES[name])
 
 
 @given(tables(max_rows=20), recipes(), st.data())
@@ -125,7 +125,7 @@ def test_class_weights_and_preference_mean_the_same_to_both(
     factor = st.sampled_from((0.5, 1.0, 2.0, 10 / 3))
     factors = data.draw(st.lists(factor, min_size=n_classes, max_size=n_classes))
     order = data.draw(st.permutations(range(len(table.schema.attributes))))
-    compare(table, recipe, class_weights=factors, preference=order[:2])
+    assert_twin_agrees(table, recipe, class_weights=factors, preference=order[:2])
 
 
 @given(tables(), recipes())
@@ -207,13 +207,13 @@ def one_nominal(counts: dict[str | None, list[int]], n_classes: int) -> Rows:
 def test_a_limit_on_leaves_does_not_hide_the_best_subset():
     # By the share of one class the order is c, a, b, but only a is heavy enough.
     table = one_nominal({"a": [5, 1], "b": [3, 2], "c": [1, 0]}, 2)
-    compare(table, RECIPES["cart"].changed(min_samples_leaf=6))
+    assert_twin_agrees(table, RECIPES["cart"].changed(min_samples_leaf=6))
 
 
 def test_missing_rows_do_not_hide_the_best_subset():
     # Known rows are of two classes, missing ones of a third: no prefix is best.
     table = one_nominal({"a": [0, 3, 0], "b": [0, 0, 1], "c": [0, 0, 2], None: [11]}, 3)
-    compare(table, RECIPES["cart"].changed(criterion="gain"))
+    assert_twin_agrees(table, RECIPES["cart"].changed(criterion="gain"))
 
 
 def test_the_first_of_equally_urgent_nodes_is_split_first():
@@ -234,4 +234,4 @@ def test_the_first_of_equally_urgent_nodes_is_split_first():
         ([1.0, 1], 0, 1.0),
     ]
     recipe = RECIPES["id3"].changed(criterion="misclassification", max_leaves=4)
-    compare(Rows(schema, rows), recipe)
+    assert_twin_agrees(Rows(schema, rows), recipe)
