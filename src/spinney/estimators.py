@@ -255,6 +255,19 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
             raise DataError(msg)
         return float(np.average(right[known], weights=weights))
 
+    def get_depth(self) -> int:
+        """Return the height of the tree."""
+        return self.tree.height
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return self.tree.n_leaves
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """What each attribute gained, as shares: ``tree.importances``."""
+        return self.tree.importances
+
     def prune(
         self, method: str = "reduced-error", *, validation: Any
     ) -> "TreeClassifier":

@@ -63,7 +63,7 @@ class Column:
         return np.asarray(self.cells < 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Table:
     """Columns of equal length with distinct names."""
 
@@ -83,6 +83,11 @@ class Table:
         remedy = did_you_mean(name, self.names)
         msg = f"there is no column {name!r}: {remedy}"
         raise DataError(msg)
+
+    def __repr__(self) -> str:
+        first = (f"{column.name} ({column.kind})" for column in self.columns[:8])
+        more = f" and {len(self.columns) - 8} more" if len(self.columns) > 8 else ""
+        return f"<Table of {self.n_rows} rows: {', '.join(first)}{more}>"
 
     def row(self, number: int) -> "dict[str, Value | None]":
         """Return the values of a row by the names of columns; None where missing."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+import numpy as np
+
 from spinney.counts import CountTable, Floats, last_best
 from spinney.schema import Schema
 from spinney.split import Split, branch_table, describe
@@ -180,6 +182,20 @@ class Tree:
     def weighted_external_path_length(self) -> float:
         """The number of questions asked for all training rows together."""
         return float(sum(leaf.depth * leaf.weight for leaf in self.leaves))
+
+    @property
+    def importances(self) -> Floats:
+        """What each attribute gained over all rows, as shares of all that was gained.
+
+        A split counts with its gain times the weight of its node; all are 0 where
+        nothing was gained.
+        """
+        gained = np.zeros(len(self.schema.attributes))
+        for node in self.nodes:
+            if not node.is_leaf:
+                gained[node.candidate.attribute] += node.weight * node.candidate.gain
+        total = gained.sum()
+        return gained / total if total > 0 else gained
 
     def children(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes below a node, in branch order."""

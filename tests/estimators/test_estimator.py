@@ -382,3 +382,34 @@ def test_pruning_gives_a_new_model(rows):
     assert pruned.score(X[:30], y[:30]) >= model.score(X[:30], y[:30])
     assert pruned.get_params() == model.get_params()
     assert len(pruned.pruning_) == len(model.tree) - model.tree.n_leaves
+
+
+# Measures
+
+
+def test_measures_in_scikit_learns_words():
+    columns = {"a": [1.0, 2.0, 3.0, 4.0], "b": list("pqpq"), "y": list("aabb")}
+    model = spinney.grow(columns, "y", recipe="cart")
+    assert (model.get_depth(), model.get_n_leaves()) == (1, 2)
+    assert model.feature_importances_.tolist() == [1.0, 0.0]
+
+
+def test_importances_are_shares_of_what_was_gained():
+    # Gini by hand: the root falls from 12/25 to 4/15, the node of three from 4/9 to 0.
+    columns = {"a": list("xxyyy"), "b": list("ppppq"), "y": list("++--+")}
+    model = spinney.grow(columns, "y", recipe="cart", force={(): "a"})
+    root, below = 5 * (12 / 25 - 3 / 5 * 4 / 9), 3 * (4 / 9)
+    expected = np.array([root, below]) / (root + below)
+    np.testing.assert_allclose(model.feature_importances_, expected)
+
+
+def test_a_tree_that_gains_nothing_has_no_importances():
+    xor = {"a": list("xxyy"), "b": list("pqpq"), "y": list("+--+")}
+    model = spinney.grow(xor, "y", recipe="cart", max_depth=1)
+    assert model.feature_importances_.tolist() == [0.0, 0.0]
+
+
+def test_a_table_is_shown_in_one_line():
+    table = spinney.read_table({f"c{place}": [1.0] for place in range(10)})
+    assert repr(table).startswith("<Table of 1 rows: c0 (numeric), c1 (numeric), ")
+    assert repr(table).endswith("c7 (numeric) and 2 more>")
