@@ -21,7 +21,7 @@ The algorithm, a level at a time::
 No row is ever seen here, and nothing recurs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
@@ -33,7 +33,7 @@ from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.search import Decision, decide
 from spinney.sources.base import Request, Source, Totals
-from spinney.split import Groups, describe
+from spinney.split import Groups, Split, arriving, describe
 from spinney.tree import Candidate, Node, Reason, Tree, majority
 
 __all__ = ["Options", "grow_tree"]
@@ -283,7 +283,8 @@ class _Learner:
             return ()
         split = node.candidate.split
         attribute = self.schema.attributes[split.attribute]
-        return (*node.path, describe(split, attribute, branch))
+        n_codes = arriving(steps_to(node), split, len(attribute.values))
+        return (*node.path, describe(split, attribute, branch, n_codes=n_codes))
 
     def warn_unreached(self) -> None:
         """Say which forced paths lead to no node that could be split."""
@@ -294,6 +295,13 @@ class _Learner:
                     "its branches as they are printed, from the root on"
                 )
                 warn(msg)
+
+
+def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
+    """Give the splits above a node with the branches taken, nearest first."""
+    while node.parent is not None:
+        yield node.parent.candidate.split, node.branch
+        node = node.parent
 
 
 def plan(node: Growing, front: Sequence[Growing]) -> Family:

@@ -14,12 +14,14 @@ import numpy as np
 from spinney.wording import number_text, shown, sign
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from spinney.counts import CountTable, Integers
     from spinney.schema import Attribute
 
-__all__ = ["Groups", "Split", "Threshold", "branch_table", "describe"]
+__all__ = ["Groups", "Split", "Threshold", "arriving", "branch_table", "describe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,10 @@ class Groups:
         return branches
 
     def complement(self, branch: int, n_codes: int) -> "tuple[int, ...] | None":
-        """Return the other group, where this one of two takes all that is not in it."""
+        """Return the other group, where this one of two takes all that is not in it.
+
+        None where the groups hold all of the ``n_codes`` that can come to the node.
+        """
         if self.n_branches != 2 or self.missing != branch:
             return None
         if sum(map(len, self.groups)) == n_codes:
@@ -103,10 +108,32 @@ def branch_table(table: "CountTable", split: Split) -> "CountTable":
     return branches.with_missing_at(split.missing)
 
 
+def arriving(steps: "Iterable[tuple[Split, int]]", split: Split, n_codes: int) -> int:
+    """Return how many codes of a split's attribute can come to its node.
+
+    ``steps`` are the splits above the node and the branches taken, nearest first.
+    """
+    gone: set[int] = set()
+    for above, branch in steps:
+        if not isinstance(above, Groups) or above.attribute != split.attribute:
+            continue
+        if above.n_branches != 2 or above.missing != branch:
+            return len(set(above.groups[branch]) - gone)
+        gone.update(above.groups[1 - branch])
+    return n_codes - len(gone)
+
+
 def describe(
-    split: Split, attribute: "Attribute", branch: int, *, ascii_only: bool = False
+    split: Split,
+    attribute: "Attribute",
+    branch: int,
+    *,
+    ascii_only: bool = False,
+    n_codes: int | None = None,
 ) -> str:
     """Return how a branch reads, such as ``texture = clear`` or ``density ≤ 0.3815``.
+
+    ``n_codes`` is how many codes can come to the node, all if it is not said.
 
     >>> from spinney.schema import Attribute
     >>> size = Attribute("size", "ordinal", ("small", "medium", "large"))
@@ -127,23 +154,16 @@ def describe(
             return f"{name} {asks} {first_right}"
         asks = ">" if branch else sign("≤", ascii_only=ascii_only)
         return f"{name} {asks} {number_text(split.threshold, attribute.unit)}"
-    return f"{name} {_group_text(split, attribute, branch, ascii_only=ascii_only)}"
-
-
-def _group_text(
-    split: Groups, attribute: "Attribute", branch: int, *, ascii_only: bool
-) -> str:
-    """Return what a branch asks of a nominal value.
-
-    A branch that takes every value but those of the other one, values that no
-    training row had here included, reads as ``∉`` the other.
-    """
-    group, one, many = split.groups[branch], "=", sign("∈", ascii_only=ascii_only)
+    group = split.groups[branch]
+    one, many = "=", sign("∈", ascii_only=ascii_only)
     if not group:
-        return "is missing"
-    others = split.complement(branch, len(attribute.values))
+        return f"{name} is missing"
+    others = split.complement(branch, n_codes or len(attribute.values))
     if others is not None:
-        group = others
+        # All values but those of the other branch, ones not seen here included.
         one, many = (sign(symbol, ascii_only=ascii_only) for symbol in "≠∉")
+        group = others
     texts = [shown(attribute.values[code]) for code in group]
-    return f"{one} {texts[0]}" if len(texts) == 1 else f"{many} {{{', '.join(texts)}}}"
+    if len(texts) == 1:
+        return f"{name} {one} {texts[0]}"
+    return f"{name} {many} {{{', '.join(texts)}}}"

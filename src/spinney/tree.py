@@ -14,7 +14,7 @@ import numpy as np
 
 from spinney.counts import CountTable, Floats, last_best
 from spinney.schema import Schema
-from spinney.split import Split, branch_table, describe
+from spinney.split import Groups, Split, arriving, branch_table, describe
 
 __all__ = ["Candidate", "Node", "Reason", "Tree", "majority"]
 
@@ -213,16 +213,30 @@ class Tree:
         if node.parent is None:
             return ""
         parent = self.nodes[node.parent]
-        return self.branch_text(parent.candidate, node.branch, ascii_only=ascii_only)
+        return self.branch_text(
+            parent, parent.candidate, node.branch, ascii_only=ascii_only
+        )
 
     def branch_text(
-        self, candidate: Candidate, branch: int, *, ascii_only: bool = False
+        self, node: Node, candidate: Candidate, branch: int, *, ascii_only: bool = False
     ) -> str:
-        """Return how a branch of a candidate reads, missing values included."""
+        """Return how a branch of a node's candidate reads, missing values included."""
         split = candidate.split
         attribute = self.schema.attributes[split.attribute]
-        text = describe(split, attribute, branch, ascii_only=ascii_only)
+        n_codes = len(attribute.values)
+        if isinstance(split, Groups) and split.complement(branch, n_codes):
+            n_codes = arriving(self._steps_to(node), split, n_codes)
+        text = describe(
+            split, attribute, branch, ascii_only=ascii_only, n_codes=n_codes
+        )
         absent = bool(candidate.table.missing_rows.any())
         if absent and split.missing == branch and not text.endswith(" is missing"):
             return f"{text} or missing"
         return text
+
+    def _steps_to(self, node: Node) -> Iterator[tuple[Split, int]]:
+        """Give the splits above a node with the branches taken, nearest first."""
+        while node.parent is not None:
+            parent = self.nodes[node.parent]
+            yield parent.candidate.split, node.branch
+            node = parent

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import spinney
 from spinney.counts import CountTable
 from spinney.schema import Attribute, Schema, Target
 from spinney.split import Groups, Threshold
@@ -126,7 +127,8 @@ def test_how_conditions_read(small: Tree):
 )
 def test_a_branch_tells_that_missing_rows_came_here(split, missing, expected: str):
     found = Candidate(split, CountTable.of([[1, 1]] * 2, missing), 0.5, 0.5)
-    assert Tree(SCHEMA, (node(0, None),)).branch_text(found, 1) == expected
+    tree = Tree(SCHEMA, (node(0, None),))
+    assert tree.branch_text(tree.root, found, 1) == expected
 
 
 def test_what_a_node_knows(small: Tree):
@@ -180,3 +182,22 @@ def test_a_chain_of_ten_thousand_nodes_is_walked_without_recursion():
     assert len(tree.path(10_000)) == 5001
     assert tree.condition(tree.nodes[-1]) == "size > 0.5"
     assert repr(tree).startswith("Tree(")
+
+
+def test_values_that_went_another_way_are_not_denied():
+    # At the node of "no" 31-40 has gone left, so "age = <=30" says it all; at the
+    # root of a table that lacks a value in one branch, the other takes the unseen.
+    table = {
+        "age": ["31-40", "<=30", "<=30", ">40", ">40", "31-40"],
+        "late": ["no", "no", "no", "no", "yes", "yes"],
+        "y": ["+", "-", "-", "+", "-", "+"],
+    }
+    model = spinney.grow(table, "y", recipe="cart", force={(): "age"})
+    texts = [model.tree.condition(each) for each in model.tree]
+    assert texts[:3] == ["", "age = 31-40", "age ∈ {<=30, >40}"]
+    assert not any("≠" in text for text in texts)
+    table = {"late": list("nnyyy"), "c": list("pqppr"), "y": list("+-+-+")}
+    model = spinney.grow(table, "y", recipe="cart", force={(): "late"})
+    below = [model.tree.condition(each) for each in model.tree if each.depth == 2]
+    assert below == ["c ≠ q", "c = q", "c ≠ r", "c = r"]
+    assert str(model.rules()[0]).startswith("IF late = n AND c ∈ {p, r} THEN")

@@ -125,7 +125,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         average_gain=float(np.mean(gains)) if criterion.average and gains else None,
         min_gain=model.recipe.min_gain,
         candidates=tuple(
-            _candidate_lines(tree, candidate, criterion, competes=place in able)
+            _candidate_lines(tree, node, candidate, criterion, competes=place in able)
             for place, candidate in enumerate(node.candidates)
         ),
         chosen=_chosen_name(tree, node),
@@ -144,14 +144,19 @@ def _chosen_name(tree: Tree, node: Node) -> str | None:
 
 
 def _candidate_lines(
-    tree: Tree, candidate: Candidate, criterion: Criterion, *, competes: bool
+    tree: Tree,
+    node: Node,
+    candidate: Candidate,
+    criterion: Criterion,
+    *,
+    competes: bool,
 ) -> CandidateLines:
     split, table = candidate.split, candidate.table
     counts = candidate.branches
     attribute = tree.schema.attributes[split.attribute]
     branches = tuple(
         BranchLine(
-            tree.branch_text(candidate, branch),
+            tree.branch_text(node, candidate, branch),
             _plain(counts.weights[branch]),
             float(counts.weights[branch].sum()),
             float(criterion.impurity(counts.weights[branch])),
@@ -175,7 +180,7 @@ def _candidate_lines(
         missing_goes_to=(
             "every branch, by shares"
             if split.missing is None
-            else tree.branch_text(candidate, split.missing)
+            else tree.branch_text(node, candidate, split.missing)
         ),
         known_share=counts.known_share,
         known_impurity=float(criterion.impurity(counts.total)),
