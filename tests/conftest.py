@@ -35,7 +35,7 @@ def compare_with_golden(path: Path, text: str, *, accept: bool) -> None:
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+def assert_golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Return the comparison of a text with the golden one of this name."""
     accept = request.config.getoption("--accept")
 

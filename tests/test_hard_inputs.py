@@ -131,3 +131,17 @@ def test_score_refuses_odd_weights(weights):
     model = spinney.grow(rows, "y", recipe="id3")
     with pytest.raises(ValueError, match=r"(?i)sample.weight"):
         model.score(rows, sample_weight=weights)
+
+
+def test_dates_without_weight_are_no_classes_either():
+    rows = {"x": [1, 2], "y": [date(2020, 1, 1), date(2021, 1, 1)], "w": [0, 0]}
+    with pytest.raises(DataError, match="no row has a weight"):
+        spinney.grow(rows, "y", weight="w")
+
+
+def test_levels_that_all_occur_once_are_no_identifier():
+    levels = [f"level {place}" for place in range(12)]
+    rows = {"size": levels, "y": list("ab" * 6)}
+    relation = duckdb.from_df(pd.DataFrame(rows))
+    model = spinney.grow(relation, "y", ordinal={"size": levels}, recipe="cart")
+    assert model.tree.n_leaves == 12

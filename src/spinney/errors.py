@@ -97,6 +97,7 @@ def refuse_unknown(parameter: str, value: object, known: "Iterable[str]") -> NoR
 def warn(message: str) -> None:
     """Warn at the line of the user's that called into this package."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("spinney."):
+    ours = ("spinney.", "contextlib")  # a context manager of ours is entered by that
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, SpinneyWarning, stacklevel=level - 1)

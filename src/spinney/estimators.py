@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -287,10 +288,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
             Its ``pruning_`` lists what each step did to the accuracy.
         """
         model, steps = self._pruned(method, validation)
-        new = type(self)(**self.get_params(deep=False))
-        for name in ("classes_", "n_features_in_", "feature_names_in_", "_by_name"):
-            if hasattr(self, name):
-                setattr(new, name, getattr(self, name))
+        new = copy(self)
         new._adopt(model)
         new.pruning_ = steps
         return new

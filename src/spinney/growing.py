@@ -153,7 +153,7 @@ def _rows_in_duckdb(
     check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
-        if is_identifier(attribute.values, n_rows):
+        if attribute.kind == "nominal" and is_identifier(attribute.values, n_rows):
             warn(identifier_warning(attribute.name, n_rows))
     origin = Fingerprint(n_rows, float(totals.weights.sum()), "", __version__)
     return source, origin

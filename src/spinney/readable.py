@@ -80,11 +80,7 @@ class ReadableTree:
         table = read_table(
             data, declarations=declared, format=format, encoding=encoding
         )
-        absent = [
-            schema.attributes[place].name
-            for place in needed
-            if schema.attributes[place].name not in table.names
-        ]
+        absent = schema.absent(table, needed)
         if absent:
             raise missing_columns(absent, _all_names(data, format, encoding, table))
         return table

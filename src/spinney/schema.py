@@ -16,7 +16,7 @@ from spinney.times import TIME_UNITS, converted, parse_time
 from spinney.wording import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,8 +67,10 @@ class Attribute:
             known = [None if np.isnan(cell) else float(cell) for cell in column.cells]
             codes, levels = factorise(known)
             column = Column(column.name, self.kind, codes, levels)
-        if column.levels == self.values or not self.values:
-            return column.cells if self.values else np.full_like(column.cells, -1)
+        if not self.values:  # in training every cell was missing
+            return np.full_like(column.cells, -1)
+        if column.levels == self.values:
+            return column.cells
         places = [self._place(level) for level in column.levels]
         return np.array([*places, -1], dtype=np.int32)[column.cells]
 
@@ -161,6 +163,12 @@ class Schema:
         msg = f"there is no attribute {name!r}: {did_you_mean(name, self.names)}"
         raise DataError(msg)
 
+    def absent(self, table: "Table", needed: "Iterable[int]") -> list[str]:
+        """Return the needed attributes that a table does not have."""
+        present = set(table.names)
+        names = (self.attributes[place].name for place in needed)
+        return [name for name in names if name not in present]
+
     def encode(self, table: "Table", needed: "Integers | None" = None) -> list[Any]:
         """Return one array of cells an attribute, whatever the table's order.
 
@@ -171,13 +179,8 @@ class Schema:
         needed : array of int, optional
             The attributes that must be there; the others may be None.
         """
-        present = set(table.names)
         wanted = range(len(self.attributes)) if needed is None else needed
-        absent = [
-            self.attributes[place].name
-            for place in wanted
-            if self.attributes[place].name not in present
-        ]
+        absent = self.absent(table, wanted)
         if absent:
             raise missing_columns(absent, table.names)
         places = set(map(int, wanted))

@@ -206,7 +206,7 @@ def as_classes(column: Column) -> tuple[Target, Integers]:
         return _occurring(column)
     known = column.cells[~np.isnan(column.cells)]
     numbers = np.unique(known)
-    if column.unit is not None:
+    if column.unit is not None and len(numbers):
         msg = (
             f"target {column.name!r} holds dates or times (such as "
             f"{number_text(float(numbers[0]), column.unit)}): declare it nominal to "

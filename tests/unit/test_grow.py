@@ -326,7 +326,8 @@ def test_a_forced_path_that_ends_in_a_leaf_is_told():
 def test_a_forced_path_that_is_reached_is_no_cause_to_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        grow_tree(textbook("netball").source, ID3, Options(forced={(): 3}))
+        tree = grow_tree(textbook("netball").source, ID3, Options(forced={(): 3}))
+    assert tree.root.forced
 
 
 # Weights, preference, ties

@@ -172,7 +172,9 @@ def test_light_rows_are_told(name):
 def test_limits_that_are_no_surprise_are_not_told(limits, weight):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        options_of(source_of(weights=np.full(4, weight)), recipe=ID3.changed(**limits))
+        source = source_of(weights=np.full(4, weight))
+        found = options_of(source, recipe=ID3.changed(**limits))
+    assert found.class_weights is None
 
 
 def test_options_of_a_textbook_table():

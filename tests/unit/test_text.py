@@ -64,7 +64,7 @@ FIXED: dict[str, Callable[[], spinney.TreeClassifier]] = {
 
 @pytest.mark.filterwarnings("ignore:column .* looks like:spinney.errors.SpinneyWarning")
 @pytest.mark.parametrize("name", FIXED)
-def test_golden(name, golden):
+def test_golden(name, assert_golden):
     model = FIXED[name]()
     parts = [
         to_text(model.tree),
@@ -74,7 +74,7 @@ def test_golden(name, golden):
         str(model.explain(node=0)),
         str(model.explain(node=len(model.tree) - 1)),
     ]
-    golden(f"{name}.txt", "\n\n".join(parts) + "\n")
+    assert_golden(f"{name}.txt", "\n\n".join(parts) + "\n")
 
 
 def test_a_mismatch_is_written_beside_and_accepted_on_demand(tmp_path: Path):
