@@ -10,7 +10,8 @@ multiway
 subsets
     two branches. With two classes at the node, ordering the values by the share
     of one class makes the best subset a prefix (Breiman et al. 1984, theorem
-    4.5), so k − 1 cuts are exact, as long as every subset is allowed. With more
+    4.5), and so does ordering them by the mean of a numeric target (section 8.8),
+    so k − 1 cuts are exact, as long as every subset is allowed. With more
     classes, or where a limit on branches or rows placed later could favour another
     subset, all 2^(k−1) − 1 are tried up to ``ENUMERATED`` values. Beyond that the
     values are ordered, by the share or, with more classes, along the first
@@ -142,9 +143,11 @@ def subsets(table: CountTable, *, free: bool = True) -> Groupings | None:
     if k < 2:
         return None
     present = table.rows.any(axis=0)
-    two_classes = present.sum() <= 2
+    two_classes = present.sum() <= 2  # a numeric target, too, has one order
     if k <= ENUMERATED and not (two_classes and free):
         return _every_subset(table)
+    if table.is_moments:
+        return _prefixes(table, _mean(table.weights), exact=free)
     if two_classes:
         return _prefixes(table, _class_share(table.weights[:, present]), exact=free)
     return _prefixes(table, _principal_score(table.weights), exact=False)
@@ -194,6 +197,17 @@ def _class_share(weights: Floats) -> Floats:
         weights[:, -1], totals, out=np.zeros_like(totals), where=totals > 0
     )
     return shares
+
+
+def _mean(moments: Floats) -> Floats:
+    """Return the mean of the target at each value."""
+    means: Floats = np.divide(
+        moments[:, 1],
+        moments[:, 0],
+        out=np.zeros(len(moments)),
+        where=moments[:, 0] > 0,
+    )
+    return means
 
 
 def _principal_score(weights: Floats) -> Floats:

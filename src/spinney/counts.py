@@ -13,6 +13,9 @@ the attribute is missing::
 weight 0 and not a rounding rest. Where weights are whole numbers too, a table
 got by subtraction is the counted one, bit for bit.
 
+Where the target is a number, a line of ``weights`` holds its moments Σw, Σwy, Σwy²,
+y being measured from the target's origin, and ``rows`` has one column.
+
 A *stack* of tables is a table whose ``weights`` have further axes in front; the
 criteria read the last two axes only.
 """
@@ -34,6 +37,7 @@ __all__ = [
     "equal_to_best",
     "first_best",
     "last_best",
+    "sizes",
 ]
 
 TOLERANCE = 1e-12
@@ -50,11 +54,11 @@ class CountTable:
     ----------
     values : array of shape (k,)
         The values that occur, rising: codes, numbers, or numbers of branches.
-    weights : array of shape (..., k, classes)
+    weights : array of shape (..., k, classes), or (..., k, 3) for moments
         The weight of each class at each value.
-    rows : array of shape (..., k, classes)
+    rows : array of shape (..., k, classes), or (..., k, 1) for moments
         How many rows stand behind each weight.
-    missing, missing_rows : arrays of shape (classes,)
+    missing, missing_rows : arrays of shape (classes,), or (3,) and (1,)
         The same for rows whose value is missing.
 
     Examples
@@ -89,6 +93,31 @@ class CountTable:
             np.ceil(absent).astype(np.int64),
         )
 
+    @classmethod
+    def of_moments(
+        cls, moments: "Sequence[Sequence[float]]", missing: "Sequence[float]" = ()
+    ) -> "CountTable":
+        """Make a table of a numeric target from lines (Σw, Σwy, Σwy²)."""
+        table = cls.of(moments, missing)
+        return replace(
+            table, rows=table.rows[..., :1], missing_rows=table.missing_rows[:1]
+        )
+
+    @property
+    def is_moments(self) -> bool:
+        """Whether the target is a number, and the weights are its moments."""
+        return bool(self.weights.shape[-1] != self.rows.shape[-1])
+
+    @property
+    def sizes(self) -> Floats:
+        """The weight at each value, all classes together."""
+        return sizes(self.weights, self.rows)
+
+    @property
+    def missing_size(self) -> float:
+        """The weight of the rows whose value is missing."""
+        return float(sizes(self.missing, self.missing_rows))
+
     @property
     def total(self) -> Floats:
         """The weight of each class over the rows whose value is known."""
@@ -97,15 +126,15 @@ class CountTable:
     @property
     def weight(self) -> float:
         """The weight of all rows, those with a missing value included."""
-        return float(self.weights.sum() + self.missing.sum())
+        return float(self.sizes.sum() + self.missing_size)
 
     @property
     def known_share(self) -> float:
         """ρ: the share of the weight whose value is known."""
-        absent = self.missing.sum()
+        absent = self.missing_size
         if absent == 0:
             return 1.0
-        known = np.asarray(self.weights.sum(axis=(-2, -1))).flat[0]
+        known = np.asarray(self.sizes.sum(axis=-1)).flat[0]
         return float(known / (known + absent))
 
     def __add__(self, other: "CountTable") -> "CountTable":
@@ -118,17 +147,16 @@ class CountTable:
 
     def _combine(self, other: "CountTable", *, sign: int) -> "CountTable":
         values = np.union1d(self.values, other.values)
-        shape = (len(values), self.weights.shape[-1])
-        rows = np.zeros(shape, dtype=np.int64)
-        weights = np.zeros(shape)
+        rows = np.zeros((len(values), self.rows.shape[-1]), dtype=np.int64)
+        weights = np.zeros((len(values), self.weights.shape[-1]))
         for table, factor in ((self, 1), (other, sign)):
             places = np.searchsorted(values, table.values)
             rows[places] += factor * table.rows
             weights[places] += factor * table.weights
-        weights[rows == 0] = 0.0
+        weights = np.where(rows == 0, 0.0, weights)
         missing_rows = self.missing_rows + sign * other.missing_rows
         missing = self.missing + sign * other.missing
-        missing[missing_rows == 0] = 0.0
+        missing = np.where(missing_rows == 0, 0.0, missing)
         occurs = rows.any(axis=1)
         return CountTable(
             values[occurs], weights[occurs], rows[occurs], missing, missing_rows
@@ -147,7 +175,7 @@ class CountTable:
     def merged(self, branches: Integers, n_branches: int) -> "CountTable":
         """Return the table by branches: ``branches`` says where each value goes."""
         weights = np.zeros((n_branches, self.weights.shape[-1]))
-        rows = np.zeros(weights.shape, dtype=np.int64)
+        rows = np.zeros((n_branches, self.rows.shape[-1]), dtype=np.int64)
         np.add.at(weights, branches, self.weights)
         np.add.at(rows, branches, self.rows)
         return replace(self, values=np.arange(n_branches), weights=weights, rows=rows)
@@ -175,6 +203,19 @@ class CountTable:
             missing=np.zeros_like(self.missing),
             missing_rows=np.zeros_like(self.missing_rows),
         )
+
+
+def sizes(weights: Floats, rows: Integers) -> Floats:
+    """Return the weight of lines: of all classes together, or the first moment.
+
+    >>> sizes(np.array([2.0, 3.0]), np.array([2, 3])).item()
+    5.0
+    >>> sizes(np.array([2.0, 3.0, 5.0]), np.array([2])).item()
+    2.0
+    """
+    if weights.shape[-1] == rows.shape[-1]:
+        return np.asarray(weights.sum(axis=-1))
+    return np.asarray(weights[..., 0])
 
 
 def equal_to_best(merits: Floats) -> NDArray[np.bool_]:

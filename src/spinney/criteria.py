@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats
+from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.errors import refuse_unknown
 
 __all__ = [
@@ -33,7 +33,11 @@ __all__ = [
     "gini_gain",
     "misclassification",
     "misclassification_gain",
+    "poisson",
+    "poisson_gain",
     "split_information",
+    "squared_error",
+    "squared_error_gain",
     "variance",
     "variance_gain",
 ]
@@ -107,13 +111,44 @@ def variance(moments: Floats | Sequence[float]) -> Floats:
     1.0
     """
     moments = np.asarray(moments, dtype=np.float64)
+    return _ratio(_spread(moments), moments[..., 0] - 1)
+
+
+def _spread(moments: Floats) -> Floats:
+    """Return Σw(y − mean)², at least 0: where values are equal, rounding is not."""
     weight, first, second = moments[..., 0], moments[..., 1], moments[..., 2]
-    spread = second - np.divide(
-        first * first, weight, out=np.zeros_like(weight), where=weight > 0
-    )
-    degrees = weight - 1
-    ratio = np.divide(spread, degrees, out=np.zeros_like(weight), where=degrees > 0)
-    return np.asarray(np.maximum(ratio, 0.0))[()]
+    spread = second - _ratio(first * first, weight)
+    return np.maximum(np.where(spread <= TOLERANCE * second, 0.0, spread), 0.0)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    """Return above / below; 0 where nothing is below."""
+    above = np.asarray(above)
+    return np.asarray(
+        np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    )[()]
+
+
+def squared_error(moments: Floats | Sequence[float]) -> Floats:
+    """Return the mean squared error around the mean, Σw(y − mean)² / Σw (CART).
+
+    >>> round(float(squared_error([3, 6, 14])), 3)      # 1, 2, 3
+    0.667
+    """
+    moments = np.asarray(moments, dtype=np.float64)
+    return _ratio(_spread(moments), moments[..., 0])
+
+
+def poisson(moments: Floats | Sequence[float]) -> Floats:
+    """Return −2 λ ln λ of the mean λ: what a split can change of Poisson's deviance.
+
+    The mean deviance of counts y around λ is 2 · mean(y ln y) − 2 λ ln λ, and no
+    split changes the mean of y ln y. The moments must be counted from 0.
+    """
+    moments = np.asarray(moments, dtype=np.float64)
+    mean = np.asarray(_ratio(moments[..., 1], moments[..., 0]))
+    logs = np.log(mean, out=np.zeros_like(mean), where=mean > 0)
+    return np.asarray(-2 * mean * logs + 0.0)[()]
 
 
 def split_information(table: Tabular) -> Floats:
@@ -125,18 +160,21 @@ def split_information(table: Tabular) -> Floats:
     1.58
     """
     table = _as_table(table)
-    sizes = table.weights.sum(axis=-1)
-    absent = np.broadcast_to(table.missing.sum(), (*sizes.shape[:-1], 1))
+    sizes = table.sizes
+    absent = np.broadcast_to(table.missing_size, (*sizes.shape[:-1], 1))
     return entropy(np.concatenate([sizes, absent], axis=-1))
 
 
-def _decrease(table: Tabular, impurity: Impurity, size: int | None = None) -> Floats:
+def _decrease(table: Tabular, impurity: Impurity) -> Floats:
     """Return ρ · (impurity of all − Σ share · impurity of a branch), at least 0."""
     table = _as_table(table)
-    sizes = table.weights.sum(axis=-1) if size is None else table.weights[..., size]
     before = impurity(table.total)
-    after = (_shares(sizes) * impurity(table.weights)).sum(axis=-1)
+    after = (_shares(table.sizes) * impurity(table.weights)).sum(axis=-1)
     return np.asarray(np.maximum(table.known_share * (before - after), 0.0))[()]
+
+
+def _as_moments(table: Tabular) -> CountTable:
+    return table if isinstance(table, CountTable) else CountTable.of_moments(table)  # type: ignore[arg-type]
 
 
 def gain(table: Tabular) -> Floats:
@@ -156,7 +194,17 @@ def misclassification_gain(table: Tabular) -> Floats:
 
 def variance_gain(table: Tabular) -> Floats:
     """Return the decrease of the variance; the columns are (Σw, Σwy, Σwy²)."""
-    return _decrease(table, variance, size=0)
+    return _decrease(_as_moments(table), variance)
+
+
+def squared_error_gain(table: Tabular) -> Floats:
+    """Return the decrease of the squared error; the columns are (Σw, Σwy, Σwy²)."""
+    return _decrease(_as_moments(table), squared_error)
+
+
+def poisson_gain(table: Tabular) -> Floats:
+    """Return the decrease of Poisson's mean deviance; the columns are moments."""
+    return _decrease(_as_moments(table), poisson)
 
 
 def gain_ratio(table: Tabular) -> Floats:
@@ -187,6 +235,10 @@ class Criterion:
         Only attributes whose gain is at least the average compete (C4.5).
     impurity_name, merit_name : str
         How ``explain`` calls them.
+    numeric : bool
+        Whether it is for a numeric target, and reads moments.
+    from_zero : bool
+        Whether moments must be counted from 0 rather than from the mean.
     """
 
     name: str
@@ -196,6 +248,8 @@ class Criterion:
     impurity_name: str
     merit_name: str
     average: bool = False
+    numeric: bool = False
+    from_zero: bool = False
 
 
 CRITERIA = {
@@ -219,6 +273,34 @@ CRITERIA = {
             misclassification_gain,
             "error",
             "decrease of error",
+        ),
+        Criterion(
+            "variance",
+            variance,
+            variance_gain,
+            variance_gain,
+            "variance",
+            "decrease of variance",
+            numeric=True,
+        ),
+        Criterion(
+            "squared_error",
+            squared_error,
+            squared_error_gain,
+            squared_error_gain,
+            "squared error",
+            "decrease of squared error",
+            numeric=True,
+        ),
+        Criterion(
+            "poisson",
+            poisson,
+            poisson_gain,
+            poisson_gain,
+            "-2 mean ln mean",
+            "decrease of deviance",
+            numeric=True,
+            from_zero=True,
         ),
     )
 }

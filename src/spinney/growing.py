@@ -155,7 +155,7 @@ def _rows_in_duckdb(
         check_texts(attribute.name, attribute.values)
         if attribute.kind == "nominal" and is_identifier(attribute.values, n_rows):
             warn(identifier_warning(attribute.name, n_rows))
-    origin = Fingerprint(n_rows, float(totals.weights.sum()), "", __version__)
+    origin = Fingerprint(n_rows, totals.weight, "", __version__)
     return source, origin
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.errors import ParameterError, warn
 from spinney.recipe import Recipe
-from spinney.schema import Schema
+from spinney.schema import Schema, Target
 from spinney.search import Decision, decide
 from spinney.sources.base import Request, Source, Totals
 from spinney.split import Groups, Split, arriving, describe
@@ -136,7 +136,7 @@ class _Learner:
         totals, scale = self.source.root(), self.options.class_weights
         if scale is not None:
             totals = Totals(totals.weights * scale, totals.rows)
-        self.total = float(totals.weights.sum())
+        self.total = totals.weight
         everything = tuple(range(len(self.schema.attributes)))
         return Growing(0, totals, everything, whole=self.source.whole)
 
@@ -152,13 +152,13 @@ class _Learner:
         recipe, rows = self.recipe, node.totals.rows
         if not rows.any():
             return Reason.EMPTY
-        if np.count_nonzero(rows) == 1:
+        if is_pure(node.totals):
             return Reason.PURE
         if not node.attributes:
             return Reason.EXHAUSTED
         if recipe.max_depth is not None and node.depth >= recipe.max_depth:
             return Reason.DEPTH
-        if node.totals.weights.sum() < recipe.least_node * (1 - TOLERANCE):
+        if node.totals.weight < recipe.least_node * (1 - TOLERANCE):
             return Reason.ROWS_TO_SPLIT
         return None
 
@@ -201,7 +201,7 @@ class _Learner:
         """Return the order of best-first growth: forced, then by gain over all rows."""
         if node.forced:
             return -np.inf
-        return -float(node.totals.weights.sum() * node.candidate.gain)
+        return -float(node.totals.weight * node.candidate.gain)
 
     def take(self, open_nodes: list[tuple[float, int, Growing]]) -> list[Growing]:
         """Take the nodes to split next: all, or the best if leaves are limited."""
@@ -331,6 +331,21 @@ def remainder(family: Family) -> dict[int, CountTable]:
     return rest
 
 
+def is_pure(totals: Totals) -> bool:
+    """Return whether all rows have one class, or one number but for rounding."""
+    if len(totals.weights) == len(totals.rows):
+        return bool(np.count_nonzero(totals.rows) == 1)
+    weight, first, second = totals.weights
+    return bool(second - first * first / weight <= TOLERANCE * second)
+
+
+def outputs_of(totals: Totals, target: Target) -> Floats:
+    """Return what a node predicts: the share of each class, or the mean."""
+    if target.origin is None:
+        return np.asarray(totals.weights / totals.weights.sum())
+    return np.array([target.origin + totals.weights[1] / totals.weights[0]])
+
+
 def finish(root: Growing, schema: Schema) -> Tree:
     """Turn growing nodes into finished ones, numbered in printing order."""
     order: list[Growing] = []
@@ -345,9 +360,9 @@ def finish(root: Growing, schema: Schema) -> Tree:
         parent = None if node.parent is None else numbers[id(node.parent)]
         weights = node.totals.weights
         if parent is not None and not node.totals.rows.any():
-            shares = nodes[parent].distribution
+            outputs = nodes[parent].distribution
         else:
-            shares = weights / weights.sum()
+            outputs = outputs_of(node.totals, schema.target)
         nodes.append(
             Node(
                 number,
@@ -356,8 +371,8 @@ def finish(root: Growing, schema: Schema) -> Tree:
                 node.depth,
                 weights,
                 int(node.totals.rows.sum()),
-                shares,
-                majority(shares),
+                outputs,
+                majority(outputs),
                 node.decision.candidates,
                 node.decision.chosen,
                 tuple(numbers[id(child)] for child in node.children),

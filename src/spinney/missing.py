@@ -112,7 +112,7 @@ def _most_common(
 ) -> Groupings | None:
     if len(table.values) == 0:
         return None
-    commonest = first_best(table.weights.sum(axis=1))
+    commonest = first_best(table.sizes)
     ways = known(table.with_missing_at(commonest))
     return ways and replace(ways, missing_as=float(table.values[commonest]))
 

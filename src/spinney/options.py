@@ -31,7 +31,7 @@ def options_of(
     schema = source.schema
     totals = source.root()
     check_total(totals.weights)
-    _warn_of_light_rows(float(totals.weights.sum()), int(totals.rows.sum()), recipe)
+    _warn_of_light_rows(totals.weight, int(totals.rows.sum()), recipe)
     return Options(
         class_weights=_class_weights(class_weight, schema, totals.weights),
         preference=[_place(name, schema, "ties") for name in _listed(ties)],

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.criteria import criterion_named
+from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
 from spinney.missing import GROUPINGS, policy_named
 
@@ -28,6 +28,9 @@ class Recipe:
         Numeric and ordinal attributes always get a threshold.
     missing : {"fractional", "most-common", "own-category", "branch"}
         What a missing value means; see :mod:`spinney.missing`.
+    numeric_criterion : {"squared_error", "variance", "poisson"}
+        What a good split is where the target is a number. Changing ``criterion``
+        changes it too.
     max_depth : int, optional
         The longest path, in questions.
     max_leaves : int, optional
@@ -53,6 +56,7 @@ class Recipe:
     criterion: str
     grouping: str
     missing: str
+    numeric_criterion: str = "squared_error"
     max_depth: int | None = None
     max_leaves: int | None = None
     min_samples_split: float = 2
@@ -63,6 +67,7 @@ class Recipe:
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         criterion_named(self.criterion)
+        criterion_named(self.numeric_criterion)
         policy_named(self.missing)
         if self.grouping not in GROUPINGS:
             refuse_unknown("grouping", self.grouping, GROUPINGS)
@@ -84,6 +89,20 @@ class Recipe:
         least = self.min_samples_leaf if self.min_samples_leaf > 1 else 0.0
         return max(least, self.min_weight_fraction_leaf * total)
 
+    def measure(self, *, numeric: bool) -> Criterion:
+        """Return the criterion for classes, or for a numeric target."""
+        name = self.numeric_criterion if numeric else self.criterion
+        criterion = criterion_named(name)
+        if criterion.numeric == numeric:
+            return criterion
+        wanted = "a number" if numeric else "classes"
+        fitting = [c.name for c in CRITERIA.values() if c.numeric == numeric]
+        msg = (
+            f"criterion={name!r} does not suit a target that is {wanted}: use "
+            f"{', '.join(map(repr, fitting))}"
+        )
+        raise ParameterError(msg)
+
     def changed(self, **settings: Any) -> "Recipe":
         """Return the recipe with these settings; None leaves one as it is."""
         known = {field.name for field in fields(self)}
@@ -92,6 +111,8 @@ class Recipe:
                 msg = f"a recipe has no {name!r}: {did_you_mean(name, known)}"
                 raise ParameterError(msg)
         given = {name: value for name, value in settings.items() if value is not None}
+        if "criterion" in given:
+            given.setdefault("numeric_criterion", given["criterion"])
         return replace(self, **given) if given else self
 
 
@@ -114,12 +135,13 @@ def _check_number(name: str, value: object, *, most: float = float_info.max) -> 
         raise ParameterError(msg)
 
 
-SETTINGS = tuple(setting.name for setting in fields(Recipe) if setting.name != "name")
+_NO_SETTINGS = ("name", "numeric_criterion")
+SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
 
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("id3", "gain", "multiway", "fractional"),
+        Recipe("id3", "gain", "multiway", "fractional", "variance"),
         # C4.5 does not split where nothing is gained (its notion of nothing is
         # J48's 1e-6), nor where fewer than two branches would hold two rows.
         Recipe(
@@ -127,6 +149,7 @@ RECIPES = {
             "gain_ratio",
             "multiway",
             "fractional",
+            "variance",
             min_samples_leaf=2,
             min_gain=1e-6,
         ),

@@ -124,13 +124,45 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The column to predict and its classes, with their own types."""
+    """The column to predict: its classes with their own types, or a number.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    classes : tuple
+        The classes in the order of their codes; empty for a number.
+    origin : float, optional
+        For a number: what its moments are measured from. A number near the mean
+        keeps the sums of squares from losing their digits.
+    """
 
     name: str
-    classes: tuple[Value, ...]
+    classes: tuple[Value, ...] = ()
+    origin: float | None = None
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether a number is predicted."""
+        return self.origin is not None
+
+    @property
+    def width(self) -> int:
+        """How many columns count tables have: one a class, or three moments."""
+        return 3 if self.is_numeric else len(self.classes)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers a node predicts: a share a class, or the one number."""
+        return 1 if self.is_numeric else len(self.classes)
 
     def encode(self, column: Column) -> "NDArray[Any]":
-        """Return class codes; -1 for a class that was not there in training."""
+        """Return class codes, -1 for a class that was not there in training.
+
+        Numbers come as they are, NaN where missing.
+        """
+        if self.is_numeric:
+            return Attribute(self.name, "numeric").encode(column)
         return Attribute(self.name, "nominal", self.classes).encode(column)
 
 
@@ -153,7 +185,7 @@ class Schema:
 
     @property
     def n_classes(self) -> int:
-        """How many classes the target has."""
+        """How many classes the target has; none if it is a number."""
         return len(self.target.classes)
 
     def position(self, name: str) -> int:

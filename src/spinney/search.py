@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spinney.candidates import Groupings
 from spinney.counts import TOLERANCE, CountTable, first_best
-from spinney.criteria import Criterion, criterion_named
+from spinney.criteria import Criterion
 from spinney.errors import ParameterError
 from spinney.missing import Policy, policy_named, ways_to_branch
 from spinney.recipe import Recipe
@@ -52,13 +52,14 @@ def decide(
         for place in sorted(tables)
     ]
     candidates = tuple(found for found in proposals if found is not None)
+    numeric = schema.target.is_numeric
     if forced is not None:
         return _forced(candidates, schema.attributes[forced], forced)
     if not candidates:
         return Decision((), reason=_why_none(tables, policy_named(recipe.missing)))
     able = [
         place
-        for place in compete(candidates, criterion_named(recipe.criterion))
+        for place in compete(candidates, recipe.measure(numeric=numeric))
         if candidates[place].gain >= recipe.min_gain
     ]
     if not able:
@@ -120,7 +121,7 @@ def propose(
     ...         recipe=RECIPES["id3"]).split.threshold
     2.5
     """
-    criterion = criterion_named(recipe.criterion)
+    criterion = recipe.measure(numeric=table.is_moments)
     policy = policy_named(recipe.missing)
     least = recipe.least_branch(total)
     ways = ways_to_branch(
@@ -149,7 +150,7 @@ def _admissible(ways: Groupings, least: float) -> NDArray[np.bool_]:
     """Return which ways give two branches with enough rows each."""
     enough = ways.table.rows.any(axis=2)
     if least > 0:
-        enough &= ways.table.weights.sum(axis=2) >= least * (1 - TOLERANCE)
+        enough &= ways.table.sizes >= least * (1 - TOLERANCE)
     return np.asarray(enough.sum(axis=1) >= 2)
 
 
@@ -172,8 +173,8 @@ def _split_of(
             missing = int(ways.missing_as > sides)
         split = Threshold(place, sides, (), missing)
     known = table.merged(split.branch_of(table.values), split.n_branches)
-    weights = known.weights.sum(axis=1)
-    return replace(split, shares=tuple((weights / weights.sum()).tolist()))
+    sizes = known.sizes
+    return replace(split, shares=tuple((sizes / sizes.sum()).tolist()))
 
 
 def _sides(table: CountTable, split: Split) -> CountTable:

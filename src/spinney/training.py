@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,25 +21,31 @@ __all__ = [
     "MOST_CLASSES",
     "TrainingSet",
     "as_classes",
+    "as_target",
     "check_classes",
     "check_roles",
     "check_target",
     "check_texts",
     "check_total",
     "missing_classes",
+    "origin_of",
     "training_set",
 ]
 
 MOST_CLASSES = 20
+LARGEST_NUMBER = 1e140
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Coded rows of weight greater than 0."""
+    """Coded rows of weight greater than 0.
+
+    ``classes`` are codes, or the numbers of a numeric target.
+    """
 
     schema: Schema
     columns: tuple[NDArray[Any], ...]
-    classes: Integers
+    classes: NDArray[Any]
     weights: Floats | None
 
     @property
@@ -72,12 +78,15 @@ def training_set(
     classes: NDArray[Any],
     weights: Floats | None = None,
     markers: tuple[str, ...] = (),
+    from_zero: bool = False,
 ) -> TrainingSet:
     """Code a table of attributes; rows without weight or class are left out.
 
     Rows of weight 0 leave no trace: a category that only they have is unknown.
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
     """
-    kept = np.asarray(classes) >= 0
+    numeric = target.is_numeric
+    kept = ~np.isnan(classes) if numeric else np.asarray(classes) >= 0
     if weights is not None:
         kept &= weights > 0
     if not kept.all():
@@ -89,15 +98,54 @@ def training_set(
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
-    check_classes(target, np.unique(classes), table.n_rows)
+    if numeric:
+        check_numbers(target, classes)
+        origin = 0.0 if from_zero else origin_of(classes, weights)
+        target = replace(target, origin=origin)
+    else:
+        check_classes(target, np.unique(classes), table.n_rows)
     attributes = tuple(_attribute(column) for column in table.columns)
     cells = [
         attribute.encode(column)
         for attribute, column in zip(attributes, table.columns, strict=True)
     ]
     schema = Schema(attributes, target, markers)
-    codes = np.asarray(classes, dtype=np.int64)
+    codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
     return TrainingSet(schema, tuple(cells), codes, weights)
+
+
+def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
+    """Return a number near the mean; a whole one where all are whole.
+
+    Then moments are whole numbers too, and add up exactly.
+    """
+    mean = float(np.average(numbers, weights=weights))
+    whole = bool(np.all(numbers == np.floor(numbers)))
+    return float(np.rint(mean)) if whole else mean
+
+
+def check_numbers(target: Target, numbers: Floats) -> None:
+    """Refuse numbers that no tree can be grown on."""
+    name = shown(target.name)
+    if not np.isfinite(numbers).all():
+        msg = f"target {name!r} holds an infinite number: mend it or leave it out"
+        raise DataError(msg)
+    if len(numbers) == 1:  # "1 sample" is what scikit-learn's own checks look for
+        msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
+        raise DataError(msg)
+    largest = float(np.abs(numbers).max())
+    if largest > LARGEST_NUMBER:
+        msg = (
+            f"target {name!r} holds {largest:g}, whose square is beyond what floats "
+            f"can add up: scale it to at most {LARGEST_NUMBER:g}"
+        )
+        raise DataError(msg)
+    if np.all(numbers == numbers[0]):
+        msg = (
+            f"target {name!r}: all {len(numbers)} rows have one value, "
+            f"{numbers[0]:g}: there is nothing to tell apart; name another target"
+        )
+        raise DataError(msg)
 
 
 def _attribute(column: Column) -> Attribute:
@@ -197,6 +245,18 @@ def check_target(table: Table, target: str) -> Column:
     return column
 
 
+def as_target(column: Column) -> tuple[Target, NDArray[Any]]:
+    """Return the target of a column and its cells: class codes, or numbers.
+
+    Numbers are classes where there are at most 20 different ones, all whole.
+    """
+    if column.kind == "numeric" and column.unit is None:
+        numbers = np.unique(column.cells[~np.isnan(column.cells)])
+        if len(numbers) > MOST_CLASSES or np.any(numbers != np.floor(numbers)):
+            return Target(column.name, origin=0.0), column.cells
+    return as_classes(column)
+
+
 def as_classes(column: Column) -> tuple[Target, Integers]:
     """Return the classes of a target column and each row's class, -1 if missing.
 
@@ -213,13 +273,12 @@ def as_classes(column: Column) -> tuple[Target, Integers]:
             "take them as classes"
         )
         raise DataError(msg)
-    if len(numbers) > MOST_CLASSES or np.any(numbers != np.floor(numbers)):
-        odd = next((x for x in numbers if x != np.floor(x)), numbers[-1])
+    if np.any(numbers != np.floor(numbers)):
+        odd = next(x for x in numbers if x != np.floor(x))
         msg = (
-            f"target {column.name!r} is numeric with {len(numbers)} different values "
-            f"(such as {number_text(float(odd), column.unit)}): classes are text, or "
-            f"at most {MOST_CLASSES} whole numbers; declare it nominal to take its "
-            "values as classes"
+            f"target {column.name!r} is numeric (such as "
+            f"{number_text(float(odd), column.unit)}): classes are text or whole "
+            "numbers; declare it nominal to take its values as classes"
         )
         raise DataError(msg)
     codes = np.full(len(column.cells), -1, dtype=np.int64)

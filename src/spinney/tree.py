@@ -72,7 +72,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One node; a leaf where ``children`` is empty."""
+    """One node; a leaf where ``children`` is empty.
+
+    Of a numeric target ``weights`` are the moments, ``distribution`` holds the one
+    number that the node predicts, and ``label`` is 0.
+    """
 
     number: int
     parent: int | None
@@ -96,7 +100,13 @@ class Node:
     @property
     def weight(self) -> float:
         """The weight of the training rows that came here."""
-        return float(self.weights.sum())
+        numeric = len(self.weights) != len(self.distribution)
+        return float(self.weights[0] if numeric else self.weights.sum())
+
+    @property
+    def value(self) -> float:
+        """The number that a node of a numeric target predicts."""
+        return float(self.distribution[0])
 
     @property
     def candidate(self) -> Candidate:

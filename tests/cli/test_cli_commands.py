@@ -9,6 +9,7 @@ import pytest
 import spinney
 from spinney.export.json import from_json, to_json
 from spinney.files.model_file import load_model
+from spinney.files.model_header import FORMAT_VERSION
 
 COMMANDS = ("grow", "show", "rules", "explain", "predict", "info")
 
@@ -55,7 +56,7 @@ def test_grow_prints_the_tree_and_talks_of_the_file(tool, melons):
 def test_grow_json_is_the_model(works, melons):
     text = works("grow", melons, "--target", "ripe", "--json")
     data = json.loads(text)
-    assert (data["format"], data["version"]) == ("spinney-tree", 1)
+    assert (data["format"], data["version"]) == ("spinney-tree", FORMAT_VERSION)
     assert text == to_json(spinney.grow(melons, "ripe").model_)
 
 

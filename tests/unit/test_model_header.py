@@ -38,7 +38,7 @@ def test_texts(tmp_path, good, changes, why):
 
 def test_newer_version(tmp_path, good):
     newer = with_texts(
-        good, format_version="3", min_reader_version="2", library_version="7.0"
+        good, format_version="9", min_reader_version="8", library_version="7.0"
     )
     message = refusal(newer, tmp_path)
     assert "written by a newer Spinney (7.0)" in message
@@ -46,18 +46,18 @@ def test_newer_version(tmp_path, good):
 
 
 def test_newer_version_that_old_readers_may_read(tmp_path, good):
-    newer = with_texts(good, format_version="2", **{"optional.note": "new"})
+    newer = with_texts(good, format_version="9", **{"optional.note": "new"})
     (tmp_path / "m").write_bytes(newer)
     assert_same_model(load_model(tmp_path / "m"), mixed_model())
 
 
 def test_newer_version_with_something_unknown(tmp_path, good):
-    newer = with_texts(good, format_version="2", note="new")
+    newer = with_texts(good, format_version="9", note="new")
     assert "newer Spinney: upgrade" in refusal(newer, tmp_path)
 
 
 SCHEMA_DAMAGE = {
-    "no classes": (lambda m: m.update(classes=[]), "has no classes"),
+    "no classes": (lambda m: m.update(classes=[]), "either classes or an origin"),
     "classes twice": (lambda m: m.update(classes=["a", "b", "a"]), "twice"),
     "1 and 1.0": (lambda m: m.update(classes=[1, 1.0, 2]), "twice"),
     "class null": (lambda m: m.update(classes=["a", "b", None]), "nothing"),

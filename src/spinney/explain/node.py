@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import equal_to_best
-from spinney.criteria import Criterion, criterion_named, gain_ratio, split_information
+from spinney.criteria import Criterion, gain_ratio, split_information
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
 from spinney.model import Model
@@ -106,7 +106,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         msg = f"node={number!r} is no node: the tree has nodes 0 to {len(tree) - 1}"
         raise ParameterError(msg)
     node = tree.nodes[number]
-    criterion = criterion_named(model.recipe.criterion)
+    criterion = model.recipe.measure(numeric=tree.schema.target.is_numeric)
     able = set(compete(node.candidates, criterion)) if node.candidates else set()
     gains = [candidate.gain for candidate in node.candidates]
     target = tree.schema.target

@@ -119,7 +119,7 @@ def _node_data(node: Node, tree: Tree) -> dict[str, Any]:
         "rows": node.n_rows,
         "weights": _short(node.weights),
         "distribution": _short(node.distribution),
-        "label": schema.target.classes[node.label],
+        "label": schema.target.classes[node.label] if schema.n_classes else None,
         "split": None if node.chosen is None else candidates[node.chosen]["split"],
         "chosen": node.chosen,
         "children": list(node.children),

@@ -13,6 +13,7 @@ import numpy as np
 from spinney.counts import CountTable, Floats, Integers
 from spinney.files.model_check import MAX_NODES, check_tree
 from spinney.files.model_header import (
+    ADDED,
     FORMAT,
     FORMAT_VERSION,
     KEYS,
@@ -69,7 +70,8 @@ def read_model(data: Any) -> Model:
             f"reads up to {FORMAT_VERSION}: upgrade Spinney"
         )
         raise DamageError(msg)
-    members(data, "the model", ("format", "version", *KEYS, "nodes"))
+    keys = ("format", "version", *KEYS, "nodes")
+    data = {**ADDED, **members(data, "the model", keys, defaults=ADDED)}
     schema = read_schema(data)
     recipe = read_recipe(data["recipe"])
     fingerprint = read_fingerprint(data["fingerprint"])
@@ -105,10 +107,7 @@ class _Reader:
         entry = members(data, "a node", _NODE)
         candidates = listed(entry["candidates"], "the candidates")
         chosen = _optional(entry["chosen"], "what is chosen")
-        label = self.classes.get(_key(entry["label"]))
-        if label is None:
-            msg = "the label of a node is none of the classes"
-            raise DamageError(msg)
+        label = self.label(entry["label"])
         text(entry["condition"], "a condition")
         read = Node(
             whole(entry["number"], "the number of a node"),
@@ -117,7 +116,7 @@ class _Reader:
             whole(entry["depth"], "the depth of a node"),
             self.vector(entry["weights"], "the weights of a node"),
             whole(entry["rows"], "the rows of a node"),
-            self.vector(entry["distribution"], "the distribution of a node"),
+            self.outputs(entry["distribution"], "the distribution of a node"),
             label,
             tuple(map(self.candidate, candidates)),
             chosen,
@@ -187,15 +186,15 @@ class _Reader:
         else:
             codes = self.coded(entry["values"], place, f"the values of {what}")
             values = np.array(codes, dtype=np.int64)
-        shape = (len(values), self.schema.n_classes)
+        target, n_lines = self.schema.target, len(values)
         weights = [self.vector(v, what) for v in listed(entry["weights"], what)]
         rows = [self.rows(line, what) for line in listed(entry["rows"], what)]
         _same_length(weights, values, what)
         _same_length(rows, values, what)
         return CountTable(
             values,
-            np.array(weights, dtype=np.float64).reshape(shape),
-            np.array(rows, dtype=np.int64).reshape(shape),
+            np.array(weights, dtype=np.float64).reshape(n_lines, target.width),
+            np.array(rows, dtype=np.int64).reshape(n_lines, target.n_outputs),
             self.vector(entry["missing"], what),
             self.rows(entry["missing_rows"], what),
         )
@@ -209,15 +208,32 @@ class _Reader:
         return tuple(code for code in codes if code is not None)
 
     def vector(self, data: object, what: str) -> Floats:
-        """Return one number a class."""
+        """Return the weights of classes, or the moments of a number."""
+        return self._cells(data, what, self.schema.target.width)
+
+    def outputs(self, data: object, what: str) -> Floats:
+        """Return what a node predicts: one number a class, or the one number."""
+        return self._cells(data, what, self.schema.target.n_outputs)
+
+    def _cells(self, data: object, what: str, n: int) -> Floats:
         cells = [number(cell, what) for cell in listed(data, what)]
-        _same_length(cells, self.schema.target.classes, what)
+        _same_length(cells, range(n), what)
         return np.array(cells)
 
+    def label(self, data: object) -> int:
+        """Return the code of a class; 0 where the target is a number."""
+        if self.schema.target.is_numeric and data is None:
+            return 0
+        label = self.classes.get(_key(data))
+        if label is None:
+            msg = "the label of a node is none of the classes"
+            raise DamageError(msg)
+        return label
+
     def rows(self, data: object, what: str) -> Integers:
-        """Return one count of rows a class."""
+        """Return one count of rows a class, or of all."""
         cells = [whole(cell, what) for cell in listed(data, what)]
-        _same_length(cells, self.schema.target.classes, what)
+        _same_length(cells, range(self.schema.target.n_outputs), what)
         return np.array(cells, dtype=np.int64)
 
 

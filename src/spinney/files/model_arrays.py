@@ -8,7 +8,8 @@ count
     how many of them belong to each node, candidate or group. Where a count is
     stored, what is counted follows without gaps.
 
-The arrays, with n nodes, m candidates and c classes::
+The arrays, with n nodes, m candidates and c classes; of a numeric target, weights
+have its 3 moments, and distributions and rows 1 column, in the place of c::
 
     node.parent, node.branch, node.depth, node.rows, node.label      (n,)
     node.reason        place in REASONS, -1 at an inner node         (n,)
@@ -116,26 +117,27 @@ DTYPES: dict[str, type[np.generic]] = {
 
 def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree; what they hold is not checked."""
-    nodes, n_classes = tree.nodes, tree.schema.n_classes
+    nodes, target = tree.nodes, tree.schema.target
+    width, n_outputs = target.width, target.n_outputs
     candidates = [candidate for node in nodes for candidate in node.candidates]
     tables = [candidate.table for candidate in candidates]
     splits = [candidate.split for candidate in candidates]
     arrays = {
         **{name: _integers(map(field, nodes)) for name, field in _NODE.items()},
-        "node.weights": _lines((node.weights for node in nodes), n_classes),
-        "node.distribution": _lines((node.distribution for node in nodes), n_classes),
+        "node.weights": _lines((node.weights for node in nodes), width),
+        "node.distribution": _lines((node.distribution for node in nodes), n_outputs),
         **{
             name: _integers(map(field, candidates))
             for name, field in _CANDIDATE.items()
         },
         "candidate.gain": _floats(candidate.gain for candidate in candidates),
         "candidate.merit": _floats(candidate.merit for candidate in candidates),
-        "candidate.missing_weights": _lines((t.missing for t in tables), n_classes),
-        "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_classes),
+        "candidate.missing_weights": _lines((t.missing for t in tables), width),
+        "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_outputs),
         **_flatten_splits(splits),
         **_flatten_values(candidates, tree.schema),
-        "table.weights": _lines((table.weights for table in tables), n_classes),
-        "table.rows": _lines((table.rows for table in tables), n_classes),
+        "table.weights": _lines((table.weights for table in tables), width),
+        "table.rows": _lines((table.rows for table in tables), n_outputs),
     }
     return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
 
@@ -176,10 +178,10 @@ def _floats(numbers: Iterable[float]) -> NDArray[Any]:
     return np.fromiter(numbers, dtype=np.float64)
 
 
-def _lines(arrays: Iterable[NDArray[Any]], n_classes: int) -> NDArray[Any]:
-    """Return arrays whose last axis is the classes, one below another."""
-    lines = [array.reshape(-1, n_classes) for array in arrays]
-    return np.concatenate(lines) if lines else np.empty((0, n_classes))
+def _lines(arrays: Iterable[NDArray[Any]], width: int) -> NDArray[Any]:
+    """Return arrays whose last axis is that wide, one below another."""
+    lines = [array.reshape(-1, width) for array in arrays]
+    return np.concatenate(lines) if lines else np.empty((0, width))
 
 
 def _as(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:

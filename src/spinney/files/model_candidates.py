@@ -11,11 +11,12 @@ from spinney.files.model_rules import (
     close,
     grouped,
     numeric,
+    possible,
     require,
     sizes,
     within,
 )
-from spinney.schema import Schema
+from spinney.schema import Schema, Target
 
 __all__ = ["check_candidates"]
 
@@ -27,7 +28,7 @@ def check_candidates(arrays: Arrays, schema: Schema) -> None:
     _check_thresholds(arrays, schema)
     _check_groups(arrays, schema, places)
     _check_values(arrays, schema, places)
-    _check_counts(arrays, places)
+    _check_counts(arrays, schema.target, places)
 
 
 def _check_forms(arrays: Arrays, schema: Schema) -> None:
@@ -120,7 +121,7 @@ def _check_values(arrays: Arrays, schema: Schema, places: Places) -> None:
     )
 
 
-def _check_counts(arrays: Arrays, places: Places) -> None:
+def _check_counts(arrays: Arrays, target: Target, places: Places) -> None:
     """Check the counts of the tables, and that they are those of their node."""
     of_line, of_share = places.candidate_of_line, places.candidate_of_share
     absent, absent_rows = (
@@ -131,7 +132,8 @@ def _check_counts(arrays: Arrays, places: Places) -> None:
         (arrays["table.weights"], arrays["table.rows"], of_line),
         (absent, absent_rows, None),
     ):
-        require(amounts(weights), "candidate {} has a weight that is no amount", owners)
+        what = "candidate {} has a weight that is no amount"
+        require(possible(weights, target), what, owners)
         impossible = "candidate {} has an impossible count of rows"
         require(within(rows, 0, MOST_ROWS + 1), impossible, owners)
         lone = "candidate {} has weight without rows"
@@ -142,7 +144,7 @@ def _check_counts(arrays: Arrays, places: Places) -> None:
     node = places.node_of_candidate
     expected = arrays["node.weights"][node]
     other = "the counts of candidate {} are not those of its node"
-    require(close(total, expected), other)
+    require(close(total, expected, target), other)
     require(total_rows.sum(axis=1) == arrays["node.rows"][node], other)
     shares = arrays["split.shares"]
     require(amounts(shares), "candidate {} has a share that is no amount", of_share)

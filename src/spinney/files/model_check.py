@@ -23,13 +23,14 @@ from spinney.files.model_rules import (
     close,
     grouped,
     numeric,
+    possible,
     require,
     within,
 )
 from spinney.files.strict_json import DamageError, dump
 from spinney.model import Model
 from spinney.predict import majorities
-from spinney.schema import Schema
+from spinney.schema import Schema, Target
 from spinney.tree import Tree
 
 __all__ = ["MAX_NODES", "check_arrays", "check_model", "check_tree"]
@@ -78,7 +79,7 @@ def check_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int = MAX_NODES) 
     with np.errstate(all="ignore"):
         _check_lengths(arrays, schema)
         _check_links(arrays)
-        _check_nodes(arrays)
+        _check_nodes(arrays, schema.target)
         _check_choices(arrays)
         check_candidates(arrays, schema)
 
@@ -100,17 +101,21 @@ def _counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
 
 
 def _check_lengths(arrays: Arrays, schema: Schema) -> None:
-    n_classes = schema.n_classes
+    widths = {
+        "weights": schema.target.width,
+        "missing_weights": schema.target.width,
+        "distribution": schema.target.n_outputs,
+        "missing_rows": schema.target.n_outputs,
+    }
     lengths = {
         "node": len(arrays["node.parent"]),
         "candidate": len(arrays["candidate.attribute"]),
     }
-    wide = ("weights", "distribution", "missing_weights", "missing_rows")
     for name in arrays:
         room, _, field = name.partition(".")
         if room in lengths:
             n = lengths[room]
-            _check_shape(arrays, name, (n, n_classes) if field in wide else (n,))
+            _check_shape(arrays, name, (n, widths[field]) if field in widths else (n,))
     for name in ("split.thresholds", "split.shares", "split.groups", "split.codes"):
         _check_shape(arrays, name, (arrays[name].size,))
     _counted(arrays, "node.candidates", total=lengths["candidate"])
@@ -135,8 +140,9 @@ def _check_table_lengths(arrays: Arrays, schema: Schema) -> None:
     n_numeric = int(arrays["candidate.values"][numbered].sum())
     _check_shape(arrays, "table.numbers", (n_numeric,))
     _check_shape(arrays, "table.codes", (n_codes + n_numbers - n_numeric,))
-    for name in ("table.weights", "table.rows"):
-        _check_shape(arrays, name, (n_codes + n_numbers, schema.n_classes))
+    n_lines, target = n_codes + n_numbers, schema.target
+    _check_shape(arrays, "table.weights", (n_lines, target.width))
+    _check_shape(arrays, "table.rows", (n_lines, target.n_outputs))
 
 
 def _check_links(arrays: Arrays) -> None:
@@ -168,18 +174,21 @@ def _check_links(arrays: Arrays) -> None:
             seen[parent] += 1
 
 
-def _check_nodes(arrays: Arrays) -> None:
+def _check_nodes(arrays: Arrays, target: Target) -> None:
     """Check what each node says of its rows, and that children add up."""
     weights, shares = arrays["node.weights"], arrays["node.distribution"]
     rows = arrays["node.rows"]
-    require(amounts(weights), "node {} has a weight that is no amount")
+    require(possible(weights, target), "node {} has a weight that is no amount")
     require(within(rows, 0, MOST_ROWS + 1), "node {} has an impossible count of rows")
     require((rows > 0)[:, None] | (weights == 0), "node {} has weight without rows")
-    require(amounts(shares), "node {} has a share of a class that is no amount")
-    require(
-        np.abs(shares.sum(axis=1) - 1) <= SHARES_TOLERANCE,
-        "the distribution of node {} does not add up to 1",
-    )
+    if target.is_numeric:
+        require(np.isfinite(shares), "node {} predicts what is no finite number")
+    else:
+        require(amounts(shares), "node {} has a share of a class that is no amount")
+        require(
+            np.abs(shares.sum(axis=1) - 1) <= SHARES_TOLERANCE,
+            "the distribution of node {} does not add up to 1",
+        )
     require(
         arrays["node.label"] == majorities(shares),
         "the label of node {} is not the majority of its distribution",
@@ -189,7 +198,7 @@ def _check_nodes(arrays: Arrays) -> None:
     together = np.zeros_like(weights)
     np.add.at(together, arrays["node.parent"][1:], weights[1:])
     require(
-        ~inner[:, None] | close(together, weights),
+        ~inner[:, None] | close(together, weights, target),
         "the weights of the children of node {} do not add up to its own",
     )
     n_rows = np.bincount(arrays["node.parent"][1:], rows[1:], minlength=len(rows))

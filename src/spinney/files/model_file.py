@@ -28,6 +28,7 @@ from spinney.files.model_arrays import DTYPES, unflatten
 from spinney.files.model_check import MAX_NODES, check_arrays, check_model
 from spinney.files.model_container import Header, pack, read_header, unpack
 from spinney.files.model_header import (
+    ADDED,
     FORMAT,
     FORMAT_VERSION,
     KEYS,
@@ -186,7 +187,8 @@ def _model(data: bytes, limits: Limits) -> Model:
     _check_version(header)
     try:
         members(dict(header.texts), "the file", _TEXTS)
-        found = members(parse(header.texts["model"]), "the model", KEYS)
+        text = parse(header.texts["model"])
+        found = {**ADDED, **members(text, "the model", KEYS, defaults=ADDED)}
         schema = read_schema(found)
         recipe = read_recipe(found["recipe"])
         fingerprint = read_fingerprint(found["fingerprint"])

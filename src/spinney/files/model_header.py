@@ -20,6 +20,7 @@ from spinney.table import Value, level_order
 from spinney.times import TIME_UNITS
 
 __all__ = [
+    "ADDED",
     "FORMAT",
     "FORMAT_VERSION",
     "KEYS",
@@ -36,8 +37,18 @@ __all__ = [
 ]
 
 FORMAT = "spinney-tree"
-FORMAT_VERSION = 1
-KEYS = ("target", "classes", "attributes", "markers", "recipe", "fingerprint")
+FORMAT_VERSION = 2
+KEYS = (
+    "target",
+    "classes",
+    "origin",
+    "attributes",
+    "markers",
+    "recipe",
+    "fingerprint",
+)
+# What version 1 did not have, and what it stood for.
+ADDED = {"origin": None}
 
 # A later version may add keys of this form; every reader may pass over them. Any
 # other key that a reader does not know is one that it would get wrong.
@@ -52,6 +63,7 @@ def header_of(model: Model) -> dict[str, Any]:
     return {
         "target": schema.target.name,
         "classes": [_plain(value) for value in schema.target.classes],
+        "origin": _plain(schema.target.origin),
         "attributes": [
             {
                 "name": attribute.name,
@@ -152,8 +164,11 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
     """Return the schema that the header describes."""
     target = text(data["target"], "the target")
     classes = _values(data["classes"], "the target")
-    if not classes:
-        msg = "the target has no classes"
+    origin = data["origin"]
+    if origin is not None:
+        origin = number(origin, "the origin of the target")
+    if bool(classes) == (origin is not None):
+        msg = "the target must have either classes or an origin"
         raise DamageError(msg)
     attributes = tuple(
         _read_attribute(entry, place)
@@ -165,7 +180,7 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
     markers = listed(data["markers"], "the markers of missing cells")
     for marker in markers:
         text(marker, "a marker of missing cells")
-    return Schema(attributes, Target(target, classes), tuple(markers))
+    return Schema(attributes, Target(target, classes, origin), tuple(markers))
 
 
 def _read_attribute(data: object, place: int) -> Attribute:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spinney.counts import Floats, Integers
 from spinney.files.model_arrays import Arrays
 from spinney.files.strict_json import DamageError
-from spinney.schema import Schema
+from spinney.schema import Schema, Target
 
 __all__ = [
     "MOST_ROWS",
@@ -19,6 +19,7 @@ __all__ = [
     "close",
     "grouped",
     "numeric",
+    "possible",
     "require",
     "sizes",
     "within",
@@ -50,10 +51,23 @@ def amounts(array: Floats) -> Truths:
     return np.asarray(np.isfinite(array) & (array >= 0))
 
 
-def close(sums: Floats, expected: Floats) -> Truths:
-    """Return where sums are as expected, but for what fractional rows may lose."""
-    margin = WEIGHTS_TOLERANCE * expected.sum(axis=1, keepdims=True)
-    return np.asarray(np.abs(sums - expected) <= margin)
+def possible(weights: Floats, target: Target) -> Truths:
+    """Return which weights of classes, or moments of a number, may occur."""
+    if not target.is_numeric:
+        return amounts(weights)
+    return np.asarray(np.isfinite(weights) & ((weights >= 0) | [False, True, False]))
+
+
+def close(sums: Floats, expected: Floats, target: Target) -> Truths:
+    """Return where sums are as expected, but for what fractional rows may lose.
+
+    Of moments, |Σwy| is at most the root of Σw · Σwy².
+    """
+    scale = expected.sum(axis=1, keepdims=True)
+    if target.is_numeric:
+        weight, _, second = expected.T
+        scale = np.stack([weight, np.sqrt(weight * second), second], axis=1)
+    return np.asarray(np.abs(sums - expected) <= WEIGHTS_TOLERANCE * scale)
 
 
 def grouped(arrays: Arrays) -> Truths:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from spinney.counts import CountTable, Floats, Integers
+from spinney.counts import CountTable, Floats, Integers, sizes
 from spinney.schema import Schema
 from spinney.split import Split
 
@@ -21,10 +21,15 @@ LARGEST_WHOLE = 2.0**53
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Totals:
-    """The weight and the number of rows of each class at a node."""
+    """The weight and the number of rows of each class at a node, or the moments."""
 
     weights: Floats
     rows: Integers
+
+    @property
+    def weight(self) -> float:
+        """The weight of all rows."""
+        return float(sizes(self.weights, self.rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Source(Protocol):
 
     ``whole`` says that every row's own weight is a whole number, and all together no
     more than float64 counts exactly, so that sums are exact in any order and siblings
-    may be had by subtraction.
+    may be had by subtraction. Of a numeric target the moments must be so too.
     """
 
     @property

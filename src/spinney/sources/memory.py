@@ -27,8 +27,8 @@ class MemorySource:
         What the codes mean.
     columns : sequence of arrays
         The cells of each attribute as ``Schema.encode`` gives them.
-    classes : array of int
-        The class of each row.
+    classes : array of int or float
+        The class of each row; its number, where the target is one.
     weights : array of float, optional
         The weight of each row, greater than 0.
 
@@ -47,11 +47,16 @@ class MemorySource:
         weights: Floats | None = None,
     ) -> None:
         self.schema = schema
-        self.whole = True
-        if weights is not None:
-            whole_numbers = bool(np.all(weights == np.floor(weights)))
-            self.whole = whole_numbers and weights.sum() <= LARGEST_WHOLE
-        self._classes = np.asarray(classes, dtype=np.int64)
+        n_rows = len(classes)
+        own = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)
+        self.whole = _is_whole(own)
+        self._classes = np.zeros(n_rows, dtype=np.int64)
+        self._numbers: Floats | None = None
+        if schema.target.origin is None:
+            self._classes = np.asarray(classes, dtype=np.int64)
+        else:
+            self._numbers = np.asarray(classes, dtype=np.float64) - schema.target.origin
+            self.whole &= _is_whole(own * self._numbers**2)
         self._values: list[NDArray[Any]] = []
         self._ranks: list[Integers] = []
         for attribute, cells in zip(schema.attributes, columns, strict=True):
@@ -62,16 +67,13 @@ class MemorySource:
             else:
                 self._values.append(np.arange(len(attribute.values)))
                 self._ranks.append(np.asarray(cells, dtype=np.int64))
-        n_rows = len(self._classes)
         everything = np.arange(n_rows)
-        own = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)
         self._members: dict[int, tuple[Integers, Floats]] = {ROOT: (everything, own)}
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
-        _, weights = self._members[ROOT]
-        n_classes = self.schema.n_classes
-        return Totals(*_tallied(self._classes, weights, n_classes))
+        tally, number = self._tallied(*self._members[ROOT], None, 1)
+        return Totals(tally[0], number[0])
 
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute."""
@@ -107,25 +109,41 @@ class MemorySource:
 
     def _count(self, rows: Integers, weights: Floats, attribute: int) -> CountTable:
         """Count one attribute over some rows."""
-        n_classes = self.schema.n_classes
         values = self._values[attribute]
         ranks = self._ranks[attribute][rows] + 1  # a missing cell has rank 0
         if len(values) > SPARSE * len(rows):
             occurring, ranks = np.unique(np.append(ranks, 0), return_inverse=True)
             values, ranks = values[occurring[1:] - 1], ranks[:-1]
-        keys = ranks * n_classes + self._classes[rows]
-        tally, number = _tallied(keys, weights, (len(values) + 1) * n_classes)
-        cells, counts = tally.reshape(-1, n_classes), number.reshape(-1, n_classes)
+        cells, counts = self._tallied(rows, weights, ranks, len(values) + 1)
         present = 1 + np.flatnonzero(counts[1:].any(axis=1))
         return CountTable(
             values[present - 1], cells[present], counts[present], cells[0], counts[0]
         )
 
+    def _tallied(
+        self, rows: Integers, weights: Floats, ranks: Integers | None, size: int
+    ) -> tuple[Floats, Integers]:
+        """Return weights and numbers of rows, a line a rank: by class, or moments."""
+        if ranks is None:
+            ranks = np.zeros(len(rows), dtype=np.int64)
+        if self._numbers is not None:
+            first = weights * self._numbers[rows]
+            columns = (weights, first, first * self._numbers[rows])
+            moments = [np.bincount(ranks, column, minlength=size) for column in columns]
+            number = np.bincount(ranks, minlength=size)
+            return np.stack(moments, axis=1).astype(np.float64), number[:, None]
+        n_classes = self.schema.n_classes
+        keys = ranks * n_classes + self._classes[rows]
+        tally = np.bincount(keys, weights, minlength=size * n_classes)
+        number = np.bincount(keys, minlength=size * n_classes)
+        shape = (size, n_classes)
+        return tally.astype(np.float64).reshape(shape), number.reshape(shape)
 
-def _tallied(keys: Integers, weights: Floats, size: int) -> tuple[Floats, Integers]:
-    """Return the weight and the number of rows of each key below ``size``."""
-    tally = np.bincount(keys, weights, minlength=size).astype(np.float64)
-    return tally, np.bincount(keys, minlength=size)
+
+def _is_whole(amounts: Floats) -> bool:
+    """Return whether amounts are whole numbers whose sum is exact in any order."""
+    whole = bool(np.all(amounts == np.floor(amounts)))
+    return whole and bool(amounts.sum() <= LARGEST_WHOLE)
 
 
 def _ranked(cells: NDArray[Any]) -> tuple[Floats, Integers]:
