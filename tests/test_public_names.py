@@ -45,6 +45,7 @@ def test_public_names():
         "SpinneyWarning",
         "Tree",
         "TreeClassifier",
+        "TreeRegressor",
         "__version__",
         "grow",
         "load",

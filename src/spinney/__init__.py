@@ -25,7 +25,7 @@ from spinney.errors import (
 if TYPE_CHECKING:
     from spinney.api import grow, load
     from spinney.counts import CountTable
-    from spinney.estimators import TreeClassifier
+    from spinney.estimators import TreeClassifier, TreeRegressor
     from spinney.files import read_table
     from spinney.recipe import Recipe
     from spinney.tree import Node, Tree
@@ -43,6 +43,7 @@ __all__ = [
     "SpinneyWarning",
     "Tree",
     "TreeClassifier",
+    "TreeRegressor",
     "__version__",
     "grow",
     "load",
@@ -56,6 +57,7 @@ _HOMES = {
     "Recipe": "spinney.recipe",
     "Tree": "spinney.tree",
     "TreeClassifier": "spinney.estimators",
+    "TreeRegressor": "spinney.estimators",
     "grow": "spinney.api",
     "load": "spinney.api",
     "read_table": "spinney.files",

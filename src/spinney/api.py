@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.declare import declarations_of
 from spinney.errors import ParameterError, did_you_mean
-from spinney.estimators import TreeClassifier
+from spinney.estimators import TreeClassifier, TreeRegressor
 from spinney.files.model_file import load_model
 from spinney.growing import grow_from
+from spinney.model import Model
 from spinney.recipe import Recipe
 from spinney.table import Value
 
@@ -33,7 +34,7 @@ def grow(
     format: str | None = None,
     encoding: str = "utf-8",
     **settings: Any,
-) -> TreeClassifier:
+) -> TreeClassifier | TreeRegressor:
     """Grow a tree on a table that holds its target.
 
     Parameters
@@ -41,7 +42,8 @@ def grow(
     data : path, data frame, Arrow table, array, dict of columns or DuckDB relation
         The table; see :func:`spinney.read_table`.
     target : str
-        The column to predict.
+        The column to predict. Numbers are classes where there are at most 20
+        different ones, all whole; declare the column numeric or nominal to choose.
     recipe : {"id3", "c4.5", "cart"} or Recipe
     nominal, numeric, ignore : sequences of str
         Columns whose kind is declared, or that are left out.
@@ -65,8 +67,9 @@ def grow(
 
     Returns
     -------
-    TreeClassifier
-        Grown. It reads later tables by the names of columns, in any order.
+    TreeClassifier or TreeRegressor
+        Grown, by what the target is. It reads later tables by the names of
+        columns, in any order.
 
     Examples
     --------
@@ -92,14 +95,12 @@ def grow(
         connection=connection,
         format=format,
         encoding=encoding,
-        class_weight=estimator.class_weight,
-        ties=estimator.ties,
-        force=estimator.force,
+        **estimator._options(),
     )
-    return estimator._adopt_by_name(model)
+    return _adopted(model, recipe, settings)
 
 
-def load(path: "str | os.PathLike[str]") -> TreeClassifier:
+def load(path: "str | os.PathLike[str]") -> TreeClassifier | TreeRegressor:
     """Load a model that was saved.
 
     The file is checked whole before it is used, and no code in it is ever run.
@@ -115,7 +116,18 @@ def load(path: "str | os.PathLike[str]") -> TreeClassifier:
         If it is no model, or a damaged one.
     """
     model = load_model(path)
-    return TreeClassifier(model.recipe)._adopt_by_name(model)
+    return _adopted(model, model.recipe, {})
+
+
+def _adopted(
+    model: Model, recipe: str | Recipe, settings: Mapping[str, Any]
+) -> TreeClassifier | TreeRegressor:
+    """Return the estimator that fits the target of a model."""
+    if not model.schema.target.is_numeric:
+        return TreeClassifier(recipe, **settings)._adopt_by_name(model)
+    known = TreeRegressor().get_params()
+    fitting = {name: value for name, value in settings.items() if name in known}
+    return TreeRegressor(recipe, **fitting)._adopt_by_name(model)
 
 
 def _estimator(recipe: str | Recipe, settings: Mapping[str, Any]) -> TreeClassifier:

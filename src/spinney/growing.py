@@ -1,6 +1,7 @@
 """From a table to a model: read, code, grow."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from spinney.model import Fingerprint, Model
 from spinney.options import options_of
 from spinney.recipe import Recipe
 from spinney.relation import is_relation
+from spinney.schema import Target
 from spinney.sources.base import Source
 from spinney.sources.sql import Engine, SqlRows, SqlSource
 from spinney.sources.sql_schema import (
@@ -27,8 +29,9 @@ from spinney.sources.sql_schema import (
 )
 from spinney.table import Column, Table, Value
 from spinney.training import (
-    as_classes,
+    as_target,
     check_classes,
+    check_numbers,
     check_roles,
     check_target,
     check_texts,
@@ -83,12 +86,14 @@ def grow_from(
             ) as opened,
             Engine(opened.relation, opened.connection) as engine,
         ):
-            rows, origin = _rows_in_duckdb(engine, opened, target, weight)
+            rows, origin = _rows_in_duckdb(
+                engine, opened, target, weight, recipe, declarations
+            )
             return grow_model(rows, origin, recipe=recipe, **options)
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    rows, origin = _rows_in_memory(table, target, weight, declarations)
+    rows, origin = _rows_in_memory(table, target, weight, declarations, recipe)
     return grow_model(rows, origin, recipe=recipe, **options)
 
 
@@ -103,7 +108,11 @@ def _counted_in_duckdb(data: Any, source: str | None, connection: Any) -> bool:
 
 
 def _rows_in_memory(
-    table: Table, target: str, weight: str | None, declared: Declarations
+    table: Table,
+    target: str,
+    weight: str | None,
+    declared: Declarations,
+    recipe: Recipe,
 ) -> tuple[Source, Fingerprint]:
     column = check_target(table, target)
     weights = None
@@ -112,12 +121,17 @@ def _rows_in_memory(
         # Before the classes are found: one that only weightless rows have is none.
         table, weights = table.take(weights > 0), weights[weights > 0]
         column = table[target]
-    classes, codes = as_classes(column)
+    classes, codes = as_target(column, numeric=target in declared.numeric)
     attributes = table.without((target, weight or ""))
     for warning in table_warnings(attributes, declared):
         warn(warning)
     training = training_set(
-        attributes, classes, classes=codes, weights=weights, markers=declared.missing
+        attributes,
+        classes,
+        classes=codes,
+        weights=weights,
+        markers=declared.missing,
+        from_zero=recipe.measure(numeric=classes.is_numeric).from_zero,
     )
     return training.source(), training.fingerprint()
 
@@ -140,23 +154,34 @@ def _weights(column: Column) -> Floats:
 
 
 def _rows_in_duckdb(
-    engine: Engine, opened: OpenRelation, target: str, weight: str | None
+    engine: Engine,
+    opened: OpenRelation,
+    target: str,
+    weight: str | None,
+    recipe: Recipe,
+    declared: Declarations,
 ) -> tuple[Source, Fingerprint]:
     rows = rows_of(engine, opened.columns, target, weight)
     check_weights(engine, rows)
     _check_known_classes(engine, rows)
-    classes, _ = as_classes(target_column(engine, rows))
+    classes, _ = as_target(
+        target_column(engine, rows), numeric=target in declared.numeric
+    )
+    if classes.is_numeric:
+        from_zero = recipe.measure(numeric=True).from_zero
+        origin = 0.0 if from_zero else _origin_in_duckdb(engine, rows)
+        classes = replace(classes, origin=origin)
     schema = schema_of(engine, rows, classes, markers=opened.markers)
     source = SqlSource(engine, rows, schema)
     totals = source.root()
     n_rows = int(totals.rows.sum())
-    check_classes(classes, np.flatnonzero(totals.rows), n_rows)
+    if not classes.is_numeric:
+        check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
         if attribute.kind == "nominal" and is_identifier(attribute.values, n_rows):
             warn(identifier_warning(attribute.name, n_rows))
-    origin = Fingerprint(n_rows, totals.weight, "", __version__)
-    return source, origin
+    return source, Fingerprint(n_rows, totals.weight, "", __version__)
 
 
 def _check_known_classes(engine: Engine, rows: SqlRows) -> None:
@@ -167,3 +192,21 @@ def _check_known_classes(engine: Engine, rows: SqlRows) -> None:
         raise DataError(msg)
     if 0 < known < n_rows:
         warn(missing_classes(rows.target.name, n_rows - known, n_rows))
+
+
+def _origin_in_duckdb(engine: Engine, rows: SqlRows) -> float:
+    """Return a number near the target's mean; a whole one where all are whole."""
+    statement = (
+        "SELECT sum(class * weight) / sum(weight), bool_and(class = floor(class)), "
+        "bool_and(isfinite(class)), max(abs(class)), min(class) = max(class), "
+        f"count(*) FROM ({rows.select()})"
+    )
+    ((mean, whole, *facts),) = engine.fetch(statement)
+    finite, largest, constant, n_rows = facts
+    probe = [0.0 if finite else np.inf, float(largest if finite else 0)]
+    if n_rows == 1:
+        probe = [0.0]
+    elif constant:
+        probe = [float(largest)] * 2
+    check_numbers(Target(rows.target.name, origin=0.0), np.array(probe))
+    return float(np.rint(mean)) if whole else float(mean)

@@ -104,6 +104,12 @@ def _class_weights(
     """Return what each class's weight is multiplied by."""
     if given is None:
         return None
+    if schema.target.is_numeric:
+        msg = (
+            f"class_weight={given!r}: the target {schema.target.name!r} is a number "
+            "and has no classes; leave it out, or declare the target nominal"
+        )
+        raise ParameterError(msg)
     if given == "balanced":
         present = totals > 0
         balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))

@@ -66,8 +66,8 @@ class FlatTree:
         """The attributes that some node asks about."""
         return np.unique(self.attribute[self.attribute >= 0])
 
-    def probabilities(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
-        """Return the class distribution of each row, over its leaves."""
+    def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
+        """Return what is predicted of each row: class shares, or one number."""
         result = np.zeros((n_rows, self.distribution.shape[1]))
         for entries in self.leaves(columns, n_rows):
             parts = self.distribution[entries.nodes] * entries.weights[:, None]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.cells import LARGEST_EXACT_INTEGER
+from spinney.counts import Floats
 from spinney.declare import Declarations
 from spinney.errors import ParameterError
 from spinney.explain import (
@@ -97,7 +98,15 @@ class ReadableTree:
 
     def predict_proba(self, X: Any) -> Any:
         """Return the share of each class at the leaves that a row comes to."""
-        return self._flat.probabilities(*self._columns(X))
+        return self.outputs(X)
+
+    def outputs(self, X: Any) -> Floats:
+        """Return what is predicted of each row: class shares, or one number."""
+        return self._flat.outputs(*self._columns(X))
+
+    def _values(self, X: Any) -> Floats:
+        """Return the number that is predicted of each row."""
+        return np.asarray(self.outputs(X)[:, 0])
 
     def apply(self, X: Any) -> Any:
         """Return the number of each row's leaf, the heaviest if it comes to several."""
@@ -220,13 +229,16 @@ def reading_declarations(schema: Schema, needed: Collection[int]) -> Declaration
     target = schema.target
     names = [attribute.name for attribute in asked]
     nominal = [attribute.name for attribute in asked if attribute.kind != "numeric"]
+    numeric = [a.name for a in asked if a.kind == "numeric" and not a.unit]
     if target.name not in names:
         names.append(target.name)
-        if not all(_is_exact(label) for label in target.classes):
+        if target.is_numeric:
+            numeric.append(target.name)
+        if not all(map(_is_exact, target.classes)):
             nominal.append(target.name)
     return Declarations(
         nominal=tuple(nominal),
-        numeric=tuple(a.name for a in asked if a.kind == "numeric" and not a.unit),
+        numeric=tuple(numeric),
         missing=schema.markers,
         only=tuple(names),
     )

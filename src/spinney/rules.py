@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from spinney.criteria import variance
 from spinney.schema import Attribute, Schema
 from spinney.split import Groups, Threshold
 from spinney.table import Value
 from spinney.tree import Node, Tree
-from spinney.wording import number_text, shown, sign
+from spinney.wording import label_text, number_text, shown, sign
 
 __all__ = ["Condition", "Rule", "Rules", "rules_of"]
 
@@ -70,25 +71,33 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """IF all conditions hold THEN the class, with what training rows say of it."""
+    """IF all conditions hold THEN the class, with what training rows say of it.
+
+    Of a numeric target the label is the number, and in the place of a confidence
+    stands the standard deviation of its training rows.
+    """
 
     leaf: int
     conditions: tuple[Condition, ...]
     target: str
     label: Value
     support: float
-    confidence: float
+    confidence: float | None
+    deviation: float | None = None
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the rule as one line."""
         asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
         head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
-        share = f"{100 * self.confidence:.1f} %"
-        if self.support:
-            known = f"support {shown(round(self.support, 6))}, confidence {share}"
+        support = shown(round(self.support, 6))
+        if self.confidence is None:
+            known = f"support {support}, sd {self.deviation:.4g}"
+        elif self.support:
+            known = f"support {support}, confidence {100 * self.confidence:.1f} %"
         else:
+            share = f"{100 * self.confidence:.1f} %"
             known = f"support 0; {share} of the rows one question earlier"
-        return f"{head}{shown(self.target)} = {shown(self.label)}  ({known})"
+        return f"{head}{shown(self.target)} = {label_text(self.label)}  ({known})"
 
     def __str__(self) -> str:
         return self.text()
@@ -127,7 +136,11 @@ class Rules(Sequence[Rule]):
                 "if": [_condition_dict(condition) for condition in rule.conditions],
                 "then": {"target": rule.target, "label": rule.label},
                 "support": rule.support,
-                "confidence": rule.confidence,
+                **(
+                    {"confidence": rule.confidence}
+                    if rule.deviation is None
+                    else {"deviation": rule.deviation}
+                ),
             }
             for rule in self._rules
         ]
@@ -196,12 +209,13 @@ def _values(split: Groups, branch: int, before: Condition) -> tuple[int, ...]:
 
 
 def _rule(tree: Tree, leaf: Node, conditions: tuple[Condition, ...]) -> Rule:
-    target = tree.schema.target
+    numeric = tree.schema.target.is_numeric
     return Rule(
         leaf.number,
         conditions,
-        target.name,
-        target.classes[leaf.label],
+        tree.schema.target.name,
+        tree.label(leaf),
         leaf.weight,
-        float(leaf.distribution[leaf.label]),
+        None if numeric else float(leaf.distribution[leaf.label]),
+        float(np.sqrt(variance(leaf.weights))) if numeric else None,
     )

@@ -17,7 +17,7 @@ that remember their ``unit``.
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +75,14 @@ class Table:
         """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
-    def __getitem__(self, name: str) -> Column:
-        """Return the column of this name."""
+    @overload
+    def __getitem__(self, name: str) -> Column: ...
+    @overload
+    def __getitem__(self, name: slice) -> "Table": ...
+    def __getitem__(self, name: str | slice) -> "Column | Table":
+        """Return the column of this name, or the rows of a slice."""
+        if isinstance(name, slice):
+            return self.take(name)
         for column in self.columns:
             if column.name == name:
                 return column

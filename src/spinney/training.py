@@ -23,6 +23,7 @@ __all__ = [
     "as_classes",
     "as_target",
     "check_classes",
+    "check_numbers",
     "check_roles",
     "check_target",
     "check_texts",
@@ -245,14 +246,19 @@ def check_target(table: Table, target: str) -> Column:
     return column
 
 
-def as_target(column: Column) -> tuple[Target, NDArray[Any]]:
+def as_target(column: Column, *, numeric: bool = False) -> tuple[Target, NDArray[Any]]:
     """Return the target of a column and its cells: class codes, or numbers.
 
-    Numbers are classes where there are at most 20 different ones, all whole.
+    Numbers are classes where there are at most 20 different ones, all whole, unless
+    they were declared ``numeric``.
     """
     if column.kind == "numeric" and column.unit is None:
         numbers = np.unique(column.cells[~np.isnan(column.cells)])
-        if len(numbers) > MOST_CLASSES or np.any(numbers != np.floor(numbers)):
+        if (
+            numeric
+            or len(numbers) > MOST_CLASSES
+            or np.any(numbers != np.floor(numbers))
+        ):
             return Target(column.name, origin=0.0), column.cells
     return as_classes(column)
 

@@ -15,6 +15,7 @@ import numpy as np
 from spinney.counts import CountTable, Floats, last_best
 from spinney.schema import Schema
 from spinney.split import Groups, Split, arriving, branch_table, describe
+from spinney.table import Value
 
 __all__ = ["Candidate", "Node", "Reason", "Tree", "majority"]
 
@@ -206,6 +207,11 @@ class Tree:
                 gained[node.candidate.attribute] += node.weight * node.candidate.gain
         total = gained.sum()
         return gained / total if total > 0 else gained
+
+    def label(self, node: Node) -> Value:
+        """Return what a node predicts: its class, or its number."""
+        target = self.schema.target
+        return node.value if target.is_numeric else target.classes[node.label]
 
     def children(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes below a node, in branch order."""

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from spinney.table import Value
 
 __all__ = [
+    "figure",
+    "label_text",
     "number_text",
     "option",
     "shown",
@@ -84,6 +86,20 @@ def weight_text(weight: float) -> str:
         return str(int(weight))
     text = f"{weight:.4f}".rstrip("0").rstrip(".")
     return text if float(text) else f"{weight:.3g}"
+
+
+def figure(number: float) -> str:
+    """Return a number in six digits, for a person.
+
+    >>> figure(2.25), figure(1234567.0), figure(1 / 3)
+    ('2.25', '1234570', '0.333333')
+    """
+    return number_text(float(f"{number:.6g}"))
+
+
+def label_text(label: "Value") -> str:
+    """Return a label for a person: a class as it is, a number in six digits."""
+    return figure(label) if isinstance(label, float) else shown(label)
 
 
 def sign(symbol: str, *, ascii_only: bool) -> str:

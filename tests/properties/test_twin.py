@@ -161,7 +161,7 @@ def test_later_rows_are_routed_as_the_twin_routes_them(
         sum(route[leaf.number] * leaf.distribution for leaf in tree.leaves)
         for route in routes
     ]
-    assert close(flat.probabilities(columns, len(later)), np.array(shares))
+    assert close(flat.outputs(columns, len(later)), np.array(shares))
 
 
 def test_the_twin_grows_the_tree_of_the_textbook():

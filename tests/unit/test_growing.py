@@ -186,7 +186,8 @@ def test_missing_classes_are_told_in_duckdb():
         (["a", "a"], "all 2 rows have one class, 'a'"),
         ([None, None], "every"),
         (["a\nb", "c"], "line break"),
-        ([0.5, 1.5], "such as 0.5"),
+        ([0.5, 0.5], "all 2 rows have one value, 0.5"),
+        ([0.5, 1e200], "whose square is beyond"),
     ],
 )
 def test_targets_that_both_refuse(labels, message):

@@ -66,7 +66,7 @@ def test_every_row_takes_the_naive_path(drawn, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(predict, "BLOCK", block)
         paths = flat.paths(columns, len(rows)).toarray()
-        shares = flat.probabilities(columns, len(rows))
+        shares = flat.outputs(columns, len(rows))
         leaves = flat.leaf_numbers(columns, len(rows))
     for row, cells in enumerate(rows):
         reached = naive.route(tree, cells)
@@ -122,14 +122,14 @@ def test_an_unseen_category_is_divided_like_a_missing_one():
     model = mixed_model("fractional")
     flat = flatten(model.tree)
     columns = [np.array([-1, 99]), np.array([0, 0]), np.array([1.0, 1.0])]
-    missing, unseen = flat.probabilities(columns, 2)
+    missing, unseen = flat.outputs(columns, 2)
     np.testing.assert_array_equal(missing, unseen)
 
 
 def test_no_rows_give_no_predictions():
     flat = flatten(mixed_model().tree)
     nothing = [np.array([], dtype=np.int32), np.array([], np.int32), np.array([])]
-    assert flat.probabilities(nothing, 0).shape == (0, 3)
+    assert flat.outputs(nothing, 0).shape == (0, 3)
     assert flat.leaf_numbers(nothing, 0).shape == (0,)
 
 
@@ -148,11 +148,11 @@ def test_more_rows_than_a_block():
         random.integers(-1, 3, n_rows),
         np.where(random.random(n_rows) < 0.1, np.nan, random.random(n_rows) * 12),
     ]
-    shares = flat.probabilities(columns, n_rows)
+    shares = flat.outputs(columns, n_rows)
     leaves = flat.leaf_numbers(columns, n_rows)
     edges = [0, predict.BLOCK - 1, predict.BLOCK, 2 * predict.BLOCK, n_rows - 1]
     few = [column[edges] for column in columns]
-    np.testing.assert_array_equal(shares[edges], flat.probabilities(few, len(edges)))
+    np.testing.assert_array_equal(shares[edges], flat.outputs(few, len(edges)))
     np.testing.assert_array_equal(leaves[edges], flat.leaf_numbers(few, len(edges)))
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
@@ -169,7 +169,7 @@ def test_only_asked_attributes_are_needed():
         RECIPES["id3"],
     )
     assert flatten(stump).needed.tolist() == []
-    assert flatten(stump).probabilities([None], 2).tolist() == [[0.5, 0.5]] * 2
+    assert flatten(stump).outputs([None], 2).tolist() == [[0.5, 0.5]] * 2
 
 
 # A chain of 10,001 nodes
@@ -185,7 +185,7 @@ def test_a_long_chain_is_walked(chain):
     values = [np.array([0.0, 2500.5, 2500.6, 1e9, np.nan])]
     # Missing goes right everywhere, and so to the last leaf.
     assert flat.leaf_numbers(values, 5).tolist() == [1, 5001, 5003, 10000, 10000]
-    labels = majorities(flat.probabilities(values, 5))
+    labels = majorities(flat.outputs(values, 5))
     assert labels.tolist() == [0, 0, 0, 1, 1]
     assert flat.paths(values, 5).sum(axis=1).A1.tolist() == [2, 2502, 2503, 5001, 5001]
 
@@ -215,7 +215,7 @@ def test_a_grown_chain_labels_its_own_rows():
     source = MemorySource(schema, [numbers], classes=classes)
     tree = grow_tree(source, RECIPES["cart"].changed(criterion="misclassification"))
     assert tree.height == n_rows - 1
-    shares = flatten(tree).probabilities([numbers], n_rows)
+    shares = flatten(tree).outputs([numbers], n_rows)
     np.testing.assert_array_equal(majorities(shares), classes)
     assert len(rules_of(tree)) == n_rows
     assert len(to_text(tree).splitlines()) == 2 * n_rows - 1

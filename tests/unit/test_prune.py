@@ -124,7 +124,7 @@ def test_the_accuracy_of_whole_rows_is_that_of_predictions(data):
     columns, classes = coded(tree, rows)
     for method in METHODS:
         small = pruned(tree, columns, classes=classes, method=method).tree
-        shares = flatten(small).probabilities(columns, len(rows))
+        shares = flatten(small).outputs(columns, len(rows))
         # Unless a category unseen at a node divides a row, as a missing one would.
         reached = [naive.route(small, cells) for cells, _ in rows]
         if all(set(parts.values()) <= {0.0, 1.0} for parts in reached):

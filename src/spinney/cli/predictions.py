@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spinney.errors import ParameterError
 from spinney.predict import majorities
 from spinney.table import Value
 from spinney.wording import shown, value_text
@@ -31,11 +32,19 @@ def predictions(
 ) -> Predictions:
     """Return what a model says of each row of a table."""
     target = model.model_.schema.target
-    shares = model.predict_proba(table)
+    shares = model.outputs(table)
+    if target.is_numeric and probabilities:
+        msg = f"--probabilities: {target.name!r} is a number and has no classes"
+        raise ParameterError(msg)
+    labels: list[Value] = (
+        shares[:, 0].tolist()
+        if target.is_numeric
+        else [target.classes[code] for code in majorities(shares)]
+    )
     return Predictions(
         target.name,
         target.classes,
-        [target.classes[code] for code in majorities(shares)],
+        labels,
         shares.tolist() if probabilities else None,
         model.apply(table).tolist() if leaf else None,
     )

@@ -1,16 +1,17 @@
 """The arithmetic of a node, recomputed from the counts that the node keeps."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spinney.counts import equal_to_best
-from spinney.criteria import Criterion, gain_ratio, split_information
+from spinney.counts import Floats, equal_to_best
+from spinney.criteria import Criterion, gain_ratio, split_information, variance
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
 from spinney.model import Model
+from spinney.schema import Target
 from spinney.search import compete
 from spinney.split import Groups, Split
 from spinney.table import Value
@@ -28,7 +29,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class BranchLine:
-    """The counts of one branch and the impurity that follows from them."""
+    """The counts of one branch and the impurity that follows from them.
+
+    Where the target is a number, ``weights`` are its mean and standard deviation,
+    here and in the other lines.
+    """
 
     text: str
     weights: tuple[float, ...]
@@ -53,6 +58,7 @@ class CandidateLines:
     branches: tuple[BranchLine, ...]
     values: tuple[ValueLine, ...]
     missing: tuple[float, ...]
+    missing_weight: float
     missing_goes_to: str
     known_share: float
     known_impurity: float
@@ -110,15 +116,16 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     able = set(compete(node.candidates, criterion)) if node.candidates else set()
     gains = [candidate.gain for candidate in node.candidates]
     target = tree.schema.target
+    shown_as = partial(_figures, target=target)
     return NodeExplanation(
         node=int(number),
         path=tuple(tree.condition(step) for step in tree.path(number)[1:]),
         target=target.name,
-        classes=target.classes,
-        weights=_plain(node.weights),
+        classes=target.classes or ("mean", "sd"),
+        weights=shown_as(node.weights),
         weight=node.weight,
         n_rows=node.n_rows,
-        label=target.classes[node.label],
+        label=tree.label(node),
         criterion=criterion.name,
         impurity_name=criterion.impurity_name,
         impurity=float(criterion.impurity(node.weights)),
@@ -133,8 +140,14 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     )
 
 
-def _plain(numbers: NDArray[Any]) -> tuple[float, ...]:
-    return tuple(float(number) for number in numbers)
+def _figures(weights: Floats, *, target: Target) -> tuple[float, ...]:
+    """Return what is shown of weights: one a class, or mean and deviation."""
+    if target.origin is None:
+        return tuple(float(weight) for weight in weights)
+    if not weights[0]:
+        return 0.0, 0.0
+    mean = float(target.origin + weights[1] / weights[0])
+    return mean, float(np.sqrt(variance(weights)))
 
 
 def _chosen_name(tree: Tree, node: Node) -> str | None:
@@ -154,11 +167,12 @@ def _candidate_lines(
     split, table = candidate.split, candidate.table
     counts = candidate.branches
     attribute = tree.schema.attributes[split.attribute]
+    shown_as = partial(_figures, target=tree.schema.target)
     branches = tuple(
         BranchLine(
             tree.branch_text(node, candidate, branch),
-            _plain(counts.weights[branch]),
-            float(counts.weights[branch].sum()),
+            shown_as(counts.weights[branch]),
+            float(counts.sizes[branch]),
             float(criterion.impurity(counts.weights[branch])),
         )
         for branch in range(split.n_branches)
@@ -166,7 +180,7 @@ def _candidate_lines(
     grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
     goes = split.branch_of(table.values)
     values = tuple(
-        ValueLine(attribute.values[int(code)], int(goes[place]), _plain(weights))
+        ValueLine(attribute.values[int(code)], int(goes[place]), shown_as(weights))
         for place, (code, weights) in enumerate(
             zip(table.values, table.weights, strict=True)
         )
@@ -176,7 +190,8 @@ def _candidate_lines(
         attribute=attribute.name,
         branches=branches,
         values=values,
-        missing=_plain(table.missing),
+        missing=shown_as(table.missing) if table.missing_rows.any() else (),
+        missing_weight=table.missing_size,
         missing_goes_to=(
             "every branch, by shares"
             if split.missing is None
@@ -186,7 +201,7 @@ def _candidate_lines(
         known_impurity=float(criterion.impurity(counts.total)),
         gain=float(criterion.gain(counts)),
         split_information=float(split_information(counts)),
-        gain_ratio=float(gain_ratio(counts)),
+        gain_ratio=0.0 if counts.is_moments else float(gain_ratio(counts)),
         merit=float(criterion.merit(counts)),
         competes=competes,
         exact=candidate.exact,

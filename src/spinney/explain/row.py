@@ -77,19 +77,19 @@ def explain_row(
                 tree.condition(node),
                 weights[number],
                 *_asked(tree, node, cells, row),
-                target.classes[node.label],
+                tree.label(node),
                 node.is_leaf,
                 tuple(node.distribution.tolist()),
             )
         )
-    probabilities = flat.probabilities(cells, 1)
-    label = target.classes[int(majorities(probabilities)[0])]
+    (outputs,) = flat.outputs(cells, 1)
+    numeric = target.is_numeric
     return RowExplanation(
         target.name,
         target.classes,
         tuple(steps),
-        tuple(probabilities[0].tolist()),
-        label,
+        () if numeric else tuple(outputs.tolist()),
+        float(outputs[0]) if numeric else target.classes[int(majorities(outputs))],
     )
 
 

@@ -3,7 +3,13 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spinney.wording import number_text, shown, signs_to_ascii, weight_text
+from spinney.wording import (
+    label_text,
+    number_text,
+    shown,
+    signs_to_ascii,
+    weight_text,
+)
 
 if TYPE_CHECKING:
     from spinney.explain.node import CandidateLines, NodeExplanation
@@ -69,9 +75,9 @@ def _candidate(
             for value in candidate.values
             if value.branch == number
         ]
-    if any(candidate.missing):
+    if candidate.missing:
         goes = f"  missing: to {candidate.missing_goes_to}"
-        total = weight_text(sum(candidate.missing))
+        total = weight_text(candidate.missing_weight)
         rows.append((goes, *_counts(candidate.missing), total, ""))
     return [
         shown(candidate.attribute),
@@ -147,7 +153,7 @@ def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
     for step in row.steps:
         indent = "  " * min(step.depth, 40)
         part = "" if step.weight == 1 else f"  [weight {weight_text(step.weight)}]"
-        ask = f"  → {shown(step.label)}" if step.leaf else _odd_value(step)
+        ask = f"  → {label_text(step.label)}" if step.leaf else _odd_value(step)
         lines.append(
             f"{indent}node {step.node}: {step.condition or 'the root'}{part}{ask}"
         )
@@ -155,6 +161,7 @@ def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
         f"{shown(label)} {share:.3f}"
         for label, share in zip(row.classes, row.probabilities, strict=True)
     )
-    lines += ["", f"{shown(row.target)} = {shown(row.label)}  ({shares})"]
+    verdict = f"{shown(row.target)} = {label_text(row.label)}"
+    lines += ["", f"{verdict}  ({shares})" if shares else verdict]
     text = "\n".join(lines)
     return signs_to_ascii(text) if ascii_only else text

@@ -3,11 +3,12 @@
 import numpy as np
 
 from spinney.counts import Floats
+from spinney.criteria import variance
 from spinney.schema import Schema
 from spinney.tree import Node, Tree
-from spinney.wording import shown, weight_text
+from spinney.wording import figure, label_text, shown, weight_text
 
-__all__ = ["class_counts", "to_text"]
+__all__ = ["class_counts", "counts_text", "to_text"]
 
 UNICODE = ("├── ", "└── ", "│   ", "    ", "→", "…")
 ASCII = ("|-- ", "`-- ", "|   ", "    ", "->", "...")
@@ -51,11 +52,10 @@ def to_text(
 def _node_text(tree: Tree, node: Node, *, ascii_only: bool) -> str:
     arrow = (ASCII if ascii_only else UNICODE)[4]
     name = tree.condition(node, ascii_only=ascii_only) or shown(tree.schema.target.name)
-    label = shown(tree.schema.target.classes[node.label])
-    verdict = f" {arrow} {label}" if node.is_leaf else ""
+    verdict = f" {arrow} {label_text(tree.label(node))}" if node.is_leaf else ""
     if not node.n_rows:
         return f"{name}{verdict}  (no rows)"
-    return f"{name}{verdict}  ({class_counts(node.weights, tree.schema)})"
+    return f"{name}{verdict}  ({counts_text(node.weights, tree.schema)})"
 
 
 def _hidden(tree: Tree, node: Node) -> str:
@@ -67,6 +67,19 @@ def _hidden(tree: Tree, node: Node) -> str:
         below.append(later)
     leaves = sum(later.is_leaf for later in below)
     return f"[{len(below)} more nodes, {leaves} leaves below]"
+
+
+def counts_text(weights: Floats, schema: Schema) -> str:
+    """Return the weight at a node with its classes, or with mean and deviation.
+
+    The deviation of a numeric target is the root of the variance with n − 1.
+    """
+    origin = schema.target.origin
+    if origin is None:
+        return class_counts(weights, schema)
+    mean = origin + weights[1] / weights[0]
+    deviation = float(np.sqrt(variance(weights)))
+    return f"{weight_text(weights[0])}: mean {figure(mean)}, sd {deviation:.4g}"
 
 
 def class_counts(weights: Floats, schema: Schema) -> str:

@@ -12,6 +12,8 @@ statement answers a whole level::
     WHERE part > 0
     GROUP BY GROUPING SETS ((node, class, a0), (node, class, a1))
 
+Of a numeric target the sums are those of its moments, and rows are not grouped by it.
+
 Names are quoted; values are bound where there is a connection to bind them to,
 and written as escaped literals by one function where there is only a relation.
 """
@@ -40,7 +42,9 @@ __all__ = ["Engine", "SqlRows", "SqlSource"]
 GROUPING_COLUMNS = 60
 
 Path = tuple[tuple[Split, int], ...]
-Entry = tuple[Any, int, int, float]
+# A value with the column of its count, its number of rows, the column of its first
+# amount, and the amounts: one weight, or the moments of a number.
+Entry = tuple[Any, int, int, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class Engine:
             return "CAST(? AS DOUBLE)" if isinstance(value, float) else "?"
         if isinstance(value, str):
             return quote_text(value)
-        return f"CAST('{float(value)!r}' AS DOUBLE)"
+        return _number(value)
 
     def fetch(
         self, statement: str, values: Sequence[str | float] = ()
@@ -139,18 +143,43 @@ class SqlSource:
         self._totals, self.whole = self._count_classes()
 
     def _count_classes(self) -> tuple[Totals, bool]:
-        weights = np.zeros(self.schema.n_classes)
-        rows = np.zeros(self.schema.n_classes, dtype=np.int64)
+        target = self.schema.target
+        weights = np.zeros(target.width)
+        rows = np.zeros(target.n_outputs, dtype=np.int64)
         whole = True
+        keys, amounts = self._measured("weight")
+        last = amounts[-1].removeprefix("sum(").removesuffix(")")
         statement = (
-            "SELECT class, count(*), sum(weight), bool_and(weight = floor(weight)) "
-            f"FROM ({self._rows.select()}) GROUP BY class"
+            f"SELECT {', '.join([*keys, 'count(*)', *amounts])}, "
+            f"bool_and({last} = floor({last})) FROM ({self._rows.select()})"
+            f"{' GROUP BY class' if keys else ''}"
         )
-        for label, count, weight, is_whole in self._engine.fetch(statement):
-            code = self._classes[label]
-            rows[code], weights[code] = count, weight
+        for *line, is_whole in self._engine.fetch(statement):
+            code, count, found = self._measures(line)
+            rows[code] = count
+            weights[code : code + len(found)] = found
             whole = whole and bool(is_whole)
-        return Totals(weights, rows), whole and weights.sum() <= LARGEST_WHOLE
+        exact = bool(weights[-1 if target.is_numeric else ...].sum() <= LARGEST_WHOLE)
+        return Totals(weights, rows), whole and exact
+
+    def _measured(self, weight: str) -> tuple[list[str], list[str]]:
+        """Return what is counted: the key beside the node, and sums of a weight."""
+        origin = self.schema.target.origin
+        if origin is None:
+            return ["class"], [f"sum({weight})"]
+        number = f"(class - {_number(origin)})"
+        return [], [
+            f"sum({weight})",
+            f"sum({weight} * {number})",
+            f"sum({weight} * {number} * {number})",
+        ]
+
+    def _measures(self, line: Sequence[Any]) -> tuple[int, int, tuple[float, ...]]:
+        """Return the column, the number of rows and the amounts of an answer's line."""
+        code = 0
+        if not self.schema.target.is_numeric:
+            code, line = self._classes[line[0]], line[1:]
+        return code, int(line[0]), tuple(float(amount) for amount in line[1:])
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -169,9 +198,10 @@ class SqlSource:
             return [{} for _ in requests]
         statement, values = self._statement([r.node for r in requests], wanted)
         found: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
-        for node, label, count, weight, *rest in self._engine.fetch(statement, values):
-            position, value = _grouped_by(rest, len(wanted))
-            entry = (value, self._classes[label], int(count), float(weight))
+        n_measures = 4 if self.schema.target.is_numeric else 3
+        for node, *line in self._engine.fetch(statement, values):
+            position, value = _grouped_by(line[n_measures:], len(wanted))
+            entry = (value, *self._measures(line[:n_measures]))
             found[int(node), wanted[position]].append(entry)
         return [
             {place: self._table(found[r.node, place], place) for place in r.attributes}
@@ -191,10 +221,11 @@ class SqlSource:
             f"GROUPING({', '.join(columns[start : start + GROUPING_COLUMNS])})"
             for start in range(0, len(columns), GROUPING_COLUMNS)
         ]
-        sets = ", ".join(f"(node, class, {column})" for column in columns)
+        keys, amounts = self._measured("weight * part")
+        keys = ["node", *keys]
+        sets = ", ".join(f"({', '.join([*keys, column])})" for column in columns)
         statement = (
-            "SELECT node, class, count(*), sum(weight * part), "
-            f"{', '.join([*columns, *groupings])} "
+            f"SELECT {', '.join([*keys, 'count(*)', *amounts, *columns, *groupings])} "
             f"FROM ({self._rows.select()}), "
             f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
             f"LATERAL (SELECT CASE node {cases} END AS part) "
@@ -235,23 +266,26 @@ class SqlSource:
         """Return the count table of one attribute at one node."""
         numeric = self.schema.attributes[place].kind == "numeric"
         codes = self._codes[place]
-        known = [
-            (value if numeric else codes[value], label, count, weight)
-            for value, label, count, weight in entries
-            if value is not None
+        cells = [
+            value if numeric or value is None else codes[value] for value, *_ in entries
         ]
         kind = np.float64 if numeric else np.int64
-        values = np.unique(np.array([entry[0] for entry in known], dtype=kind))
+        known = [cell for cell in cells if cell is not None]
+        values = np.unique(np.array(known, dtype=kind))
         # The last line of the table takes the missing cells.
-        weights = np.zeros((len(values) + 1, self.schema.n_classes))
-        rows = np.zeros(weights.shape, dtype=np.int64)
-        for value, label, count, weight in known:
-            at = int(np.searchsorted(values, value))
-            rows[at, label], weights[at, label] = count, weight
-        for value, label, count, weight in entries:
-            if value is None:
-                rows[-1, label], weights[-1, label] = count, weight
+        target = self.schema.target
+        weights = np.zeros((len(values) + 1, target.width))
+        rows = np.zeros((len(values) + 1, target.n_outputs), dtype=np.int64)
+        for cell, (_, code, count, amounts) in zip(cells, entries, strict=True):
+            at = -1 if cell is None else int(np.searchsorted(values, cell))
+            rows[at, code] = count
+            weights[at, code : code + len(amounts)] = amounts
         return CountTable(values, weights[:-1], rows[:-1], weights[-1], rows[-1])
+
+
+def _number(number: float) -> str:
+    """Return a finite number as SQL, exactly."""
+    return f"CAST('{float(number)!r}' AS DOUBLE)"
 
 
 def _class_key(column: SqlColumn, label: Value) -> str | float:

@@ -1,0 +1,6 @@
+"""The scikit-learn classes over all of it."""
+
+from spinney.estimators.classifier import TreeClassifier
+from spinney.estimators.regressor import TreeRegressor
+
+__all__ = ["TreeClassifier", "TreeRegressor"]

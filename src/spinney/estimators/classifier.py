@@ -1,0 +1,163 @@
+"""The tree for classes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from spinney.cells import is_missing
+from spinney.errors import DataError
+from spinney.estimators.tree import TreeEstimator, checked_weights
+from spinney.model import Model
+from spinney.predict import majorities
+from spinney.recipe import Recipe
+from spinney.schema import Target
+from spinney.table import Value
+from spinney.training import check_target
+
+__all__ = ["TreeClassifier"]
+
+
+class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+    """A decision tree for classes, over tables as they are.
+
+    Nominal, ordinal, numeric and missing values are taken as they are: text,
+    booleans and categoricals in a data frame are nominal, ordered categoricals of
+    pandas and Arrow ordinal, numbers and dates numeric. Parameters left None come
+    from the recipe.
+
+    A model that was fitted reads later tables by scikit-learn's conventions: the
+    same columns in the same order. One from :func:`spinney.grow` or
+    :func:`spinney.load` finds its columns by name.
+
+    Parameters
+    ----------
+    recipe : {"id3", "c4.5", "cart"} or Recipe
+        The learner; see :class:`spinney.Recipe`.
+    criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
+min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+        Settings of the recipe to change; see :class:`spinney.Recipe`.
+    class_weight : dict or "balanced", optional
+        What each class's weight is multiplied by; "balanced" makes all equal.
+    ties : sequence of str, optional
+        Attributes that win ties, first to last; the others follow in column order.
+    force : mapping, optional
+        The attribute to split by at a node. A node is named by its path: ``()`` is
+        the root, ``("texture = clear",)`` the branch that is printed so.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    model_ : Model
+        The tree with its recipe and origin; :attr:`tree` is short for its tree.
+
+    Examples
+    --------
+    >>> from spinney import TreeClassifier
+    >>> rows = [["sunny", 30], ["rain", 18], ["rain", 25], ["sunny", 21]]
+    >>> model = TreeClassifier(recipe="id3").fit(rows, ["no", "no", "yes", "yes"])
+    >>> print(model)
+    y  (4: no 2 (50 %), yes 2 (50 %))
+    ├── x1 ≤ 19.5 → no  (1: no 1 (100 %))
+    └── x1 > 19.5  (3: no 1 (33 %), yes 2 (67 %))
+        ├── x1 ≤ 27.5 → yes  (2: yes 2 (100 %))
+        └── x1 > 27.5 → no  (1: no 1 (100 %))
+    """
+
+    def __init__(
+        self,
+        recipe: str | Recipe = "c4.5",
+        *,
+        criterion: str | None = None,
+        grouping: str | None = None,
+        missing: str | None = None,
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        min_samples_split: float | None = None,
+        min_samples_leaf: float | None = None,
+        min_weight_fraction_leaf: float | None = None,
+        min_gain: float | None = None,
+        class_weight: Mapping[Value, float] | str | None = None,
+        ties: Sequence[str] | None = None,
+        force: Mapping[Any, str] | None = None,
+    ) -> None:
+        self.recipe = recipe
+        self.criterion = criterion
+        self.grouping = grouping
+        self.missing = missing
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_gain = min_gain
+        self.class_weight = class_weight
+        self.ties = ties
+        self.force = force
+
+    def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
+        classes, codes = self._validated_classes(y, n_rows)
+        return Target(name, classes), codes
+
+    def _options(self) -> dict[str, Any]:
+        return {**super()._options(), "class_weight": self.class_weight}
+
+    def _adopt_by_name(self, model: Model) -> Self:
+        self.classes_ = _class_array(model.schema.target.classes)
+        return super()._adopt_by_name(model)
+
+    def _validated_classes(self, y: Any, n_rows: int) -> tuple[tuple[Any, ...], Any]:
+        """Return the classes of y and each row's."""
+        labels = column_or_1d(y, warn=True)
+        if labels.dtype == object and any(map(is_missing, labels)):
+            msg = "Input y contains NaN or None: every row needs a class"
+            raise DataError(msg)
+        if labels.dtype.kind in "mM":
+            msg = "y holds dates or times: make them text to take them as classes"
+            raise DataError(msg)
+        if len(labels) != n_rows:
+            msg = f"X has {n_rows} rows and y has {len(labels)}: they must match"
+            raise DataError(msg)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            msg = "Input y contains NaN or infinity: every row needs a class"
+            raise DataError(msg)
+        check_classification_targets(labels)
+        try:
+            self.classes_, codes = np.unique(labels, return_inverse=True)
+        except TypeError:
+            msg = "y holds labels of several types: make them all text, or all numbers"
+            raise DataError(msg) from None
+        return tuple(self.classes_.tolist()), codes
+
+    def predict(self, X: Any) -> Any:
+        """Return the class of each row."""
+        self._grown()
+        return self.classes_[majorities(self.predict_proba(X))]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy; without y, the table must hold the target column."""
+        if y is not None:
+            return float(super().score(X, y, sample_weight))
+        table = self.read(X)
+        target = self._grown().schema.target
+        column = check_target(table, target.name)
+        right = majorities(self.predict_proba(table)) == target.encode(column)
+        known = ~column.missing
+        weights = checked_weights(sample_weight, table.n_rows)[known]
+        if not weights.sum() > 0:
+            msg = "sample_weight: no row that has a class weighs more than 0"
+            raise DataError(msg)
+        return float(np.average(right[known], weights=weights))
+
+
+def _class_array(classes: tuple[Value, ...]) -> Any:
+    """Return classes as an array that keeps their types."""
+    if len({type(value) for value in classes}) == 1:
+        return np.array(classes)
+    mixed = np.empty(len(classes), dtype=object)
+    mixed[:] = classes
+    return mixed
