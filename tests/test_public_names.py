@@ -46,6 +46,7 @@ def test_public_names():
         "Tree",
         "TreeClassifier",
         "__version__",
+        "discretise",
         "grow",
         "load",
         "read_table",

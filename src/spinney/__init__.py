@@ -24,6 +24,7 @@ from spinney.errors import (
 
 if TYPE_CHECKING:
     from spinney.api import grow, load
+    from spinney.buckets import discretise
     from spinney.counts import CountTable
     from spinney.estimators import TreeClassifier
     from spinney.files import read_table
@@ -44,6 +45,7 @@ __all__ = [
     "Tree",
     "TreeClassifier",
     "__version__",
+    "discretise",
     "grow",
     "load",
     "read_table",
@@ -56,6 +58,7 @@ _HOMES = {
     "Recipe": "spinney.recipe",
     "Tree": "spinney.tree",
     "TreeClassifier": "spinney.estimators",
+    "discretise": "spinney.buckets",
     "grow": "spinney.api",
     "load": "spinney.api",
     "read_table": "spinney.files",
