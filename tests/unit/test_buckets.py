@@ -279,9 +279,7 @@ def test_whole_numbers_of_numpy_count():
 
 
 def test_unknown_methods_have_a_remedy():
-    with pytest.raises(
-        ParameterError, match=r"='kmeans'.*did you mean 'k-means'"
-    ):
+    with pytest.raises(ParameterError, match=r"='kmeans'.*did you mean 'k-means'"):
         cuts_of(table_of([1, 2]), "kmeans", 2)
     with pytest.raises(ParameterError, match="method=3 is unknown: known: 'equal-w"):
         cuts_of(table_of([1, 2]), 3, 2)
