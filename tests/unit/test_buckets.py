@@ -39,10 +39,11 @@ def test_equal_width_cuts_the_range():
 
 
 def test_a_value_at_an_edge_is_left_of_it():
-    # 0.3 is the first of two edges, though 0.1 + 0.2 is a little more than 0.3.
-    cuts = equal_width(table_of([0.1, 0.3, 0.4, 0.7]), 3)
-    assert cuts.tolist() == [0.3, 0.5]
-    assert bucketed(table_of([0.1, 0.3, 0.4, 0.7]), cuts).sizes.tolist() == [2, 1, 1]
+    # 0.1 is the first of two edges, though 0.3 / 3 is a little less than 0.1.
+    table = table_of([0, 0.1, 0.2, 0.3])
+    cuts = equal_width(table, 3)
+    assert cuts.tolist() == [0.1, 0.2]
+    assert bucketed(table, cuts).sizes.tolist() == [2, 1, 1]
 
 
 def test_equal_width_keeps_the_lowest_edge_of_a_gap():
@@ -69,6 +70,16 @@ def test_hard_numbers(values, method):
     assert (np.diff(cuts) > 0).all()
     assert (bucketed(table_of(values, classes), cuts).sizes > 0).all()
     assert len(cuts)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5e307, 1e-320, -1.0, -1.5e307])
+@pytest.mark.parametrize("method", METHODS)
+def test_scales_beyond_squares(scale, method):
+    values = sorted(scale * value for value in (-9, -8, -7, 5, 6, 11))
+    kinds = [[40.0, 0.0]] * 3 + [[0.0, 40.0]] * 3
+    table = table_of(values, kinds)
+    cuts = cuts_of(table, method, 2)
+    assert bucketed(table, cuts).rows.sum(axis=1).tolist() == [120, 120]
 
 
 # Equal frequency
@@ -124,7 +135,8 @@ def test_weights_move_the_cut():
 
 def test_of_equal_partitions_the_one_with_the_lowest_last_cut():
     assert k_means(table_of([0, 1, 2]), 2).tolist() == [0.5]
-    assert k_means(table_of([0.1, 0.2, 0.3]), 2).tolist() == [0.15]
+    # {1.7}, {1.9, 2.1} and {1.7, 1.9}, {2.1} are equal but for a rounding.
+    assert k_means(table_of([1.7, 1.9, 2.1, 2.3, 2.4]), 3).tolist() == [1.8, 2.2]
     # {0}, {1, 2}, {3, 4} and two others leave 1/2 + 1/2; the last cut can be 2.5
     # in two of them, and then the first is 0.5 or 1.5.
     assert k_means(table_of([0, 1, 2, 3, 4]), 3).tolist() == [0.5, 2.5]
@@ -146,6 +158,8 @@ def test_many_values_are_merged_into_cells_first(monkeypatch):
     monkeypatch.setattr(clusters, "VALUES", 50)
     monkeypatch.setattr(clusters, "CELLS", 12)
     assert not is_exact(table, "k-means", 3)
+    assert is_exact(table, "k-means", 60)  # one bucket for each value
+    assert is_exact(table, "equal-width", 3)
     assert k_means(table, 3).tolist() == exact.tolist()  # 20 are four cells of five
     assert not spinney.discretise(values, n=3).exact
     assert len(k_means(table, 30)) == 29
@@ -205,6 +219,12 @@ def test_weights_below_one_row_are_never_worth_a_cut():
     kinds = np.array([[1.0, 0], [0, 1], [1, 0], [0, 1]])
     table = table_of([1, 2, 3, 4], kinds * 0.2501)
     assert entropy_mdl(table).tolist() == []
+
+
+def test_missing_rows_are_no_part_of_the_description():
+    kinds = [[2.0, 0], [2, 0], [0, 2], [0, 2]]
+    table = CountTable.of(kinds, [100, 90])
+    assert entropy_mdl(table).tolist() == [1.5]
 
 
 def test_iris():

@@ -54,7 +54,7 @@ def cuts_of(table: CountTable, method: str, n: int) -> Floats:
 def _checked_number(n: Any) -> int:
     """Return the number of buckets, or say why it is none."""
     try:
-        number = 0 if isinstance(n, (bool, np.bool_)) else operator.index(n)
+        number = operator.index(n)
     except TypeError:
         number = 0
     if not 2 <= number <= MOST:
