@@ -97,10 +97,10 @@ def _merged(runs: _Runs, firsts: Integers) -> _Runs:
 
 def _starts(runs: _Runs, n: int) -> Integers:
     """Return where each of the n best clusters but the first starts."""
-    squares = _Squares(runs)
     d = len(runs.weights)
     if n >= d:
         return np.arange(1, d)
+    squares = _Squares(runs)
     least = squares.between(np.zeros(d, dtype=np.int64), np.arange(d))
     rounds = []
     for clusters in range(2, n + 1):
