@@ -1,11 +1,27 @@
-"""Buckets against scikit-learn's, where the definitions agree."""
+"""Buckets against scikit-learn's and Weka's, where the definitions agree."""
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn import datasets
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import KBinsDiscretizer
 
 import spinney
+
+CUTS = Path(__file__).parent / "fixtures" / "discretize" / "cuts.json"
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer"])
+def test_entropy_mdl_is_that_of_weka(name):
+    table = getattr(datasets, f"load_{name}")()
+    wanted = json.loads(CUTS.read_text(encoding="utf-8"))[name]
+    assert len(wanted) == table.data.shape[1]
+    for column, cuts in zip(table.data.T, wanted, strict=True):
+        ours = spinney.discretise(column, "entropy-mdl", classes=table.target).cuts
+        assert ours.tolist() == pytest.approx(cuts, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(10))
