@@ -47,6 +47,7 @@ def test_public_names():
         "TreeClassifier",
         "TreeRegressor",
         "__version__",
+        "discretise",
         "grow",
         "load",
         "read_table",

@@ -9,7 +9,13 @@ import pytest
 import spinney
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/tables.md", "docs/growing.md", "docs/model-files.md")
+PAGES = (
+    "README.md",
+    "docs/tables.md",
+    "docs/growing.md",
+    "docs/buckets.md",
+    "docs/model-files.md",
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -24,6 +24,7 @@ from spinney.errors import (
 
 if TYPE_CHECKING:
     from spinney.api import grow, load
+    from spinney.buckets import discretise
     from spinney.counts import CountTable
     from spinney.estimators import TreeClassifier, TreeRegressor
     from spinney.files import read_table
@@ -45,6 +46,7 @@ __all__ = [
     "TreeClassifier",
     "TreeRegressor",
     "__version__",
+    "discretise",
     "grow",
     "load",
     "read_table",
@@ -58,6 +60,7 @@ _HOMES = {
     "Tree": "spinney.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
+    "discretise": "spinney.buckets",
     "grow": "spinney.api",
     "load": "spinney.api",
     "read_table": "spinney.files",

@@ -1,0 +1,257 @@
+"""Buckets on their own: plain arrays in, a small object out."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.buckets.methods import (
+    bucketed,
+    codes_of,
+    cuts_of,
+    is_exact,
+    labels_of,
+)
+from spinney.cells import coded_column, plain_values
+from spinney.counts import CountTable, Floats, Integers
+from spinney.errors import DataError, ParameterError
+from spinney.wording import shown, weight_text
+
+__all__ = ["Buckets", "discretise"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Buckets:
+    """Cut points, and the weight of the rows in each bucket between them.
+
+    Parameters
+    ----------
+    cuts : array
+        The rising cuts; a number equal to one belongs to the bucket below it.
+    counts : array
+        The weight of the rows in each bucket, one more than there are cuts.
+    method : str
+        How the cuts were found.
+    exact : bool
+        False if there were so many values that k-means merged some beforehand.
+    """
+
+    cuts: Floats
+    counts: Floats
+    method: str
+    exact: bool = True
+
+    def codes(self, values: Any) -> Integers:
+        """Return the bucket of each number, counted from 0; −1 where it is missing."""
+        return codes_of(_numbers("values", values), self.cuts)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How each bucket reads."""
+        return labels_of(self.cuts)
+
+    def __len__(self) -> int:
+        """Return how many buckets there are."""
+        return len(self.counts)
+
+    def __str__(self) -> str:
+        width = max(map(len, self.labels))
+        counts = [weight_text(count) for count in self.counts.tolist()]
+        figures = max(map(len, counts))
+        return "\n".join(
+            f"{label:<{width}}  {count:>{figures}}"
+            for label, count in zip(self.labels, counts, strict=True)
+        )
+
+    def __repr__(self) -> str:
+        return f"<Buckets: {len(self)} by {self.method}: {', '.join(self.labels)}>"
+
+
+def discretise(
+    values: Any,
+    method: str = "k-means",
+    *,
+    n: int = 5,
+    classes: Any = None,
+    weights: Any = None,
+) -> Buckets:
+    """Return numbers by buckets.
+
+    Parameters
+    ----------
+    values : array or sequence of numbers
+        None and NaN are missing.
+    method : str
+        "equal-width", "equal-frequency", "k-means" or "entropy-mdl".
+    n : int
+        How many buckets; fewer if there are fewer distinct numbers. entropy-mdl
+        finds the number itself.
+    classes : array or sequence, optional
+        The class of each row, which entropy-mdl needs; the others do not look at
+        it. A row without a class is left out.
+    weights : array or sequence of numbers, optional
+        The weight of each row; a row of weight 0 is left out.
+
+    Returns
+    -------
+    Buckets
+
+    Raises
+    ------
+    DataError
+        If there is no number, one is infinite, or lengths differ.
+    ParameterError
+        If the method is unknown or lacks classes, or n is no whole number above 1.
+
+    Examples
+    --------
+    >>> ages = [22, 25, 27, 41, 44, 70, None]
+    >>> buckets = discretise(ages, n=3)
+    >>> print(buckets)
+    ≤ 34         3
+    34 < … ≤ 57  2
+    > 57         1
+    >>> buckets.codes([30, 57, 80, None])
+    array([ 0,  1,  2, -1])
+    """
+    table = _table(values, classes, weights)
+    if method == "entropy-mdl" and classes is None:
+        msg = (
+            "method='entropy-mdl' needs classes: give classes=, one for each value, "
+            "or take 'equal-width', 'equal-frequency' or 'k-means'"
+        )
+        raise ParameterError(msg)
+    cuts = cuts_of(table, method, n)
+    counts = bucketed(table, cuts).sizes
+    for array in (cuts, counts):
+        array.flags.writeable = False
+    return Buckets(cuts, counts, method, is_exact(table, method, n))
+
+
+def _table(values: Any, classes: Any, weights: Any) -> CountTable:
+    """Return the count table of plain arrays."""
+    numbers = _numbers("values", values)
+    codes = np.zeros(len(numbers), dtype=np.int64)
+    if classes is not None:
+        codes = _classes(classes)
+        _check_length("classes", len(codes), len(numbers))
+    own = np.ones(len(numbers))
+    if weights is not None:
+        own = _weights(weights)
+        _check_length("weights", len(own), len(numbers))
+    kept = (own > 0) & (codes >= 0) & ~np.isnan(numbers)
+    if not kept.any():
+        msg = (
+            "values: no row has a number, a weight greater than 0 and a class: there "
+            "is nothing to put into buckets"
+        )
+        raise DataError(msg)
+    numbers, codes, own = numbers[kept], codes[kept], own[kept]
+    # Sums are taken in one order whatever the order of rows, to the last bit.
+    order = np.lexsort((own, codes, numbers))
+    found, places = np.unique(numbers[order], return_inverse=True)
+    n_classes = int(codes.max()) + 1
+    cells = places * n_classes + codes[order]
+    shape, size = (len(found), n_classes), len(found) * n_classes
+    tally = np.zeros(size)
+    np.add.at(tally, cells, own[order])
+    rows = np.bincount(cells, minlength=size).reshape(shape)
+    nothing = np.zeros(n_classes)
+    return CountTable(
+        found, tally.reshape(shape), rows, nothing, nothing.astype(np.int64)
+    )
+
+
+def _check_length(name: str, length: int, wanted: int) -> None:
+    if length != wanted:
+        msg = f"{name} has {length} rows and values {wanted}: give one for each value"
+        raise DataError(msg)
+
+
+def _numbers(name: str, given: Any) -> Floats:
+    """Return a list of numbers, NaN where missing, or say why it is none."""
+    array = _flat(name, given)
+    if array.dtype.kind not in "iuf":
+        cells, families = plain_values(name, list(array))
+        if families - {"number"}:
+            row, cell = next(
+                (row, cell)
+                for row, cell in enumerate(cells, 1)
+                if cell is not None and type(cell) not in (int, float)
+            )
+            msg = (
+                f"{name} holds {shown(cell)!r} in row {row}, which is no number: turn "
+                "it into one, or into None if it is missing"
+            )
+            raise DataError(msg)
+        array = np.array([np.nan if cell is None else _real(cell) for cell in cells])
+    with np.errstate(over="ignore"):
+        numbers = array.astype(np.float64) + 0.0  # one zero out of 0.0 and −0.0
+    odd = np.flatnonzero(np.isinf(numbers))
+    if len(odd):
+        msg = (
+            f"{name} holds {numbers[odd[0]]} in row {odd[0] + 1}, and no cut can be "
+            "made at infinity: turn it into None, or leave the row out"
+        )
+        raise DataError(msg)
+    return numbers
+
+
+def _real(cell: float) -> float:
+    """Return an int or a float as a float; infinity if it is beyond the largest."""
+    try:
+        return float(cell)
+    except OverflowError:
+        return float("inf") if cell > 0 else float("-inf")
+
+
+def _flat(name: str, given: Any) -> NDArray[Any]:
+    """Return a one-dimensional array of what was given, mixed cells as objects."""
+    try:
+        array = (
+            np.array(given, dtype=object)
+            if isinstance(given, (list, tuple)) and not _is_plain(given)
+            else np.asarray(given)
+        )
+    except (TypeError, ValueError):
+        array = np.empty((0, 0))
+    if array.ndim != 1:
+        msg = f"{name} must be one list or array with a cell for each row"
+        raise DataError(msg)
+    return array
+
+
+def _is_plain(cells: "list[Any] | tuple[Any, ...]") -> bool:
+    """Tell whether NumPy would keep the cells as the numbers that they are."""
+    return set(map(type, cells)) <= {int, float}
+
+
+def _classes(given: Any) -> Integers:
+    """Return the code of each class, −1 where it is missing."""
+    array = _flat("classes", given)
+    cells, _ = plain_values("classes", list(array))
+    texts = [
+        cell if cell is None or isinstance(cell, (str, int, float)) else str(cell)
+        for cell in cells
+    ]
+    return coded_column("classes", texts).cells.astype(np.int64)
+
+
+def _weights(given: Any) -> Floats:
+    """Return the weights, or say which is none."""
+    own = _numbers("weights", given)
+    odd = np.flatnonzero(~(own >= 0))
+    if len(odd):
+        cell = own[odd[0]]
+        found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
+        msg = (
+            f"weights has {found} in row {odd[0] + 1}: weights must be numbers, 0 or "
+            "greater"
+        )
+        raise DataError(msg)
+    with np.errstate(over="ignore"):
+        if not np.isfinite(own.sum()):
+            msg = "the weights of all rows add up to infinity: scale them down"
+            raise DataError(msg)
+    return own

@@ -1,0 +1,106 @@
+"""The methods by name, and what cuts make of a table."""
+
+import operator
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from spinney.buckets.clusters import k_means, k_means_is_exact
+from spinney.buckets.information import entropy_mdl
+from spinney.buckets.ranges import equal_frequency, equal_width
+from spinney.counts import CountTable, Floats, Integers
+from spinney.errors import ParameterError, refuse_unknown
+from spinney.wording import number_text, sign
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "bucketed",
+    "codes_of",
+    "cuts_of",
+    "is_exact",
+    "labels_of",
+]
+
+MOST = 100_000
+
+Method = Callable[[CountTable, int], Floats]
+
+METHODS: dict[str, Method] = {
+    "equal-width": equal_width,
+    "equal-frequency": equal_frequency,
+    "k-means": k_means,
+    "entropy-mdl": lambda table, _: entropy_mdl(table),
+}
+
+
+def cuts_of(table: CountTable, method: str, n: int) -> Floats:
+    """Return the rising cuts of a method of this name; a value equal to one is left.
+
+    ``n`` is the number of buckets; entropy-mdl finds its own.
+
+    >>> from spinney.counts import CountTable
+    >>> cuts_of(CountTable.of([[1], [1], [1], [1]]), "equal-frequency", 2)
+    array([1.5])
+    """
+    found = METHODS.get(method) if isinstance(method, str) else None
+    if found is None:
+        refuse_unknown("method", method, METHODS)
+    return found(table, _checked_number(n))
+
+
+def _checked_number(n: Any) -> int:
+    """Return the number of buckets, or say why it is none."""
+    try:
+        number = operator.index(n)
+    except TypeError:
+        number = 0
+    if not 2 <= number <= MOST:
+        msg = f"n={n!r} must be a whole number of buckets from 2 to {MOST}"
+        raise ParameterError(msg)
+    return number
+
+
+def is_exact(table: CountTable, method: str, n: int) -> bool:
+    """Tell whether the cuts are those of the definition, not of merged values.
+
+    Only k-means on very many values is not: see :func:`~spinney.buckets.k_means`.
+    """
+    return method != "k-means" or k_means_is_exact(table, n)
+
+
+def codes_of(values: Floats, cuts: Floats) -> Integers:
+    """Return the bucket of each number, counted from 0; −1 where it is NaN."""
+    codes = np.searchsorted(cuts, values, side="left")
+    return np.where(np.isnan(values), -1, codes).astype(np.int64)
+
+
+def bucketed(table: CountTable, cuts: Floats) -> CountTable:
+    """Return the table by buckets, numbered from 0; missing rows stay missing.
+
+    >>> from spinney.counts import CountTable
+    >>> bucketed(CountTable.of([[1, 0], [2, 1], [0, 3]]), np.array([0.5])).weights
+    array([[1., 0.],
+           [2., 4.]])
+    """
+    values = np.asarray(table.values, dtype=np.float64)
+    return table.merged(codes_of(values, cuts), len(cuts) + 1)
+
+
+def labels_of(
+    cuts: Floats, *, unit: str | None = None, ascii_only: bool = False
+) -> tuple[str, ...]:
+    """Return how each bucket reads.
+
+    >>> labels_of(np.array([2.5, 7.0]))
+    ('≤ 2.5', '2.5 < … ≤ 7', '> 7')
+    """
+    if not len(cuts):
+        return ("any number",)
+    at_most = sign("≤", ascii_only=ascii_only)
+    between = sign("…", ascii_only=ascii_only)
+    texts = [number_text(cut, unit) for cut in cuts.tolist()]
+    inner = (f"{low} < {between} {at_most} {high}" for low, high in pairwise(texts))
+    return (f"{at_most} {texts[0]}", *inner, f"> {texts[-1]}")
