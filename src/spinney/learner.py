@@ -27,13 +27,14 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from spinney.buckets import cuts_of
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.errors import ParameterError, warn
 from spinney.recipe import Recipe
 from spinney.schema import Schema, Target
 from spinney.search import Decision, decide
-from spinney.sources.base import Request, Source, Totals
-from spinney.split import Groups, Split, arriving, describe
+from spinney.sources.base import ROOT, Request, Source, Totals
+from spinney.split import Split, Threshold, arriving, describe
 from spinney.tree import Candidate, Node, Reason, Tree, majority
 
 __all__ = ["Options", "grow_tree"]
@@ -116,10 +117,12 @@ class _Learner:
         self.n_leaves = 1
         self.total = 0.0
         self.reached: set[tuple[str, ...]] = set()
+        self.cuts: dict[int, Floats] = {}
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
         root = self.plant()
+        self.cuts = self.cut_numbers()
         families = [Family((root,))] if self.may_split(root) else []
         open_nodes: list[tuple[float, int, Growing]] = []
         while families:
@@ -139,6 +142,18 @@ class _Learner:
         self.total = totals.weight
         everything = tuple(range(len(self.schema.attributes)))
         return Growing(0, totals, everything, whole=self.source.whole)
+
+    def cut_numbers(self) -> dict[int, Floats]:
+        """Return the cuts between the buckets of numeric attributes."""
+        recipe, attributes = self.recipe, self.schema.attributes
+        if recipe.buckets is None:
+            return {}
+        numeric = tuple(p for p, a in enumerate(attributes) if a.kind == "numeric")
+        (tables,) = self.source.tables([Request(ROOT, numeric)])
+        return {
+            place: cuts_of(table, recipe.buckets, recipe.n_buckets)
+            for place, table in tables.items()
+        }
 
     def may_split(self, node: Growing) -> bool:
         """Return whether a node is worth asking about; note the reason if not."""
@@ -193,6 +208,7 @@ class _Learner:
             preference=self.options.preference,
             forced=forced,
             total=self.total,
+            cuts=self.cuts,
         )
         if not node.is_open:
             node.tables = None
@@ -257,7 +273,8 @@ class _Learner:
         shares = np.array(split.shares)[:, None]
         weights = branches.weights + shares * branches.missing
         rows = branches.rows + (shares > 0) * branches.missing_rows
-        used = isinstance(split, Groups) and self.recipe.grouping == "multiway"
+        multiway = self.recipe.grouping == "multiway"
+        used = multiway and not isinstance(split, Threshold)
         attributes = tuple(
             place for place in node.attributes if not used or place != split.attribute
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.buckets import METHODS as BUCKETINGS
 from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
 from spinney.missing import GROUPINGS, policy_named
@@ -31,6 +32,12 @@ class Recipe:
     numeric_criterion : {"squared_error", "variance", "poisson"}
         What a good split is where the target is a number. Changing ``criterion``
         changes it too.
+    buckets : {"equal-width", "equal-frequency", "k-means", "entropy-mdl"}, optional
+        How numbers are put into buckets, once for all rows; see
+        :mod:`spinney.buckets`. Then cuts are made between buckets only, and a
+        multiway split has one branch a bucket.
+    n_buckets : int
+        How many buckets; "entropy-mdl" finds its own number.
     max_depth : int, optional
         The longest path, in questions.
     max_leaves : int, optional
@@ -57,6 +64,8 @@ class Recipe:
     grouping: str
     missing: str
     numeric_criterion: str = "squared_error"
+    buckets: str | None = None
+    n_buckets: int = 10
     max_depth: int | None = None
     max_leaves: int | None = None
     min_samples_split: float = 2
@@ -71,6 +80,9 @@ class Recipe:
         policy_named(self.missing)
         if self.grouping not in GROUPINGS:
             refuse_unknown("grouping", self.grouping, GROUPINGS)
+        if self.buckets is not None and self.buckets not in BUCKETINGS:
+            refuse_unknown("buckets", self.buckets, BUCKETINGS)
+        _check_whole("n_buckets", self.n_buckets, least=2)
         _check_whole("max_depth", self.max_depth, least=0)
         _check_whole("max_leaves", self.max_leaves, least=1)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney.criteria import variance
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Threshold
+from spinney.split import Groups, Intervals, Threshold
 from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import label_text, number_text, shown, sign
@@ -188,7 +188,11 @@ def _narrowed(
         missing = None
     else:
         missing = bool(before.missing) and split.missing == node.branch
-    if not isinstance(split, Threshold):
+    if isinstance(split, Intervals):
+        low, high = split.bounds(node.branch)
+        low, high = max(before.low, low), min(before.high, high)
+        after = replace(before, low=low, high=high, missing=missing)
+    elif not isinstance(split, Threshold):
         values = _values(split, node.branch, before)
         after = replace(before, values=values, missing=missing)
     elif node.branch == 0:

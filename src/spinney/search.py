@@ -6,18 +6,20 @@ first attribute in column order, or in the order the user prefers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.buckets import bucketed
 from spinney.candidates import Groupings
-from spinney.counts import TOLERANCE, CountTable, first_best
+from spinney.counts import TOLERANCE, CountTable, Floats, first_best
 from spinney.criteria import Criterion
 from spinney.errors import ParameterError
 from spinney.missing import Policy, policy_named, ways_to_branch
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Split, Threshold, branch_table
+from spinney.split import Groups, Intervals, Split, Threshold, branch_table
 from spinney.tree import Candidate, Reason
 
 __all__ = ["Decision", "compete", "decide", "propose"]
@@ -40,14 +42,21 @@ def decide(
     preference: Sequence[int] = (),
     forced: int | None = None,
     total: float = 0.0,
+    cuts: Mapping[int, Floats] = MappingProxyType({}),
 ) -> Decision:
     """Choose the split of a node from the tables of its attributes.
 
-    ``total`` is the weight of all rows of the tree, for limits that are shares.
+    ``total`` is the weight of all rows of the tree, for limits that are shares;
+    ``cuts`` are those between the buckets of numeric attributes.
     """
     proposals = [
         propose(
-            tables[place], schema.attributes[place], place, recipe=recipe, total=total
+            tables[place],
+            schema.attributes[place],
+            place,
+            recipe=recipe,
+            total=total,
+            cuts=cuts.get(place),
         )
         for place in sorted(tables)
     ]
@@ -110,8 +119,11 @@ def propose(
     *,
     recipe: Recipe,
     total: float = 0.0,
+    cuts: Floats | None = None,
 ) -> Candidate | None:
     """Return the best split of one attribute, or None if it cannot be split.
+
+    With ``cuts``, numbers are searched by buckets, as if they were their codes.
 
     Examples
     --------
@@ -121,6 +133,11 @@ def propose(
     ...         recipe=RECIPES["id3"]).split.threshold
     2.5
     """
+    if cuts is not None:
+        coded = _bucketed_attribute(attribute, cuts, recipe)
+        by_bucket = bucketed(table, cuts).occurring()
+        found = propose(by_bucket, coded, place, recipe=recipe, total=total)
+        return found and _in_numbers(found, table, cuts)
     criterion = recipe.measure(numeric=table.is_moments)
     policy = policy_named(recipe.missing)
     least = recipe.least_branch(total)
@@ -144,6 +161,44 @@ def propose(
     counts = _sides(table, split) if attribute.kind == "numeric" else table
     merit = float(criterion.merit(branch_table(counts, split)))
     return Candidate(split, counts, float(gains[best]), merit, ways.exact)
+
+
+def _bucketed_attribute(
+    attribute: Attribute, cuts: Floats, recipe: Recipe
+) -> Attribute:
+    """Return what buckets are to the search: names if each is a branch, else levels."""
+    codes = tuple(range(len(cuts) + 1))
+    if recipe.grouping == "multiway":
+        return Attribute(attribute.name, "nominal", codes)
+    return Attribute(attribute.name, "ordinal", codes)
+
+
+def _in_numbers(found: Candidate, table: CountTable, cuts: Floats) -> Candidate:
+    """Return a candidate over buckets as one over the numbers in them."""
+    split = found.split
+    if isinstance(split, Threshold):
+        cut = split.threshold
+        if np.isfinite(cut):
+            split = replace(split, threshold=float(cuts[int(cut)]))
+    else:
+        assert isinstance(split, Groups)
+        split = _intervals(split, cuts)
+    return replace(found, split=split, table=_sides(table, split))
+
+
+def _intervals(split: Groups, cuts: Floats) -> Intervals:
+    """Return groups of neighbouring buckets as intervals, that of missing ones last.
+
+    A bucket that no row has here lies in the group above it.
+    """
+    order = sorted(range(split.n_branches), key=lambda b: split.groups[b] or (np.inf,))
+    ends = [split.groups[branch][-1] for branch in order if split.groups[branch]]
+    edges = [float(cuts[end]) for end in ends[:-1]]
+    if len(ends) < split.n_branches:
+        edges.append(np.inf)
+    missing = None if split.missing is None else order.index(split.missing)
+    shares = tuple(split.shares[branch] for branch in order)
+    return Intervals(split.attribute, tuple(edges), shares, missing)
 
 
 def _admissible(ways: Groupings, least: float) -> NDArray[np.bool_]:
@@ -178,8 +233,15 @@ def _split_of(
 
 
 def _sides(table: CountTable, split: Split) -> CountTable:
-    """Return a numeric table by sides, at the values next to the threshold."""
+    """Return a numeric table by sides, at the values next to the threshold.
+
+    Of intervals there is one line each, at its greatest value.
+    """
     branches = split.branch_of(table.values)
+    if isinstance(split, Intervals):
+        ends = np.append(np.flatnonzero(branches[1:] != branches[:-1]), -1)
+        merged = table.merged(branches, split.n_branches).occurring()
+        return replace(merged, values=table.values[ends])
     last_left = int(np.count_nonzero(branches == 0)) - 1
     edges = table.values[last_left : last_left + 2]
     return replace(table.merged(branches, len(edges)), values=edges)

@@ -41,7 +41,7 @@ from spinney.missing import POLICIES
 from spinney.model import Fingerprint, Model
 from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
-from spinney.split import Groups, Threshold
+from spinney.split import Groups, Intervals, Threshold
 from spinney.times import DAY_UNIT
 from spinney.tree import Candidate, Node, Reason, Tree
 
@@ -164,6 +164,7 @@ def test_a_new_field_must_enter_the_format():
         CountTable: "values weights rows missing missing_rows",
         Threshold: "attribute threshold shares missing",
         Groups: "attribute groups shares missing",
+        Intervals: "attribute cuts shares missing",
     }
     for kind, names in known.items():
         assert [field.name for field in fields(kind)] == names.split()

@@ -65,6 +65,11 @@ def _load(path: str) -> "ReadableTree":
 )
 @click.option("--max-depth", type=int, help="Most questions on a path.")
 @click.option("--max-leaves", type=int, help="Most leaves.")
+@click.option(
+    "--buckets",
+    help="Numbers by buckets: equal-width, equal-frequency, k-means or entropy-mdl.",
+)
+@click.option("--n-buckets", type=int, help="How many buckets.")
 @click.option("--min-samples-split", type=float, help="Least weight to split a node.")
 @click.option("--min-samples-leaf", type=float, help="Least weight of a branch.")
 @click.option(

@@ -26,8 +26,8 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     ----------
     recipe : {"id3", "c4.5", "cart"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
-    criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+    criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
+min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     ties, force : optional
         As for :class:`TreeClassifier`.
@@ -52,6 +52,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         criterion: str | None = None,
         grouping: str | None = None,
         missing: str | None = None,
+        buckets: str | None = None,
+        n_buckets: int | None = None,
         max_depth: int | None = None,
         max_leaves: int | None = None,
         min_samples_split: float | None = None,
@@ -65,6 +67,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         self.criterion = criterion
         self.grouping = grouping
         self.missing = missing
+        self.buckets = buckets
+        self.n_buckets = n_buckets
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.min_samples_split = min_samples_split

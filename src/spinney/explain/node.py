@@ -13,7 +13,7 @@ from spinney.explain.text import node_text
 from spinney.model import Model
 from spinney.schema import Target
 from spinney.search import compete
-from spinney.split import Groups, Split
+from spinney.split import Groups, Split, Threshold
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 from spinney.wording import shown
@@ -210,8 +210,8 @@ def _candidate_lines(
 
 
 def _threshold(split: Split) -> float | None:
-    """Return the threshold of a number; None for groups and for ∞, is it known."""
-    if isinstance(split, Groups) or split.threshold == np.inf:
+    """Return the threshold of a number; None for others and for ∞, is it known."""
+    if not isinstance(split, Threshold) or split.threshold == np.inf:
         return None
     return split.threshold
 

@@ -20,7 +20,7 @@ from spinney.files.model_header import FORMAT, FORMAT_VERSION
 from spinney.files.strict_json import DamageError, parse
 from spinney.model import Model
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Split
+from spinney.split import Groups, Intervals, Split
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 
@@ -158,6 +158,9 @@ def _split_data(split: Split, attribute: Attribute) -> dict[str, Any]:
         data["groups"] = [
             [attribute.values[code] for code in group] for group in split.groups
         ]
+    elif isinstance(split, Intervals):
+        data["asks"] = "intervals"
+        data["cuts"] = [None if cut == math.inf else cut for cut in split.cuts]
     elif split.threshold == math.inf:
         data["asks"] = "known"
         data["threshold"] = None

@@ -19,13 +19,13 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     node.weights, node.distribution                                  (n, c)
 
     candidate.attribute, candidate.exact (0 or 1)                    (m,)
-    candidate.form     0 a threshold, 1 groups of codes              (m,)
+    candidate.form     0 threshold, 1 groups of codes, 2 intervals   (m,)
     candidate.missing  a branch, -1 for fractional rows              (m,)
     candidate.gain, candidate.merit                                  (m,)
     candidate.branches, candidate.values      counts                 (m,)
     candidate.missing_weights, candidate.missing_rows                (m, c)
 
-    split.thresholds   one for each candidate of form 0
+    split.thresholds   one for each candidate of form 0; the cuts of form 2
     split.shares       one for each branch of each candidate
     split.groups       a count of codes for each branch of form 1
     split.codes        the codes of the groups
@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from spinney.counts import CountTable
 from spinney.schema import Schema
-from spinney.split import Groups, Split, Threshold
+from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 
 __all__ = ["DTYPES", "REASONS", "Arrays", "children_of", "flatten", "unflatten"]
@@ -65,6 +65,9 @@ REASONS = (
     Reason.PRUNED,
 )
 
+# So is the place of a form.
+FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
+
 _NODE: dict[str, Callable[[Node], int]] = {
     "node.parent": lambda node: -1 if node.parent is None else node.parent,
     "node.branch": lambda node: node.branch,
@@ -81,7 +84,7 @@ _NODE: dict[str, Callable[[Node], int]] = {
 _CANDIDATE: dict[str, Callable[[Candidate], int]] = {
     "candidate.attribute": lambda candidate: candidate.attribute,
     "candidate.exact": lambda candidate: int(candidate.exact),
-    "candidate.form": lambda candidate: int(isinstance(candidate.split, Groups)),
+    "candidate.form": lambda candidate: FORMS.index(type(candidate.split)),
     "candidate.missing": lambda candidate: (
         -1 if candidate.split.missing is None else candidate.split.missing
     ),
@@ -147,13 +150,17 @@ def _flatten_splits(splits: list[Split]) -> dict[str, NDArray[Any]]:
         group for split in splits if isinstance(split, Groups) for group in split.groups
     ]
     return {
-        "split.thresholds": _floats(
-            split.threshold for split in splits if isinstance(split, Threshold)
-        ),
+        "split.thresholds": _floats(chain.from_iterable(map(_cuts_of, splits))),
         "split.shares": _floats(chain.from_iterable(split.shares for split in splits)),
         "split.groups": _integers(map(len, groups)),
         "split.codes": _integers(chain.from_iterable(groups)),
     }
+
+
+def _cuts_of(split: Split) -> tuple[float, ...]:
+    if isinstance(split, Groups):
+        return ()
+    return split.cuts if isinstance(split, Intervals) else (split.threshold,)
 
 
 def _flatten_values(
@@ -263,6 +270,10 @@ def _splits(arrays: Arrays) -> Iterator[Split]:
         to = None if missing < 0 else missing
         if form == 0:
             yield Threshold(attribute, next(thresholds), parts, to)
+            continue
+        if form == 2:
+            cuts = tuple(next(thresholds) for _ in range(n_branches - 1))
+            yield Intervals(attribute, cuts, parts, to)
             continue
         groups = []
         for _ in range(n_branches):

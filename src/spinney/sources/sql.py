@@ -30,7 +30,7 @@ from spinney.counts import CountTable
 from spinney.relation import SqlColumn, quote_text, translated_errors
 from spinney.schema import Schema
 from spinney.sources.base import LARGEST_WHOLE, ROOT, Request, Totals
-from spinney.split import Split, Threshold
+from spinney.split import Intervals, Split, Threshold
 from spinney.table import Value
 
 if TYPE_CHECKING:
@@ -246,7 +246,9 @@ class SqlSource:
         else:
             absent = "1" if split.missing == branch else "0"
         attribute = self.schema.attributes[split.attribute]
-        if isinstance(split, Threshold) and attribute.kind == "numeric":
+        if isinstance(split, Intervals):
+            taken = self._between(cell, *split.bounds(branch), values)
+        elif isinstance(split, Threshold) and attribute.kind == "numeric":
             sign = ">" if branch else "<="
             taken = f"{cell} {sign} {self._engine.mark(split.threshold, values)}"
         else:
@@ -254,6 +256,19 @@ class SqlSource:
             marks = ", ".join(self._engine.mark(text, values) for text in texts)
             taken = f"{cell} IN ({marks})" if texts else "false"
         return f"CASE WHEN {cell} IS NULL THEN {absent} WHEN {taken} THEN 1 ELSE 0 END"
+
+    def _between(
+        self, cell: str, low: float, high: float, values: list[str | float]
+    ) -> str:
+        """Return the condition of an interval (low, high]; nothing is above ∞."""
+        if low == np.inf:
+            return "false"
+        parts = []
+        if low != -np.inf:
+            parts.append(f"{cell} > {self._engine.mark(low, values)}")
+        if high != np.inf:
+            parts.append(f"{cell} <= {self._engine.mark(high, values)}")
+        return f"({' AND '.join(parts)})" if parts else "true"
 
     def _texts_of(self, split: Split, branch: int) -> list[str]:
         """Return the texts of the codes that take a branch."""
