@@ -43,7 +43,10 @@ def log_chi_square_tail(statistic: Floats, degrees: Floats) -> Floats:
     [-5.0, -10000.0]
     """
     tested = (degrees > 0) & (statistic > 0)
-    shape, place = np.where(tested, degrees, 2.0) / 2, np.where(tested, statistic, 0) / 2
+    shape, place = (
+        np.where(tested, degrees, 2.0) / 2,
+        np.where(tested, statistic, 0) / 2,
+    )
     logs = _log(special.gammaincc(shape, place), special.gammainc(shape, place))
     far = tested & (logs < np.log(SMALL))
     if far.any():

@@ -1,0 +1,119 @@
+"""What CHAID merges: the categories of an attribute, made few enough to be paired.
+
+A portion is one category, or, where there are more than ``MOST``, several that are
+alike and are not told apart any more. The missing rows are the last portion.
+Categories without weight can tell nothing; they go with the nearest one before them
+that has weight, or else the nearest after.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spinney.candidates import class_share, principal_score
+from spinney.counts import CountTable, Floats, Integers
+
+__all__ = ["MOST", "Portions", "portions_of", "scores_of"]
+
+MOST = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Portions:
+    """Categories to merge.
+
+    Parameters
+    ----------
+    weights : array of shape (portions, columns)
+        Weights by class, or moments, of each portion; all have weight.
+    positions : tuple of arrays
+        The positions of each portion's values in the table.
+    missing : int, optional
+        The portion of the missing rows, the last one; its positions are empty.
+    moments : bool
+        Whether the columns are the moments of a numeric target.
+    ordered : bool
+        Whether only neighbours may merge.
+    n_categories : int
+        How many categories with weight there were, the missing one included.
+    exact : bool
+        Whether each category is a portion of its own.
+    """
+
+    weights: Floats
+    positions: tuple[Integers, ...]
+    missing: int | None
+    moments: bool
+    ordered: bool
+    n_categories: int
+    exact: bool
+
+
+def portions_of(table: CountTable, *, ordered: bool, floating: bool) -> Portions:
+    """Return the portions of a table, its missing rows among them if they float."""
+    moments = table.rows.shape[-1] != table.weights.shape[-1]
+    sizes = _sizes(table.weights, moments=moments)
+    heavy = np.flatnonzero(sizes > 0)
+    floats = floating and float(_sizes(table.missing, moments=moments)) > 0
+    weights, exact = table.weights[heavy], len(heavy) <= MOST
+    number = np.arange(len(heavy))
+    if not exact:
+        scores = number if ordered else scores_of(weights, moments=moments)
+        number = _numbered(np.asarray(scores, dtype=np.float64), sizes[heavy])
+        ordered = True
+    count = int(number.max()) + 1 if len(number) else 0
+    together = np.zeros((count, weights.shape[-1]))
+    np.add.at(together, number, weights)
+    nearest = np.maximum(np.searchsorted(heavy, np.arange(len(sizes)), "right") - 1, 0)
+    owners = number[nearest] if count else np.zeros(len(sizes), dtype=np.int64)
+    by_owner = np.argsort(owners, kind="stable")
+    bounds = np.searchsorted(owners[by_owner], np.arange(1, max(count, 1)))
+    positions = tuple(np.split(by_owner, bounds)) if len(sizes) else ()
+    if floats:
+        together = np.vstack([together, table.missing])
+        # Without any weight at known values, their positions go with the missing.
+        positions = (*positions, np.empty(0, np.int64)) if count else positions
+        positions = positions or (np.empty(0, np.int64),)
+    return Portions(
+        together,
+        positions,
+        len(together) - 1 if floats else None,
+        moments,
+        ordered,
+        len(heavy) + floats,
+        exact,
+    )
+
+
+def scores_of(weights: Floats, *, moments: bool) -> Floats:
+    """Return a place on a line for each row of weights, or of moments.
+
+    The mean, or the share of the last class of two, orders categories such that the
+    best split in two is a cut (Fisher 1958; Breiman et al. 1984); with more classes
+    the first principal component of the shares is good but not exact.
+    """
+    if moments:
+        return np.asarray(weights[:, 1] / weights[:, 0])
+    present = weights.any(axis=0)
+    if present.sum() <= 2:
+        return class_share(weights[:, present])
+    return principal_score(weights)
+
+
+def _sizes(weights: Floats, *, moments: bool) -> Floats:
+    return np.asarray(weights[..., 0] if moments else weights.sum(axis=-1))
+
+
+def _numbered(scores: Floats, sizes: Floats) -> Integers:
+    """Return the number of each category's portion, rising with the score.
+
+    Categories of equal score stay together, and the line is cut into ``MOST``
+    pieces of equal weight; a category goes where its middle lies.
+    """
+    scale = float(np.abs(scores).max()) or 1.0
+    _, block = np.unique(np.round(scores / scale, 12), return_inverse=True)
+    weight = np.bincount(block, weights=sizes)
+    middle = (np.cumsum(weight) - weight / 2) / weight.sum()
+    piece = np.minimum((middle * MOST).astype(np.int64), MOST - 1)
+    _, number = np.unique(piece[block], return_inverse=True)
+    return np.asarray(number, dtype=np.int64)
