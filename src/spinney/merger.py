@@ -10,15 +10,19 @@ from bisect import insort
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.candidates import ENUMERATED
-from spinney.counts import TOLERANCE, Floats, equal_to_best
+from spinney.counts import TOLERANCE, Floats, Integers, equal_to_best
 from spinney.portions import Portions, scores_of
 from spinney.significance import Significance, Test
 
 __all__ = ["Merger"]
 
 CELLS = 1 << 18  # of the tables that are tested at once: a few megabytes
+
+
+Masks = NDArray[np.bool_]
 
 
 class Merger:
@@ -134,7 +138,7 @@ class Merger:
             first, second = np.minimum(partners, head), np.maximum(partners, head)
             self._logs[first, second] = self._log_p(first, second)
 
-    def _log_p(self, first: np.ndarray, second: np.ndarray) -> Floats:
+    def _log_p(self, first: Integers, second: Integers) -> Floats:
         """Return log p of pairs of groups, given by their heads."""
         step = max(CELLS // (2 * self._sums.shape[1]), 1)
         found = np.empty(len(first))
@@ -194,7 +198,7 @@ class Merger:
         way = min(range(len(equal)), key=sides.__getitem__)
         return set(sides[way]), float(logs[equal[way]])
 
-    def _splits(self, portions: np.ndarray, weights: Floats) -> np.ndarray:
+    def _splits(self, portions: Integers, weights: Floats) -> Masks:
         """Return the splits of a group as masks, one a row; the first is inside."""
         n = len(portions)
         if self._portions.ordered:
@@ -211,7 +215,7 @@ class Merger:
         return np.where(masks[:, :1], masks, ~masks)
 
 
-def _cuts(n: int, *, missing: bool) -> np.ndarray:
+def _cuts(n: int, *, missing: bool) -> Masks:
     """Return the cuts of a line; missing, the last, on either side, or alone."""
     if not missing:
         return np.tri(n - 1, n, dtype=bool)
@@ -222,7 +226,7 @@ def _cuts(n: int, *, missing: bool) -> np.ndarray:
     return np.concatenate([known, inside, alone])
 
 
-def _every_mask(n: int) -> np.ndarray:
+def _every_mask(n: int) -> Masks:
     """Return every way to take the first of n, and not all of them."""
     numbers = np.arange(2 ** (n - 1) - 1)
     rest = (numbers[:, None] >> np.arange(n - 1)) & 1

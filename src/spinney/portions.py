@@ -60,29 +60,37 @@ def portions_of(table: CountTable, *, ordered: bool, floating: bool) -> Portions
     if not exact:
         scores = number if ordered else scores_of(weights, moments=moments)
         number = _numbered(np.asarray(scores, dtype=np.float64), sizes[heavy])
-        ordered = True
-    count = int(number.max()) + 1 if len(number) else 0
-    together = np.zeros((count, weights.shape[-1]))
+    positions = _positions(number, heavy, len(sizes))
+    together = np.zeros((len(positions), weights.shape[-1]))
     np.add.at(together, number, weights)
-    nearest = np.maximum(np.searchsorted(heavy, np.arange(len(sizes)), "right") - 1, 0)
-    owners = number[nearest] if count else np.zeros(len(sizes), dtype=np.int64)
-    by_owner = np.argsort(owners, kind="stable")
-    bounds = np.searchsorted(owners[by_owner], np.arange(1, max(count, 1)))
-    positions = tuple(np.split(by_owner, bounds)) if len(sizes) else ()
-    if floats:
+    if floats and len(heavy):
         together = np.vstack([together, table.missing])
-        # Without any weight at known values, their positions go with the missing.
-        positions = (*positions, np.empty(0, np.int64)) if count else positions
-        positions = positions or (np.empty(0, np.int64),)
+        positions.append(np.empty(0, np.int64))
+    elif floats:
+        # No known value has weight: if there are any, they go with the missing rows.
+        together = table.missing[None].copy()
+        positions = positions or [np.empty(0, np.int64)]
     return Portions(
         together,
-        positions,
+        tuple(positions),
         len(together) - 1 if floats else None,
         moments,
-        ordered,
+        ordered or not exact,
         len(heavy) + floats,
         exact,
     )
+
+
+def _positions(number: Integers, heavy: Integers, n_values: int) -> list[Integers]:
+    """Return the positions of each portion, those of values without weight too."""
+    if len(heavy) == 0:
+        return [np.arange(n_values)] if n_values else []
+    places = np.arange(n_values)
+    nearest = np.maximum(np.searchsorted(heavy, places, side="right") - 1, 0)
+    owners = number[nearest]
+    by_owner = np.argsort(owners, kind="stable")
+    bounds = np.searchsorted(owners[by_owner], np.arange(1, number.max() + 1))
+    return list(np.split(by_owner, bounds))
 
 
 def scores_of(weights: Floats, *, moments: bool) -> Floats:

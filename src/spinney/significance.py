@@ -81,7 +81,7 @@ def chi_square_test(table: Tabular) -> Test:
     """Return Pearson's test of a table of class weights, without a correction."""
     weights = _weights_of(table)
     expected, ratio, degrees = _against_independence(weights)
-    statistic = (ratio * ratio * expected).sum(axis=(-2, -1))
+    statistic = (ratio * (ratio * expected)).sum(axis=(-2, -1))
     return _chi_square(statistic, degrees)
 
 
