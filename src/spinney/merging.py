@@ -198,8 +198,7 @@ def merge(
     if kind not in KINDS:
         refuse_unknown("kind", kind, KINDS)
     settings = settings or Merging()
-    moments = table.rows.shape[-1] != table.weights.shape[-1]
-    test = f_test if moments else STATISTICS[settings.statistic]
+    test = f_test if table.is_moments else STATISTICS[settings.statistic]
     portions = portions_of(table, ordered=kind == "ordinal", floating=floating)
     merger = Merger(portions, test)
     if settings.method == "exhaustive":

@@ -51,10 +51,9 @@ class Portions:
 
 def portions_of(table: CountTable, *, ordered: bool, floating: bool) -> Portions:
     """Return the portions of a table, its missing rows among them if they float."""
-    moments = table.rows.shape[-1] != table.weights.shape[-1]
-    sizes = _sizes(table.weights, moments=moments)
+    moments, sizes = table.is_moments, table.sizes
     heavy = np.flatnonzero(sizes > 0)
-    floats = floating and float(_sizes(table.missing, moments=moments)) > 0
+    floats = floating and table.missing_size > 0
     weights, exact = table.weights[heavy], len(heavy) <= MOST
     number = np.arange(len(heavy))
     if not exact:
@@ -106,10 +105,6 @@ def scores_of(weights: Floats, *, moments: bool) -> Floats:
     if present.sum() <= 2:
         return class_share(weights[:, present])
     return principal_score(weights)
-
-
-def _sizes(weights: Floats, *, moments: bool) -> Floats:
-    return np.asarray(weights[..., 0] if moments else weights.sum(axis=-1))
 
 
 def _numbered(scores: Floats, sizes: Floats) -> Integers:
