@@ -9,7 +9,7 @@ from spinney import merger, portions
 from spinney.counts import CountTable
 from spinney.errors import ParameterError
 from spinney.merging import Merging, merge
-from spinney.significance import CERTAIN
+from spinney.significance import CERTAIN, chi_square_test
 
 FOUR = [[10, 30], [12, 28], [28, 12], [30, 10]]
 
@@ -207,6 +207,17 @@ def test_settings_that_mean_nothing_are_refused(wrong):
         Merging(**wrong)
     with pytest.raises(ParameterError, match="kind"):
         merge(CountTable.of(FOUR), kind="numeric")
+
+
+def test_of_equal_splits_the_first_is_made():
+    # Any of the three apart from the others: the sides of 0 are (0), (0, 1), (0, 2).
+    table = CountTable.of([[9, 0, 0], [0, 9, 0], [0, 0, 9]])
+    groups = merger.Merger(
+        portions.portions_of(table, ordered=False, floating=True), chi_square_test
+    )
+    groups._join(0, 1)
+    groups._join(0, 2)
+    assert groups._best_split(0)[0] == {0}
 
 
 # Many categories

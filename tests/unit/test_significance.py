@@ -115,8 +115,8 @@ def test_two_degrees_between_are_a_power(within, statistic):
     assert log_f(statistic, 2, within) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("within", [5, 40, 3001])
-@pytest.mark.parametrize("statistic", [3.0, 1e3, 1e70, 1e200])
+@pytest.mark.parametrize("within", [5, 40, 3001, 200_000])
+@pytest.mark.parametrize("statistic", [3.0, 300, 1e3, 1e70, 1e200])
 def test_even_degrees_between_are_a_sum(within, statistic):
     # I_x(a, b) = x^a Σ_{k < b} Γ(a + k) / (Γ(a) k!) (1 − x)^k for whole b.
     a, b = within / 2, 4
