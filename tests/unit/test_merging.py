@@ -1,6 +1,7 @@
 """CHAID's merging by hand, at its edges, and where there are many categories."""
 
 from math import erfc, exp, log, sqrt
+from random import Random
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from spinney import merger, portions
 from spinney.counts import CountTable
 from spinney.errors import ParameterError
 from spinney.merging import Merging, merge
-from spinney.significance import CERTAIN, chi_square_test
+from spinney.significance import CERTAIN, Test, chi_square_test
 
 FOUR = [[10, 30], [12, 28], [28, 12], [30, 10]]
 
@@ -218,6 +219,26 @@ def test_of_equal_splits_the_first_is_made():
     groups._join(0, 1)
     groups._join(0, 2)
     assert groups._best_split(0)[0] == {0}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_merging_and_splitting_ends(seed):
+    # A test that draws lots: pairs merge, and what was merged is split, at random.
+    # Five categories, each its own class, so that a table shows who is in a group.
+    def lots(table):
+        stack = np.asarray(table)
+        pairs = stack.reshape(-1, *stack.shape[-2:])
+        keys = [repr(sorted(pair.tolist())) for pair in pairs]
+        drawn = [Random(f"{seed} {key}").random() for key in keys]
+        log_p = np.log(drawn).reshape(stack.shape[:-2])
+        return Test(log_p, log_p, log_p)
+
+    table = CountTable.of(np.eye(5))
+    groups = merger.Merger(
+        portions.portions_of(table, ordered=False, floating=True), lots
+    )
+    groups.merge_alike(0.3, 0.29)
+    assert sorted(place for group in groups.groups() for place in group) == [*range(5)]
 
 
 # Many categories
