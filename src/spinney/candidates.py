@@ -29,8 +29,10 @@ from spinney.counts import CountTable, Floats, Integers
 __all__ = [
     "ENUMERATED",
     "Groupings",
+    "class_share",
     "midpoint",
     "multiway",
+    "principal_score",
     "subsets",
     "thresholds",
 ]
@@ -149,8 +151,8 @@ def subsets(table: CountTable, *, free: bool = True) -> Groupings | None:
     if table.is_moments:
         return _prefixes(table, _mean(table.weights), exact=free)
     if two_classes:
-        return _prefixes(table, _class_share(table.weights[:, present]), exact=free)
-    return _prefixes(table, _principal_score(table.weights), exact=False)
+        return _prefixes(table, class_share(table.weights[:, present]), exact=free)
+    return _prefixes(table, principal_score(table.weights), exact=False)
 
 
 def _prefixes(table: CountTable, scores: Floats, *, exact: bool) -> Groupings:
@@ -190,7 +192,7 @@ def _codes(table: CountTable, places: Integers) -> tuple[int, ...]:
     return tuple(sorted(map(int, table.values[places])))
 
 
-def _class_share(weights: Floats) -> Floats:
+def class_share(weights: Floats) -> Floats:
     """Return the share of the last class at each value."""
     totals = weights.sum(axis=1)
     shares: Floats = np.divide(
@@ -210,7 +212,7 @@ def _mean(moments: Floats) -> Floats:
     return means
 
 
-def _principal_score(weights: Floats) -> Floats:
+def principal_score(weights: Floats) -> Floats:
     """Return each value's place along the main direction of the class shares."""
     totals = weights.sum(axis=1, keepdims=True)
     shares = np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0)
