@@ -1,6 +1,5 @@
 """From a table to a model: read, code, grow."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +26,7 @@ from spinney.sources.sql_schema import (
     schema_of,
     target_column,
 )
-from spinney.table import Column, Table, Value
+from spinney.table import Column, Table
 from spinney.training import (
     as_target,
     check_classes,
@@ -49,14 +48,10 @@ def grow_model(
     fingerprint: Fingerprint,
     *,
     recipe: Recipe,
-    class_weight: Mapping[Value, float] | str | None = None,
-    ties: Sequence[str] | None = None,
-    force: Mapping[Any, str] | None = None,
+    **said: Any,
 ) -> Model:
-    """Grow over a source."""
-    options = options_of(
-        source, recipe=recipe, class_weight=class_weight, ties=ties, force=force
-    )
+    """Grow over a source; what is said beside the recipe is for ``options_of``."""
+    options = options_of(source, recipe=recipe, **said)
     return Model(grow_tree(source, recipe, options), recipe, fingerprint)
 
 

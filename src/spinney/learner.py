@@ -28,6 +28,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from spinney.buckets import cuts_of
+from spinney.costs import altered_priors, labels_of
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.errors import ParameterError, warn
 from spinney.recipe import Recipe
@@ -35,7 +36,7 @@ from spinney.schema import Schema, Target
 from spinney.search import Decision, decide
 from spinney.sources.base import ROOT, Request, Source, Totals
 from spinney.split import Split, Threshold, arriving, describe
-from spinney.tree import Candidate, Node, Reason, Tree, majority
+from spinney.tree import Candidate, Node, Reason, Tree
 
 __all__ = ["Options", "grow_tree"]
 
@@ -53,11 +54,18 @@ class Options:
     forced : mapping of path to attribute
         The attribute to split by at a node; its path is the tuple of branches
         as they read, ``()`` for the root.
+    costs : array, optional
+        ``costs[label][true]``: labels are those of least expected cost, and splits
+        are sought under altered priors.
+    prices : mapping of int to float
+        What it costs to ask for an attribute.
     """
 
     class_weights: Floats | None = None
     preference: Sequence[int] = ()
     forced: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    costs: Floats | None = None
+    prices: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -112,12 +120,13 @@ class Family:
 class _Learner:
     def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
         self.source, self.recipe, self.options = source, recipe, options
-        self.schema = source.schema
+        self.schema = priced(source.schema, options)
         self.n_nodes = 0
         self.n_leaves = 1
         self.total = 0.0
         self.reached: set[tuple[str, ...]] = set()
         self.cuts: dict[int, Floats] = {}
+        self.altered: Floats | None = None
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
@@ -140,6 +149,8 @@ class _Learner:
         if scale is not None:
             totals = Totals(totals.weights * scale, totals.rows)
         self.total = totals.weight
+        if self.options.costs is not None:
+            self.altered = altered_priors(totals.weights, self.options.costs)
         everything = tuple(range(len(self.schema.attributes)))
         return Growing(0, totals, everything, whole=self.source.whole)
 
@@ -209,6 +220,8 @@ class _Learner:
             forced=forced,
             total=self.total,
             cuts=self.cuts,
+            altered=self.altered,
+            paid={split.attribute for split, _ in steps_to(node)},
         )
         if not node.is_open:
             node.tables = None
@@ -314,6 +327,20 @@ class _Learner:
                 warn(msg)
 
 
+def priced(schema: Schema, options: Options) -> Schema:
+    """Return the schema with what errors and questions cost."""
+    if options.costs is None and not options.prices:
+        return schema
+    attributes = tuple(
+        replace(attribute, cost=options.prices.get(place, 0.0))
+        for place, attribute in enumerate(schema.attributes)
+    )
+    target = schema.target
+    if options.costs is not None:
+        target = replace(target, costs=tuple(map(tuple, options.costs.tolist())))
+    return replace(schema, attributes=attributes, target=target)
+
+
 def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
     """Give the splits above a node with the branches taken, nearest first."""
     while node.parent is not None:
@@ -389,7 +416,7 @@ def finish(root: Growing, schema: Schema) -> Tree:
                 weights,
                 int(node.totals.rows.sum()),
                 outputs,
-                majority(outputs),
+                int(labels_of(outputs, schema.target.costs)),
                 node.decision.candidates,
                 node.decision.chosen,
                 tuple(numbers[id(child)] for child in node.children),

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import TOLERANCE, Floats, Integers, last_best
+from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.split import Groups, Intervals
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Entries", "FlatTree", "flatten", "majorities"]
+__all__ = ["Entries", "FlatTree", "flatten"]
 
 BLOCK = 65_536
 
@@ -181,11 +181,6 @@ class FlatTree:
 
 def _taken(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
     return Entries(entries.rows[mask], entries.nodes[mask], entries.weights[mask])
-
-
-def majorities(probabilities: Floats) -> Integers:
-    """Return the class of each row as ``tree.majority`` does, all rows at once."""
-    return last_best(probabilities)
 
 
 def flatten(tree: Tree) -> FlatTree:

@@ -116,6 +116,19 @@ class ReadableTree:
         """Return a sparse matrix, rows × nodes: the weight that a row has at a node."""
         return self._flat.paths(*self._columns(X))
 
+    def test_costs_of(self, X: Any) -> Floats:
+        """Return what the questions cost that are asked of each row.
+
+        Each attribute is paid for once; where a missing value divides a row, the
+        parts count by their weights.
+        """
+        tree = self._grown().tree
+        dear = np.zeros(len(tree))
+        for node in tree.leaves:
+            asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
+            dear[node.number] = sum(tree.schema.attributes[a].cost for a in asked)
+        return np.asarray(self.decision_path(X) @ dear)
+
     def unseen(self, table: Table) -> dict[str, list[Value]]:
         """Return the values of a table that the model has not seen, by attribute.
 

@@ -4,7 +4,7 @@ Merits that are equal within a relative 1e-12 are a tie, and a tie goes to the
 first attribute in column order, or in the order the user prefers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -43,11 +43,15 @@ def decide(
     forced: int | None = None,
     total: float = 0.0,
     cuts: Mapping[int, Floats] = MappingProxyType({}),
+    altered: Floats | None = None,
+    paid: Collection[int] = (),
 ) -> Decision:
     """Choose the split of a node from the tables of its attributes.
 
     ``total`` is the weight of all rows of the tree, for limits that are shares;
-    ``cuts`` are those between the buckets of numeric attributes.
+    ``cuts`` are those between the buckets of numeric attributes. ``altered`` is
+    what class weights are multiplied by to find merits. An attribute's merit is
+    divided by 1 + what it costs to ask for it, unless it was ``paid`` for above.
     """
     proposals = [
         propose(
@@ -57,6 +61,7 @@ def decide(
             recipe=recipe,
             total=total,
             cuts=cuts.get(place),
+            altered=altered,
         )
         for place in sorted(tables)
     ]
@@ -73,9 +78,16 @@ def decide(
     ]
     if not able:
         return Decision(candidates, reason=Reason.MIN_GAIN)
+
+    def price(candidate: Candidate) -> float:
+        place = candidate.attribute
+        return 1 + (0 if place in paid else schema.attributes[place].cost)
+
     rank = {attribute: order for order, attribute in enumerate(preference)}
     able.sort(key=lambda place: rank.get(candidates[place].attribute, len(rank)))
-    merits = np.array([candidates[place].merit for place in able])
+    merits = np.array(
+        [candidates[place].merit / price(candidates[place]) for place in able]
+    )
     return Decision(candidates, able[first_best(merits)])
 
 
@@ -120,10 +132,13 @@ def propose(
     recipe: Recipe,
     total: float = 0.0,
     cuts: Floats | None = None,
+    altered: Floats | None = None,
 ) -> Candidate | None:
     """Return the best split of one attribute, or None if it cannot be split.
 
     With ``cuts``, numbers are searched by buckets, as if they were their codes.
+    Gain and merit are those of the classes as ``altered``; the candidate's counts
+    are as they are.
 
     Examples
     --------
@@ -136,13 +151,15 @@ def propose(
     if cuts is not None:
         coded = _bucketed_attribute(attribute, cuts, recipe)
         by_bucket = bucketed(table, cuts).occurring()
-        found = propose(by_bucket, coded, place, recipe=recipe, total=total)
+        found = propose(
+            by_bucket, coded, place, recipe=recipe, total=total, altered=altered
+        )
         return found and _in_numbers(found, table, cuts)
     criterion = recipe.measure(numeric=table.is_moments)
     policy = policy_named(recipe.missing)
     least = recipe.least_branch(total)
     ways = ways_to_branch(
-        table,
+        table.scaled(altered),
         attribute,
         grouping=recipe.grouping,
         policy=policy,
@@ -150,7 +167,7 @@ def propose(
     )
     if ways is None:
         return None
-    admissible = np.flatnonzero(_admissible(ways, least))
+    admissible = np.flatnonzero(_admissible(ways, least, altered))
     if len(admissible) == 0:
         return None
     gains = criterion.gain(ways.table)[admissible]
@@ -159,7 +176,7 @@ def propose(
     if split.missing is None and not policy.divides:
         split = replace(split, missing=first_best(np.array(split.shares)))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
-    merit = float(criterion.merit(branch_table(counts, split)))
+    merit = float(criterion.merit(branch_table(counts, split).scaled(altered)))
     return Candidate(split, counts, float(gains[best]), merit, ways.exact)
 
 
@@ -201,11 +218,14 @@ def _intervals(split: Groups, cuts: Floats) -> Intervals:
     return Intervals(split.attribute, tuple(edges), shares, missing)
 
 
-def _admissible(ways: Groupings, least: float) -> NDArray[np.bool_]:
-    """Return which ways give two branches with enough rows each."""
+def _admissible(
+    ways: Groupings, least: float, altered: Floats | None
+) -> NDArray[np.bool_]:
+    """Return which ways give two branches with enough rows each, as they are."""
     enough = ways.table.rows.any(axis=2)
     if least > 0:
-        enough &= ways.table.sizes >= least * (1 - TOLERANCE)
+        own = ways.table if altered is None else ways.table.scaled(1 / altered)
+        enough &= own.sizes >= least * (1 - TOLERANCE)
     return np.asarray(enough.sum(axis=1) >= 2)
 
 

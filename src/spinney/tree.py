@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats, last_best
+from spinney.counts import CountTable, Floats
 from spinney.schema import Schema
 from spinney.split import Groups, Split, arriving, branch_table, describe
 from spinney.table import Value
 
-__all__ = ["Candidate", "Node", "Reason", "Tree", "majority"]
+__all__ = ["Candidate", "Node", "Reason", "Tree"]
 
 
 class Reason(StrEnum):
@@ -125,20 +125,6 @@ class Node:
         """The candidates that did not win, best first."""
         others = [c for place, c in enumerate(self.candidates) if place != self.chosen]
         return tuple(sorted(others, key=lambda c: -c.merit))
-
-
-def majority(weights: Floats) -> int:
-    """Return the class of the greatest weight; the last of equal ones.
-
-    The last class is the positive one by scikit-learn's convention, as in
-    (False, True), ("no", "yes") or (0, 1), and so a share of one half counts as
-    positive.
-
-    >>> import numpy as np
-    >>> majority(np.array([2.0, 2.0, 1.0]))
-    1
-    """
-    return int(last_best(weights))
 
 
 @dataclass(frozen=True)

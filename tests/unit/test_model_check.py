@@ -166,7 +166,7 @@ ARRAY_DAMAGE = {
         setter("node.distribution", (2, 0), 0.9),
         "of node 2 does not add",
     ),
-    "label": (setter("node.label", 0, 0), "label of node 0 is not the majority"),
+    "label": (setter("node.label", 0, 0), "label of node 0 is not that of"),
     "label negative": (setter("node.label", 0, -1), "label of node 0"),
     "label too great": (setter("node.label", 0, 3), "label of node 0"),
     "forced": (setter("node.forced", 0, 2), "bad mark (forced)"),

@@ -155,8 +155,8 @@ def test_a_new_field_must_enter_the_format():
         Model: "tree recipe fingerprint",
         Tree: "schema nodes",
         Schema: "attributes target markers",
-        Attribute: "name kind values unit _places",
-        Target: "name classes origin",
+        Attribute: "name kind values unit cost _places",
+        Target: "name classes origin costs",
         Fingerprint: "n_rows weight digest version",
         Node: "number parent branch depth weights n_rows distribution label "
         "candidates chosen children reason forced",
@@ -227,6 +227,7 @@ def test_golden_file_still_loads():
     text = (GOLDEN / "watermelon_id3.v1.json").read_text(encoding="utf-8")
     written, golden = json.loads(to_json(model)), json.loads(text)
     golden["recipe"] = {**written["recipe"], **golden["recipe"]}  # later settings
+    golden["attributes"] = [{**entry, "cost": 0.0} for entry in golden["attributes"]]
     assert written == {**golden, **ADDED, "version": FORMAT_VERSION}
     fresh = textbook_model("watermelon_2.0", RECIPES["id3"])
     assert [n.label for n in model.tree] == [n.label for n in fresh.tree]

@@ -9,10 +9,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from spinney.cells import is_missing
+from spinney.cost_matrix import Costs
+from spinney.costs import labels_of
 from spinney.errors import DataError
 from spinney.estimators.tree import TreeEstimator, checked_weights
 from spinney.model import Model
-from spinney.predict import majorities
 from spinney.recipe import Recipe
 from spinney.schema import Target
 from spinney.table import Value
@@ -42,6 +43,15 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
+    priors : dict, optional
+        The share of all weight that each class is to have, in its place.
+    cost_matrix : mapping of mappings or square array, optional
+        ``cost_matrix[label][true]``: what a label costs where the class is another.
+        Splits heed it by altered priors, and labels are those of least expected
+        cost; the class shares stay as they are. See :mod:`spinney.costs`.
+    test_costs : dict, optional
+        What it costs to ask for an attribute, by name: merits are divided by 1 plus
+        the cost, unless the attribute was asked for above.
     ties : sequence of str, optional
         Attributes that win ties, first to last; the others follow in column order.
     force : mapping, optional
@@ -84,6 +94,9 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         min_weight_fraction_leaf: float | None = None,
         min_gain: float | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
+        priors: Mapping[Value, float] | None = None,
+        cost_matrix: Costs | None = None,
+        test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
     ) -> None:
@@ -100,6 +113,9 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_gain = min_gain
         self.class_weight = class_weight
+        self.priors = priors
+        self.cost_matrix = cost_matrix
+        self.test_costs = test_costs
         self.ties = ties
         self.force = force
 
@@ -108,7 +124,12 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         return Target(name, classes), codes
 
     def _options(self) -> dict[str, Any]:
-        return {**super()._options(), "class_weight": self.class_weight}
+        return {
+            **super()._options(),
+            "class_weight": self.class_weight,
+            "priors": self.priors,
+            "cost_matrix": self.cost_matrix,
+        }
 
     def _adopt_by_name(self, model: Model) -> Self:
         self.classes_ = _class_array(model.schema.target.classes)
@@ -139,8 +160,8 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
 
     def predict(self, X: Any) -> Any:
         """Return the class of each row."""
-        self._grown()
-        return self.classes_[majorities(self.predict_proba(X))]
+        costs = self._grown().schema.target.costs
+        return self.classes_[labels_of(self.predict_proba(X), costs)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy; without y, the table must hold the target column."""
@@ -149,7 +170,8 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         table = self.read(X)
         target = self._grown().schema.target
         column = check_target(table, target.name)
-        right = majorities(self.predict_proba(table)) == target.encode(column)
+        labels = labels_of(self.predict_proba(table), target.costs)
+        right = labels == target.encode(column)
         known = ~column.missing
         weights = checked_weights(sample_weight, table.n_rows)[known]
         if not weights.sum() > 0:

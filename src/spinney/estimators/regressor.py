@@ -29,7 +29,7 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
 min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
-    ties, force : optional
+    test_costs, ties, force : optional
         As for :class:`TreeClassifier`.
 
     Examples
@@ -60,6 +60,7 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         min_samples_leaf: float | None = None,
         min_weight_fraction_leaf: float | None = None,
         min_gain: float | None = None,
+        test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
     ) -> None:
@@ -75,6 +76,7 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_gain = min_gain
+        self.test_costs = test_costs
         self.ties = ties
         self.force = force
 

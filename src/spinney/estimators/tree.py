@@ -37,6 +37,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
     recipe: str | Recipe
     ties: Sequence[str] | None
     force: Mapping[Any, str] | None
+    test_costs: Mapping[str, float] | None
 
     # Learning
 
@@ -96,7 +97,11 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
 
     def _options(self) -> dict[str, Any]:
         """Return what is said beside the recipe, for ``grow_model``."""
-        return {"ties": self.ties, "force": self.force}
+        return {
+            "ties": self.ties,
+            "force": self.force,
+            "test_costs": self.test_costs,
+        }
 
     def _recipe(self) -> Recipe:
         settings = {name: getattr(self, name) for name in SETTINGS}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.costs import labels_of
 from spinney.files.model_arrays import FORMS, REASONS, Arrays, children_of, flatten
 from spinney.files.model_candidates import check_candidates
 from spinney.files.model_header import (
@@ -29,7 +30,6 @@ from spinney.files.model_rules import (
 )
 from spinney.files.strict_json import DamageError, dump
 from spinney.model import Model
-from spinney.predict import majorities
 from spinney.schema import Schema, Target
 from spinney.split import Threshold
 from spinney.tree import Tree
@@ -197,8 +197,8 @@ def _check_nodes(arrays: Arrays, target: Target) -> None:
             "the distribution of node {} does not add up to 1",
         )
     require(
-        arrays["node.label"] == majorities(shares),
-        "the label of node {} is not the majority of its distribution",
+        arrays["node.label"] == labels_of(shares, target.costs),
+        "the label of node {} is not that of its distribution",
     )
     require(within(arrays["node.forced"], 0, 2), "node {} has a bad mark (forced)")
     inner = np.bincount(arrays["node.parent"][1:], minlength=len(rows)) > 0
