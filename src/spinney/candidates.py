@@ -11,7 +11,14 @@ subsets
     two branches. With two classes at the node, ordering the values by the share
     of one class makes the best subset a prefix (Breiman et al. 1984, theorem
     4.5), and so does ordering them by the mean of a numeric target (section 8.8),
-    so k − 1 cuts are exact, as long as every subset is allowed. With more
+    so k − 1 cuts are exact, as long as every subset is allowed. The proof needs no
+    impurity: the class weights of all subsets lie in a zonotope whose corners are
+    the prefixes, so a gain whose sets of low values are convex is greatest at a
+    prefix. χ² (Gini's decrease over Gini's index), twoing and Hellinger's distance
+    are convex; C-SEP is a function of the angle at which a point sees the diagonal,
+    and the points that see it at less than a given angle outside lie in a lens of
+    two arcs. Where the trivial split is not the worst one, as with description
+    lengths, or the criterion is a user's, ``Criterion.ordered`` is False. With more
     classes, or where a limit on branches or rows placed later could favour another
     subset, all 2^(k−1) − 1 are tried up to ``ENUMERATED`` values. Beyond that the
     values are ordered, by the share or, with more classes, along the first

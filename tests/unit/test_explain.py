@@ -299,3 +299,31 @@ def test_a_node_deep_in_a_long_chain():
     row = explain_row(model, [np.array([4999.7])], {"x": 4999.7})
     assert [step.node for step in row.steps] == list(range(0, 10_001, 2))
     assert len(str(row).splitlines()) == 5003
+
+
+# Criteria with an arithmetic of their own
+
+
+@pytest.mark.parametrize("name", ["chi_square", "g", "mdl", "hellinger"])
+def test_golden_arithmetic(name, assert_golden):
+    recipe = RECIPES["id3"].changed(criterion=name, max_depth=1)
+    told = explain_node(textbook_model("watermelon_2.0", recipe), 0)
+    assert_golden(f"watermelon_{name}.txt", f"{told}\n\n{told.text(ascii_only=True)}\n")
+
+
+@pytest.mark.parametrize("name", ["c_sep", "twoing"])
+def test_golden_arithmetic_of_two_branches(name, assert_golden):
+    recipe = RECIPES["cart"].changed(criterion=name, missing="fractional")
+    told = explain_node(textbook_model("watermelon_2.0a", recipe), 0)
+    assert_golden(f"watermelon_{name}.txt", f"{told}\n\n{told.text(ascii_only=True)}\n")
+
+
+def test_the_pairs_of_many_classes_are_not_all_shown():
+    schema = Schema((Attribute("x", "numeric"),), Target("y", tuple("abcdefgh")))
+    source = MemorySource(schema, [np.arange(24.0)], classes=np.arange(24) // 3)
+    recipe = RECIPES["cart"].changed(criterion="hellinger")
+    told = explain_node(Model(grow_tree(source, recipe), recipe, FINGERPRINT), 0)
+    (lines,) = told.candidates
+    assert len(lines.working) == 12
+    assert lines.working[10] == "and 18 more pairs of classes"
+    assert lines.working[11].endswith(f" + …) / 28 = {lines.merit:.3f}")

@@ -123,6 +123,9 @@ _OF_NUMBERS = (
         "variance",
         "decrease of variance",
         numeric=True,
+        # The n − 1 of small branches breaks Breiman's proof, which wants a concave
+        # function of the moments.
+        ordered=False,
     ),
     Criterion(
         "squared_error",
