@@ -216,7 +216,7 @@ def _candidate_lines(
     )
 
 
-def _impurity(criterion: Criterion, weights: NDArray[Any]) -> float | None:
+def _impurity(criterion: Criterion, weights: Floats) -> float | None:
     return None if criterion.impurity is None else float(criterion.impurity(weights))
 
 
