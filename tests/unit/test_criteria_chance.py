@@ -64,6 +64,27 @@ def test_f_by_hand_and_by_scipy():
     assert CRITERIA["f"].gain(CountTable.of_moments(moments)) * 6 == pytest.approx(13.5)
 
 
+@given(st.lists(st.lists(st.integers(0, 6), max_size=6), min_size=2, max_size=4))
+def test_f_is_that_of_plain_sums_of_squares(groups: list[list[int]]):
+    filled = [group for group in groups if group]
+    numbers = [y for group in filled for y in group]
+    moments = [[len(g), sum(g), sum(y * y for y in g)] for g in groups]
+    between = within = 0.0
+    for group in filled:
+        centre = sum(group) / len(group)
+        between += len(group) * (centre - sum(numbers) / len(numbers)) ** 2
+        within += sum((y - centre) ** 2 for y in group)
+    degrees = len(filled) - 1, len(numbers) - len(filled)
+    if min(degrees) < 1 or between < 1e-9:
+        expected = 0.0
+    elif within < 1e-9:
+        expected = 1e300
+    else:
+        ratio = (between / degrees[0]) / (within / degrees[1])
+        expected = -stats.f.logsf(ratio, *degrees)
+    assert criteria.f(moments) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
 def test_attributes_compete_by_p_and_not_by_the_statistic():
     # χ² is greater where there are more branches, but so are the degrees of freedom.
     many = [[3, 1], [1, 3], [3, 1], [1, 3], [2, 2], [2, 2]]  # 4, with 5 degrees

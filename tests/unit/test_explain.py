@@ -1,6 +1,7 @@
 """Explanations: every figure recomputed by plain loops, and the words around them."""
 
 import json
+from math import log
 
 import numpy as np
 import pytest
@@ -316,6 +317,15 @@ def test_golden_arithmetic_of_two_branches(name, assert_golden):
     recipe = RECIPES["cart"].changed(criterion=name, missing="fractional")
     told = explain_node(textbook_model("watermelon_2.0a", recipe), 0)
     assert_golden(f"watermelon_{name}.txt", f"{told}\n\n{told.text(ascii_only=True)}\n")
+
+
+def test_missing_rows_are_in_what_the_gain_is_multiplied_by():
+    # G of the known rows is 2 ln 2 · n ρ · (gain / ρ).
+    recipe = RECIPES["id3"].changed(criterion="g", max_depth=1)
+    told = explain_node(textbook_model("watermelon_2.0a", recipe), 0)
+    for lines in told.candidates:
+        statistic = 2 * log(2) * 17 * lines.gain
+        assert f"G = 2 × ln 2 × 17 × {lines.gain:.3f} = {statistic:.3f}" in str(told)
 
 
 def test_the_pairs_of_many_classes_are_not_all_shown():
