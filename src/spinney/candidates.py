@@ -15,9 +15,9 @@ subsets
     impurity: the class weights of all subsets lie in a zonotope whose corners are
     the prefixes, so a gain whose sets of low values are convex is greatest at a
     prefix. χ² (Gini's decrease over Gini's index), twoing and Hellinger's distance
-    are convex; C-SEP is a function of the angle at which a point sees the diagonal,
-    and the points that see it at less than a given angle outside lie in a lens of
-    two arcs. Where the trivial split is not the worst one, as with description
+    are convex; C-SEP grows with the turn from the weights of one branch to those of
+    the other, points of equal turn lie on an arc over the diagonal (inscribed
+    angles), and those of less turn fill a convex lens. Where the trivial split is not the worst one, as with description
     lengths, or the criterion is a user's, ``Criterion.ordered`` is False. With more
     classes, or where a limit on branches or rows placed later could favour another
     subset, all 2^(k−1) − 1 are tried up to ``ENUMERATED`` values. Beyond that the

@@ -84,6 +84,7 @@ def test_nothing_is_taken_for_granted_about_the_best_subset():
     assert candidate.exact
     assert candidate.split.groups == ((0, 2), (1,))
     assert candidate.gain == -2
+    assert model.tree.importances.tolist() == [0]  # and not −1
 
 
 def test_as_an_estimator():

@@ -86,7 +86,7 @@ def mdl(table: Tabular) -> Floats:
     """Return the bits a row that a split saves in telling the classes.
 
     The description length of all rows less those of the branches, over the number
-    of rows (Kononenko 1995, section 2.2; ``MDL`` in CORElearn). Of the published
+    of rows (Kononenko 1995; ``MDL`` in CORElearn). Of the published
     definitions this one is a function of the count table alone, needs no parameter,
     and does not favour attributes with many values; Fayyad and Irani's (1993) is a
     rule to stop cutting, and Quinlan and Rivest's (1989) is a code of whole trees.

@@ -20,10 +20,10 @@ def c_sep(table: Tabular) -> Floats:
 
     θ is the angle between the class weights of the two branches: 0 where both have
     the same shares, 90° and so 1 where no class is in both. Fayyad and Irani (1992)
-    call C-SEP (class separation) a family of measures, namely all that are greatest
-    for disjoint and least for proportional branches, and propose ORT as its member;
-    theirs is the definition taken, since others that say C-SEP cite it without a
-    formula. It is defined for two branches only.
+    call C-SEP (class separation) a family of measures, greatest for disjoint and
+    least for proportional branches. ORT is taken because it is the member that they
+    put forward, and textbooks that name C-SEP print no formula. It is defined for
+    two branches only.
 
     >>> round(float(c_sep([[6, 2], [3, 3]])), 4)      # 1 − 24 / √(40 · 18)
     0.1056
