@@ -18,8 +18,10 @@ path
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
-from math import dist, inf, log2
+from math import dist, inf
 from typing import Any
+
+from tests.naive_criteria import GAINS, MERITS
 
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
@@ -30,7 +32,6 @@ Cell = float | None
 Row = tuple[list[Cell], int, float]
 Rows = Sequence[Row]
 Sides = float | tuple[tuple[int, ...], ...]
-Table = Sequence[Sequence[float]]  # the weight of each class in each branch
 
 
 @dataclass(frozen=True)
@@ -73,49 +74,6 @@ class Node:
     chosen: Candidate | None = None
     children: list["Node"] = field(default_factory=list)
     reason: str | None = None
-
-
-# Impurities and merits
-
-
-def entropy(weights: Sequence[float]) -> float:
-    total = sum(weights)
-    return -sum(w / total * log2(w / total) for w in weights if w > 0)
-
-
-def gini(weights: Sequence[float]) -> float:
-    total = sum(weights)
-    return 1 - sum((w / total) ** 2 for w in weights) if total else 0.0
-
-
-def misclassification(weights: Sequence[float]) -> float:
-    total = sum(weights)
-    return 1 - max(weights) / total if total else 0.0
-
-
-IMPURITIES = {
-    "gain": entropy,
-    "gain_ratio": entropy,
-    "gini": gini,
-    "misclassification": misclassification,
-}
-
-
-def decrease(impurity: Callable, branches: Table, absent: float = 0.0) -> float:
-    """Return ρ · (impurity before − impurity after); ``absent`` weight is unknown."""
-    before = [sum(column) for column in zip(*branches, strict=True)]
-    known = sum(before)
-    after = sum(sum(branch) / known * impurity(branch) for branch in branches)
-    return max(0.0, known / (known + absent) * (impurity(before) - after))
-
-
-def split_information(branches: Table, absent: float = 0.0) -> float:
-    return entropy([*(sum(branch) for branch in branches), absent])
-
-
-def gain_ratio(branches: Table, absent: float = 0.0) -> float:
-    information = split_information(branches, absent)
-    return decrease(entropy, branches, absent) / information if information else 0.0
 
 
 # The splits of one attribute
@@ -223,15 +181,15 @@ def best_candidate(
     if that is one of the best; other ties go to the first way.
     """
     recipe, n_classes = task.recipe, task.schema.n_classes
-    attribute, impurity = task.schema.attributes[place], IMPURITIES[recipe.criterion]
+    attribute, name = task.schema.attributes[place], recipe.criterion
     ways, gains, merits = [], [], []
     for way in all_ways(rows, place, attribute, recipe):
         branches, rest = divide(rows, place, way)
         if is_admissible(branches, recipe, task.total):
-            tables = [class_weights_of(branch, n_classes) for branch in branches]
+            table = [class_weights_of(branch, n_classes) for branch in branches]
             ways.append(way)
-            gains.append(decrease(impurity, tables, weight_of(rest)))
-            merits.append(gain_ratio(tables, weight_of(rest)))
+            gains.append(GAINS[name](table, weight_of(rest)))
+            merits.append(MERITS[name](table, weight_of(rest)))
     if not ways:
         return None
     best = first_of_best(gains)
@@ -239,11 +197,10 @@ def best_candidate(
     if subsets and guided in ways:
         other = ways.index(guided)
         best = other if gains[other] >= gains[best] - TOLERANCE else best
-    merit = merits[best] if recipe.criterion == "gain_ratio" else gains[best]
     known = [row for row in rows if row[0][place] is not None]
     sizes = list(map(weight_of, divide(known, place, ways[best])[0]))
     shares = [size / sum(sizes) for size in sizes]
-    return Candidate(place, ways[best], shares, gains[best], merit)
+    return Candidate(place, ways[best], shares, gains[best], merits[best])
 
 
 # Growing

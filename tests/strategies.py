@@ -153,10 +153,12 @@ def tables(
 @st.composite
 def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
     """Draw a recipe; without limits, all of them are at their free values."""
+    criterion = draw(st.sampled_from(OF_CLASSES))
+    two_branches = CRITERIA[criterion].binary
     recipe = Recipe(
         "drawn",
-        draw(st.sampled_from(OF_CLASSES)),
-        draw(st.sampled_from(GROUPINGS)),
+        criterion,
+        "binary" if two_branches else draw(st.sampled_from(GROUPINGS)),
         draw(st.sampled_from(sorted(POLICIES))),
     )
     if not limited:

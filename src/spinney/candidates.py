@@ -11,12 +11,20 @@ subsets
     two branches. With two classes at the node, ordering the values by the share
     of one class makes the best subset a prefix (Breiman et al. 1984, theorem
     4.5), and so does ordering them by the mean of a numeric target (section 8.8),
-    so k − 1 cuts are exact, as long as every subset is allowed. With more
-    classes, or where a limit on branches or rows placed later could favour another
-    subset, all 2^(k−1) − 1 are tried up to ``ENUMERATED`` values. Beyond that the
-    values are ordered, by the share or, with more classes, along the first
-    principal component of their class shares (Coppersmith, Hong and Hosking 1999);
-    that is good but not exact, and the candidate says so.
+    so k − 1 cuts are exact, as long as every subset is allowed. The proof needs no
+    impurity: the class weights of all subsets lie in a zonotope whose corners are
+    the prefixes, so a gain whose sets of low values are convex is greatest at a
+    prefix. χ² (Gini's decrease over Gini's index), twoing and Hellinger's distance
+    are convex; C-SEP grows with the turn from the weights of one branch to those of
+    the other, points of equal turn lie on an arc over the diagonal (inscribed
+    angles), and those of less turn fill a convex lens. Where the trivial split is
+    not the worst one, as with description lengths, or the criterion is a user's,
+    ``Criterion.ordered`` is False. With more classes, or where a limit on branches
+    or rows placed later could favour another subset, all 2^(k−1) − 1 are tried up
+    to ``ENUMERATED`` values. Beyond that the values are ordered, by the share or,
+    with more classes, along the first principal component of their class shares
+    (Coppersmith, Hong and Hosking 1999); that is good but not exact, and the
+    candidate says so.
 """
 
 from collections.abc import Callable

@@ -53,7 +53,8 @@ def ways_to_branch(
     """Return the ways to branch on an attribute, missing rows placed by the policy.
 
     None where there is nothing to choose: fewer than two values. ``limited`` says
-    that branches need a least weight, so that not every grouping is allowed.
+    that branches need a least weight, so that not every grouping is allowed, or that
+    nothing is known of the criterion, so that the best one need not be a prefix.
     """
     absent = bool(table.missing_rows.any())
     free = not limited and not (absent and policy.moves)

@@ -1,5 +1,6 @@
 """Recipes: the famous learners as data over one learner."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from sys import float_info
 from typing import Any
@@ -7,11 +8,16 @@ from typing import Any
 import numpy as np
 
 from spinney.buckets import METHODS as BUCKETINGS
+from spinney.counts import CountTable
 from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
 from spinney.missing import GROUPINGS, policy_named
 
-__all__ = ["RECIPES", "SETTINGS", "Recipe", "recipe_named"]
+__all__ = ["RECIPES", "SETTINGS", "Named", "Recipe", "recipe_named"]
+
+
+Named = str | Callable[[CountTable], Any]
+"""The name of a criterion, or a user's own function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +28,19 @@ class Recipe:
     ----------
     name : str
         What the user types.
-    criterion : {"gain", "gain_ratio", "gini", "misclassification"}
-        What a good split is; see :mod:`spinney.criteria`.
+    criterion : {"gain", "gain_ratio", "gini", "misclassification", "chi_square", \
+"g", "mdl", "c_sep", "twoing", "hellinger"} or function of a CountTable
+        What a good split is; see :mod:`spinney.criteria`. A function is given the
+        counts of one split, a line for each branch that has rows, and returns a
+        number, the higher the better.
     grouping : {"multiway", "binary"}
         Whether a nominal attribute gets one branch a value, or two subsets.
         Numeric and ordinal attributes always get a threshold.
     missing : {"fractional", "most-common", "own-category", "branch"}
         What a missing value means; see :mod:`spinney.missing`.
-    numeric_criterion : {"squared_error", "variance", "poisson"}
-        What a good split is where the target is a number. Changing ``criterion``
-        changes it too.
+    numeric_criterion : {"squared_error", "variance", "f", "poisson"} or function
+        What a good split is where the target is a number; a function is given the
+        moments Σw, Σwy, Σwy². Changing ``criterion`` changes it too.
     buckets : {"equal-width", "equal-frequency", "k-means", "entropy-mdl"}, optional
         How numbers are put into buckets, once for all rows; see
         :mod:`spinney.buckets`. Then cuts are made between buckets only, and a
@@ -60,10 +69,10 @@ class Recipe:
     """
 
     name: str
-    criterion: str
+    criterion: Named
     grouping: str
     missing: str
-    numeric_criterion: str = "squared_error"
+    numeric_criterion: Named = "squared_error"
     buckets: str | None = None
     n_buckets: int = 10
     max_depth: int | None = None
@@ -75,11 +84,12 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        criterion_named(self.criterion)
+        criterion = criterion_named(self.criterion)
         criterion_named(self.numeric_criterion)
         policy_named(self.missing)
         if self.grouping not in GROUPINGS:
             refuse_unknown("grouping", self.grouping, GROUPINGS)
+        _check_branches(criterion, self.grouping)
         if self.buckets is not None and self.buckets not in BUCKETINGS:
             refuse_unknown("buckets", self.buckets, BUCKETINGS)
         _check_whole("n_buckets", self.n_buckets, least=2)
@@ -103,15 +113,16 @@ class Recipe:
 
     def measure(self, *, numeric: bool) -> Criterion:
         """Return the criterion for classes, or for a numeric target."""
-        name = self.numeric_criterion if numeric else self.criterion
-        criterion = criterion_named(name)
-        if criterion.numeric == numeric:
+        criterion = criterion_named(
+            self.numeric_criterion if numeric else self.criterion
+        )
+        if criterion.suits(numeric=numeric):
             return criterion
         wanted = "a number" if numeric else "classes"
         fitting = [c.name for c in CRITERIA.values() if c.numeric == numeric]
         msg = (
-            f"criterion={name!r} does not suit a target that is {wanted}: use "
-            f"{', '.join(map(repr, fitting))}"
+            f"criterion={criterion.name!r} does not suit a target that is {wanted}: "
+            f"use {', '.join(map(repr, fitting))}"
         )
         raise ParameterError(msg)
 
@@ -126,6 +137,21 @@ class Recipe:
         if "criterion" in given:
             given.setdefault("numeric_criterion", given["criterion"])
         return replace(self, **given) if given else self
+
+
+def _check_branches(criterion: Criterion, grouping: str) -> None:
+    """Refuse a criterion of two branches where there may be more.
+
+    Thresholds have two anyway, but whether a recipe can be used must not depend on
+    the table that it meets.
+    """
+    if criterion.binary and grouping != "binary":
+        msg = (
+            f"criterion={criterion.name!r} compares two branches, and "
+            f"grouping={grouping!r} makes more of a nominal attribute: set "
+            'grouping="binary" (the recipe "cart" has it), or take another criterion'
+        )
+        raise ParameterError(msg)
 
 
 def _check_whole(name: str, value: object, *, least: int) -> None:

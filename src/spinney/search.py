@@ -163,7 +163,7 @@ def propose(
         attribute,
         grouping=recipe.grouping,
         policy=policy,
-        limited=least > 0,
+        limited=least > 0 or not criterion.ordered,
     )
     if ways is None:
         return None

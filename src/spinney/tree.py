@@ -190,7 +190,8 @@ class Tree:
         gained = np.zeros(len(self.schema.attributes))
         for node in self.nodes:
             if not node.is_leaf:
-                gained[node.candidate.attribute] += node.weight * node.candidate.gain
+                gain = max(node.candidate.gain, 0.0)  # below 0 only if forced
+                gained[node.candidate.attribute] += node.weight * gain
         total = gained.sum()
         return gained / total if total > 0 else gained
 

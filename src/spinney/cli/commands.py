@@ -58,7 +58,12 @@ def _load(path: str) -> "ReadableTree":
 @click.argument("data")
 @click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
 @click.option("--recipe", default="c4.5", show_default=True, help="id3, c4.5 or cart.")
-@click.option("--criterion", help="gain, gain_ratio, gini or misclassification.")
+@click.option(
+    "--criterion",
+    help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or hellinger; "
+    "of two branches c_sep or twoing; for a number squared_error, variance, f or "
+    "poisson.",
+)
 @click.option("--grouping", help="Of nominal values: multiway or binary.")
 @click.option(
     "--missing-policy", help="fractional, most-common, own-category or branch."

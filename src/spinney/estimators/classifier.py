@@ -14,7 +14,7 @@ from spinney.costs import labels_of
 from spinney.errors import DataError
 from spinney.estimators.tree import TreeEstimator, checked_weights
 from spinney.model import Model
-from spinney.recipe import Recipe
+from spinney.recipe import Named, Recipe
 from spinney.schema import Target
 from spinney.table import Value
 from spinney.training import check_target
@@ -82,7 +82,7 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         self,
         recipe: str | Recipe = "c4.5",
         *,
-        criterion: str | None = None,
+        criterion: Named | None = None,
         grouping: str | None = None,
         missing: str | None = None,
         buckets: str | None = None,

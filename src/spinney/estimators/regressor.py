@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 from spinney.cells import is_missing
 from spinney.errors import DataError
 from spinney.estimators.tree import TreeEstimator, checked_weights
-from spinney.recipe import Recipe
+from spinney.recipe import Named, Recipe
 from spinney.schema import Target
 from spinney.training import check_target
 
@@ -49,7 +49,7 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         self,
         recipe: str | Recipe = "cart",
         *,
-        criterion: str | None = None,
+        criterion: Named | None = None,
         grouping: str | None = None,
         missing: str | None = None,
         buckets: str | None = None,

@@ -1,4 +1,7 @@
-"""The arithmetic of a node, recomputed from the counts that the node keeps."""
+"""The arithmetic of a node, recomputed from the counts that the node keeps.
+
+Gains and merits are those that decided, for a user's own criterion may be gone.
+"""
 
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -38,7 +41,7 @@ class BranchLine:
     text: str
     weights: tuple[float, ...]
     weight: float
-    impurity: float
+    impurity: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,13 @@ class CandidateLines:
     missing_weight: float
     missing_goes_to: str
     known_share: float
-    known_impurity: float
+    known_impurity: float | None
     gain: float
     split_information: float
     gain_ratio: float
     merit: float
+    decreases: bool
+    working: tuple[str, ...]
     competes: bool
     exact: bool
     threshold: float | None
@@ -85,7 +90,7 @@ class NodeExplanation:
     label: Value
     criterion: str
     impurity_name: str
-    impurity: float
+    impurity: float | None
     average_gain: float | None
     min_gain: float
     candidates: tuple[CandidateLines, ...]
@@ -128,7 +133,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         label=tree.label(node),
         criterion=criterion.name,
         impurity_name=criterion.impurity_name,
-        impurity=float(criterion.impurity(node.weights)),
+        impurity=_impurity(criterion, node.weights),
         average_gain=float(np.mean(gains)) if criterion.average and gains else None,
         min_gain=model.recipe.min_gain,
         candidates=tuple(
@@ -173,7 +178,7 @@ def _candidate_lines(
             tree.branch_text(node, candidate, branch),
             shown_as(counts.weights[branch]),
             float(counts.sizes[branch]),
-            float(criterion.impurity(counts.weights[branch])),
+            _impurity(criterion, counts.weights[branch]),
         )
         for branch in range(split.n_branches)
     )
@@ -198,15 +203,37 @@ def _candidate_lines(
             else tree.branch_text(node, candidate, split.missing)
         ),
         known_share=counts.known_share,
-        known_impurity=float(criterion.impurity(counts.total)),
-        gain=float(criterion.gain(counts)),
+        known_impurity=_impurity(criterion, counts.total),
+        gain=candidate.gain,
         split_information=float(split_information(counts)),
         gain_ratio=0.0 if counts.is_moments else float(gain_ratio(counts)),
-        merit=float(criterion.merit(counts)),
+        merit=candidate.merit,
+        decreases=criterion.decreases,
+        working=_working(criterion, candidate, tree, branches),
         competes=competes,
         exact=candidate.exact,
         threshold=_threshold(split),
     )
+
+
+def _impurity(criterion: Criterion, weights: Floats) -> float | None:
+    return None if criterion.impurity is None else float(criterion.impurity(weights))
+
+
+def _working(
+    criterion: Criterion,
+    candidate: Candidate,
+    tree: Tree,
+    branches: tuple[BranchLine, ...],
+) -> tuple[str, ...]:
+    """Return the lines from counts to the merit that the criterion has of its own."""
+    if criterion.working is not None:
+        names = [branch.text for branch in branches]
+        classes = [shown(label) for label in tree.schema.target.classes]
+        return tuple(criterion.working(candidate.branches, names, classes))
+    if criterion.decreases:
+        return ()
+    return (f"{criterion.merit_name} = {candidate.merit:.3f}",)
 
 
 def _threshold(split: Split) -> float | None:

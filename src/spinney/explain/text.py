@@ -27,7 +27,7 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     lines = [f"Node {node.node}: {place}", ""]
     head = ("", *map(shown, node.classes), "all", impurity)
     own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
-    lines += _columns([head, (*own, f"{node.impurity:.3f}")])
+    lines += _columns([head, (*own, _impurity(node.impurity))])
     for candidate in node.candidates:
         lines += ["", *_candidate(candidate, node, impurity)]
     lines.append("")
@@ -47,6 +47,7 @@ def _plain_signs(node: "NodeExplanation") -> "NodeExplanation":
         replace(
             candidate,
             missing_goes_to=signs_to_ascii(candidate.missing_goes_to),
+            working=tuple(map(signs_to_ascii, candidate.working)),
             branches=tuple(
                 replace(branch, text=signs_to_ascii(branch.text))
                 for branch in candidate.branches
@@ -67,7 +68,7 @@ def _candidate(
                 branch.text,
                 *_counts(branch.weights),
                 weight_text(branch.weight),
-                f"{branch.impurity:.3f}",
+                _impurity(branch.impurity),
             )
         )
         rows += [
@@ -82,13 +83,20 @@ def _candidate(
     return [
         shown(candidate.attribute),
         *("  " + line for line in _columns(rows)),
-        f"  {_gain_line(candidate)}",
+        *(f"  {line}" for line in _gain_lines(candidate)),
+        *(f"  {line}" for line in candidate.working),
         *(f"  {line}" for line in _further_lines(candidate, node, impurity)),
     ]
 
 
-def _gain_line(candidate: "CandidateLines") -> str:
+def _impurity(impurity: float | None) -> str:
+    return "" if impurity is None else f"{impurity:.3f}"
+
+
+def _gain_lines(candidate: "CandidateLines") -> list[str]:
     """Write the gain out: impurity before, less the branches' by their shares."""
+    if not candidate.decreases:
+        return []
     known = sum(branch.weight for branch in candidate.branches)
     parts = " + ".join(
         f"{weight_text(branch.weight)}/{weight_text(known)} × {branch.impurity:.3f}"
@@ -98,7 +106,7 @@ def _gain_line(candidate: "CandidateLines") -> str:
     inner = f"{candidate.known_impurity:.3f} − ({parts})"
     if candidate.known_share < 1:
         inner = f"{candidate.known_share:.3f} × ({inner})"
-    return f"gain = {inner} = {candidate.gain:.3f}"
+    return [f"gain = {inner} = {candidate.gain:.3f}"]
 
 
 def _further_lines(

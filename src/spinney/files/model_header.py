@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.criteria import stored_name
 from spinney.errors import ParameterError
 from spinney.files.strict_json import DIGITS, DamageError
 from spinney.model import Fingerprint, Model
@@ -77,7 +78,10 @@ def header_of(model: Model) -> dict[str, Any]:
             for attribute in schema.attributes
         ],
         "markers": [_plain(marker) for marker in schema.markers],
-        "recipe": {name: _plain(value) for name, value in asdict(model.recipe).items()},
+        "recipe": {
+            name: _plain(stored_name(value) if callable(value) else value)
+            for name, value in asdict(model.recipe).items()
+        },
         "fingerprint": {
             name: _plain(value) for name, value in asdict(model.fingerprint).items()
         },
