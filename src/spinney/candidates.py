@@ -66,6 +66,8 @@ class Groupings:
         The value at which the missing rows were counted before grouping.
     exact : bool
         Whether no better grouping of this form exists.
+    log_multiplier : float
+        The logarithm of what p is multiplied by, as there was a choice of groupings.
     """
 
     table: CountTable
@@ -73,6 +75,7 @@ class Groupings:
     missing_at: Integers | None = None
     missing_as: float | None = None
     exact: bool = True
+    log_multiplier: float = 0.0
 
     def __len__(self) -> int:
         """Return how many ways there are."""
@@ -84,8 +87,11 @@ class Groupings:
         weights[np.arange(len(ways)), branches] += self.table.missing
         rows[np.arange(len(ways)), branches] += self.table.missing_rows
         stack = replace(self.table.without_missing(), weights=weights, rows=rows)
-        return Groupings(
-            stack, lambda way: self.sides(int(ways[way])), branches, exact=self.exact
+        return replace(
+            self,
+            table=stack,
+            sides=lambda way: self.sides(int(ways[way])),
+            missing_at=branches,
         )
 
 

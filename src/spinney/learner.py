@@ -157,12 +157,13 @@ class _Learner:
     def cut_numbers(self) -> dict[int, Floats]:
         """Return the cuts between the buckets of numeric attributes."""
         recipe, attributes = self.recipe, self.schema.attributes
-        if recipe.buckets is None:
+        method = recipe.bucketing
+        if method is None:
             return {}
         numeric = tuple(p for p, a in enumerate(attributes) if a.kind == "numeric")
         (tables,) = self.source.tables([Request(ROOT, numeric)])
         return {
-            place: cuts_of(table, recipe.buckets, recipe.n_buckets)
+            place: cuts_of(table, method, recipe.n_buckets)
             for place, table in tables.items()
         }
 

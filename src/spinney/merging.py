@@ -93,7 +93,7 @@ class Merging:
             raise ParameterError(msg)
         if not 0 <= self.alpha_split_merged < self.alpha_merge:
             msg = (
-                f"alpha_split_merged={self.alpha_split_merged!r}: give a number below "
+                f"alpha_resplit={self.alpha_split_merged!r}: give a number below "
                 f"alpha_merge={self.alpha_merge!r}, or 0 to leave merged groups whole"
             )
             raise ParameterError(msg)

@@ -26,13 +26,14 @@ import numpy as np
 from spinney.candidates import Groupings, multiway, subsets, thresholds
 from spinney.counts import CountTable, first_best
 from spinney.errors import refuse_unknown
+from spinney.merging import Merging, merge
 
 if TYPE_CHECKING:
     from spinney.schema import Attribute
 
 __all__ = ["GROUPINGS", "POLICIES", "Policy", "policy_named", "ways_to_branch"]
 
-GROUPINGS = ("multiway", "binary")
+GROUPINGS = ("multiway", "binary", "merge")
 
 
 def policy_named(name: str) -> "Policy":
@@ -49,8 +50,12 @@ def ways_to_branch(
     grouping: str,
     policy: "Policy",
     limited: bool = False,
+    merging: Merging | None = None,
 ) -> Groupings | None:
     """Return the ways to branch on an attribute, missing rows placed by the policy.
+
+    With the grouping "merge" there is one way, that of CHAID: ``merging`` says how,
+    and missing values that are a category of their own merge with any.
 
     None where there is nothing to choose: fewer than two values. ``limited`` says
     that branches need a least weight, so that not every grouping is allowed, or that
@@ -60,6 +65,8 @@ def ways_to_branch(
     free = not limited and not (absent and policy.moves)
 
     def known(counts: CountTable) -> Groupings | None:
+        if grouping == "merge" and attribute.kind != "numeric":
+            return merged_ways(counts, attribute.kind, merging)
         if attribute.kind != "nominal":
             return thresholds(counts)
         if grouping == "binary":
@@ -69,7 +76,35 @@ def ways_to_branch(
 
     if not absent:
         return known(table)
+    if grouping == "merge" and policy.tells and attribute.kind != "numeric":
+        return merged_ways(table, attribute.kind, merging, floating=True)
     return policy.place(table, attribute, known)
+
+
+def merged_ways(
+    table: CountTable, kind: str, merging: Merging | None, *, floating: bool = False
+) -> Groupings | None:
+    """Return the one grouping that CHAID's merging leads to; None if it is all one."""
+    if len(table.values) + floating < 2:
+        return None
+    found = merge(table, kind=kind, floating=floating, settings=merging)
+    n_groups = len(found.groups)
+    if n_groups < 2:
+        return None
+    grouped = table.merged(found.branches, n_groups)
+    if found.missing is not None:
+        grouped = grouped.with_missing_at(found.missing)
+    stack = replace(grouped, weights=grouped.weights[None], rows=grouped.rows[None])
+    codes = tuple(
+        tuple(int(table.values[place]) for place in group) for group in found.groups
+    )
+    return Groupings(
+        stack,
+        lambda _: codes,
+        None if found.missing is None else np.array([found.missing]),
+        exact=found.exact,
+        log_multiplier=found.log_multiplier,
+    )
 
 
 Known = Callable[[CountTable], Groupings | None]

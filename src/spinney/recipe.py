@@ -11,6 +11,7 @@ from spinney.buckets import METHODS as BUCKETINGS
 from spinney.counts import CountTable
 from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
+from spinney.merging import Merging
 from spinney.missing import GROUPINGS, policy_named
 
 __all__ = ["RECIPES", "SETTINGS", "Named", "Recipe", "recipe_named"]
@@ -33,9 +34,11 @@ class Recipe:
         What a good split is; see :mod:`spinney.criteria`. A function is given the
         counts of one split, a line for each branch that has rows, and returns a
         number, the higher the better.
-    grouping : {"multiway", "binary"}
-        Whether a nominal attribute gets one branch a value, or two subsets.
-        Numeric and ordinal attributes always get a threshold.
+    grouping : {"multiway", "binary", "merge"}
+        Whether a nominal attribute gets one branch a value, two subsets, or those
+        that CHAID merges; see :mod:`spinney.merging`. With the first two, numeric
+        and ordinal attributes get a threshold; to be merged, numbers are put into
+        10 buckets of equal frequency unless ``buckets`` says otherwise.
     missing : {"fractional", "most-common", "own-category", "branch"}
         What a missing value means; see :mod:`spinney.missing`.
     numeric_criterion : {"squared_error", "variance", "f", "poisson"} or function
@@ -47,6 +50,13 @@ class Recipe:
         multiway split has one branch a bucket.
     n_buckets : int
         How many buckets; "entropy-mdl" finds its own number.
+    alpha_merge, alpha_resplit : float
+        For "merge": values whose difference has a larger p are merged; a merged
+        group is taken apart where p is smaller than the second (0 never does).
+    exhaustive : bool
+        For "merge": down to two groups, and back to the most significant stage.
+    alpha_split : float, optional
+        Where the criterion is a test: the largest p of a split.
     max_depth : int, optional
         The longest path, in questions.
     max_leaves : int, optional
@@ -75,6 +85,10 @@ class Recipe:
     numeric_criterion: Named = "squared_error"
     buckets: str | None = None
     n_buckets: int = 10
+    alpha_merge: float = 0.05
+    alpha_resplit: float = 0.049
+    exhaustive: bool = False
+    alpha_split: float | None = None
     max_depth: int | None = None
     max_leaves: int | None = None
     min_samples_split: float = 2
@@ -92,6 +106,13 @@ class Recipe:
         _check_branches(criterion, self.grouping)
         if self.buckets is not None and self.buckets not in BUCKETINGS:
             refuse_unknown("buckets", self.buckets, BUCKETINGS)
+        if self.grouping == "merge":
+            self.merging(criterion, 0.0)
+        if not isinstance(self.exhaustive, bool):
+            msg = f"exhaustive={self.exhaustive!r} must be True or False"
+            raise ParameterError(msg)
+        if self.alpha_split is not None:
+            _check_number("alpha_split", self.alpha_split, most=1)
         _check_whole("n_buckets", self.n_buckets, least=2)
         _check_whole("max_depth", self.max_depth, least=0)
         _check_whole("max_leaves", self.max_leaves, least=1)
@@ -99,6 +120,25 @@ class Recipe:
             _check_number(name, getattr(self, name))
         _check_number(
             "min_weight_fraction_leaf", self.min_weight_fraction_leaf, most=0.5
+        )
+
+    @property
+    def bucketing(self) -> str | None:
+        """How numbers are put into buckets, if they are."""
+        if self.buckets is None and self.grouping == "merge":
+            return "equal-frequency"
+        return self.buckets
+
+    def merging(self, criterion: Criterion, least: float) -> Merging | None:
+        """Return how values are merged, if they are, into groups of a least weight."""
+        if self.grouping != "merge":
+            return None
+        return Merging(
+            method="exhaustive" if self.exhaustive else "chaid",
+            statistic="likelihood-ratio" if criterion.name == "g" else "pearson",
+            alpha_merge=self.alpha_merge,
+            alpha_split_merged=self.alpha_resplit,
+            least=least,
         )
 
     @property
@@ -192,6 +232,17 @@ RECIPES = {
             min_gain=1e-6,
         ),
         Recipe("cart", "gini", "binary", "branch"),
+        # The limits are those of R's CHAID: small groups make poor tests.
+        Recipe(
+            "chaid",
+            "chi_square",
+            "merge",
+            "own-category",
+            "f",
+            alpha_split=0.05,
+            min_samples_split=20,
+            min_samples_leaf=7,
+        ),
     )
 }
 

@@ -6,6 +6,7 @@ first attribute in column order, or in the order the user prefers.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 from types import MappingProxyType
 
 import numpy as np
@@ -22,7 +23,7 @@ from spinney.schema import Attribute, Schema
 from spinney.split import Groups, Intervals, Split, Threshold, branch_table
 from spinney.tree import Candidate, Reason
 
-__all__ = ["Decision", "compete", "decide", "propose"]
+__all__ = ["Decision", "compete", "decide", "is_significant", "propose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,9 @@ def decide(
     ]
     if not able:
         return Decision(candidates, reason=Reason.MIN_GAIN)
+    able = [place for place in able if is_significant(candidates[place], recipe)]
+    if not able:
+        return Decision(candidates, reason=Reason.SIGNIFICANCE)
 
     def price(candidate: Candidate) -> float:
         place = candidate.attribute
@@ -89,6 +93,13 @@ def decide(
         [candidates[place].merit / price(candidates[place]) for place in able]
     )
     return Decision(candidates, able[first_best(merits)])
+
+
+def is_significant(candidate: Candidate, recipe: Recipe) -> bool:
+    """Return whether a candidate's p is at most the recipe's level, if it has one."""
+    if recipe.alpha_split is None or candidate.p_value is None:
+        return True
+    return candidate.p_value <= recipe.alpha_split * (1 + TOLERANCE)
 
 
 def compete(candidates: Sequence[Candidate], criterion: Criterion) -> list[int]:
@@ -164,6 +175,7 @@ def propose(
         grouping=recipe.grouping,
         policy=policy,
         limited=least > 0 or not criterion.ordered,
+        merging=recipe.merging(criterion, least),
     )
     if ways is None:
         return None
@@ -177,7 +189,11 @@ def propose(
         split = replace(split, missing=first_best(np.array(split.shares)))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
     merit = float(criterion.merit(branch_table(counts, split).scaled(altered)))
-    return Candidate(split, counts, float(gains[best]), merit, ways.exact)
+    p_value = None
+    if criterion.chance:
+        merit = max(merit - ways.log_multiplier, 0.0)
+        p_value = exp(-merit)
+    return Candidate(split, counts, float(gains[best]), merit, ways.exact, p_value)
 
 
 def _bucketed_attribute(

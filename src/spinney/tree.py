@@ -31,6 +31,7 @@ class Reason(StrEnum):
     ROWS_TO_SPLIT = "too few rows to split"
     ROWS_IN_LEAF = "every split would leave too few rows in a branch"
     MIN_GAIN = "no split gains enough"
+    SIGNIFICANCE = "no split is significant"
     EMPTY = "no training row came here: the parent's classes"
     PRUNED = "pruned"
 
@@ -52,6 +53,9 @@ class Candidate:
         By which the attribute competes with others.
     exact : bool
         Whether no better split of this form exists (see ``candidates``).
+    p_value : float, optional
+        Where the criterion is a test: its p-value, times the number of ways that
+        CHAID's merging could have come out.
     """
 
     split: Split
@@ -59,6 +63,7 @@ class Candidate:
     gain: float
     merit: float
     exact: bool = True
+    p_value: float | None = None
 
     @property
     def attribute(self) -> int:

@@ -160,7 +160,7 @@ def test_a_new_field_must_enter_the_format():
         Fingerprint: "n_rows weight digest version",
         Node: "number parent branch depth weights n_rows distribution label "
         "candidates chosen children reason forced",
-        Candidate: "split table gain merit exact",
+        Candidate: "split table gain merit exact p_value",
         CountTable: "values weights rows missing missing_rows",
         Threshold: "attribute threshold shares missing",
         Groups: "attribute groups shares missing",

@@ -64,7 +64,7 @@ def _load(path: str) -> "ReadableTree":
     "of two branches c_sep or twoing; for a number squared_error, variance, f or "
     "poisson.",
 )
-@click.option("--grouping", help="Of nominal values: multiway or binary.")
+@click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
 @click.option(
     "--missing-policy", help="fractional, most-common, own-category or branch."
 )
@@ -75,6 +75,10 @@ def _load(path: str) -> "ReadableTree":
     help="Numbers by buckets: equal-width, equal-frequency, k-means or entropy-mdl.",
 )
 @click.option("--n-buckets", type=int, help="How many buckets.")
+@click.option("--alpha-merge", type=float, help="CHAID: merge values with a larger p.")
+@click.option("--alpha-resplit", type=float, help="CHAID: and part them below this p.")
+@click.option("--exhaustive", is_flag=True, default=None, help="Exhaustive CHAID.")
+@click.option("--alpha-split", type=float, help="The largest p of a split.")
 @click.option("--min-samples-split", type=float, help="Least weight to split a node.")
 @click.option("--min-samples-leaf", type=float, help="Least weight of a branch.")
 @click.option(

@@ -44,6 +44,8 @@ class Criterion:
         or of mean, so that it need not be searched for (see ``candidates``).
     decreases : bool
         Whether the gain is the decrease of the impurity, and reads so.
+    chance : bool
+        Whether the merit is −ln p of a test.
     working : function, optional
         Further lines of ``explain``: from counts to the merit.
     """
@@ -60,6 +62,7 @@ class Criterion:
     binary: bool = False
     ordered: bool = True
     decreases: bool = True
+    chance: bool = False
     working: Working | None = None
 
     def suits(self, *, numeric: bool) -> bool:

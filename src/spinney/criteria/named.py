@@ -56,6 +56,7 @@ _OF_CLASSES = (
         "",
         "−ln p of chi-square",
         decreases=False,
+        chance=True,
         working=working.chi_square_working,
     ),
     Criterion(
@@ -65,6 +66,7 @@ _OF_CLASSES = (
         g,
         "entropy",
         "−ln p of G",
+        chance=True,
         working=working.g_working,
     ),
     Criterion(
@@ -144,6 +146,7 @@ _OF_NUMBERS = (
         "squared error",
         "−ln p of F",
         numeric=True,
+        chance=True,
         working=working.f_working,
     ),
     Criterion(

@@ -38,8 +38,9 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     ----------
     recipe : {"id3", "c4.5", "cart"} or Recipe
         The learner; see :class:`spinney.Recipe`.
-    criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
-min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+    criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
+exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
+min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
@@ -87,6 +88,10 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         missing: str | None = None,
         buckets: str | None = None,
         n_buckets: int | None = None,
+        alpha_merge: float | None = None,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | None = None,
+        alpha_split: float | None = None,
         max_depth: int | None = None,
         max_leaves: int | None = None,
         min_samples_split: float | None = None,
@@ -106,6 +111,10 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         self.missing = missing
         self.buckets = buckets
         self.n_buckets = n_buckets
+        self.alpha_merge = alpha_merge
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.alpha_split = alpha_split
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.min_samples_split = min_samples_split

@@ -26,8 +26,9 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     ----------
     recipe : {"id3", "c4.5", "cart"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
-    criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
-min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+    criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
+exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
+min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     test_costs, ties, force : optional
         As for :class:`TreeClassifier`.
@@ -54,6 +55,10 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         missing: str | None = None,
         buckets: str | None = None,
         n_buckets: int | None = None,
+        alpha_merge: float | None = None,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | None = None,
+        alpha_split: float | None = None,
         max_depth: int | None = None,
         max_leaves: int | None = None,
         min_samples_split: float | None = None,
@@ -70,6 +75,10 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain : option
         self.missing = missing
         self.buckets = buckets
         self.n_buckets = n_buckets
+        self.alpha_merge = alpha_merge
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.alpha_split = alpha_split
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.min_samples_split = min_samples_split

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import Floats, equal_to_best
+from spinney.costs import altered_priors
+from spinney.counts import TOLERANCE, CountTable, Floats, equal_to_best
 from spinney.criteria import Criterion, gain_ratio, split_information, variance
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
 from spinney.model import Model
 from spinney.schema import Target
-from spinney.search import compete
+from spinney.search import compete, is_significant
 from spinney.split import Groups, Split, Threshold
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
@@ -74,6 +75,7 @@ class CandidateLines:
     competes: bool
     exact: bool
     threshold: float | None
+    p_value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class NodeExplanation:
     criterion: str
     impurity_name: str
     impurity: float | None
+    altered: tuple[float, ...] | None
     average_gain: float | None
     min_gain: float
     candidates: tuple[CandidateLines, ...]
@@ -119,6 +122,8 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     node = tree.nodes[number]
     criterion = model.recipe.measure(numeric=tree.schema.target.is_numeric)
     able = set(compete(node.candidates, criterion)) if node.candidates else set()
+    able = {p for p in able if is_significant(node.candidates[p], model.recipe)}
+    altered = _altered(tree)
     gains = [candidate.gain for candidate in node.candidates]
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
@@ -133,11 +138,16 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         label=tree.label(node),
         criterion=criterion.name,
         impurity_name=criterion.impurity_name,
-        impurity=_impurity(criterion, node.weights),
+        impurity=_impurity(
+            criterion, node.weights if altered is None else node.weights * altered
+        ),
+        altered=None if altered is None else tuple(altered.tolist()),
         average_gain=float(np.mean(gains)) if criterion.average and gains else None,
         min_gain=model.recipe.min_gain,
         candidates=tuple(
-            _candidate_lines(tree, node, candidate, criterion, competes=place in able)
+            _candidate_lines(
+                tree, node, candidate, criterion, altered, competes=place in able
+            )
             for place, candidate in enumerate(node.candidates)
         ),
         chosen=_chosen_name(tree, node),
@@ -166,11 +176,12 @@ def _candidate_lines(
     node: Node,
     candidate: Candidate,
     criterion: Criterion,
+    altered: Floats | None,
     *,
     competes: bool,
 ) -> CandidateLines:
-    split, table = candidate.split, candidate.table
-    counts = candidate.branches
+    split, table = candidate.split, candidate.table.scaled(altered)
+    counts = candidate.branches.scaled(altered)
     attribute = tree.schema.attributes[split.attribute]
     shown_as = partial(_figures, target=tree.schema.target)
     branches = tuple(
@@ -209,7 +220,8 @@ def _candidate_lines(
         gain_ratio=0.0 if counts.is_moments else float(gain_ratio(counts)),
         merit=candidate.merit,
         decreases=criterion.decreases,
-        working=_working(criterion, candidate, tree, branches),
+        working=_working(criterion, candidate, counts, tree, branches),
+        p_value=candidate.p_value,
         competes=competes,
         exact=candidate.exact,
         threshold=_threshold(split),
@@ -223,6 +235,7 @@ def _impurity(criterion: Criterion, weights: Floats) -> float | None:
 def _working(
     criterion: Criterion,
     candidate: Candidate,
+    counts: CountTable,
     tree: Tree,
     branches: tuple[BranchLine, ...],
 ) -> tuple[str, ...]:
@@ -230,10 +243,33 @@ def _working(
     if criterion.working is not None:
         names = [branch.text for branch in branches]
         classes = [shown(label) for label in tree.schema.target.classes]
-        return tuple(criterion.working(candidate.branches, names, classes))
+        lines = criterion.working(counts, names, classes)
+        return (*lines, *_adjustment(criterion, candidate, counts))
     if criterion.decreases:
         return ()
     return (f"{criterion.merit_name} = {candidate.merit:.3f}",)
+
+
+def _adjustment(
+    criterion: Criterion, candidate: Candidate, counts: CountTable
+) -> list[str]:
+    """Say what CHAID's choice of groups does to p."""
+    plain = float(criterion.merit(counts))
+    if candidate.p_value is None or plain <= candidate.merit + TOLERANCE * plain:
+        return []
+    if candidate.merit == 0:
+        return ["times the ways to group the values: at least 1, so p = 1"]
+    ways = float(np.exp(plain - candidate.merit))
+    return [
+        f"times {ways:.6g} ways to group the values: p = {candidate.p_value:.3g}, "
+        f"−ln p = {candidate.merit:.3f}"
+    ]
+
+
+def _altered(tree: Tree) -> Floats | None:
+    """Return what the weights of classes are multiplied by, as errors cost."""
+    costs = tree.schema.target.costs
+    return None if costs is None else altered_priors(tree.root.weights, costs)
 
 
 def _threshold(split: Split) -> float | None:

@@ -28,6 +28,12 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     head = ("", *map(shown, node.classes), "all", impurity)
     own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
     lines += _columns([head, (*own, _impurity(node.impurity))])
+    if node.altered is not None:
+        factors = ", ".join(
+            f"{shown(label)} × {factor:.4g}"
+            for label, factor in zip(node.classes, node.altered, strict=True)
+        )
+        lines += ["", f"as errors cost, splits count {factors}"]
     for candidate in node.candidates:
         lines += ["", *_candidate(candidate, node, impurity)]
     lines.append("")

@@ -137,6 +137,7 @@ def _candidate_data(candidate: Candidate, schema: Schema) -> dict[str, Any]:
         "gain": float(candidate.gain),
         "merit": float(candidate.merit),
         "exact": candidate.exact,
+        "p_value": candidate.p_value,
         "table": {
             "values": (
                 _short(table.values)

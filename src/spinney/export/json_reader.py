@@ -53,7 +53,7 @@ _NODE = (
     "candidates",
 )
 _SPLIT = ("attribute", "asks", "threshold", "groups", "cuts", "shares", "missing")
-_CANDIDATE = ("split", "gain", "merit", "exact", "table")
+_CANDIDATE = ("split", "gain", "merit", "exact", "p_value", "table")
 _TABLE = ("values", "weights", "rows", "missing", "missing_rows")
 _REASONS = {reason.name.lower(): reason for reason in Reason}
 
@@ -137,7 +137,8 @@ class _Reader:
 
     def candidate(self, data: object) -> Candidate:
         """Return a candidate."""
-        entry = members(data, "a candidate", _CANDIDATE)
+        entry = members(data, "a candidate", _CANDIDATE, defaults=("p_value",))
+        p_value = entry.get("p_value")
         split = self.split(entry["split"])
         return Candidate(
             split,
@@ -145,6 +146,7 @@ class _Reader:
             number(entry["gain"], "a gain"),
             number(entry["merit"], "a merit"),
             _truth(entry["exact"], "the mark (exact)"),
+            None if p_value is None else number(p_value, "a p-value"),
         )
 
     def split(self, data: object) -> Split:

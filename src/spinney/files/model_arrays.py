@@ -22,6 +22,7 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     candidate.form     0 threshold, 1 groups of codes, 2 intervals   (m,)
     candidate.missing  a branch, -1 for fractional rows              (m,)
     candidate.gain, candidate.merit                                  (m,)
+    candidate.p_value  NaN where the criterion is no test            (m,)
     candidate.branches, candidate.values      counts                 (m,)
     candidate.missing_weights, candidate.missing_rows                (m, c)
 
@@ -47,7 +48,16 @@ from spinney.schema import Schema
 from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 
-__all__ = ["DTYPES", "REASONS", "Arrays", "children_of", "flatten", "unflatten"]
+__all__ = [
+    "DTYPES",
+    "FORMS",
+    "REASONS",
+    "Arrays",
+    "children_of",
+    "flatten",
+    "unflatten",
+    "with_defaults",
+]
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -63,6 +73,7 @@ REASONS = (
     Reason.MIN_GAIN,
     Reason.EMPTY,
     Reason.PRUNED,
+    Reason.SIGNIFICANCE,
 )
 
 # So is the place of a form.
@@ -97,6 +108,7 @@ _FLOATS = (
     "node.distribution",
     "candidate.gain",
     "candidate.merit",
+    "candidate.p_value",
     "candidate.missing_weights",
     "split.thresholds",
     "split.shares",
@@ -118,6 +130,14 @@ DTYPES: dict[str, type[np.generic]] = {
 }
 
 
+def with_defaults(arrays: Arrays) -> Arrays:
+    """Return arrays with those that version 1 did not have."""
+    if "candidate.p_value" in arrays or "candidate.gain" not in arrays:
+        return arrays
+    absent = np.full(arrays["candidate.gain"].shape, np.nan)
+    return {**arrays, "candidate.p_value": absent}
+
+
 def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree; what they hold is not checked."""
     nodes, target = tree.nodes, tree.schema.target
@@ -135,6 +155,10 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         },
         "candidate.gain": _floats(candidate.gain for candidate in candidates),
         "candidate.merit": _floats(candidate.merit for candidate in candidates),
+        "candidate.p_value": _floats(
+            np.nan if candidate.p_value is None else candidate.p_value
+            for candidate in candidates
+        ),
         "candidate.missing_weights": _lines((t.missing for t in tables), width),
         "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_outputs),
         **_flatten_splits(splits),
@@ -244,13 +268,15 @@ def _candidates(arrays: Arrays, schema: Schema) -> Iterator[Candidate]:
     """Walk the candidates of all nodes."""
     tables = _tables(arrays, schema)
     splits = _splits(arrays)
-    for gain, merit, exact in zip(
+    for gain, merit, exact, p_value in zip(
         arrays["candidate.gain"].tolist(),
         arrays["candidate.merit"].tolist(),
         arrays["candidate.exact"].tolist(),
+        arrays["candidate.p_value"].tolist(),
         strict=True,
     ):
-        yield Candidate(next(splits), next(tables), gain, merit, bool(exact))
+        p = None if np.isnan(p_value) else p_value
+        yield Candidate(next(splits), next(tables), gain, merit, bool(exact), p)
 
 
 def _splits(arrays: Arrays) -> Iterator[Split]:

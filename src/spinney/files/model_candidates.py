@@ -44,6 +44,8 @@ def _check_forms(arrays: Arrays, schema: Schema) -> None:
     )
     for name in ("candidate.gain", "candidate.merit"):
         require(np.isfinite(arrays[name]), f"{name!r} is no number at candidate {{}}")
+    p = arrays["candidate.p_value"]
+    require(np.isnan(p) | ((p >= 0) & (p <= 1)), "candidate {} has no possible p-value")
     exact = within(arrays["candidate.exact"], 0, 2)
     require(exact, "candidate {} has a bad mark (exact)")
 

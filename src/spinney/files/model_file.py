@@ -24,7 +24,7 @@ from pathlib import Path
 from spinney._version import __version__
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.files.atomic import write_whole
-from spinney.files.model_arrays import DTYPES, unflatten
+from spinney.files.model_arrays import DTYPES, unflatten, with_defaults
 from spinney.files.model_check import MAX_NODES, check_arrays, check_model
 from spinney.files.model_container import Header, pack, read_header, unpack
 from spinney.files.model_header import (
@@ -180,7 +180,7 @@ def _model(data: bytes, limits: Limits) -> Model:
         if header.texts.get("format") != FORMAT:
             msg = "it is a safetensors file, but not a Spinney model"
             raise DamageError(msg)
-        arrays = unpack(data, header)
+        arrays = with_defaults(unpack(data, header))
     except DamageError as damage:
         msg = f"{damage}; {_REMEDY}"
         raise DamageError(msg) from None
