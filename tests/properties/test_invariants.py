@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.strategies import Rows, recipes, source_of, tables
 
@@ -64,6 +64,8 @@ def test_a_weight_is_a_number_of_equal_rows(table: Rows, recipe: Recipe):
 @given(tables(), recipes(limited=False))
 @settings(max_examples=100, deadline=None)
 def test_trebled_weights_treble_the_counts_only(table: Rows, recipe: Recipe):
+    # More rows are better evidence: tests and code lengths may choose otherwise.
+    assume(recipe.criterion not in ("chi_square", "g", "mdl"))
     trebled = [(cells, label, weight * 3) for cells, label, weight in table.rows]
     tree = grow_tree(table.source, recipe)
     assert_same(tree, grow_tree(source_of(table.schema, trebled), recipe), factor=3)
