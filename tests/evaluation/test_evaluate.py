@@ -255,6 +255,26 @@ def test_costs():
         assert result.measures["cost"] == pytest.approx(2 * wrong)
 
 
+def test_costs_that_a_recipe_grows_by_and_a_part_that_lacks_a_class():
+    rows = {name: [*cells, cells[0]] for name, cells in TABLE.items()}
+    rows["class"][-1] = "once"
+    labels = ("maybe", "no", "once", "yes")
+    costs = {
+        label: {true: (label != true) * (3 if true == "yes" else 1) for true in labels}
+        for label in labels
+    }
+    with pytest.warns(SpinneyWarning, match="'once'"):
+        found = spinney.evaluate(
+            rows,
+            "class",
+            {"plain": "cart", "costly": {"recipe": "cart", "cost_matrix": costs}},
+            folds=3,
+            cost_matrix=costs,
+        )
+    assert {line["recipe"] for line in found.table} == {"plain", "costly"}
+    assert all(line["cost"] > 0 for line in found.table)
+
+
 def test_progress_is_told():
     told = []
     spinney.evaluate(

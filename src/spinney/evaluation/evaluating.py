@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from spinney.cost_matrix import Costs
 from spinney.errors import ParameterError
-from spinney.evaluation.cost_matrix import Costs
 from spinney.evaluation.damage import ATTRIBUTE_NOISE, CLASS_NOISE, MISSING_VALUES
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.runs import Progress

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spinney.api import grow
+from spinney.cost_matrix import cost_array
 from spinney.counts import Floats
 from spinney.errors import DataError, SpinneyWarning
 from spinney.evaluation.measures import (
@@ -127,25 +128,28 @@ def _for_these(
 ) -> dict[str, Any]:
     """Return arguments for a part of the rows, which may lack a class.
 
-    A weight for such a class is left out: ``grow`` would take it for a slip.
+    What is said of such a class is left out: ``grow`` would take it for a slip.
     """
     given = dict(arguments)
     if rows.classes is None:
         # Few whole numbers in a part are no reason to take them for classes.
         given["numeric"] = [rows.target]
-    weights = given.get("class_weight")
-    if rows.classes is not None and isinstance(weights, Mapping):
-        present = set(np.unique(cells).tolist())
-        absent = {
-            value_text(label)
-            for code, label in enumerate(rows.classes)
-            if code not in present
-        }
+        return given
+    present = np.unique(cells)
+    if len(present) == len(rows.classes):
+        return given
+    weights, costs = given.get("class_weight"), given.get("cost_matrix")
+    if isinstance(weights, Mapping):
+        absent = set(range(len(rows.classes))) - set(present.tolist())
+        names = {value_text(rows.classes[code]) for code in absent}
         given["class_weight"] = {
             label: weight
             for label, weight in weights.items()
-            if value_text(label) not in absent
+            if value_text(label) not in names
         }
+    if costs is not None:
+        whole = cost_array(costs, rows.classes)
+        given["cost_matrix"] = whole[np.ix_(present, present)]
     return given
 
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spinney.cost_matrix import Costs, cost_array
 from spinney.counts import Floats
 from spinney.declare import declarations_of
 from spinney.errors import ParameterError
-from spinney.evaluation.cost_matrix import Costs, cost_array
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.rows import EvaluationRows, rows_of
 from spinney.evaluation.runs import Progress, Task, run_all

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from spinney.cost_matrix import cost_array
 from spinney.errors import ParameterError
-from spinney.evaluation.cost_matrix import cost_array
 
 
 def test_a_mapping_is_put_in_the_order_of_the_classes():
