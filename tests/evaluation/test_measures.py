@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -86,6 +86,7 @@ def naive_measures(truth, predicted, shares, weights):
     }
 
 
+@settings(deadline=None)
 @given(predictions())
 def test_classes_against_plain_loops(drawn):
     truth, predicted, shares, weights = drawn
@@ -99,6 +100,7 @@ def test_classes_against_plain_loops(drawn):
             assert found[name] == pytest.approx(value, abs=1e-9), name
 
 
+@settings(deadline=None)
 @given(predictions())
 def test_a_row_of_weight_three_is_three_rows(drawn):
     truth, predicted, shares, weights = drawn
@@ -136,6 +138,7 @@ def test_costs_by_hand():
     assert found["cost"] == pytest.approx(7 / 5)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_numbers_against_plain_loops(data):
     n_rows = data.draw(st.integers(1, 12))
