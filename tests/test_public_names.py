@@ -8,7 +8,16 @@ import pytest
 
 import spinney
 
-HEAVY = ("sklearn", "scipy", "pandas", "polars", "pyarrow", "duckdb", "narwhals")
+HEAVY = (
+    "sklearn",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "narwhals",
+    "rich",
+)
 
 SCRIPT = """
 import json, sys, time
@@ -48,9 +57,12 @@ def test_public_names():
         "TreeRegressor",
         "__version__",
         "discretise",
+        "evaluate",
         "grow",
+        "learning_curve",
         "load",
         "read_table",
+        "robustness",
     ]
 
 

@@ -15,6 +15,7 @@ PAGES = (
     "docs/growing.md",
     "docs/buckets.md",
     "docs/criteria.md",
+    "docs/evaluation.md",
     "docs/model-files.md",
 )
 

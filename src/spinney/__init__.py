@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from spinney.buckets import discretise
     from spinney.counts import CountTable
     from spinney.estimators import TreeClassifier, TreeRegressor
+    from spinney.evaluation import evaluate, learning_curve, robustness
     from spinney.files import read_table
     from spinney.recipe import Recipe
     from spinney.tree import Node, Tree
@@ -47,9 +48,12 @@ __all__ = [
     "TreeRegressor",
     "__version__",
     "discretise",
+    "evaluate",
     "grow",
+    "learning_curve",
     "load",
     "read_table",
+    "robustness",
 ]
 
 # Heavy modules load when a name is first used, so that ``import spinney`` is quick.
@@ -61,9 +65,12 @@ _HOMES = {
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
     "discretise": "spinney.buckets",
+    "evaluate": "spinney.evaluation",
     "grow": "spinney.api",
+    "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
     "read_table": "spinney.files",
+    "robustness": "spinney.evaluation",
 }
 
 

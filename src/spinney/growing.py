@@ -38,7 +38,7 @@ from spinney.training import (
     training_set,
 )
 
-__all__ = ["SOURCES", "grow_from", "grow_model"]
+__all__ = ["SOURCES", "grow_from", "grow_model", "row_weights"]
 
 SOURCES = ("memory", "duckdb")
 
@@ -112,7 +112,7 @@ def _rows_in_memory(
     column = check_target(table, target)
     weights = None
     if weight is not None:
-        weights = _weights(table[weight])
+        weights = row_weights(table[weight])
         # Before the classes are found: one that only weightless rows have is none.
         table, weights = table.take(weights > 0), weights[weights > 0]
         column = table[target]
@@ -131,7 +131,7 @@ def _rows_in_memory(
     return training.source(), training.fingerprint()
 
 
-def _weights(column: Column) -> Floats:
+def row_weights(column: Column) -> Floats:
     """Return the cells of a weight column, or say why they cannot be weights."""
     if column.kind != "numeric":
         msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"

@@ -8,7 +8,7 @@ import pytest
 from spinney.cli import output
 from spinney.criteria import CRITERIA
 
-COMMANDS = ("grow", "show", "rules", "explain", "predict", "info")
+COMMANDS = ("grow", "show", "rules", "explain", "predict", "evaluate", "info")
 
 
 @pytest.fixture

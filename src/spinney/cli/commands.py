@@ -7,6 +7,8 @@ import click
 
 from spinney.cli.options import (
     check_output,
+    class_weight_of,
+    examples,
     file_options,
     json_option,
     output_options,
@@ -29,10 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 
 
-def _examples(*lines: str) -> str:
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-
 def _load(path: str) -> "ReadableTree":
     from spinney.files.model_file import load_model
     from spinney.readable import ReadableTree
@@ -44,7 +42,7 @@ def _load(path: str) -> "ReadableTree":
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney grow melons.csv --target ripe --ignore id -o melons.spinney",
         "spinney grow melons.csv --target ripe --ignore id --recipe cart",
         'spinney grow shirts.tsv --target sold --ordinal "size:small<medium<large"',
@@ -142,7 +140,7 @@ def grow(data: str, target: str, **options: Any) -> None:
             source=options["source"],
             format=options["format_"],
             encoding=options["encoding"],
-            class_weight=_class_weight(options["class_weight"]),
+            class_weight=class_weight_of(options["class_weight"]),
             ties=options["tie"],
             force=_forced(options["split_by"]),
         )
@@ -152,26 +150,6 @@ def grow(data: str, target: str, **options: Any) -> None:
         say(f"saved to {output}")
     if not options["quiet"]:
         _show(model, max_depth=None, ascii_=options["ascii_"], json_=options["json_"])
-
-
-def _class_weight(given: tuple[str, ...]) -> Any:
-    if given == ("balanced",):
-        return "balanced"
-    weights: dict[str, float] = {}
-    for text in given:
-        label, sign, number = text.rpartition("=")
-        try:
-            weight = float(number)
-        except ValueError:
-            sign = ""
-        if not sign:
-            msg = f'--class-weight {text!r} must read CLASS=NUMBER, or be "balanced"'
-            raise ParameterError(msg)
-        if label in weights:
-            msg = f"--class-weight {text!r}: that class has a weight: give it once"
-            raise ParameterError(msg)
-        weights[label] = weight
-    return weights or None
 
 
 def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
@@ -204,7 +182,7 @@ def _show(
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney show melons.spinney",
         "spinney show melons.spinney --depth 2 --ascii",
         "spinney show melons.spinney --json | jq '.nodes[0]'",
@@ -222,7 +200,7 @@ def show(model: str, depth: int | None, *, ascii_: bool, json_: bool) -> None:
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney rules melons.spinney", "spinney rules melons.spinney --json"
     )
 )
@@ -239,7 +217,7 @@ def rules(model: str, *, ascii_: bool, json_: bool) -> None:
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney explain melons.spinney --node 0",
         "spinney explain melons.spinney --row new.csv --row-number 3",
     )
@@ -286,7 +264,7 @@ def _one_row(table: Any, data: str, number: int) -> Any:
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney predict melons.spinney new.csv -o out.csv",
         "spinney predict melons.spinney new.csv --probabilities --leaf",
         "cat new.csv | spinney predict melons.spinney - --json > out.json",
@@ -331,7 +309,7 @@ def _seen(output: str | None) -> bool:
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney info melons.spinney", "spinney info melons.spinney --json"
     ),
     short_help="Print what MODEL is, or the versions installed here.",

@@ -13,6 +13,8 @@ from spinney.errors import ParameterError
 
 __all__ = [
     "check_output",
+    "class_weight_of",
+    "examples",
     "file_options",
     "in_shell_words",
     "json_option",
@@ -24,15 +26,25 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 # Parameters of Python whose option is not just the name behind two dashes.
-OPTION_NAMES = {"missing": "--missing-policy", "ties": "--tie", "force": "--split-by"}
+OPTION_NAMES = {
+    "missing": "--missing-policy",
+    "ties": "--tie",
+    "force": "--split-by",
+    "sizes": "--size",
+    "recipes": "--recipe",
+    "cost_matrix": "--costs",
+}
 SAME_NAMES = {
     "class_weight",
     "criterion",
     "encoding",
+    "folds",
     "format",
     "grouping",
+    "holdout",
     "max_depth",
     "max_leaves",
+    "measure",
     "min_gain",
     "min_samples_leaf",
     "min_samples_split",
@@ -40,6 +52,8 @@ SAME_NAMES = {
     "node",
     "ordinal",
     "recipe",
+    "repeats",
+    "seed",
     "source",
 }
 
@@ -96,6 +110,32 @@ output_options = _all_of(
     click.option("-o", "--output", metavar="FILE", help="Write to this file."),
     click.option("--force", is_flag=True, help="Overwrite the output file."),
 )
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a command's help."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def class_weight_of(given: tuple[str, ...]) -> Any:
+    """Return class_weight as the library takes it."""
+    if given == ("balanced",):
+        return "balanced"
+    weights: dict[str, float] = {}
+    for text in given:
+        label, sign, number = text.rpartition("=")
+        try:
+            weight = float(number)
+        except ValueError:
+            sign = ""
+        if not sign:
+            msg = f'--class-weight {text!r} must read CLASS=NUMBER, or be "balanced"'
+            raise ParameterError(msg)
+        if label in weights:
+            msg = f"--class-weight {text!r}: that class has a weight: give it once"
+            raise ParameterError(msg)
+        weights[label] = weight
+    return weights or None
 
 
 def check_output(output: str | None, *, force: bool) -> None:
