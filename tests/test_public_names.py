@@ -41,6 +41,7 @@ def test_public_names():
         "Node",
         "ParameterError",
         "Recipe",
+        "RuleSet",
         "SpinneyError",
         "SpinneyWarning",
         "Tree",

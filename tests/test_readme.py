@@ -15,6 +15,7 @@ PAGES = (
     "docs/growing.md",
     "docs/buckets.md",
     "docs/model-files.md",
+    "docs/rulesets.md",
 )
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spinney.estimators import TreeClassifier, TreeRegressor
     from spinney.files import read_table
     from spinney.recipe import Recipe
+    from spinney.rulesets import RuleSet
     from spinney.tree import Node, Tree
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Node",
     "ParameterError",
     "Recipe",
+    "RuleSet",
     "SpinneyError",
     "SpinneyWarning",
     "Tree",
@@ -57,6 +59,7 @@ _HOMES = {
     "CountTable": "spinney.counts",
     "Node": "spinney.tree",
     "Recipe": "spinney.recipe",
+    "RuleSet": "spinney.rulesets",
     "Tree": "spinney.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",

@@ -39,7 +39,7 @@ from spinney.training import (
     training_set,
 )
 
-__all__ = ["SOURCES", "grow_from", "grow_model"]
+__all__ = ["SOURCES", "grow_from", "grow_model", "weights_of"]
 
 SOURCES = ("memory", "duckdb")
 
@@ -117,7 +117,7 @@ def _rows_in_memory(
     column = check_target(table, target)
     weights = None
     if weight is not None:
-        weights = _weights(table[weight])
+        weights = weights_of(table[weight])
         # Before the classes are found: one that only weightless rows have is none.
         table, weights = table.take(weights > 0), weights[weights > 0]
         column = table[target]
@@ -136,7 +136,7 @@ def _rows_in_memory(
     return training.source(), training.fingerprint()
 
 
-def _weights(column: Column) -> Floats:
+def weights_of(column: Column) -> Floats:
     """Return the cells of a weight column, or say why they cannot be weights."""
     if column.kind != "numeric":
         msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"

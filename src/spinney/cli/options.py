@@ -27,6 +27,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 OPTION_NAMES = {"missing": "--missing-policy", "ties": "--tie", "force": "--split-by"}
 SAME_NAMES = {
     "class_weight",
+    "confidence",
     "criterion",
     "encoding",
     "format",

@@ -32,6 +32,7 @@ __all__ = [
     "read_fingerprint",
     "read_recipe",
     "read_schema",
+    "schema_header",
     "text",
     "whole",
 ]
@@ -59,7 +60,17 @@ _KINDS = ("nominal", "ordinal", "numeric")
 
 def header_of(model: Model) -> dict[str, Any]:
     """Return what a model knows beside its nodes, ready for JSON."""
-    schema = model.schema
+    return {
+        **schema_header(model.schema),
+        "recipe": {name: _plain(value) for name, value in asdict(model.recipe).items()},
+        "fingerprint": {
+            name: _plain(value) for name, value in asdict(model.fingerprint).items()
+        },
+    }
+
+
+def schema_header(schema: Schema) -> dict[str, Any]:
+    """Return a schema as data that :func:`read_schema` reads back."""
     return {
         "target": schema.target.name,
         "classes": [_plain(value) for value in schema.target.classes],
@@ -74,10 +85,6 @@ def header_of(model: Model) -> dict[str, Any]:
             for attribute in schema.attributes
         ],
         "markers": [_plain(marker) for marker in schema.markers],
-        "recipe": {name: _plain(value) for name, value in asdict(model.recipe).items()},
-        "fingerprint": {
-            name: _plain(value) for name, value in asdict(model.fingerprint).items()
-        },
     }
 
 
