@@ -50,6 +50,7 @@ def test_public_names():
         "Node",
         "ParameterError",
         "Recipe",
+        "RuleSet",
         "SpinneyError",
         "SpinneyWarning",
         "Tree",

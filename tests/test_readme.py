@@ -17,6 +17,7 @@ PAGES = (
     "docs/criteria.md",
     "docs/evaluation.md",
     "docs/model-files.md",
+    "docs/rulesets.md",
 )
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from spinney.evaluation import evaluate, learning_curve, robustness
     from spinney.files import read_table
     from spinney.recipe import Recipe
+    from spinney.rulesets import RuleSet
     from spinney.tree import Node, Tree
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Node",
     "ParameterError",
     "Recipe",
+    "RuleSet",
     "SpinneyError",
     "SpinneyWarning",
     "Tree",
@@ -61,6 +63,7 @@ _HOMES = {
     "CountTable": "spinney.counts",
     "Node": "spinney.tree",
     "Recipe": "spinney.recipe",
+    "RuleSet": "spinney.rulesets",
     "Tree": "spinney.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",

@@ -17,7 +17,7 @@ from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import label_text, number_text, shown, sign
 
-__all__ = ["Condition", "Rule", "Rules", "rules_of"]
+__all__ = ["Condition", "Rule", "Rules", "condition_dict", "rules_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Rules(Sequence[Rule]):
         return [
             {
                 "leaf": rule.leaf,
-                "if": [_condition_dict(condition) for condition in rule.conditions],
+                "if": [condition_dict(condition) for condition in rule.conditions],
                 "then": {"target": rule.target, "label": rule.label},
                 "support": rule.support,
                 **(
@@ -146,7 +146,8 @@ class Rules(Sequence[Rule]):
         ]
 
 
-def _condition_dict(condition: Condition) -> dict[str, Any]:
+def condition_dict(condition: Condition) -> dict[str, Any]:
+    """Return a condition as plain data."""
     attribute = condition.attribute
     found: dict[str, Any] = {"attribute": attribute.name, "text": condition.text()}
     if condition.values is not None:

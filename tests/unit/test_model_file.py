@@ -228,6 +228,9 @@ def test_golden_file_still_loads():
     written, golden = json.loads(to_json(model)), json.loads(text)
     golden["recipe"] = {**written["recipe"], **golden["recipe"]}  # later settings
     golden["attributes"] = [{**entry, "cost": 0.0} for entry in golden["attributes"]]
+    for node in golden["nodes"]:
+        for candidate in node["candidates"]:
+            candidate["p_value"] = None
     assert written == {**golden, **ADDED, "version": FORMAT_VERSION}
     fresh = textbook_model("watermelon_2.0", RECIPES["id3"])
     assert [n.label for n in model.tree] == [n.label for n in fresh.tree]

@@ -201,19 +201,50 @@ def show(model: str, depth: int | None, *, ascii_: bool, json_: bool) -> None:
 
 @click.command(
     epilog=examples(
-        "spinney rules melons.spinney", "spinney rules melons.spinney --json"
+        "spinney rules melons.spinney",
+        "spinney rules melons.spinney --json",
+        "spinney rules melons.spinney --simplify melons.csv",
+        "spinney rules melons.spinney --simplify melons.csv --json -o rules.json",
     )
 )
 @click.argument("model")
+@click.option(
+    "--simplify",
+    metavar="DATA",
+    help="Print C4.5's shorter rule set; DATA is the table MODEL was grown on.",
+)
+@click.option(
+    "--confidence",
+    type=float,
+    help="Of the pessimistic error, with --simplify: 0.25 if not said; less is "
+    "shorter.",
+)
+@click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights, with --simplify."
+)
+@file_options
+@output_options
 @text_options
-def rules(model: str, *, ascii_: bool, json_: bool) -> None:
-    """Print one rule for each leaf of MODEL."""
-    found = _load(model).rules()
-    if json_:
-        content = {"rules": found.as_dicts()}
-        write_data(as_json("rules", content, ascii_only=ascii_))
+def rules(model: str, simplify: str | None, **options: Any) -> None:
+    """Print one rule for each leaf of MODEL, or its simplified rule set."""
+    from spinney.cli.rulesets import check_alone, simplified
+
+    plain, output, force = options["ascii_"], options["output"], options["force"]
+    check_output(output, force=force)
+    loaded = _load(model)
+    if simplify is None:
+        check_alone(options)
+        found: Any = loaded.rules()
+        as_data = as_json("rules", {"rules": found.as_dicts()}, ascii_only=plain)
     else:
-        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=ascii_)
+        found = simplified(loaded, simplify, options)
+        as_data = escaped(found.to_json().rstrip("\n"), ascii_only=plain)
+    if options["json_"]:
+        write_data(as_data, output, force=force)
+    elif output is None or output == STANDARD_OUTPUT:
+        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
+    else:
+        write_data(found.text(ascii_only=plain), output, force=force)
 
 
 @click.command(

@@ -36,6 +36,7 @@ OPTION_NAMES = {
 }
 SAME_NAMES = {
     "class_weight",
+    "confidence",
     "criterion",
     "encoding",
     "folds",

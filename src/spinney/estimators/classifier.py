@@ -14,6 +14,7 @@ from spinney.costs import labels_of
 from spinney.errors import DataError
 from spinney.estimators.tree import TreeEstimator, checked_weights
 from spinney.model import Model
+from spinney.reading import class_array
 from spinney.recipe import Named, Recipe
 from spinney.schema import Target
 from spinney.table import Value
@@ -141,7 +142,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         }
 
     def _adopt_by_name(self, model: Model) -> Self:
-        self.classes_ = _class_array(model.schema.target.classes)
+        self.classes_ = class_array(model.schema.target.classes)
         return super()._adopt_by_name(model)
 
     def _validated_classes(self, y: Any, n_rows: int) -> tuple[tuple[Any, ...], Any]:
@@ -187,12 +188,3 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
             msg = "sample_weight: no row that has a class weighs more than 0"
             raise DataError(msg)
         return float(np.average(right[known], weights=weights))
-
-
-def _class_array(classes: tuple[Value, ...]) -> Any:
-    """Return classes as an array that keeps their types."""
-    if len({type(value) for value in classes}) == 1:
-        return np.array(classes)
-    mixed = np.empty(len(classes), dtype=object)
-    mixed[:] = classes
-    return mixed

@@ -128,6 +128,14 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
             return self.read(X)
         return self._validated(X, reset=False)
 
+    def _whole_table(self, data: Any) -> Table:
+        """Return a table with all attributes, asked about or not."""
+        if self._by_name or _has_names_only(data):
+            return super()._whole_table(data)
+        if hasattr(data, "columns") and self._grown().schema.target.name in data:
+            return super()._whole_table(data)  # a frame with the target in it
+        return self._validated(data, reset=False)
+
     def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
         """Return X as a table, by scikit-learn's conventions."""
         if reset and y is None:

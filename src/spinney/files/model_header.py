@@ -33,6 +33,7 @@ __all__ = [
     "read_fingerprint",
     "read_recipe",
     "read_schema",
+    "schema_header",
     "text",
     "whole",
 ]
@@ -61,7 +62,20 @@ _KINDS = ("nominal", "ordinal", "numeric")
 
 def header_of(model: Model) -> dict[str, Any]:
     """Return what a model knows beside its nodes, ready for JSON."""
-    schema = model.schema
+    return {
+        **schema_header(model.schema),
+        "recipe": {
+            name: _plain(stored_name(value) if callable(value) else value)
+            for name, value in asdict(model.recipe).items()
+        },
+        "fingerprint": {
+            name: _plain(value) for name, value in asdict(model.fingerprint).items()
+        },
+    }
+
+
+def schema_header(schema: Schema) -> dict[str, Any]:
+    """Return a schema as data that :func:`read_schema` reads back."""
     return {
         "target": schema.target.name,
         "classes": [_plain(value) for value in schema.target.classes],
@@ -78,13 +92,6 @@ def header_of(model: Model) -> dict[str, Any]:
             for attribute in schema.attributes
         ],
         "markers": [_plain(marker) for marker in schema.markers],
-        "recipe": {
-            name: _plain(stored_name(value) if callable(value) else value)
-            for name, value in asdict(model.recipe).items()
-        },
-        "fingerprint": {
-            name: _plain(value) for name, value in asdict(model.fingerprint).items()
-        },
     }
 
 
