@@ -35,7 +35,7 @@ from spinney.recipe import Recipe
 from spinney.schema import Schema, Target
 from spinney.search import Decision, decide
 from spinney.sources.base import ROOT, Request, Source, Totals
-from spinney.split import Split, Threshold, arriving, describe
+from spinney.split import Groups, Split, Threshold, arriving, describe
 from spinney.tree import Candidate, Node, Reason, Tree
 
 __all__ = ["Options", "grow_tree"]
@@ -287,8 +287,7 @@ class _Learner:
         shares = np.array(split.shares)[:, None]
         weights = branches.weights + shares * branches.missing
         rows = branches.rows + (shares > 0) * branches.missing_rows
-        multiway = self.recipe.grouping == "multiway"
-        used = multiway and not isinstance(split, Threshold)
+        used = self.recipe.grouping == "multiway" and is_multiway(split)
         attributes = tuple(
             place for place in node.attributes if not used or place != split.attribute
         )
@@ -374,6 +373,13 @@ def remainder(family: Family) -> dict[int, CountTable]:
         assert sibling.tables is not None
         rest = {place: rest[place] - sibling.tables[place] for place in rest}
     return rest
+
+
+def is_multiway(split: Split) -> bool:
+    """Return whether each branch has one value, or bucket, so that none is left."""
+    if isinstance(split, Groups):
+        return max(map(len, split.groups)) == 1
+    return not isinstance(split, Threshold)
 
 
 def is_pure(totals: Totals) -> bool:

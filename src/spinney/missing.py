@@ -31,9 +31,20 @@ from spinney.merging import Merging, merge
 if TYPE_CHECKING:
     from spinney.schema import Attribute
 
-__all__ = ["GROUPINGS", "POLICIES", "Policy", "policy_named", "ways_to_branch"]
+__all__ = [
+    "GROUPINGS",
+    "MOST_BRANCHES",
+    "POLICIES",
+    "Policy",
+    "policy_named",
+    "ways_to_branch",
+]
 
 GROUPINGS = ("multiway", "binary", "merge")
+
+# With more values at a node than this a branch each would be a tree that nobody can
+# read, grown on hardly any rows a branch: such an attribute is split in two subsets.
+MOST_BRANCHES = 1000
 
 
 def policy_named(name: str) -> "Policy":
@@ -70,6 +81,8 @@ def ways_to_branch(
         if attribute.kind != "nominal":
             return thresholds(counts)
         if grouping == "binary":
+            return subsets(counts, free=free)
+        if len(counts.values) > MOST_BRANCHES:
             return subsets(counts, free=free)
         codes = np.union1d(np.arange(len(attribute.values)), counts.values)
         return multiway(counts, codes)

@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney.criteria import variance
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Intervals, Threshold
+from spinney.split import VALUES_SHOWN, Groups, Intervals, Threshold
 from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import label_text, number_text, shown, sign
@@ -42,7 +42,11 @@ class Condition:
             return f"{name} is missing"
         suffix = " or missing" if self.missing else ""
         if self.values is not None:
-            texts = [shown(self.attribute.values[code]) for code in self.values]
+            texts = [
+                shown(self.attribute.values[c]) for c in self.values[:VALUES_SHOWN]
+            ]
+            if len(self.values) > VALUES_SHOWN:
+                texts.append(f"and {len(self.values) - VALUES_SHOWN} more")
             if len(texts) == 1:
                 return f"{name} = {texts[0]}{suffix}"
             asks = sign("∈", ascii_only=ascii_only)

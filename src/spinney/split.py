@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from spinney.schema import Attribute
 
 __all__ = [
+    "VALUES_SHOWN",
     "Groups",
     "Intervals",
     "Split",
@@ -30,6 +31,9 @@ __all__ = [
     "branch_table",
     "describe",
 ]
+
+
+VALUES_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +209,11 @@ def describe(
         # All values but those of the other branch, ones not seen here included.
         one, many = (sign(symbol, ascii_only=ascii_only) for symbol in "≠∉")
         group = others
-    texts = [shown(attribute.values[code]) for code in group]
-    if len(texts) == 1:
+    texts = [shown(attribute.values[code]) for code in group[:VALUES_SHOWN]]
+    if len(group) == 1:
         return f"{name} {one} {texts[0]}"
+    if len(group) > VALUES_SHOWN:
+        texts.append(f"and {len(group) - VALUES_SHOWN} more")
     return f"{name} {many} {{{', '.join(texts)}}}"
 
 
