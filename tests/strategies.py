@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.naive import Cell, Row
 
 from spinney.criteria import CRITERIA
-from spinney.missing import GROUPINGS, POLICIES
+from spinney.missing import POLICIES
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
@@ -158,7 +158,7 @@ def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
     recipe = Recipe(
         "drawn",
         criterion,
-        "binary" if two_branches else draw(st.sampled_from(GROUPINGS)),
+        "binary" if two_branches else draw(st.sampled_from(("multiway", "binary"))),
         draw(st.sampled_from(sorted(POLICIES))),
     )
     if not limited:

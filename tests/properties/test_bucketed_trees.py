@@ -10,7 +10,8 @@ from spinney.buckets import METHODS
 from spinney.export.json import from_json, to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
-from spinney.missing import GROUPINGS, POLICIES
+from spinney.missing import POLICIES
+from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
@@ -30,7 +31,7 @@ def tables(draw: st.DrawFn):
 @given(
     tables(),
     st.sampled_from(sorted(METHODS)),
-    st.sampled_from(GROUPINGS),
+    st.sampled_from(("multiway", "binary")),
     st.sampled_from(sorted(POLICIES)),
     st.integers(2, 4),
 )
@@ -115,3 +116,33 @@ def test_intervals_are_kept_and_asked_in_duckdb(tmp_path, missing):
     paths = model.decision_path(str(path)).sum(axis=0)
     assert np.asarray(paths).ravel() == pytest.approx([n.weight for n in model.tree])
     assert "3.33333333333 < x ≤ 5.66666666667" in model.rules().text()
+
+
+@given(tables(), st.sampled_from(sorted(POLICIES)), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_merged_trees_route_their_own_rows(table, missing, exhaustive):
+    numbers, classes = table
+    recipe = RECIPES["chaid"].changed(
+        missing=missing,
+        exhaustive=exhaustive,
+        alpha_split=1.0,
+        min_samples_split=2,
+        min_samples_leaf=1,
+    )
+    columns = [np.array([np.nan if x is None else x for x in c]) for c in numbers]
+    codes = np.array([-1 if x is None else int(x) % 3 for x in numbers[0]])
+    attributes = (
+        Attribute("x0", "numeric"),
+        Attribute("x1", "numeric"),
+        Attribute("c", "nominal", (0, 1, 2)),
+    )
+    schema = Schema(attributes, Target("y", ("a", "b")))
+    source = MemorySource(schema, [*columns, codes], classes=np.array(classes))
+    tree = grow_tree(source, recipe)
+    reached = np.zeros(len(tree))
+    for entries in flatten(tree).visits([*columns, codes], len(classes)):
+        np.add.at(reached, entries.nodes, entries.weights)
+    np.testing.assert_allclose(reached, [node.weight for node in tree], rtol=1e-9)
+    for node in tree:
+        for candidate in node.candidates:
+            assert 0 <= candidate.p_value <= 1
