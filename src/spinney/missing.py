@@ -49,18 +49,22 @@ def ways_to_branch(
     grouping: str,
     policy: "Policy",
     limited: bool = False,
+    step: float = 0.0,
 ) -> Groupings | None:
     """Return the ways to branch on an attribute, missing rows placed by the policy.
 
     None where there is nothing to choose: fewer than two values. ``limited`` says
     that branches need a least weight, so that not every grouping is allowed, or that
     nothing is known of the criterion, so that the best one need not be a prefix.
+    ``step`` is how far apart two numbers must be for a threshold between them.
     """
     absent = bool(table.missing_rows.any())
     free = not limited and not (absent and policy.moves)
 
     def known(counts: CountTable) -> Groupings | None:
-        if attribute.kind != "nominal":
+        if attribute.kind == "numeric":
+            return thresholds(counts, step=step)
+        if attribute.kind == "ordinal":
             return thresholds(counts)
         if grouping == "binary":
             return subsets(counts, free=free)

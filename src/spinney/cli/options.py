@@ -27,20 +27,27 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 OPTION_NAMES = {"missing": "--missing-policy", "ties": "--tie", "force": "--split-by"}
 SAME_NAMES = {
     "class_weight",
+    "confidence",
     "criterion",
     "encoding",
     "format",
     "grouping",
+    "m",
     "max_depth",
     "max_leaves",
+    "min_cut_share",
     "min_gain",
     "min_samples_leaf",
     "min_samples_split",
+    "min_step",
     "min_weight_fraction_leaf",
     "node",
     "ordinal",
+    "probability",
+    "pruning",
     "recipe",
     "source",
+    "thresholds",
 }
 
 

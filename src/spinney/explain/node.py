@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import Floats, equal_to_best
+from spinney.costs import altered_priors
+from spinney.counts import TOLERANCE, Floats, equal_to_best
 from spinney.criteria import Criterion, gain_ratio, split_information, variance
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
 from spinney.model import Model
 from spinney.schema import Target
-from spinney.search import compete
+from spinney.search import average_gain, compete
 from spinney.split import Groups, Split, Threshold
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
@@ -55,7 +56,11 @@ class ValueLine:
 
 @dataclass(frozen=True, slots=True)
 class CandidateLines:
-    """One attribute's best split, with every figure of its merit."""
+    """One attribute's best split, with every figure of its merit.
+
+    ``correction`` is what the gain of a threshold pays for having been chosen among
+    others; ``gain`` and ``gain_ratio`` are those before it, ``merit`` is after it.
+    """
 
     attribute: str
     branches: tuple[BranchLine, ...]
@@ -66,6 +71,7 @@ class CandidateLines:
     known_share: float
     known_impurity: float | None
     gain: float
+    correction: float
     split_information: float
     gain_ratio: float
     merit: float
@@ -118,8 +124,9 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         raise ParameterError(msg)
     node = tree.nodes[number]
     criterion = model.recipe.measure(numeric=tree.schema.target.is_numeric)
-    able = set(compete(node.candidates, criterion)) if node.candidates else set()
-    gains = [candidate.gain for candidate in node.candidates]
+    recipe, total = model.recipe, tree.root.weight
+    able = set(compete(node.candidates, tree.schema, recipe=recipe, total=total))
+    average = average_gain(node.candidates, tree.schema, recipe=recipe, total=total)
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
     return NodeExplanation(
@@ -134,7 +141,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         criterion=criterion.name,
         impurity_name=criterion.impurity_name,
         impurity=_impurity(criterion, node.weights),
-        average_gain=float(np.mean(gains)) if criterion.average and gains else None,
+        average_gain=average if criterion.average and average < np.inf else None,
         min_gain=model.recipe.min_gain,
         candidates=tuple(
             _candidate_lines(tree, node, candidate, criterion, competes=place in able)
@@ -184,6 +191,7 @@ def _candidate_lines(
     )
     grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
     goes = split.branch_of(table.values)
+    correction = _correction(tree, candidate, criterion)
     values = tuple(
         ValueLine(attribute.values[int(code)], int(goes[place]), shown_as(weights))
         for place, (code, weights) in enumerate(
@@ -204,7 +212,8 @@ def _candidate_lines(
         ),
         known_share=counts.known_share,
         known_impurity=_impurity(criterion, counts.total),
-        gain=candidate.gain,
+        gain=candidate.gain + correction,
+        correction=correction,
         split_information=float(split_information(counts)),
         gain_ratio=0.0 if counts.is_moments else float(gain_ratio(counts)),
         merit=candidate.merit,
@@ -214,6 +223,16 @@ def _candidate_lines(
         exact=candidate.exact,
         threshold=_threshold(split),
     )
+
+
+def _correction(tree: Tree, candidate: Candidate, criterion: Criterion) -> float:
+    """Return what the gain of a threshold paid for having been chosen."""
+    if not criterion.bits or not isinstance(candidate.split, Threshold):
+        return 0.0
+    costs = tree.schema.target.costs
+    altered = None if costs is None else altered_priors(tree.root.weights, costs)
+    gain = float(criterion.gain(candidate.branches.scaled(altered)))
+    return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
 
 
 def _impurity(criterion: Criterion, weights: Floats) -> float | None:
