@@ -26,7 +26,7 @@ STEPS = 1000
 
 _NAMED = {
     "thresholds": ("midpoint", "observed"),
-    "pruning": ("none", "error-based"),
+    "pruning": ("none", "collapse", "error-based"),
     "probability": ("frequency", "laplace", "m-estimate"),
 }
 
@@ -87,8 +87,10 @@ class Recipe:
     thresholds : {"midpoint", "observed"}
         Whether a threshold is the midpoint of its neighbours, or the greatest value
         of the whole training table that is not above it (C4.5).
-    pruning : {"none", "error-based"}
-        What is done to the grown tree; see :mod:`spinney.prune`.
+    pruning : {"none", "collapse", "error-based"}
+        What is done to the grown tree: nothing; subtrees that make no fewer training
+        errors than a leaf become one; that, and C4.5's pruning by the errors to be
+        expected. See :mod:`spinney.prune`. Only where the target has classes.
     confidence : float
         The confidence level of error-based pruning, at most 0.5; less prunes more.
     raising : bool

@@ -93,7 +93,7 @@ def _load(path: str) -> "ReadableTree":
 )
 @click.option("--min-step", type=float, help="Least distance that a threshold parts.")
 @click.option("--thresholds", help="midpoint or observed.")
-@click.option("--pruning", help="Of the grown tree: none or error-based.")
+@click.option("--pruning", help="none, collapse or error-based.")
 @click.option("--confidence", type=float, help="Of error-based pruning, such as 0.25.")
 @click.option(
     "--raising/--no-raising",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spinney.counts import Floats
 from spinney.errors import refuse_unknown
 from spinney.model import PruneStep
-from spinney.prune.error_based import error_based
+from spinney.prune.error_based import collapsed, error_based
 from spinney.prune.pre_pruning import pre_pruning
 from spinney.prune.reduced_error import reduced_error
 from spinney.prune.validation import validate
@@ -21,7 +21,7 @@ __all__ = ["METHODS", "PruneStep", "Pruned", "pruned", "pruned_after_growing"]
 METHODS = {"reduced-error": reduced_error, "pre-pruning": pre_pruning}
 
 # By what recipes call them: methods that need no rows but those of the tree.
-AFTER_GROWING = {"error-based": error_based}
+AFTER_GROWING = {"collapse": collapsed, "error-based": error_based}
 
 
 class Pruned(NamedTuple):

@@ -28,7 +28,7 @@ from spinney.recipe import Recipe
 from spinney.sources.base import Source
 from spinney.tree import Tree
 
-__all__ = ["error_based", "estimated_errors"]
+__all__ = ["collapsed", "error_based", "estimated_errors"]
 
 # J48's: what counts as no fewer training errors, as no worse, and as equal.
 COLLAPSE_SLACK = 1e-3
@@ -53,6 +53,22 @@ def error_based(
     pruner = _Pruner(tree, Rows(tree, source, recipe, class_weights), recipe)
     pruner.collapse()
     pruner.prune()
+    return finished(pruner.root, tree, recipe), tuple(pruner.steps)
+
+
+def collapsed(
+    tree: Tree,
+    source: Source,
+    *,
+    recipe: Recipe,
+    class_weights: Floats | None = None,
+) -> tuple[Tree, tuple[PruneStep, ...]]:
+    """Return the tree whose subtrees all make fewer training errors than a leaf.
+
+    It is all that J48 does to a tree that it calls unpruned.
+    """
+    pruner = _Pruner(tree, Rows(tree, source, recipe, class_weights), recipe)
+    pruner.collapse()
     return finished(pruner.root, tree, recipe), tuple(pruner.steps)
 
 
