@@ -170,4 +170,8 @@ def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
         min_samples_leaf=draw(st.sampled_from((0, 1, 1, 1, 2, 2.5))),
         min_weight_fraction_leaf=draw(st.sampled_from((0.0, 0.0, 0.0, 0.12))),
         min_gain=draw(st.sampled_from((0.0, 0.0, 1e-6, 0.0437))),
+        mdl_correction=draw(st.booleans()),
+        min_cut_share=draw(st.sampled_from((0.0, 0.1, 0.7))),
+        min_step=draw(st.sampled_from((0.0, 0.0, 1e-5, 0.002))),
+        thresholds=draw(st.sampled_from(("midpoint", "observed"))),
     )

@@ -127,17 +127,20 @@ def _two_sides(table: CountTable, left: Floats, left_rows: Integers) -> CountTab
     )
 
 
-def thresholds(table: CountTable) -> Groupings | None:
-    """Return the cuts between neighbouring values; None if there is one value."""
+def thresholds(table: CountTable, *, step: float = 0.0) -> Groupings | None:
+    """Return the cuts between neighbours more than ``step`` apart; None without any."""
     values = table.values
-    if len(values) < 2:
+    cuts = np.flatnonzero(values[:-1] + step < values[1:])
+    if len(cuts) == 0:
         return None
-    left = table.weights.cumsum(axis=0)[:-1]
-    left_rows = table.rows.cumsum(axis=0)[:-1]
-    return Groupings(
-        _two_sides(table, left, left_rows),
-        lambda way: midpoint(float(values[way]), float(values[way + 1])),
-    )
+    left = table.weights.cumsum(axis=0)[cuts]
+    left_rows = table.rows.cumsum(axis=0)[cuts]
+
+    def sides(way: int) -> float:
+        low, high = values[cuts[way]], values[cuts[way] + 1]
+        return midpoint(float(low), float(high))
+
+    return Groupings(_two_sides(table, left, left_rows), sides)
 
 
 def multiway(table: CountTable, codes: Integers) -> Groupings | None:

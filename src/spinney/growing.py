@@ -14,6 +14,7 @@ from spinney.files.advice import identifier_warning, is_identifier
 from spinney.learner import grow_tree
 from spinney.model import Fingerprint, Model
 from spinney.options import options_of
+from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe
 from spinney.relation import is_relation
 from spinney.schema import Target
@@ -50,9 +51,16 @@ def grow_model(
     recipe: Recipe,
     **said: Any,
 ) -> Model:
-    """Grow over a source; what is said beside the recipe is for ``options_of``."""
+    """Grow over a source, and prune as the recipe says.
+
+    What is said beside the recipe is for ``options_of``.
+    """
     options = options_of(source, recipe=recipe, **said)
-    return Model(grow_tree(source, recipe, options), recipe, fingerprint)
+    tree = grow_tree(source, recipe, options)
+    tree, steps = pruned_after_growing(
+        tree, source, recipe=recipe, class_weights=options.class_weights
+    )
+    return Model(tree, recipe, fingerprint, steps)
 
 
 def grow_from(

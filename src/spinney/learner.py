@@ -24,6 +24,7 @@ No row is ever seen here, and nothing recurs.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,12 +32,16 @@ from spinney.buckets import cuts_of
 from spinney.costs import altered_priors, labels_of
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.errors import ParameterError, warn
+from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
-from spinney.schema import Schema, Target
+from spinney.schema import Schema
 from spinney.search import Decision, decide
 from spinney.sources.base import ROOT, Request, Source, Totals
 from spinney.split import Groups, Split, Threshold, arriving, describe
 from spinney.tree import Candidate, Node, Reason, Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Options", "grow_tree"]
 
@@ -127,6 +132,7 @@ class _Learner:
         self.reached: set[tuple[str, ...]] = set()
         self.cuts: dict[int, Floats] = {}
         self.altered: Floats | None = None
+        self.observed: dict[int, NDArray[Any]] = {}
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
@@ -141,7 +147,7 @@ class _Learner:
                     heappush(open_nodes, (self.urgency(node), node.number, node))
             families = [self.split(node) for node in self.take(open_nodes)]
         self.warn_unreached()
-        return finish(root, self.schema)
+        return finish(root, self.schema, self.recipe)
 
     def plant(self) -> Growing:
         """Return the root."""
@@ -209,6 +215,8 @@ class _Learner:
     def decide(self, node: Growing) -> None:
         """Find a node's best split, or the reason why there is none."""
         assert node.tables is not None
+        if node.parent is None:
+            self.observed = {p: table.values for p, table in node.tables.items()}
         scale = self.options.class_weights
         forced = self.options.forced.get(node.path)
         node.forced = forced is not None
@@ -223,6 +231,7 @@ class _Learner:
             cuts=self.cuts,
             altered=self.altered,
             paid={split.attribute for split, _ in steps_to(node)},
+            observed=self.observed,
         )
         if not node.is_open:
             node.tables = None
@@ -283,10 +292,8 @@ class _Learner:
 
     def children_of(self, node: Growing, *, whole: bool) -> list[Growing]:
         """Return the children with the counts that the split gives them."""
-        split, branches = node.candidate.split, node.candidate.branches
-        shares = np.array(split.shares)[:, None]
-        weights = branches.weights + shares * branches.missing
-        rows = branches.rows + (shares > 0) * branches.missing_rows
+        split = node.candidate.split
+        weights, rows = node.candidate.shared_out()
         used = self.recipe.grouping == "multiway" and is_multiway(split)
         attributes = tuple(
             place for place in node.attributes if not used or place != split.attribute
@@ -390,14 +397,7 @@ def is_pure(totals: Totals) -> bool:
     return bool(second - first * first / weight <= TOLERANCE * second)
 
 
-def outputs_of(totals: Totals, target: Target) -> Floats:
-    """Return what a node predicts: the share of each class, or the mean."""
-    if target.origin is None:
-        return np.asarray(totals.weights / totals.weights.sum())
-    return np.array([target.origin + totals.weights[1] / totals.weights[0]])
-
-
-def finish(root: Growing, schema: Schema) -> Tree:
+def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
     """Turn growing nodes into finished ones, numbered in printing order."""
     order: list[Growing] = []
     stack = [root]
@@ -413,7 +413,12 @@ def finish(root: Growing, schema: Schema) -> Tree:
         if parent is not None and not node.totals.rows.any():
             outputs = nodes[parent].distribution
         else:
-            outputs = outputs_of(node.totals, schema.target)
+            outputs = outputs_of(
+                weights,
+                schema.target,
+                recipe=recipe,
+                everything=root.totals.weights,
+            )
         nodes.append(
             Node(
                 number,

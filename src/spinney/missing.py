@@ -62,6 +62,7 @@ def ways_to_branch(
     policy: "Policy",
     limited: bool = False,
     merging: Merging | None = None,
+    step: float = 0.0,
 ) -> Groupings | None:
     """Return the ways to branch on an attribute, missing rows placed by the policy.
 
@@ -71,6 +72,7 @@ def ways_to_branch(
     None where there is nothing to choose: fewer than two values. ``limited`` says
     that branches need a least weight, so that not every grouping is allowed, or that
     nothing is known of the criterion, so that the best one need not be a prefix.
+    ``step`` is how far apart two numbers must be for a threshold between them.
     """
     absent = bool(table.missing_rows.any())
     free = not limited and not (absent and policy.moves)
@@ -78,7 +80,9 @@ def ways_to_branch(
     def known(counts: CountTable) -> Groupings | None:
         if grouping == "merge" and attribute.kind != "numeric":
             return merged_ways(counts, attribute.kind, merging)
-        if attribute.kind != "nominal":
+        if attribute.kind == "numeric":
+            return thresholds(counts, step=step)
+        if attribute.kind == "ordinal":
             return thresholds(counts)
         if grouping == "binary":
             return subsets(counts, free=free)

@@ -255,7 +255,8 @@ class ReadableTree:
             classes=target.encode(table[target.name]),
             method=method,
         )
-        return Model(result.tree, model.recipe, model.fingerprint), result.steps
+        new = Model(result.tree, model.recipe, model.fingerprint, result.steps)
+        return new, result.steps
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Save the model to a file; :func:`spinney.load` reads it back."""

@@ -6,6 +6,7 @@ from sys import float_info
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.buckets import METHODS as BUCKETINGS
 from spinney.counts import CountTable
@@ -19,6 +20,16 @@ __all__ = ["RECIPES", "SETTINGS", "Named", "Recipe", "recipe_named"]
 
 Named = str | Callable[[CountTable], Any]
 """The name of a criterion, or a user's own function."""
+
+# C4.5 asks for no more than 25 rows a side, however large the node is.
+MOST_IN_SIDE = 25.0
+STEPS = 1000
+
+_NAMED = {
+    "thresholds": ("midpoint", "observed"),
+    "pruning": ("none", "collapse", "error-based"),
+    "probability": ("frequency", "laplace", "m-estimate"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,35 @@ class Recipe:
     min_gain : float
         The least gain of a split. 0 allows splits that gain nothing by
         themselves, as the textbook algorithm does.
+    mdl_correction : bool
+        Whether the gain of a threshold, where it is counted in bits, is reduced by
+        log₂(thresholds tried) / weight of the node: the cost of saying which one
+        was taken (Quinlan 1996).
+    min_cut_share : float
+        The least weight of both sides of a threshold as a share of the average
+        weight of a class; no more than 25, no less than ``min_samples_leaf``.
+        C4.5 has 0.1. Only where the target has classes.
+    min_step : float
+        How far apart two neighbouring numbers must be for a threshold between them;
+        C4.5 has 0.00001. It is not asked of a column whose values span less than
+        1000 steps: that one is measured in another unit.
+    thresholds : {"midpoint", "observed"}
+        Whether a threshold is the midpoint of its neighbours, or the greatest value
+        of the whole training table that is not above it (C4.5).
+    pruning : {"none", "collapse", "error-based"}
+        What is done to the grown tree: nothing; subtrees that make no fewer training
+        errors than a leaf become one; that, and C4.5's pruning by the errors to be
+        expected. See :mod:`spinney.prune`. Only where the target has classes.
+    confidence : float
+        The confidence level of error-based pruning, at most 0.5; less prunes more.
+    raising : bool
+        Whether error-based pruning may put a node's largest branch in its place.
+    probability : {"frequency", "laplace", "m-estimate"}
+        What a node predicts of each class: its share; (weight + 1) / (all + number
+        of classes); or (weight + m · share among all rows) / (all + m). The last
+        two pull small leaves towards the even, or the whole table's, distribution.
+    m : float
+        The weight of the whole table's distribution in an m-estimate.
 
     Examples
     --------
@@ -95,6 +135,15 @@ class Recipe:
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0
     min_gain: float = 0.0
+    mdl_correction: bool = False
+    min_cut_share: float = 0.0
+    min_step: float = 0.0
+    thresholds: str = "midpoint"
+    pruning: str = "none"
+    confidence: float = 0.25
+    raising: bool = True
+    probability: str = "frequency"
+    m: float = 2.0
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -118,9 +167,20 @@ class Recipe:
         _check_whole("max_leaves", self.max_leaves, least=1)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             _check_number(name, getattr(self, name))
-        _check_number(
-            "min_weight_fraction_leaf", self.min_weight_fraction_leaf, most=0.5
-        )
+        for name in ("min_step", "m"):
+            _check_number(name, getattr(self, name))
+        for name in ("min_weight_fraction_leaf", "confidence"):
+            _check_number(name, getattr(self, name), most=0.5)
+        _check_number("min_cut_share", self.min_cut_share, most=1.0)
+        if not self.confidence > 0:
+            msg = f"confidence={self.confidence!r} must be above 0; C4.5 has 0.25"
+            raise ParameterError(msg)
+        for name in ("mdl_correction", "raising"):
+            _check_choice(name, getattr(self, name))
+        for name, known in _NAMED.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in known:
+                refuse_unknown(name, value, known)
 
     @property
     def bucketing(self) -> str | None:
@@ -150,6 +210,22 @@ class Recipe:
         """Return the least weight of a branch, where all rows weigh ``total``."""
         least = self.min_samples_leaf if self.min_samples_leaf > 1 else 0.0
         return max(least, self.min_weight_fraction_leaf * total)
+
+    def least_side(self, known: float, n_classes: int) -> float:
+        """Return the least weight of a threshold's side, of a ``known`` weight.
+
+        >>> RECIPES["c4.5"].least_side(150, 3), RECIPES["c4.5"].least_side(14, 2)
+        (5.0, 0.7000000000000001)
+        """
+        return min(self.min_cut_share * known / n_classes, MOST_IN_SIDE)
+
+    def step_of(self, values: NDArray[Any] | None) -> float:
+        """Return the least step between numbers, where all of a column are these."""
+        if values is None or not len(values):
+            return self.min_step
+        with np.errstate(over="ignore"):
+            few = values[-1] - values[0] < STEPS * self.min_step
+        return 0.0 if few else self.min_step
 
     def measure(self, *, numeric: bool) -> Criterion:
         """Return the criterion for classes, or for a numeric target."""
@@ -194,6 +270,12 @@ def _check_branches(criterion: Criterion, grouping: str) -> None:
         raise ParameterError(msg)
 
 
+def _check_choice(name: str, value: object) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        msg = f"{name}={value!r} must be True or False"
+        raise ParameterError(msg)
+
+
 def _check_whole(name: str, value: object, *, least: int) -> None:
     if value is None:
         return
@@ -220,8 +302,8 @@ RECIPES = {
     recipe.name: recipe
     for recipe in (
         Recipe("id3", "gain", "multiway", "fractional", "variance"),
-        # C4.5 does not split where nothing is gained (its notion of nothing is
-        # J48's 1e-6), nor where fewer than two branches would hold two rows.
+        # C4.5 release 8 as J48 has it: no split where nothing is gained (and
+        # nothing is 1e-6), nor where fewer than two branches would hold two rows.
         Recipe(
             "c4.5",
             "gain_ratio",
@@ -230,6 +312,11 @@ RECIPES = {
             "variance",
             min_samples_leaf=2,
             min_gain=1e-6,
+            mdl_correction=True,
+            min_cut_share=0.1,
+            min_step=1e-5,
+            thresholds="observed",
+            pruning="error-based",
         ),
         Recipe("cart", "gini", "binary", "branch"),
         # The limits are those of R's CHAID: small groups make poor tests.

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats
+from spinney.counts import CountTable, Floats, Integers
 from spinney.schema import Schema
 from spinney.split import Groups, Split, arriving, branch_table, describe
 from spinney.table import Value
@@ -74,6 +74,13 @@ class Candidate:
     def branches(self) -> CountTable:
         """The counts by branch."""
         return branch_table(self.table, self.split)
+
+    def shared_out(self) -> tuple[Floats, Integers]:
+        """Return the weights and rows of the children, divided rows by their parts."""
+        branches = self.branches
+        shares = np.array(self.split.shares)[:, None]
+        weights = branches.weights + shares * branches.missing
+        return weights, branches.rows + (shares > 0) * branches.missing_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

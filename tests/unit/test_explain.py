@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import naive
 from tests.models import FINGERPRINT, chain_model, mixed_model, textbook_model
-from tests.naive_criteria import GAINS, IMPURITIES, MERITS, gain_ratio
+from tests.naive_criteria import (
+    GAINS,
+    IMPURITIES,
+    MERITS,
+    gain_ratio,
+    split_information,
+)
 from tests.strategies import cells_of, recipes, tables
 
 import spinney
@@ -68,11 +74,16 @@ def test_the_figures_of_every_node_are_those_that_decided(table, recipe):
             assert [line.impurity for line in lines.branches] == [
                 close(impurity(weights)) for weights in branches
             ]
-            assert lines.gain == close(stored.gain)
+            assert lines.gain - lines.correction == close(stored.gain)
             assert lines.gain == close(gain_of(branches, absent))
             assert lines.gain_ratio == close(gain_ratio(branches, absent))
             assert lines.merit == close(stored.merit)
-            assert lines.merit == close(merit_of(branches, absent))
+            merit = merit_of(branches, absent)
+            if lines.correction:
+                merit = stored.gain
+            if lines.correction and recipe.criterion == "gain_ratio":
+                merit /= split_information(branches, absent)
+            assert lines.merit == close(merit)
         check_choice(told, node.chosen)
         check_text(told)
 
@@ -89,7 +100,11 @@ def check_choice(told: NodeExplanation, chosen: int | None) -> None:
     assert winner.merit == close(max(able))
     if told.average_gain is not None:
         for lines in told.candidates:
-            assert lines.competes == (lines.gain >= told.average_gain - 1e-12)
+            gain = lines.gain - lines.correction
+            # Thresholds whose gain went on the correction do not compete either.
+            paid = not lines.correction or gain > told.min_gain
+            average = told.average_gain - 1e-3 - 1e-12
+            assert lines.competes == (gain >= average and paid)
 
 
 def check_text(told: NodeExplanation) -> None:

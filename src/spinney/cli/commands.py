@@ -83,6 +83,27 @@ def _load(path: str) -> "ReadableTree":
     "--min-weight-fraction-leaf", type=float, help="The same as a share of all rows."
 )
 @click.option("--min-gain", type=float, help="Least gain of a split.")
+@click.option(
+    "--mdl-correction/--no-mdl-correction",
+    default=None,
+    help="Whether a threshold's gain pays for the choice among thresholds.",
+)
+@click.option(
+    "--min-cut-share",
+    type=float,
+    help="Least weight of a threshold's side, as a share of a class's average weight.",
+)
+@click.option("--min-step", type=float, help="Least distance that a threshold parts.")
+@click.option("--thresholds", help="midpoint or observed.")
+@click.option("--pruning", help="none, collapse or error-based.")
+@click.option("--confidence", type=float, help="Of error-based pruning, such as 0.25.")
+@click.option(
+    "--raising/--no-raising",
+    default=None,
+    help="Whether pruning may put a branch in its node's place.",
+)
+@click.option("--probability", help="frequency, laplace or m-estimate.")
+@click.option("--m", type=float, help="Weight of all rows in an m-estimate.")
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(
     "--class-weight",

@@ -31,6 +31,16 @@ class Criterion:
         Chooses among attributes.
     average : bool
         Only attributes whose gain is at least the average compete (C4.5).
+    slack : float
+        By how much a gain may be below the average.
+    many_values : float
+        A nominal attribute with at least this share of values, counted by the
+        weight of all rows, does not count in the average, unless all are such.
+    bits : bool
+        Whether gains are bits, so that the cost of naming a threshold can be taken
+        off them.
+    per : function of a count table, optional
+        What the gain is divided by to give the merit.
     impurity_name, merit_name : str
         How ``explain`` calls them.
     numeric : bool, optional
@@ -64,6 +74,10 @@ class Criterion:
     decreases: bool = True
     chance: bool = False
     working: Working | None = None
+    slack: float = 0.0
+    many_values: float = 1.0
+    bits: bool = False
+    per: Measure | None = None
 
     def suits(self, *, numeric: bool) -> bool:
         """Return whether it is for such a target."""

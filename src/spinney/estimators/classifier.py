@@ -41,7 +41,9 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         The learner; see :class:`spinney.Recipe`.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+min_samples_leaf, min_weight_fraction_leaf, min_gain, mdl_correction, \
+min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m \
+: optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
@@ -66,6 +68,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         The classes.
     model_ : Model
         The tree with its recipe and origin; :attr:`tree` is short for its tree.
+    pruning_ : tuple of PruneStep
+        What pruning did, in the order in which it was done.
 
     Examples
     --------
@@ -99,6 +103,15 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         min_samples_leaf: float | None = None,
         min_weight_fraction_leaf: float | None = None,
         min_gain: float | None = None,
+        mdl_correction: bool | None = None,
+        min_cut_share: float | None = None,
+        min_step: float | None = None,
+        thresholds: str | None = None,
+        pruning: str | None = None,
+        confidence: float | None = None,
+        raising: bool | None = None,
+        probability: str | None = None,
+        m: float | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
         priors: Mapping[Value, float] | None = None,
         cost_matrix: Costs | None = None,
@@ -122,6 +135,15 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_gain = min_gain
+        self.mdl_correction = mdl_correction
+        self.min_cut_share = min_cut_share
+        self.min_step = min_step
+        self.thresholds = thresholds
+        self.pruning = pruning
+        self.confidence = confidence
+        self.raising = raising
+        self.probability = probability
+        self.m = m
         self.class_weight = class_weight
         self.priors = priors
         self.cost_matrix = cost_matrix

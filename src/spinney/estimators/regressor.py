@@ -65,6 +65,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         min_samples_leaf: float | None = None,
         min_weight_fraction_leaf: float | None = None,
         min_gain: float | None = None,
+        min_step: float | None = None,
+        thresholds: str | None = None,
         test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
@@ -85,6 +87,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_gain = min_gain
+        self.min_step = min_step
+        self.thresholds = thresholds
         self.test_costs = test_costs
         self.ties = ties
         self.force = force

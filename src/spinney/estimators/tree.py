@@ -90,6 +90,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
             **self._options(),
         )
         self._adopt(model)
+        self.pruning_ = model.steps
 
     def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
         """Return the target that y is, and each row's class or number."""
@@ -104,7 +105,8 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         }
 
     def _recipe(self) -> Recipe:
-        settings = {name: getattr(self, name) for name in SETTINGS}
+        # What is about classes only is no parameter of a tree for numbers.
+        settings = {name: getattr(self, name, None) for name in SETTINGS}
         return recipe_named(self.recipe).changed(**settings)
 
     def _grown(self) -> Model:
@@ -118,6 +120,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         """Take a model that reads tables by the names of columns."""
         self._by_name = True
         self._adopt(model)
+        self.pruning_ = model.steps
         return self
 
     # Reading tables

@@ -16,7 +16,7 @@ from spinney.errors import ParameterError
 from spinney.explain.text import node_text
 from spinney.model import Model
 from spinney.schema import Target
-from spinney.search import compete, is_significant
+from spinney.search import average_gain, compete, is_significant
 from spinney.split import Groups, Split, Threshold
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
@@ -56,7 +56,11 @@ class ValueLine:
 
 @dataclass(frozen=True, slots=True)
 class CandidateLines:
-    """One attribute's best split, with every figure of its merit."""
+    """One attribute's best split, with every figure of its merit.
+
+    ``correction`` is what the gain of a threshold pays for having been chosen among
+    others; ``gain`` and ``gain_ratio`` are those before it, ``merit`` is after it.
+    """
 
     attribute: str
     branches: tuple[BranchLine, ...]
@@ -67,6 +71,7 @@ class CandidateLines:
     known_share: float
     known_impurity: float | None
     gain: float
+    correction: float
     split_information: float
     gain_ratio: float
     merit: float
@@ -121,10 +126,11 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         raise ParameterError(msg)
     node = tree.nodes[number]
     criterion = model.recipe.measure(numeric=tree.schema.target.is_numeric)
-    able = set(compete(node.candidates, criterion)) if node.candidates else set()
-    able = {p for p in able if is_significant(node.candidates[p], model.recipe)}
+    recipe, total = model.recipe, tree.root.weight
+    able = set(compete(node.candidates, tree.schema, recipe=recipe, total=total))
+    able = {p for p in able if is_significant(node.candidates[p], recipe)}
     altered = _altered(tree)
-    gains = [candidate.gain for candidate in node.candidates]
+    average = average_gain(node.candidates, tree.schema, recipe=recipe, total=total)
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
     return NodeExplanation(
@@ -142,7 +148,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             criterion, node.weights if altered is None else node.weights * altered
         ),
         altered=None if altered is None else tuple(altered.tolist()),
-        average_gain=float(np.mean(gains)) if criterion.average and gains else None,
+        average_gain=average if criterion.average and average < np.inf else None,
         min_gain=model.recipe.min_gain,
         candidates=tuple(
             _candidate_lines(
@@ -195,6 +201,7 @@ def _candidate_lines(
     )
     grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
     goes = split.branch_of(table.values)
+    correction = _correction(tree, candidate, criterion)
     values = tuple(
         ValueLine(attribute.values[int(code)], int(goes[place]), shown_as(weights))
         for place, (code, weights) in enumerate(
@@ -215,7 +222,8 @@ def _candidate_lines(
         ),
         known_share=counts.known_share,
         known_impurity=_impurity(criterion, counts.total),
-        gain=candidate.gain,
+        gain=candidate.gain + correction,
+        correction=correction,
         split_information=float(split_information(counts)),
         gain_ratio=0.0 if counts.is_moments else float(gain_ratio(counts)),
         merit=candidate.merit,
@@ -226,6 +234,16 @@ def _candidate_lines(
         exact=candidate.exact,
         threshold=_threshold(split),
     )
+
+
+def _correction(tree: Tree, candidate: Candidate, criterion: Criterion) -> float:
+    """Return what the gain of a threshold paid for having been chosen."""
+    if not criterion.bits or not isinstance(candidate.split, Threshold):
+        return 0.0
+    costs = tree.schema.target.costs
+    altered = None if costs is None else altered_priors(tree.root.weights, costs)
+    gain = float(criterion.gain(candidate.branches.scaled(altered)))
+    return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
 
 
 def _impurity(criterion: Criterion, weights: Floats) -> float | None:

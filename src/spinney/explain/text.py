@@ -119,14 +119,19 @@ def _further_lines(
     candidate: "CandidateLines", node: "NodeExplanation", impurity: str
 ) -> list[str]:
     lines = []
+    left = candidate.gain - candidate.correction
+    if candidate.correction:
+        lines.append(
+            f"less {candidate.correction:.3f}, the choice among thresholds: {left:.3f}"
+        )
     if impurity == "entropy":
         lines.append(
             f"split information {candidate.split_information:.3f}, "
-            f"gain ratio {candidate.gain_ratio:.3f}"
+            f"gain ratio {_ratio(candidate):.3f}"
         )
     if node.average_gain is not None and not candidate.competes:
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
-    if candidate.gain < node.min_gain:
+    if left < node.min_gain:
         lines.append(f"below the least gain {number_text(node.min_gain)}: out")
     if not candidate.exact:
         lines.append(
@@ -134,6 +139,13 @@ def _further_lines(
             "may exist"
         )
     return lines
+
+
+def _ratio(candidate: "CandidateLines") -> float:
+    """Return the gain ratio after the correction."""
+    if not candidate.correction:
+        return candidate.gain_ratio
+    return (candidate.gain - candidate.correction) / candidate.split_information
 
 
 def _counts(weights: tuple[float, ...]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ and written as escaped literals by one function where there is only a relation.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -185,11 +185,25 @@ class SqlSource:
         """Return the totals of all rows."""
         return self._totals
 
-    def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
+    def partition(
+        self,
+        node: int,
+        split: Split,
+        children: Mapping[int, int],
+        *,
+        keep: bool = False,
+    ) -> None:
         """Remember the paths of the children."""
-        path = self._paths[node] if node == ROOT else self._paths.pop(node)
+        path = self._paths[node]
+        if node != ROOT and not keep:
+            del self._paths[node]
         for branch, child in children.items():
             self._paths[child] = (*path, (split, branch))
+
+    def forget(self, nodes: Iterable[int]) -> None:
+        """Forget the paths of nodes."""
+        for node in nodes:
+            self._paths.pop(node, None)
 
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute, from one statement."""
