@@ -14,6 +14,7 @@ PAGES = (
     "docs/tables.md",
     "docs/growing.md",
     "docs/buckets.md",
+    "docs/c45.md",
     "docs/criteria.md",
     "docs/evaluation.md",
     "docs/model-files.md",

@@ -1,6 +1,7 @@
 """Trees as Weka prints them, and ours in the same words."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "confidence_0.1": {"confidence": 0.1},
 }
 
-Path_ = tuple[tuple[str, str, object], ...]
-Leaves = dict[Path_, tuple[str, float, float]]
+Steps = tuple[tuple[str, str, object], ...]
+Leaves = dict[Steps, tuple[str, float, float]]
 
 
 def value_of(text: str, sign: str) -> object:
@@ -53,7 +54,7 @@ def our_leaves(tree: Tree) -> Leaves:
             continue
         path: list[tuple[str, str, object]] = []
         steps = tree.path(leaf.number)
-        for node, child in zip(steps, steps[1:], strict=False):
+        for node, child in pairwise(steps):
             attribute = tree.schema.attributes[node.split.attribute]
             if isinstance(node.split, Groups):
                 (code,) = node.split.groups[child.branch]

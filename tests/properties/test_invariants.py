@@ -61,7 +61,8 @@ def test_a_weight_is_a_number_of_equal_rows(table: Rows, recipe: Recipe):
     assert other.root.n_rows == tree.root.weight
 
 
-@given(tables(), recipes(limited=False))
+# C4.5's average leaves attributes out that have many values for the weight of all rows.
+@given(tables(), recipes(limited=False).filter(lambda r: r.criterion != "gain_ratio"))
 @settings(max_examples=100, deadline=None)
 def test_trebled_weights_treble_the_counts_only(table: Rows, recipe: Recipe):
     # More rows are better evidence: tests and code lengths may choose otherwise.
