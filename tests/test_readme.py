@@ -19,6 +19,10 @@ PAGES = (
     "docs/evaluation.md",
     "docs/model-files.md",
     "docs/rulesets.md",
+    "docs/id3.md",
+    "docs/chaid.md",
+    "docs/regression.md",
+    "docs/costs.md",
 )
 
 

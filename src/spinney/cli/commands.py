@@ -11,6 +11,7 @@ from spinney.cli.options import (
     examples,
     file_options,
     json_option,
+    numbers_of,
     output_options,
     reading_options,
     text_options,
@@ -112,6 +113,23 @@ def _load(path: str) -> "ReadableTree":
     help='Multiply a class\'s weight; or "balanced". Repeatable.',
 )
 @click.option(
+    "--prior",
+    multiple=True,
+    metavar="CLASS=SHARE",
+    help="The share of all weight that a class is to have. Repeatable.",
+)
+@click.option(
+    "--costs",
+    metavar="FILE",
+    help="What errors cost: a CSV file of actual, predicted, cost.",
+)
+@click.option(
+    "--test-cost",
+    multiple=True,
+    metavar="COLUMN=COST",
+    help="What it costs to ask for a column. Repeatable.",
+)
+@click.option(
     "--tie", multiple=True, metavar="COLUMN", help="Wins ties, in order. Repeatable."
 )
 @click.option(
@@ -128,6 +146,7 @@ def _load(path: str) -> "ReadableTree":
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
     from spinney.declare import declarations_of
+    from spinney.files.cost_file import read_costs
     from spinney.files.model_file import save_model
     from spinney.growing import grow_from
     from spinney.readable import ReadableTree
@@ -143,6 +162,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     check_output(output, force=options["force"])
     # The shell's --missing is a marker of missing cells, as in most tools.
     settings = {**options, "missing": options["missing_policy"]}
+    costs = options["costs"]
     model = ReadableTree(
         grow_from(
             data,
@@ -162,6 +182,9 @@ def grow(data: str, target: str, **options: Any) -> None:
             format=options["format_"],
             encoding=options["encoding"],
             class_weight=class_weight_of(options["class_weight"]),
+            priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
+            cost_matrix=None if costs is None else read_costs(costs),
+            test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
             ties=options["tie"],
             force=_forced(options["split_by"]),
         )

@@ -18,6 +18,7 @@ __all__ = [
     "file_options",
     "in_shell_words",
     "json_option",
+    "numbers_of",
     "output_options",
     "reading_options",
     "text_options",
@@ -30,6 +31,8 @@ OPTION_NAMES = {
     "missing": "--missing-policy",
     "ties": "--tie",
     "force": "--split-by",
+    "priors": "--prior",
+    "test_costs": "--test-cost",
     "sizes": "--size",
     "recipes": "--recipe",
     "cost_matrix": "--costs",
@@ -128,21 +131,26 @@ def class_weight_of(given: tuple[str, ...]) -> Any:
     """Return class_weight as the library takes it."""
     if given == ("balanced",):
         return "balanced"
-    weights: dict[str, float] = {}
+    return numbers_of(given, "--class-weight", 'CLASS=NUMBER, or be "balanced"')
+
+
+def numbers_of(given: tuple[str, ...], option: str, form: str) -> Any:
+    """Return the numbers that a repeatable option gives to names; None if to none."""
+    numbers: dict[str, float] = {}
     for text in given:
-        label, sign, number = text.rpartition("=")
+        name, sign, digits = text.rpartition("=")
         try:
-            weight = float(number)
+            number = float(digits)
         except ValueError:
             sign = ""
         if not sign:
-            msg = f'--class-weight {text!r} must read CLASS=NUMBER, or be "balanced"'
+            msg = f"{option} {text!r} must read {form}"
             raise ParameterError(msg)
-        if label in weights:
-            msg = f"--class-weight {text!r}: that class has a weight: give it once"
+        if name in numbers:
+            msg = f"{option} {text!r}: {name!r} has a number: give it once"
             raise ParameterError(msg)
-        weights[label] = weight
-    return weights or None
+        numbers[name] = number
+    return numbers or None
 
 
 def check_output(output: str | None, *, force: bool) -> None:

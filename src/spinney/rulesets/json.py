@@ -31,7 +31,7 @@ FORMAT = "spinney-ruleset"
 FORMAT_VERSION = 1
 MAX_CHARACTERS = 1 << 30
 
-_SCHEMA = ("target", "classes", "origin", "attributes", "markers")
+_SCHEMA = ("target", "classes", "origin", "costs", "attributes", "markers")
 _RULE = (
     "order",
     "if",
