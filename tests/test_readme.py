@@ -13,6 +13,7 @@ PAGES = (
     "README.md",
     "docs/tables.md",
     "docs/growing.md",
+    "docs/pruning.md",
     "docs/buckets.md",
     "docs/c45.md",
     "docs/criteria.md",

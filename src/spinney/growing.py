@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from spinney._version import __version__
-from spinney.counts import Floats
 from spinney.declare import Declarations
 from spinney.errors import DataError, ParameterError, refuse_unknown, warn
 from spinney.files import OpenRelation, opened_relation, read_table, table_warnings
@@ -27,7 +26,7 @@ from spinney.sources.sql_schema import (
     schema_of,
     target_column,
 )
-from spinney.table import Column, Table
+from spinney.table import Table
 from spinney.training import (
     as_target,
     check_classes,
@@ -36,10 +35,11 @@ from spinney.training import (
     check_target,
     check_texts,
     missing_classes,
+    row_weights,
     training_set,
 )
 
-__all__ = ["SOURCES", "grow_from", "grow_model", "row_weights"]
+__all__ = ["SOURCES", "grow_from", "grow_model"]
 
 SOURCES = ("memory", "duckdb")
 
@@ -137,23 +137,6 @@ def _rows_in_memory(
         from_zero=recipe.measure(numeric=classes.is_numeric).from_zero,
     )
     return training.source(), training.fingerprint()
-
-
-def row_weights(column: Column) -> Floats:
-    """Return the cells of a weight column, or say why they cannot be weights."""
-    if column.kind != "numeric":
-        msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
-        raise DataError(msg)
-    odd = np.flatnonzero(~(column.cells >= 0))
-    if len(odd):
-        cell = column.cells[odd[0]]
-        found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
-        msg = (
-            f"weight {column.name!r} has {found} in row {odd[0] + 1}: weights must be "
-            "0 or greater"
-        )
-        raise DataError(msg)
-    return np.asarray(column.cells, dtype=np.float64)
 
 
 def _rows_in_duckdb(

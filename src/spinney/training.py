@@ -30,6 +30,7 @@ __all__ = [
     "check_total",
     "missing_classes",
     "origin_of",
+    "row_weights",
     "training_set",
 ]
 
@@ -225,6 +226,23 @@ def missing_classes(target: str, absent: int, n_rows: int) -> str:
     return (
         f"target {target!r}: {absent} of {n_rows} rows have no class and are left out"
     )
+
+
+def row_weights(column: Column) -> Floats:
+    """Return the cells of a weight column, or say why they cannot be weights."""
+    if column.kind != "numeric":
+        msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
+        raise DataError(msg)
+    odd = np.flatnonzero(~(column.cells >= 0))
+    if len(odd):
+        cell = column.cells[odd[0]]
+        found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
+        msg = (
+            f"weight {column.name!r} has {found} in row {odd[0] + 1}: weights must be "
+            "0 or greater"
+        )
+        raise DataError(msg)
+    return np.asarray(column.cells, dtype=np.float64)
 
 
 def check_target(table: Table, target: str) -> Column:

@@ -11,6 +11,7 @@ from spinney.cli.options import (
     examples,
     file_options,
     json_option,
+    load_readable,
     numbers_of,
     output_options,
     reading_options,
@@ -30,16 +31,6 @@ if TYPE_CHECKING:
     from spinney.readable import ReadableTree
 
 __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
-
-
-def _load(path: str) -> "ReadableTree":
-    from spinney.files.model_file import load_model
-    from spinney.readable import ReadableTree
-
-    if path == "-":
-        msg = "a model is not read from standard input: name its file"
-        raise ParameterError(msg)
-    return ReadableTree(load_model(path))
 
 
 @click.command(
@@ -240,7 +231,7 @@ def show(model: str, depth: int | None, *, ascii_: bool, json_: bool) -> None:
     if json_ and depth is not None:
         msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
         raise ParameterError(msg)
-    _show(_load(model), max_depth=depth, ascii_=ascii_, json_=json_)
+    _show(load_readable(model), max_depth=depth, ascii_=ascii_, json_=json_)
 
 
 @click.command(
@@ -275,7 +266,7 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
 
     plain, output, force = options["ascii_"], options["output"], options["force"]
     check_output(output, force=force)
-    loaded = _load(model)
+    loaded = load_readable(model)
     if simplify is None:
         check_alone(options)
         found: Any = loaded.rules()
@@ -316,7 +307,7 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
     if row is None and number is not None:
         msg = f"--row-number {number} says nothing alone: name its table by --row"
         raise ParameterError(msg)
-    loaded = _load(model)
+    loaded = load_readable(model)
     if row is None:
         found = loaded.explain(node=0 if node is None else node)
     else:
@@ -363,7 +354,7 @@ def predict(model: str, data: str, **options: Any) -> None:
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
-    loaded = _load(model)
+    loaded = load_readable(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
     for name, values in loaded.unseen(table).items():
         warn(unseen_warning(name, values))
@@ -395,7 +386,7 @@ def info(model: str | None, *, json_: bool) -> None:
     """Print what MODEL is and what it was grown on; without it, the versions here."""
     from spinney.cli.information import about_installation, about_model, as_lines
 
-    facts = about_installation() if model is None else about_model(_load(model))
+    facts = about_installation() if model is None else about_model(load_readable(model))
     if json_:
         write_data(as_json("info", facts))
     else:

@@ -68,7 +68,7 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         The classes.
     model_ : Model
         The tree with its recipe and origin; :attr:`tree` is short for its tree.
-    pruning_ : tuple of PruneStep
+    pruning_ : sequence of PruneStep
         What pruning did, in the order in which it was done.
 
     Examples
