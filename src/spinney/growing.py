@@ -11,6 +11,7 @@ from spinney.errors import DataError, ParameterError, refuse_unknown, warn
 from spinney.files import OpenRelation, opened_relation, read_table, table_warnings
 from spinney.files.advice import identifier_warning, is_identifier
 from spinney.learner import grow_tree
+from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
 from spinney.options import options_of
 from spinney.prune import pruned_after_growing
@@ -28,6 +29,7 @@ from spinney.sources.sql_schema import (
 )
 from spinney.table import Table
 from spinney.training import (
+    TrainingSet,
     as_target,
     check_classes,
     check_numbers,
@@ -49,18 +51,39 @@ def grow_model(
     fingerprint: Fingerprint,
     *,
     recipe: Recipe,
+    training: TrainingSet | None = None,
     **said: Any,
 ) -> Model:
     """Grow over a source, and prune as the recipe says.
 
-    What is said beside the recipe is for ``options_of``.
+    What is said beside the recipe is for ``options_of``. ``training`` are the rows
+    of the source, where they are at hand.
     """
     options = options_of(source, recipe=recipe, **said)
-    tree = grow_tree(source, recipe, options)
+    if recipe.needs_rows:
+        if training is None:
+            raise _no_rows(recipe)
+        lesson = Lesson(training, recipe, options)
+        tree = lesson.grow()
+        if recipe.pruning == "cost-complexity":
+            result = lesson.pruned(tree)
+            return Model(result.tree, recipe, fingerprint, tuple(result.steps))
+    else:
+        tree = grow_tree(source, recipe, options)
     tree, steps = pruned_after_growing(
         tree, source, recipe=recipe, class_weights=options.class_weights
     )
     return Model(tree, recipe, fingerprint, steps)
+
+
+def _no_rows(recipe: Recipe) -> ParameterError:
+    """Return the refusal of a recipe that looks at rows, where they stay away."""
+    what = "forest" if recipe.forest else "pruning"
+    return ParameterError(
+        f"{what}={getattr(recipe, what)!r} (recipe {recipe.name!r}) needs the rows, "
+        "and they stay in DuckDB: read them (source='memory'), or take "
+        "another recipe, such as 'c4.5'"
+    )
 
 
 def grow_from(
@@ -96,8 +119,14 @@ def grow_from(
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    rows, origin = _rows_in_memory(table, target, weight, declarations, recipe)
-    return grow_model(rows, origin, recipe=recipe, **options)
+    training = _rows_in_memory(table, target, weight, declarations, recipe)
+    return grow_model(
+        training.source(),
+        training.fingerprint(),
+        recipe=recipe,
+        training=training,
+        **options,
+    )
 
 
 def _counted_in_duckdb(data: Any, source: str | None, connection: Any) -> bool:
@@ -116,7 +145,7 @@ def _rows_in_memory(
     weight: str | None,
     declared: Declarations,
     recipe: Recipe,
-) -> tuple[Source, Fingerprint]:
+) -> TrainingSet:
     column = check_target(table, target)
     weights = None
     if weight is not None:
@@ -128,7 +157,7 @@ def _rows_in_memory(
     attributes = table.without((target, weight or ""))
     for warning in table_warnings(attributes, declared):
         warn(warning)
-    training = training_set(
+    return training_set(
         attributes,
         classes,
         classes=codes,
@@ -136,7 +165,6 @@ def _rows_in_memory(
         markers=declared.missing,
         from_zero=recipe.measure(numeric=classes.is_numeric).from_zero,
     )
-    return training.source(), training.fingerprint()
 
 
 def _rows_in_duckdb(

@@ -1,16 +1,15 @@
 """Pruning as users ask for it: tables are read, options checked, a method called."""
 
-import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from spinney.cost_matrix import cost_array
 from spinney.counts import Floats
-from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.learner import grow_tree
+from spinney.errors import DataError, ParameterError
+from spinney.lessons import Lesson
 from spinney.model import Model
 from spinney.options import options_of
 from spinney.prune import (
@@ -27,7 +26,6 @@ from spinney.prune import (
 )
 from spinney.recipe import Recipe
 from spinney.schema import Target
-from spinney.sources.memory import MemorySource
 from spinney.table import Table, Value
 from spinney.training import TrainingSet, check_target, row_weights
 from spinney.tree import Tree
@@ -178,7 +176,7 @@ def _choosing(
     grown_with: Mapping[str, Any],
 ) -> None:
     """Replace the training table, folds and seed by coded rows with their folds."""
-    rule = arguments.setdefault("rule", RULES[0])
+    rule = arguments.setdefault("rule", "1-se")
     if rule not in RULES:
         msg = f"rule={rule!r} is unknown: known: {', '.join(map(repr, RULES))}"
         raise ParameterError(msg)
@@ -253,30 +251,7 @@ def training_rows(
 ) -> TrainingRows:
     """Return rows with the way to grow on some of them, for cross-validation."""
     options = options_of(rows.source(), recipe=recipe, **grown_with)
-    own = np.ones(len(rows.classes)) if rows.weights is None else rows.weights
-    counted = own
-    if options.class_weights is not None:
-        counted = own * options.class_weights[rows.classes]
-
-    def regrow(mask: Any) -> Tree:
-        source = MemorySource(
-            rows.schema,
-            [cells[mask] for cells in rows.columns],
-            classes=rows.classes[mask],
-            weights=None if rows.weights is None else own[mask],
-        )
-        with warnings.catch_warnings():
-            # On fewer rows a forced path may lead nowhere: no concern of the user's.
-            warnings.simplefilter("ignore", SpinneyWarning)
-            try:
-                return grow_tree(source, recipe, options)
-            except ParameterError:
-                if not options.forced:
-                    raise
-        # Or its attribute has one value there: then the tree is grown freely.
-        return grow_tree(source, recipe, replace(options, forced={}))
-
-    return TrainingRows(rows.columns, rows.classes, counted, regrow)
+    return Lesson(rows, recipe, options).training_rows()
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:

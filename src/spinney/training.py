@@ -56,6 +56,22 @@ class TrainingSet:
         rows = len(self.classes)
         return float(rows if self.weights is None else self.weights.sum())
 
+    @property
+    def own_weights(self) -> Floats:
+        """The weight of each row."""
+        if self.weights is None:
+            return np.ones(len(self.classes))
+        return self.weights
+
+    def taken(self, rows: "NDArray[Any] | slice") -> "TrainingSet":
+        """Return some of the rows (a mask, positions or a slice)."""
+        return replace(
+            self,
+            columns=tuple(cells[rows] for cells in self.columns),
+            classes=self.classes[rows],
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
     def source(self) -> MemorySource:
         """Return the rows as a source in memory."""
         return MemorySource(

@@ -87,7 +87,14 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 )
 @click.option("--min-step", type=float, help="Least distance that a threshold parts.")
 @click.option("--thresholds", help="midpoint or observed.")
-@click.option("--pruning", help="none, collapse or error-based.")
+@click.option(
+    "--pruning",
+    help="none, collapse, error-based, cost-complexity, pessimistic, mdl or simplify.",
+)
+@click.option("--folds", type=int, help="Of cost-complexity pruning.")
+@click.option("--rule", help="Of cost-complexity pruning: 1-se, half-se or minimum.")
+@click.option("--forest", type=float, help="Share of a forest in the labels.")
+@click.option("--seed", type=int, help="Of the folds and the forest.")
 @click.option("--confidence", type=float, help="Of error-based pruning, such as 0.25.")
 @click.option(
     "--raising/--no-raising",

@@ -112,6 +112,10 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         raising: bool | None = None,
         probability: str | None = None,
         m: float | None = None,
+        folds: int | None = None,
+        rule: str | None = None,
+        forest: float | None = None,
+        seed: int | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
         priors: Mapping[Value, float] | None = None,
         cost_matrix: Costs | None = None,
@@ -144,6 +148,10 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         self.raising = raising
         self.probability = probability
         self.m = m
+        self.folds = folds
+        self.rule = rule
+        self.forest = forest
+        self.seed = seed
         self.class_weight = class_weight
         self.priors = priors
         self.cost_matrix = cost_matrix

@@ -67,6 +67,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         min_gain: float | None = None,
         min_step: float | None = None,
         thresholds: str | None = None,
+        pruning: str | None = None,
+        folds: int | None = None,
+        rule: str | None = None,
+        forest: float | None = None,
+        seed: int | None = None,
         test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
@@ -89,6 +94,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         self.min_gain = min_gain
         self.min_step = min_step
         self.thresholds = thresholds
+        self.pruning = pruning
+        self.folds = folds
+        self.rule = rule
+        self.forest = forest
+        self.seed = seed
         self.test_costs = test_costs
         self.ties = ties
         self.force = force

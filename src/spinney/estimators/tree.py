@@ -87,6 +87,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
             training.source(),
             training.fingerprint(),
             recipe=recipe,
+            training=training,
             **self._options(),
         )
         self._adopt(model)

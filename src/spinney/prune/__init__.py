@@ -37,6 +37,7 @@ __all__ = [
     "Subtree",
     "TrainingRows",
     "Validation",
+    "cost_complexity",
     "folds_of",
     "method_named",
     "pruned",
@@ -99,6 +100,7 @@ METHODS = {
 
 # By what recipes call them: methods that need no rows but those of the tree.
 AFTER_GROWING = {"collapse": collapsed, "error-based": error_based}
+BY_ITSELF = ("pessimistic", "mdl", "simplify")
 
 
 def pruned_after_growing(
@@ -112,7 +114,13 @@ def pruned_after_growing(
 
     Errors are those of classes: a tree that predicts numbers stays as it is.
     """
-    if recipe.pruning == "none" or tree.schema.target.is_numeric:
+    numeric = tree.schema.target.is_numeric
+    if recipe.pruning in BY_ITSELF:
+        if numeric and not METHODS[recipe.pruning].numeric:
+            return tree, ()
+        result = pruned(tree, recipe.pruning)
+        return result.tree, tuple(result.steps)
+    if recipe.pruning not in AFTER_GROWING or numeric:
         return tree, ()
     prune = AFTER_GROWING[recipe.pruning]
     return prune(tree, source, recipe=recipe, class_weights=class_weights)

@@ -14,7 +14,8 @@ from spinney.tree import Tree
 
 __all__ = ["RULES", "Sequence", "Subtree", "sequence_of"]
 
-RULES = ("1-se", "minimum")
+# How many standard errors from the least risk a smaller subtree may be.
+RULES = {"1-se": 1.0, "half-se": 0.5, "minimum": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,10 @@ class Sequence:
 
         Parameters
         ----------
-        rule : {"1-se", "minimum"}
+        rule : {"1-se", "half-se", "minimum"}
             ``"minimum"``: of the least cross-validated risk, the smallest subtree of
-            equals. ``"1-se"``: the smallest whose risk is within one standard error
-            of that one's.
+            equals. ``"1-se"`` and ``"half-se"``: the smallest whose risk is within
+            one standard error of that one's, or half of one.
         """
         if rule not in RULES:
             refuse_unknown("rule", rule, RULES)
@@ -117,10 +118,8 @@ class Sequence:
         least = float(errors.min())
         margin = TOLERANCE * max(1.0, least)
         place = int(np.flatnonzero(errors <= least + margin)[-1])
-        if rule == "1-se":
-            limit = least + float(self.subtrees[place].deviation or 0.0)
-            place = int(np.flatnonzero(errors <= limit + margin)[-1])
-        return place
+        limit = least + RULES[rule] * float(self.subtrees[place].deviation or 0.0)
+        return int(np.flatnonzero(errors <= limit + margin)[-1])
 
     def __str__(self) -> str:
         judged = self.subtrees[0].error is not None
