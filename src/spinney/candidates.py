@@ -17,6 +17,9 @@ subsets
     values are ordered, by the share or, with more classes, along the first
     principal component of their class shares (Coppersmith, Hong and Hosking 1999);
     that is good but not exact, and the candidate says so.
+ordered
+    two branches, cut from one order of all values that holds in the whole tree.
+    Values that are absent at the node stand in it too, so that every row has a side.
 """
 
 from collections.abc import Callable
@@ -31,6 +34,7 @@ __all__ = [
     "Groupings",
     "midpoint",
     "multiway",
+    "ordered",
     "subsets",
     "thresholds",
 ]
@@ -151,6 +155,32 @@ def subsets(table: CountTable, *, free: bool = True) -> Groupings | None:
     if two_classes:
         return _prefixes(table, _class_share(table.weights[:, present]), exact=free)
     return _prefixes(table, _principal_score(table.weights), exact=False)
+
+
+def ordered(table: CountTable, order: Integers) -> Groupings | None:
+    """Return the cuts of an order of all codes; the earlier codes are left.
+
+    Of cuts that no code at the node tells apart the first one stands for all.
+
+    >>> table = CountTable.of_moments([[1, 5, 25], [1, 1, 1]])      # codes 0 and 1
+    >>> ordered(table, np.array([2, 1, 3, 0])).sides(0)
+    ((1, 2), (0, 3))
+    """
+    if len(table.values) < 2:
+        return None
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    here = np.argsort(ranks[table.values])
+    ends = ranks[table.values[here]]
+    left = table.weights[here].cumsum(axis=0)[:-1]
+    left_rows = table.rows[here].cumsum(axis=0)[:-1]
+
+    def sides(way: int) -> Sides:
+        parts = order[: ends[way] + 1], order[ends[way] + 1 :]
+        low, high = (tuple(sorted(map(int, part))) for part in parts)
+        return low, high
+
+    return Groupings(_two_sides(table, left, left_rows), sides)
 
 
 def _prefixes(table: CountTable, scores: Floats, *, exact: bool) -> Groupings:

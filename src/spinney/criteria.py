@@ -25,6 +25,8 @@ __all__ = [
     "Criterion",
     "Measure",
     "criterion_named",
+    "deviation",
+    "deviation_gain",
     "entropy",
     "errors",
     "gain",
@@ -40,6 +42,8 @@ __all__ = [
     "squared_error_gain",
     "variance",
     "variance_gain",
+    "variance_root",
+    "variance_root_gain",
 ]
 
 Tabular = CountTable | Floats | Sequence[Sequence[float]]
@@ -139,6 +143,27 @@ def squared_error(moments: Floats | Sequence[float]) -> Floats:
     return _ratio(_spread(moments), moments[..., 0])
 
 
+def deviation(moments: Floats | Sequence[float]) -> Floats:
+    """Return the standard deviation √(Σw(y − mean)² / Σw) (M5, Quinlan 1992).
+
+    >>> float(deviation([4, 4, 20]))      # -1, -1, 3, 3
+    2.0
+    """
+    return np.asarray(np.sqrt(squared_error(moments)))[()]
+
+
+def variance_root(moments: Floats | Sequence[float]) -> Floats:
+    """Return the fifth root of the variance Σw(y − mean)² / Σw.
+
+    It is what Weka's M5P splits by, in the place of M5's standard deviation: the
+    flatter root gives less weight to the branch whose numbers spread most.
+
+    >>> float(variance_root([2, 0, 64]))      # ±√32
+    2.0
+    """
+    return np.asarray(np.power(squared_error(moments), 0.2))[()]
+
+
 def poisson(moments: Floats | Sequence[float]) -> Floats:
     """Return −2 λ ln λ of the mean λ: what a split can change of Poisson's deviance.
 
@@ -200,6 +225,20 @@ def variance_gain(table: Tabular) -> Floats:
 def squared_error_gain(table: Tabular) -> Floats:
     """Return the decrease of the squared error; the columns are (Σw, Σwy, Σwy²)."""
     return _decrease(_as_moments(table), squared_error)
+
+
+def deviation_gain(table: Tabular) -> Floats:
+    """Return M5's reduction of the standard deviation; the columns are moments.
+
+    >>> float(deviation_gain([[2, -2, 2], [2, 6, 18]]))      # -1, -1 and 3, 3
+    2.0
+    """
+    return _decrease(_as_moments(table), deviation)
+
+
+def variance_root_gain(table: Tabular) -> Floats:
+    """Return the decrease of the variance's fifth root; the columns are moments."""
+    return _decrease(_as_moments(table), variance_root)
 
 
 def poisson_gain(table: Tabular) -> Floats:
@@ -290,6 +329,24 @@ CRITERIA = {
             squared_error_gain,
             "squared error",
             "decrease of squared error",
+            numeric=True,
+        ),
+        Criterion(
+            "sdr",
+            deviation,
+            deviation_gain,
+            deviation_gain,
+            "sd",
+            "reduction of the standard deviation",
+            numeric=True,
+        ),
+        Criterion(
+            "variance_root",
+            variance_root,
+            variance_root_gain,
+            variance_root_gain,
+            "fifth root of variance",
+            "decrease of the fifth root of variance",
             numeric=True,
         ),
         Criterion(

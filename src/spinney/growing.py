@@ -14,6 +14,7 @@ from spinney.files import OpenRelation, opened_relation, read_table, table_warni
 from spinney.files.advice import identifier_warning, is_identifier
 from spinney.learner import grow_tree
 from spinney.model import Fingerprint, Model
+from spinney.model_trees import with_models
 from spinney.options import options_of
 from spinney.recipe import Recipe
 from spinney.relation import is_relation
@@ -53,11 +54,12 @@ def grow_model(
     ties: Sequence[str] | None = None,
     force: Mapping[Any, str] | None = None,
 ) -> Model:
-    """Grow over a source."""
+    """Grow over a source, and give the leaves their models."""
     options = options_of(
         source, recipe=recipe, class_weight=class_weight, ties=ties, force=force
     )
-    return Model(grow_tree(source, recipe, options), recipe, fingerprint)
+    tree = grow_tree(source, recipe, options)
+    return Model(with_models(tree, source, recipe=recipe), recipe, fingerprint)
 
 
 def grow_from(

@@ -28,7 +28,9 @@ from heapq import heappop, heappush
 import numpy as np
 
 from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.criteria import deviation
 from spinney.errors import ParameterError, warn
+from spinney.missing import Overall, overall_by_attribute
 from spinney.recipe import Recipe
 from spinney.schema import Schema, Target
 from spinney.search import Decision, decide
@@ -115,6 +117,8 @@ class _Learner:
         self.n_nodes = 0
         self.n_leaves = 1
         self.total = 0.0
+        self.least_deviation = 0.0
+        self.overall: dict[int, Overall] = {}
         self.reached: set[tuple[str, ...]] = set()
 
     def grow(self) -> Tree:
@@ -137,6 +141,9 @@ class _Learner:
         if scale is not None:
             totals = Totals(totals.weights * scale, totals.rows)
         self.total = totals.weight
+        if self.schema.target.is_numeric:
+            spread = float(deviation(totals.weights))
+            self.least_deviation = self.recipe.min_deviation * spread
         everything = tuple(range(len(self.schema.attributes)))
         return Growing(0, totals, everything, whole=self.source.whole)
 
@@ -160,6 +167,9 @@ class _Learner:
             return Reason.DEPTH
         if node.totals.weight < recipe.least_node * (1 - TOLERANCE):
             return Reason.ROWS_TO_SPLIT
+        least = self.least_deviation * (1 - TOLERANCE)
+        if least and float(deviation(node.totals.weights)) < least:
+            return Reason.DEVIATION
         return None
 
     def ask(self, families: Sequence[Family]) -> list[Growing]:
@@ -182,6 +192,8 @@ class _Learner:
     def decide(self, node: Growing) -> None:
         """Find a node's best split, or the reason why there is none."""
         assert node.tables is not None
+        if node.parent is None:
+            self.overall = overall_by_attribute(node.tables, self.schema)
         scale = self.options.class_weights
         forced = self.options.forced.get(node.path)
         node.forced = forced is not None
@@ -193,6 +205,7 @@ class _Learner:
             preference=self.options.preference,
             forced=forced,
             total=self.total,
+            overall=self.overall,
         )
         if not node.is_open:
             node.tables = None

@@ -11,10 +11,14 @@ own-category
     that is known.
 branch
     the missing rows go as a whole to the branch where they gain most.
+mean
+    a missing number is the mean, a missing category the commonest one, of all
+    training rows, at every node (M5P). An ordered category is the one next to the
+    mean of the codes.
 
 At prediction a category that the node has not seen is treated as missing. Where
-no training row was missing at a node, the last three send missing values to the
-heaviest branch, the first of equals.
+no training row was missing at a node, ``most-common``, ``own-category`` and
+``branch`` send missing values to the heaviest branch, the first of equals.
 """
 
 from collections.abc import Callable
@@ -23,16 +27,85 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney.candidates import Groupings, multiway, subsets, thresholds
-from spinney.counts import CountTable, first_best
+from spinney.candidates import Groupings, multiway, ordered, subsets, thresholds
+from spinney.counts import CountTable, Floats, Integers, first_best
 from spinney.errors import refuse_unknown
 
 if TYPE_CHECKING:
-    from spinney.schema import Attribute
+    from collections.abc import Mapping
 
-__all__ = ["GROUPINGS", "POLICIES", "Policy", "policy_named", "ways_to_branch"]
+    from spinney.schema import Attribute, Schema
 
-GROUPINGS = ("multiway", "binary")
+__all__ = [
+    "GROUPINGS",
+    "POLICIES",
+    "Overall",
+    "Policy",
+    "overall_by_attribute",
+    "overall_of",
+    "policy_named",
+    "ways_to_branch",
+]
+
+GROUPINGS = ("multiway", "binary", "ordered")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overall:
+    """What all training rows together say of one attribute.
+
+    Parameters
+    ----------
+    typical : float
+        The mean of a number; the commonest code, or of ordered codes that next to
+        their mean. 0 where no value is known.
+    order : array of int
+        All codes by the mean of a numeric target, lowest first; codes without rows
+        have the mean of all rows. Empty for a number.
+    """
+
+    typical: float
+    order: Integers
+
+
+def overall_of(table: CountTable, attribute: "Attribute") -> Overall:
+    """Return what the root's table says of its attribute.
+
+    >>> from spinney.schema import Attribute
+    >>> table = CountTable.of_moments([[1, 9, 81], [2, 2, 2]])
+    >>> overall = overall_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
+    >>> overall.typical, overall.order.tolist()
+    (1.0, [1, 2, 0])
+    """
+    if not len(table.values):
+        return Overall(0.0, np.arange(len(attribute.values)))
+    sizes = table.sizes
+    if attribute.kind == "nominal":
+        typical = float(table.values[first_best(sizes)])
+    else:
+        typical = float((sizes / sizes.sum()) @ table.values)
+        if attribute.kind == "ordinal":
+            typical = float(np.rint(typical))
+    order = np.arange(len(attribute.values))
+    if table.is_moments and attribute.kind != "numeric":
+        means = np.full(len(order), _mean(table.total + table.missing))
+        means[table.values] = [_mean(line) for line in table.weights]
+        order = np.argsort(means, kind="stable")
+    return Overall(typical, order)
+
+
+def overall_by_attribute(
+    tables: "Mapping[int, CountTable]", schema: "Schema"
+) -> dict[int, Overall]:
+    """Return what the root's tables say, by the attributes' places."""
+    return {
+        place: overall_of(table, schema.attributes[place])
+        for place, table in tables.items()
+    }
+
+
+def _mean(moments: Floats) -> float:
+    return float(moments[1] / moments[0]) if moments[0] > 0 else 0.0
 
 
 def policy_named(name: str) -> "Policy":
@@ -49,12 +122,15 @@ def ways_to_branch(
     grouping: str,
     policy: "Policy",
     limited: bool = False,
+    overall: Overall | None = None,
 ) -> Groupings | None:
     """Return the ways to branch on an attribute, missing rows placed by the policy.
 
     None where there is nothing to choose: fewer than two values. ``limited`` says
-    that branches need a least weight, so that not every grouping is allowed.
+    that branches need a least weight, so that not every grouping is allowed;
+    ``overall`` what all rows say of the attribute, if the table is not the root's.
     """
+    overall = overall or overall_of(table, attribute)
     absent = bool(table.missing_rows.any())
     free = not limited and not (absent and policy.moves)
 
@@ -63,11 +139,16 @@ def ways_to_branch(
             return thresholds(counts)
         if grouping == "binary":
             return subsets(counts, free=free)
+        if grouping == "ordered":
+            return ordered(counts, overall.order)
         codes = np.union1d(np.arange(len(attribute.values)), counts.values)
         return multiway(counts, codes)
 
     if not absent:
         return known(table)
+    if policy.overall:
+        nominal = attribute.kind == "nominal"
+        return _typical(table, overall.typical, known, nominal=nominal)
     return policy.place(table, attribute, known)
 
 
@@ -92,6 +173,9 @@ class Policy:
         Whether missing rows are placed after the values are grouped.
     tells : bool
         Whether a missing value tells a row from one whose value is known.
+    overall : bool
+        Whether a missing value is the typical one of all rows, wherever it is
+        missing.
     """
 
     name: str
@@ -99,6 +183,34 @@ class Policy:
     divides: bool = False
     moves: bool = False
     tells: bool = False
+    overall: bool = False
+
+
+def _typical(
+    table: CountTable, value: float, known: Known, *, nominal: bool
+) -> Groupings | None:
+    """Return the ways to branch with the missing rows counted at one value.
+
+    A number beyond those at the node counts as the nearest of them, so that no
+    side of a threshold consists of missing rows only.
+    """
+    values = table.values
+    if not len(values):
+        return None
+    place = int(np.searchsorted(values, value))
+    inside = nominal or 0 < place < len(values)
+    nearest = min(place, len(values) - 1)
+    if values[nearest] == value or not inside:
+        filled = table.with_missing_at(nearest)
+    else:
+        filled = replace(
+            table.without_missing(),
+            values=np.insert(values, place, value),
+            weights=np.insert(table.weights, place, table.missing, axis=0),
+            rows=np.insert(table.rows, place, table.missing_rows, axis=0),
+        )
+    ways = known(filled)
+    return ways and replace(ways, missing_as=value)
 
 
 def _fractional(
@@ -173,5 +285,6 @@ POLICIES = {
         Policy("most-common", _most_common),
         Policy("own-category", _own_category, tells=True),
         Policy("branch", _branch, moves=True),
+        Policy("mean", _fractional, overall=True),
     )
 }

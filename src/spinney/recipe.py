@@ -12,6 +12,11 @@ from spinney.missing import GROUPINGS, policy_named
 
 __all__ = ["RECIPES", "SETTINGS", "Recipe", "recipe_named"]
 
+_NAMED = {
+    "leaves": ("mean", "linear"),
+    "pruning": ("none", "adjusted-error"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -23,12 +28,13 @@ class Recipe:
         What the user types.
     criterion : {"gain", "gain_ratio", "gini", "misclassification"}
         What a good split is; see :mod:`spinney.criteria`.
-    grouping : {"multiway", "binary"}
-        Whether a nominal attribute gets one branch a value, or two subsets.
-        Numeric and ordinal attributes always get a threshold.
-    missing : {"fractional", "most-common", "own-category", "branch"}
+    grouping : {"multiway", "binary", "ordered"}
+        Whether a nominal attribute gets one branch a value, two subsets, or two
+        parts of the order that the mean of a numeric target gives its values over
+        all rows (M5P). Numeric and ordinal attributes always get a threshold.
+    missing : {"fractional", "most-common", "own-category", "branch", "mean"}
         What a missing value means; see :mod:`spinney.missing`.
-    numeric_criterion : {"squared_error", "variance", "poisson"}
+    numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "poisson"}
         What a good split is where the target is a number. Changing ``criterion``
         changes it too.
     max_depth : int, optional
@@ -45,6 +51,22 @@ class Recipe:
     min_gain : float
         The least gain of a split. 0 allows splits that gain nothing by
         themselves, as the textbook algorithm does.
+    min_branch_share : float
+        The share of their node's weight that two branches need to exceed each; M5P
+        has 0.2, and 0 asks for nothing.
+    min_deviation : float
+        The least standard deviation of a numeric target at a node to split, as a
+        share of that of all rows; M5 has 0.05.
+    leaves : {"mean", "linear"}
+        What a leaf of a numeric target predicts: the mean of its rows, or a linear
+        model of the attributes that were asked below it before pruning; see
+        :mod:`spinney.model_trees`.
+    pruning : {"none", "adjusted-error"}
+        What is done to the grown tree: nothing, or M5's comparison of each node
+        with the branches below it, by errors that grow with the number of terms.
+    smoothing : float
+        The weight with which the nodes above a leaf join in its prediction, in
+        rows; M5 has 15.
 
     Examples
     --------
@@ -63,6 +85,11 @@ class Recipe:
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0
     min_gain: float = 0.0
+    min_branch_share: float = 0.0
+    min_deviation: float = 0.0
+    leaves: str = "mean"
+    pruning: str = "none"
+    smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -73,11 +100,15 @@ class Recipe:
             refuse_unknown("grouping", self.grouping, GROUPINGS)
         _check_whole("max_depth", self.max_depth, least=0)
         _check_whole("max_leaves", self.max_leaves, least=1)
-        for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
+        for name in ("min_samples_split", "min_samples_leaf", "min_gain", "smoothing"):
             _check_number(name, getattr(self, name))
-        _check_number(
-            "min_weight_fraction_leaf", self.min_weight_fraction_leaf, most=0.5
-        )
+        for name in ("min_weight_fraction_leaf", "min_branch_share"):
+            _check_number(name, getattr(self, name), most=0.5)
+        _check_number("min_deviation", self.min_deviation, most=1.0)
+        for name, known in _NAMED.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in known:
+                refuse_unknown(name, value, known)
 
     @property
     def least_node(self) -> float:
@@ -93,6 +124,8 @@ class Recipe:
         """Return the criterion for classes, or for a numeric target."""
         name = self.numeric_criterion if numeric else self.criterion
         criterion = criterion_named(name)
+        if not numeric:
+            self._refuse_classes()
         if criterion.numeric == numeric:
             return criterion
         wanted = "a number" if numeric else "classes"
@@ -102,6 +135,18 @@ class Recipe:
             f"{', '.join(map(repr, fitting))}"
         )
         raise ParameterError(msg)
+
+    def _refuse_classes(self) -> None:
+        """Refuse what only a numeric target has."""
+        for name, value in _OF_NUMBERS.items():
+            if getattr(self, name) == value:
+                others = (known for known in RECIPES.values() if known.leaves == "mean")
+                msg = (
+                    f"{name}={value!r} of recipe {self.name!r} needs a target that is "
+                    "a number, and this one is classes: declare the target numeric, "
+                    f"or use another recipe: {', '.join(repr(r.name) for r in others)}"
+                )
+                raise ParameterError(msg)
 
     def changed(self, **settings: Any) -> "Recipe":
         """Return the recipe with these settings; None leaves one as it is."""
@@ -135,6 +180,11 @@ def _check_number(name: str, value: object, *, most: float = float_info.max) -> 
         raise ParameterError(msg)
 
 
+_OF_NUMBERS = {
+    "leaves": "linear",
+    "grouping": "ordered",
+    "pruning": "adjusted-error",
+}
 _NO_SETTINGS = ("name", "numeric_criterion")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
 
@@ -154,6 +204,21 @@ RECIPES = {
             min_gain=1e-6,
         ),
         Recipe("cart", "gini", "binary", "branch"),
+        # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
+        Recipe(
+            "m5",
+            "gini",
+            "ordered",
+            "mean",
+            "variance_root",
+            min_samples_split=4,
+            min_samples_leaf=2,
+            min_branch_share=0.2,
+            min_deviation=0.05,
+            leaves="linear",
+            pruning="adjusted-error",
+            smoothing=15.0,
+        ),
     )
 }
 

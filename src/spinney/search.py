@@ -14,7 +14,7 @@ from spinney.candidates import Groupings
 from spinney.counts import TOLERANCE, CountTable, first_best
 from spinney.criteria import Criterion
 from spinney.errors import ParameterError
-from spinney.missing import Policy, policy_named, ways_to_branch
+from spinney.missing import Overall, Policy, overall_of, policy_named, ways_to_branch
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
 from spinney.split import Groups, Split, Threshold, branch_table
@@ -40,14 +40,21 @@ def decide(
     preference: Sequence[int] = (),
     forced: int | None = None,
     total: float = 0.0,
+    overall: Mapping[int, Overall] | None = None,
 ) -> Decision:
     """Choose the split of a node from the tables of its attributes.
 
-    ``total`` is the weight of all rows of the tree, for limits that are shares.
+    ``total`` is the weight of all rows of the tree, for limits that are shares, and
+    ``overall`` what all rows say of each attribute.
     """
     proposals = [
         propose(
-            tables[place], schema.attributes[place], place, recipe=recipe, total=total
+            tables[place],
+            schema.attributes[place],
+            place,
+            recipe=recipe,
+            total=total,
+            overall=None if overall is None else overall[place],
         )
         for place in sorted(tables)
     ]
@@ -110,6 +117,7 @@ def propose(
     *,
     recipe: Recipe,
     total: float = 0.0,
+    overall: Overall | None = None,
 ) -> Candidate | None:
     """Return the best split of one attribute, or None if it cannot be split.
 
@@ -124,26 +132,46 @@ def propose(
     criterion = recipe.measure(numeric=table.is_moments)
     policy = policy_named(recipe.missing)
     least = recipe.least_branch(total)
+    overall = overall or overall_of(table, attribute)
     ways = ways_to_branch(
         table,
         attribute,
         grouping=recipe.grouping,
         policy=policy,
-        limited=least > 0,
+        limited=least > 0 or recipe.min_branch_share > 0,
+        overall=overall,
     )
     if ways is None:
         return None
-    admissible = np.flatnonzero(_admissible(ways, least))
+    admissible = np.flatnonzero(
+        _admissible(ways, least)
+        & _balanced(ways, recipe.min_branch_share * table.weight)
+    )
     if len(admissible) == 0:
         return None
     gains = criterion.gain(ways.table)[admissible]
     best = first_best(gains)
     split = _split_of(ways, int(admissible[best]), table, attribute, place)
     if split.missing is None and not policy.divides:
-        split = replace(split, missing=first_best(np.array(split.shares)))
+        split = replace(split, missing=_default(split, policy, overall))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
     merit = float(criterion.merit(branch_table(counts, split)))
     return Candidate(split, counts, float(gains[best]), merit, ways.exact)
+
+
+def _default(split: Split, policy: Policy, overall: Overall) -> int:
+    """Return the branch of missing values where no training row had one."""
+    if policy.overall:
+        branch = int(split.branch_of(np.array([overall.typical]))[0])
+        if branch >= 0:
+            return branch
+    return first_best(np.array(split.shares))
+
+
+def _balanced(ways: Groupings, share: float) -> NDArray[np.bool_]:
+    """Return which ways give two branches more weight than this each."""
+    more = ways.table.sizes > share * (1 + TOLERANCE)
+    return np.asarray((share == 0) | (more.sum(axis=1) >= 2))
 
 
 def _admissible(ways: Groupings, least: float) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from spinney.counts import CountTable, Floats, last_best
+from spinney.linear import LinearModel
 from spinney.schema import Schema
 from spinney.split import Groups, Split, arriving, branch_table, describe
 from spinney.table import Value
@@ -33,6 +34,7 @@ class Reason(StrEnum):
     MIN_GAIN = "no split gains enough"
     EMPTY = "no training row came here: the parent's classes"
     PRUNED = "pruned"
+    DEVIATION = "its numbers differ too little from each other"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +78,9 @@ class Node:
     """One node; a leaf where ``children`` is empty.
 
     Of a numeric target ``weights`` are the moments, ``distribution`` holds the one
-    number that the node predicts, and ``label`` is 0.
+    number that the node predicts, and ``label`` is 0. Where it has a ``model``, that
+    predicts instead, row by row, and the number is the mean; inner nodes have
+    models too, for the time when they are cut to leaves.
     """
 
     number: int
@@ -92,6 +96,7 @@ class Node:
     children: tuple[int, ...] = ()
     reason: Reason | None = None
     forced: bool = False
+    model: LinearModel | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -174,6 +179,12 @@ class Tree:
         """The leaves, in printing order."""
         return tuple(node for node in self.nodes if node.is_leaf)
 
+    @cached_property
+    def model_names(self) -> dict[int, str]:
+        """What the linear models of leaves are called: LM1, LM2 … by leaf."""
+        with_models = [leaf.number for leaf in self.leaves if leaf.model is not None]
+        return {number: f"LM{place + 1}" for place, number in enumerate(with_models)}
+
     @property
     def n_leaves(self) -> int:
         """How many leaves, and so rules, there are."""
@@ -209,7 +220,7 @@ class Tree:
         return gained / total if total > 0 else gained
 
     def label(self, node: Node) -> Value:
-        """Return what a node predicts: its class, or its number."""
+        """Return what a node predicts: its class, its number, or its mean."""
         target = self.schema.target
         return node.value if target.is_numeric else target.classes[node.label]
 

@@ -57,11 +57,17 @@ def _load(path: str) -> "ReadableTree":
 )
 @click.argument("data")
 @click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
-@click.option("--recipe", default="c4.5", show_default=True, help="id3, c4.5 or cart.")
-@click.option("--criterion", help="gain, gain_ratio, gini or misclassification.")
-@click.option("--grouping", help="Of nominal values: multiway or binary.")
 @click.option(
-    "--missing-policy", help="fractional, most-common, own-category or branch."
+    "--recipe", default="c4.5", show_default=True, help="id3, c4.5, cart or m5."
+)
+@click.option(
+    "--criterion",
+    help="gain, gain_ratio, gini, misclassification; of numbers: squared_error, "
+    "variance, sdr, variance_root, poisson.",
+)
+@click.option("--grouping", help="Of nominal values: multiway, binary or ordered.")
+@click.option(
+    "--missing-policy", help="fractional, most-common, own-category, branch or mean."
 )
 @click.option("--max-depth", type=int, help="Most questions on a path.")
 @click.option("--max-leaves", type=int, help="Most leaves.")
@@ -71,6 +77,15 @@ def _load(path: str) -> "ReadableTree":
     "--min-weight-fraction-leaf", type=float, help="The same as a share of all rows."
 )
 @click.option("--min-gain", type=float, help="Least gain of a split.")
+@click.option(
+    "--min-branch-share", type=float, help="Share of its node that a branch exceeds."
+)
+@click.option(
+    "--min-deviation", type=float, help="Least deviation to split, as a share of all."
+)
+@click.option("--leaves", help="Of a tree for numbers: mean or linear.")
+@click.option("--pruning", help="Of the grown tree: none or adjusted-error.")
+@click.option("--smoothing", type=float, help="Weight of the nodes above a leaf.")
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(
     "--class-weight",

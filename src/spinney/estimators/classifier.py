@@ -38,7 +38,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     recipe : {"id3", "c4.5", "cart"} or Recipe
         The learner; see :class:`spinney.Recipe`.
     criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
+min_deviation, leaves, pruning, smoothing : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
@@ -81,6 +82,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         min_samples_leaf: float | None = None,
         min_weight_fraction_leaf: float | None = None,
         min_gain: float | None = None,
+        min_branch_share: float | None = None,
+        min_deviation: float | None = None,
+        leaves: str | None = None,
+        pruning: str | None = None,
+        smoothing: float | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
@@ -95,6 +101,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_gain = min_gain
+        self.min_branch_share = min_branch_share
+        self.min_deviation = min_deviation
+        self.leaves = leaves
+        self.pruning = pruning
+        self.smoothing = smoothing
         self.class_weight = class_weight
         self.ties = ties
         self.force = force

@@ -24,10 +24,11 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    recipe : {"id3", "c4.5", "cart"} or Recipe
+    recipe : {"id3", "c4.5", "cart", "m5"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
     criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
+min_deviation, leaves, pruning, smoothing : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     ties, force : optional
         As for :class:`TreeClassifier`.
@@ -58,6 +59,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         min_samples_leaf: float | None = None,
         min_weight_fraction_leaf: float | None = None,
         min_gain: float | None = None,
+        min_branch_share: float | None = None,
+        min_deviation: float | None = None,
+        leaves: str | None = None,
+        pruning: str | None = None,
+        smoothing: float | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
     ) -> None:
@@ -71,6 +77,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_gain = min_gain
+        self.min_branch_share = min_branch_share
+        self.min_deviation = min_deviation
+        self.leaves = leaves
+        self.pruning = pruning
+        self.smoothing = smoothing
         self.ties = ties
         self.force = force
 

@@ -30,6 +30,12 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     split.groups       a count of codes for each branch of form 1
     split.codes        the codes of the groups
 
+    node.terms         a count; -1 where there is no linear model   (n,)
+    node.intercept     that of the model, 0 where there is none      (n,)
+    term.attribute, term.coefficient, term.missing
+    term.codes         a count of codes; -1 where the term is a number
+    model.codes        the codes of all terms
+
     table.codes        the values, where the attribute has codes
     table.numbers      the values, where the attribute is numeric
     table.weights, table.rows       a line of c for each of all values
@@ -43,6 +49,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import CountTable
+from spinney.files.model_terms import TERM_ARRAYS, flatten_models, models_of
 from spinney.schema import Schema
 from spinney.split import Groups, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
@@ -63,6 +70,7 @@ REASONS = (
     Reason.MIN_GAIN,
     Reason.EMPTY,
     Reason.PRUNED,
+    Reason.DEVIATION,
 )
 
 _NODE: dict[str, Callable[[Node], int]] = {
@@ -112,6 +120,7 @@ _INTEGERS = (
 DTYPES: dict[str, type[np.generic]] = {
     **dict.fromkeys(_FLOATS, np.float64),
     **dict.fromkeys(_INTEGERS, np.int64),
+    **TERM_ARRAYS,
 }
 
 
@@ -138,6 +147,7 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         **_flatten_values(candidates, tree.schema),
         "table.weights": _lines((table.weights for table in tables), width),
         "table.rows": _lines((table.rows for table in tables), n_outputs),
+        **flatten_models(nodes),
     }
     return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
 
@@ -207,6 +217,7 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
     columns = {name: arrays[name].tolist() for name in _NODE}
     children = children_of(columns["node.parent"])
     candidates = _candidates(arrays, schema)
+    models = models_of(arrays)
     nodes = []
     for number, (weights, distribution) in enumerate(
         zip(arrays["node.weights"], arrays["node.distribution"], strict=True)
@@ -228,6 +239,7 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
             children[number],
             None if reason < 0 else REASONS[reason],
             bool(forced),
+            next(models),
         )
         nodes.append(node)
     return Tree(schema, tuple(nodes))
