@@ -11,7 +11,7 @@ from tests.naive import Cell, Row
 
 from spinney.criteria import CRITERIA
 from spinney.missing import POLICIES
-from spinney.recipe import Recipe
+from spinney.recipe import RECIPES, Recipe
 from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 
@@ -22,6 +22,9 @@ ROW_NUMBERS = ("id", "day", "example", "entity")
 NUMBERS = (-2.5, -0.1, 0.0, 0.1, 0.3, 1.0, 7.25, 1e6)
 
 OF_CLASSES = sorted(name for name in CRITERIA if not CRITERIA[name].numeric)
+
+# The recipes that suit a target of classes.
+CLASS_RECIPES = sorted(n for n, recipe in RECIPES.items() if recipe.leaves == "mean")
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ __all__ = [
     "variance_root_gain",
 ]
 
+OF_ROOTS = 1e-9
+
 Tabular = CountTable | Floats | Sequence[Sequence[float]]
 Impurity = Callable[[Floats], Floats]
 Measure = Callable[[CountTable], Floats]
@@ -278,6 +280,9 @@ class Criterion:
         Whether it is for a numeric target, and reads moments.
     from_zero : bool
         Whether moments must be counted from 0 rather than from the mean.
+    tolerance : float
+        How close merits are equal. Roots of small variances have fewer digits than
+        the sums they come from.
     """
 
     name: str
@@ -289,6 +294,7 @@ class Criterion:
     average: bool = False
     numeric: bool = False
     from_zero: bool = False
+    tolerance: float = TOLERANCE
 
 
 CRITERIA = {
@@ -339,6 +345,7 @@ CRITERIA = {
             "sd",
             "reduction of the standard deviation",
             numeric=True,
+            tolerance=OF_ROOTS,
         ),
         Criterion(
             "variance_root",
@@ -348,6 +355,7 @@ CRITERIA = {
             "fifth root of variance",
             "decrease of the fifth root of variance",
             numeric=True,
+            tolerance=OF_ROOTS,
         ),
         Criterion(
             "poisson",

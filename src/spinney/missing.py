@@ -57,11 +57,11 @@ class Overall:
     Parameters
     ----------
     typical : float
-        The mean of a number; the commonest code, or of ordered codes that next to
-        their mean. 0 where no value is known.
+        The mean of a number in 12 digits; the commonest code, or of ordered codes
+        that next to their mean. 0 where no value is known.
     order : array of int
-        All codes by the mean of a numeric target, lowest first; codes without rows
-        have the mean of all rows. Empty for a number.
+        All codes by the mean of a numeric target, lowest first. Rows whose value is
+        missing count at the commonest code; codes without rows have the mean of all.
     """
 
     typical: float
@@ -83,13 +83,15 @@ def overall_of(table: CountTable, attribute: "Attribute") -> Overall:
     if attribute.kind == "nominal":
         typical = float(table.values[first_best(sizes)])
     else:
-        typical = float((sizes / sizes.sum()) @ table.values)
+        mean = float((sizes / sizes.sum()) @ table.values)
+        typical = float(f"{mean:.12g}")
         if attribute.kind == "ordinal":
             typical = float(np.rint(typical))
     order = np.arange(len(attribute.values))
-    if table.is_moments and attribute.kind != "numeric":
-        means = np.full(len(order), _mean(table.total + table.missing))
-        means[table.values] = [_mean(line) for line in table.weights]
+    if table.is_moments and attribute.kind == "nominal":
+        filled = table.with_missing_at(first_best(sizes))
+        means = np.full(len(order), _mean(filled.total))
+        means[table.values] = [_mean(line) for line in filled.weights]
         order = np.argsort(means, kind="stable")
     return Overall(typical, order)
 

@@ -64,9 +64,10 @@ def decide(
         return _forced(candidates, schema.attributes[forced], forced)
     if not candidates:
         return Decision((), reason=_why_none(tables, policy_named(recipe.missing)))
+    criterion = recipe.measure(numeric=numeric)
     able = [
         place
-        for place in compete(candidates, recipe.measure(numeric=numeric))
+        for place in compete(candidates, criterion)
         if candidates[place].gain >= recipe.min_gain
     ]
     if not able:
@@ -74,7 +75,7 @@ def decide(
     rank = {attribute: order for order, attribute in enumerate(preference)}
     able.sort(key=lambda place: rank.get(candidates[place].attribute, len(rank)))
     merits = np.array([candidates[place].merit for place in able])
-    return Decision(candidates, able[first_best(merits)])
+    return Decision(candidates, able[first_best(merits, criterion.tolerance)])
 
 
 def compete(candidates: Sequence[Candidate], criterion: Criterion) -> list[int]:
@@ -150,7 +151,7 @@ def propose(
     if len(admissible) == 0:
         return None
     gains = criterion.gain(ways.table)[admissible]
-    best = first_best(gains)
+    best = first_best(gains, criterion.tolerance)
     split = _split_of(ways, int(admissible[best]), table, attribute, place)
     if split.missing is None and not policy.divides:
         split = replace(split, missing=_default(split, policy, overall))

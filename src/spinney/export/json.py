@@ -126,7 +126,7 @@ def _node_data(node: Node, tree: Tree) -> dict[str, Any]:
         "children": list(node.children),
         "reason": None if node.reason is None else node.reason.name.lower(),
         "forced": node.forced,
-        "model": None if node.model is None else _model_data(node.model, schema),
+        **({} if node.model is None else {"model": _model_data(node.model, schema)}),
         "candidates": candidates,
     }
 
