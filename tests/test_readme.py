@@ -14,6 +14,7 @@ PAGES = (
     "docs/tables.md",
     "docs/growing.md",
     "docs/buckets.md",
+    "docs/model_trees.md",
     "docs/model-files.md",
 )
 

@@ -31,6 +31,7 @@ from spinney.counts import CountTable, Floats, Integers
 
 __all__ = [
     "ENUMERATED",
+    "LISTED",
     "Groupings",
     "midpoint",
     "multiway",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 ENUMERATED = 12
+LISTED = 256
 
 Sides = float | tuple[tuple[int, ...], ...]
 
@@ -157,28 +159,28 @@ def subsets(table: CountTable, *, free: bool = True) -> Groupings | None:
     return _prefixes(table, _principal_score(table.weights), exact=False)
 
 
-def ordered(table: CountTable, order: Integers) -> Groupings | None:
+def ordered(table: CountTable, ranks: Integers) -> Groupings | None:
     """Return the cuts of an order of all codes; the earlier codes are left.
 
-    Of cuts that no code at the node tells apart the first one stands for all.
+    ``ranks`` says where each code stands. Of cuts that no code at the node tells
+    apart the first one stands for all. With more than ``LISTED`` codes, only those
+    at the node are named, so that a tree's size does not grow with them all.
 
     >>> table = CountTable.of_moments([[1, 5, 25], [1, 1, 1]])      # codes 0 and 1
-    >>> ordered(table, np.array([2, 1, 3, 0])).sides(0)
+    >>> ordered(table, np.array([3, 1, 0, 2])).sides(0)
     ((1, 2), (0, 3))
     """
     if len(table.values) < 2:
         return None
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.arange(len(order))
     here = np.argsort(ranks[table.values])
-    ends = ranks[table.values[here]]
     left = table.weights[here].cumsum(axis=0)[:-1]
     left_rows = table.rows[here].cumsum(axis=0)[:-1]
 
     def sides(way: int) -> Sides:
-        parts = order[: ends[way] + 1], order[ends[way] + 1 :]
-        low, high = (tuple(sorted(map(int, part))) for part in parts)
-        return low, high
+        last = ranks[table.values[here[way]]]
+        codes = np.arange(len(ranks)) if len(ranks) <= LISTED else table.values
+        low = ranks[codes] <= last
+        return tuple(codes[low].tolist()), tuple(codes[~low].tolist())
 
     return Groupings(_two_sides(table, left, left_rows), sides)
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.candidates import Groupings, multiway, ordered, subsets, thresholds
-from spinney.counts import CountTable, Floats, Integers, first_best
+from spinney.counts import CountTable, Integers, first_best
 from spinney.errors import refuse_unknown
 
 if TYPE_CHECKING:
@@ -59,13 +59,14 @@ class Overall:
     typical : float
         The mean of a number in 12 digits; the commonest code, or of ordered codes
         that next to their mean. 0 where no value is known.
-    order : array of int
-        All codes by the mean of a numeric target, lowest first. Rows whose value is
-        missing count at the commonest code; codes without rows have the mean of all.
+    ranks : array of int
+        The place of each code in the order of the mean of a numeric target, lowest
+        first. Rows whose value is missing count at the commonest code; codes
+        without rows have the mean of all. Empty for a number.
     """
 
     typical: float
-    order: Integers
+    ranks: Integers
 
 
 def overall_of(table: CountTable, attribute: "Attribute") -> Overall:
@@ -74,8 +75,8 @@ def overall_of(table: CountTable, attribute: "Attribute") -> Overall:
     >>> from spinney.schema import Attribute
     >>> table = CountTable.of_moments([[1, 9, 81], [2, 2, 2]])
     >>> overall = overall_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
-    >>> overall.typical, overall.order.tolist()
-    (1.0, [1, 2, 0])
+    >>> overall.typical, overall.ranks.tolist()
+    (1.0, [2, 0, 1])
     """
     if not len(table.values):
         return Overall(0.0, np.arange(len(attribute.values)))
@@ -87,13 +88,14 @@ def overall_of(table: CountTable, attribute: "Attribute") -> Overall:
         typical = float(f"{mean:.12g}")
         if attribute.kind == "ordinal":
             typical = float(np.rint(typical))
-    order = np.arange(len(attribute.values))
+    ranks = np.arange(len(attribute.values))
     if table.is_moments and attribute.kind == "nominal":
         filled = table.with_missing_at(first_best(sizes))
-        means = np.full(len(order), _mean(filled.total))
-        means[table.values] = [_mean(line) for line in filled.weights]
-        order = np.argsort(means, kind="stable")
-    return Overall(typical, order)
+        weight, first, _ = filled.total
+        means = np.full(len(ranks), first / weight)
+        means[table.values] = filled.weights[:, 1] / filled.weights[:, 0]
+        ranks[np.argsort(means, kind="stable")] = np.arange(len(ranks))
+    return Overall(typical, ranks)
 
 
 def overall_by_attribute(
@@ -104,10 +106,6 @@ def overall_by_attribute(
         place: overall_of(table, schema.attributes[place])
         for place, table in tables.items()
     }
-
-
-def _mean(moments: Floats) -> float:
-    return float(moments[1] / moments[0]) if moments[0] > 0 else 0.0
 
 
 def policy_named(name: str) -> "Policy":
@@ -142,7 +140,7 @@ def ways_to_branch(
         if grouping == "binary":
             return subsets(counts, free=free)
         if grouping == "ordered":
-            return ordered(counts, overall.order)
+            return ordered(counts, overall.ranks)
         codes = np.union1d(np.arange(len(attribute.values)), counts.values)
         return multiway(counts, codes)
 

@@ -28,6 +28,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from spinney.candidates import LISTED
 from spinney.counts import TOLERANCE
 from spinney.criteria import squared_error
 from spinney.fitting import Fitted, fitted
@@ -42,8 +43,9 @@ from spinney.tree import Node, Tree
 
 __all__ = ["MOST_TERMS", "with_models"]
 
-# Nominal attributes of many values are asked about in many ways. The terms nearest
-# to a node are kept, so that its equations stay small.
+# Nominal attributes are asked about in many ways: the terms nearest to a node are
+# kept, so that its equations stay small. An attribute of more than LISTED values
+# gives no terms, for models with such lists would outgrow the rows.
 MOST_TERMS = 100
 # As M5P: how errors are adjusted, and an error too small to mind.
 MULTIPLIER = 2.0
@@ -121,7 +123,9 @@ def _terms_of(node: Node, attribute: Attribute, overall: Overall) -> list[Term]:
     if not isinstance(split, Groups):
         assert split is not None
         return [Term(split.attribute, None, typical)]
-    groups = [group for group in split.groups[1:][:MOST_TERMS] if group]
+    if len(attribute.values) > LISTED:
+        return []
+    groups = [group for group in split.groups[1 : MOST_TERMS + 1] if group]
     return [
         Term(split.attribute, group, float(int(typical) in group)) for group in groups
     ]
