@@ -21,6 +21,8 @@ from itertools import pairwise, product
 from math import dist, inf, log2
 from typing import Any
 
+from tests.naive_criteria import GAINS, MERITS, split_information
+
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
 
@@ -30,7 +32,6 @@ Cell = float | None
 Row = tuple[list[Cell], int, float]
 Rows = Sequence[Row]
 Sides = float | tuple[tuple[int, ...], ...]
-Table = Sequence[Sequence[float]]  # the weight of each class in each branch
 
 
 @dataclass(frozen=True)
@@ -75,49 +76,6 @@ class Node:
     reason: str | None = None
 
 
-# Impurities and merits
-
-
-def entropy(weights: Sequence[float]) -> float:
-    total = sum(weights)
-    return -sum(w / total * log2(w / total) for w in weights if w > 0)
-
-
-def gini(weights: Sequence[float]) -> float:
-    total = sum(weights)
-    return 1 - sum((w / total) ** 2 for w in weights) if total else 0.0
-
-
-def misclassification(weights: Sequence[float]) -> float:
-    total = sum(weights)
-    return 1 - max(weights) / total if total else 0.0
-
-
-IMPURITIES = {
-    "gain": entropy,
-    "gain_ratio": entropy,
-    "gini": gini,
-    "misclassification": misclassification,
-}
-
-
-def decrease(impurity: Callable, branches: Table, absent: float = 0.0) -> float:
-    """Return ρ · (impurity before − impurity after); ``absent`` weight is unknown."""
-    before = [sum(column) for column in zip(*branches, strict=True)]
-    known = sum(before)
-    after = sum(sum(branch) / known * impurity(branch) for branch in branches)
-    return max(0.0, known / (known + absent) * (impurity(before) - after))
-
-
-def split_information(branches: Table, absent: float = 0.0) -> float:
-    return entropy([*(sum(branch) for branch in branches), absent])
-
-
-def gain_ratio(branches: Table, absent: float = 0.0) -> float:
-    information = split_information(branches, absent)
-    return decrease(entropy, branches, absent) / information if information else 0.0
-
-
 # The splits of one attribute
 
 
@@ -131,20 +89,28 @@ def all_subsets(codes: Sequence[int]) -> list[Sides]:
 
 
 def all_sides(
-    values: Sequence[float], attribute: Attribute, grouping: str, n_codes: int
+    values: Sequence[float],
+    attribute: Attribute,
+    grouping: str,
+    n_codes: int,
+    step: float = 0.0,
 ) -> list[Sides]:
     """Return how the values can be divided; none where there are fewer than two."""
     if len(values) < 2:
         return []
+    if attribute.kind == "ordinal":
+        step = 0.0
     if attribute.kind != "nominal":
-        return [(low + high) / 2 for low, high in pairwise(values)]
+        near = [(low, high) for low, high in pairwise(values) if low + step < high]
+        return [(low + high) / 2 for low, high in near]
     if grouping == "binary":
         return all_subsets([int(value) for value in values])
     return [tuple((code,) for code in range(n_codes))]
 
 
-def all_ways(rows: Rows, place: int, attribute: Attribute, recipe: Recipe) -> list[Way]:
+def all_ways(rows: Rows, place: int, task: "Task") -> list[Way]:
     """Return every way to branch that the policy for missing values allows."""
+    attribute, recipe = task.schema.attributes[place], task.recipe
     weights: dict[float, float] = {}
     for cells, _, weight in rows:
         if cells[place] is not None:
@@ -152,7 +118,10 @@ def all_ways(rows: Rows, place: int, attribute: Attribute, recipe: Recipe) -> li
     values = sorted(weights)
     absent = any(cells[place] is None for cells, _, _ in rows)
     n_codes = len(attribute.values)
-    sides = all_sides(values, attribute, recipe.grouping, n_codes)
+    everywhere = task.observed[place]
+    span = everywhere[-1] - everywhere[0] if everywhere else 0.0
+    step = recipe.min_step if span >= 1000 * recipe.min_step else 0.0
+    sides = all_sides(values, attribute, recipe.grouping, n_codes, step)
     if recipe.missing == "fractional":
         return [Way(side) for side in sides]
     if not absent:
@@ -205,9 +174,13 @@ def first_of_best(merits: Sequence[float]) -> int:
     return next(place for place, merit in enumerate(merits) if merit >= best - margin)
 
 
-def is_admissible(branches: Sequence[Rows], recipe: Recipe, total: float) -> bool:
+def is_admissible(branches: Sequence[Rows], task: "Task", attribute: Attribute) -> bool:
     """Return whether two branches have rows, and enough weight."""
-    least = recipe.min_weight_fraction_leaf * total
+    recipe = task.recipe
+    least = recipe.min_weight_fraction_leaf * task.total
+    if attribute.kind != "nominal":
+        known = task.known / task.schema.n_classes
+        least = max(least, min(recipe.min_cut_share * known, 25.0))
     if recipe.min_samples_leaf > 1:
         least = max(least, recipe.min_samples_leaf)
     enough = [weight_of(rows) >= least * (1 - TOLERANCE) for rows in branches if rows]
@@ -223,15 +196,17 @@ def best_candidate(
     if that is one of the best; other ties go to the first way.
     """
     recipe, n_classes = task.recipe, task.schema.n_classes
-    attribute, impurity = task.schema.attributes[place], IMPURITIES[recipe.criterion]
-    ways, gains, merits = [], [], []
-    for way in all_ways(rows, place, attribute, recipe):
+    attribute, name = task.schema.attributes[place], recipe.criterion
+    task.known = weight_of([row for row in rows if row[0][place] is not None])
+    ways, gains, merits, informations = [], [], [], []
+    for way in all_ways(rows, place, task):
         branches, rest = divide(rows, place, way)
-        if is_admissible(branches, recipe, task.total):
-            tables = [class_weights_of(branch, n_classes) for branch in branches]
+        if is_admissible(branches, task, attribute):
+            table = [class_weights_of(branch, n_classes) for branch in branches]
             ways.append(way)
-            gains.append(decrease(impurity, tables, weight_of(rest)))
-            merits.append(gain_ratio(tables, weight_of(rest)))
+            gains.append(GAINS[name](table, weight_of(rest)))
+            merits.append(MERITS[name](table, weight_of(rest)))
+            informations.append(split_information(table, weight_of(rest)))
     if not ways:
         return None
     best = first_of_best(gains)
@@ -239,11 +214,35 @@ def best_candidate(
     if subsets and guided in ways:
         other = ways.index(guided)
         best = other if gains[other] >= gains[best] - TOLERANCE else best
-    merit = merits[best] if recipe.criterion == "gain_ratio" else gains[best]
+    gain, merit = gains[best], merits[best]
+    cost = cost_of(len(ways), rows, attribute, recipe)
+    if cost:
+        gain = merit = gain - cost
+        if name == "gain_ratio":
+            merit = gain / informations[best] if informations[best] else 0.0
     known = [row for row in rows if row[0][place] is not None]
     sizes = list(map(weight_of, divide(known, place, ways[best])[0]))
     shares = [size / sum(sizes) for size in sizes]
-    return Candidate(place, ways[best], shares, gains[best], merit)
+    way = ways[best]
+    if recipe.thresholds == "observed" and attribute.kind == "numeric":
+        way = Way(observed_below(way.sides, task.observed[place]), way.missing)
+    return Candidate(place, way, shares, gain, merit)
+
+
+def cost_of(n_ways: int, rows: Rows, attribute: Attribute, recipe: Recipe) -> float:
+    """Return the bits a row that it costs to say which threshold it is."""
+    if not recipe.mdl_correction or attribute.kind == "nominal":
+        return 0.0
+    if recipe.criterion not in ("gain", "gain_ratio"):
+        return 0.0
+    return log2(n_ways) / weight_of(rows)
+
+
+def observed_below(threshold: float, values: Sequence[float]) -> float:
+    """Return the greatest value that is not above a threshold, but for rounding."""
+    if threshold == inf:
+        return threshold
+    return max(value for value in values if value <= threshold + 1e-9)
 
 
 # Growing
@@ -253,13 +252,19 @@ Guide = Callable[[tuple[int, ...], int], Way | None]
 
 @dataclass
 class Task:
-    """What is the same at every node; ``total`` is the weight of all rows."""
+    """What is the same at every node; ``total`` is the weight of all rows.
+
+    ``observed`` are the values of each attribute over all rows, and ``known`` is the
+    weight of the rows whose value of the attribute in hand is known.
+    """
 
     schema: Schema
     recipe: Recipe
     total: float
     preference: Sequence[int]
     guide: Guide
+    observed: list[list[float]]
+    known: float = 0.0
 
 
 def reason_to_stop(node: Node, recipe: Recipe) -> str | None:
@@ -295,9 +300,7 @@ def decide(node: Node, task: Task) -> None:
         return
     able = list(node.candidates)
     if recipe.criterion == "gain_ratio":
-        gains = [candidate.gain for candidate in able]
-        average = sum(gains) / len(gains) - TOLERANCE * max(1.0, *gains)
-        able = [candidate for candidate in able if candidate.gain >= average]
+        able = of_average_gain(able, task)
     able = [candidate for candidate in able if candidate.gain >= recipe.min_gain]
     if not able:
         node.reason = "MIN_GAIN"
@@ -305,6 +308,32 @@ def decide(node: Node, task: Task) -> None:
     preferred = [c for place in preference for c in able if c.attribute == place]
     able = preferred + [c for c in able if c.attribute not in preference]
     node.chosen = able[first_of_best([candidate.merit for candidate in able])]
+
+
+def of_average_gain(found: list[Candidate], task: Task) -> list[Candidate]:
+    """Return the candidates of at least average gain, but for a thousandth.
+
+    Thresholds whose gain went on the correction are no candidates. Nominal attributes
+    with at least three values to ten rows compete but do not count in the average,
+    unless all attributes are such.
+    """
+    attributes, recipe = task.schema.attributes, task.recipe
+    many = [
+        a.kind == "nominal" and len(a.values) >= 0.3 * task.total * (1 - TOLERANCE)
+        for a in attributes
+    ]
+    if recipe.mdl_correction:
+        found = [
+            candidate
+            for candidate in found
+            if attributes[candidate.attribute].kind == "nominal"
+            or candidate.gain > recipe.min_gain
+        ]
+    gains = [c.gain for c in found if all(many) or not many[c.attribute]]
+    if not gains:
+        return []
+    average = sum(gains) / len(gains)
+    return [c for c in found if c.gain >= average - 1e-3 - TOLERANCE]
 
 
 def new_node(
@@ -343,7 +372,8 @@ def grow(
     scaled = [(cells, label, weight * scale[label]) for cells, label, weight in rows]
     places = list(range(len(schema.attributes)))
     root = new_node((), scaled, places, schema.n_classes, None)
-    task = Task(schema, recipe, sum(root.weights), preference, guide)
+    observed = [sorted({r[0][p] for r in rows} - {None}) for p in places]
+    task = Task(schema, recipe, sum(root.weights), preference, guide, observed)
     decide(root, task)
     open_nodes = [root] if root.chosen else []
     n_leaves = 1

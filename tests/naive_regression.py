@@ -42,6 +42,7 @@ IMPURITIES = {
     "variance": variance,
     "squared_error": squared_error,
     "poisson": poisson,
+    "f": squared_error,
 }
 
 

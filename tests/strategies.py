@@ -21,10 +21,9 @@ ROW_NUMBERS = ("id", "day", "example", "entity")
 # Few numbers, so that there are ties; not all of them are sums of powers of two.
 NUMBERS = (-2.5, -0.1, 0.0, 0.1, 0.3, 1.0, 7.25, 1e6)
 
-OF_CLASSES = sorted(name for name in CRITERIA if not CRITERIA[name].numeric)
-
 # The recipes that suit a target of classes.
 CLASS_RECIPES = sorted(n for n, recipe in RECIPES.items() if recipe.leaves == "mean")
+OF_CLASSES = sorted(name for name in CRITERIA if not CRITERIA[name].numeric)
 
 
 @dataclass(frozen=True)
@@ -156,10 +155,12 @@ def tables(
 @st.composite
 def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
     """Draw a recipe; without limits, all of them are at their free values."""
+    criterion = draw(st.sampled_from(OF_CLASSES))
+    two_branches = CRITERIA[criterion].binary
     recipe = Recipe(
         "drawn",
-        draw(st.sampled_from(OF_CLASSES)),
-        draw(st.sampled_from(["multiway", "binary"])),
+        criterion,
+        "binary" if two_branches else draw(st.sampled_from(("multiway", "binary"))),
         draw(st.sampled_from(sorted(set(POLICIES) - {"mean"}))),
     )
     if not limited:
@@ -171,4 +172,8 @@ def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
         min_samples_leaf=draw(st.sampled_from((0, 1, 1, 1, 2, 2.5))),
         min_weight_fraction_leaf=draw(st.sampled_from((0.0, 0.0, 0.0, 0.12))),
         min_gain=draw(st.sampled_from((0.0, 0.0, 1e-6, 0.0437))),
+        mdl_correction=draw(st.booleans()),
+        min_cut_share=draw(st.sampled_from((0.0, 0.1, 0.7))),
+        min_step=draw(st.sampled_from((0.0, 0.0, 1e-5, 0.002))),
+        thresholds=draw(st.sampled_from(("midpoint", "observed"))),
     )

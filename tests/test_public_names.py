@@ -8,7 +8,16 @@ import pytest
 
 import spinney
 
-HEAVY = ("sklearn", "scipy", "pandas", "polars", "pyarrow", "duckdb", "narwhals")
+HEAVY = (
+    "sklearn",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "narwhals",
+    "rich",
+)
 
 SCRIPT = """
 import json, sys, time
@@ -41,6 +50,7 @@ def test_public_names():
         "Node",
         "ParameterError",
         "Recipe",
+        "RuleSet",
         "SpinneyError",
         "SpinneyWarning",
         "Tree",
@@ -48,9 +58,12 @@ def test_public_names():
         "TreeRegressor",
         "__version__",
         "discretise",
+        "evaluate",
         "grow",
+        "learning_curve",
         "load",
         "read_table",
+        "robustness",
     ]
 
 

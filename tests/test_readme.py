@@ -15,7 +15,15 @@ PAGES = (
     "docs/growing.md",
     "docs/buckets.md",
     "docs/model_trees.md",
+    "docs/c45.md",
+    "docs/criteria.md",
+    "docs/evaluation.md",
     "docs/model-files.md",
+    "docs/rulesets.md",
+    "docs/id3.md",
+    "docs/chaid.md",
+    "docs/regression.md",
+    "docs/costs.md",
 )
 
 

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from spinney.buckets import discretise
     from spinney.counts import CountTable
     from spinney.estimators import TreeClassifier, TreeRegressor
+    from spinney.evaluation import evaluate, learning_curve, robustness
     from spinney.files import read_table
     from spinney.recipe import Recipe
+    from spinney.rulesets import RuleSet
     from spinney.tree import Node, Tree
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "Node",
     "ParameterError",
     "Recipe",
+    "RuleSet",
     "SpinneyError",
     "SpinneyWarning",
     "Tree",
@@ -47,9 +50,12 @@ __all__ = [
     "TreeRegressor",
     "__version__",
     "discretise",
+    "evaluate",
     "grow",
+    "learning_curve",
     "load",
     "read_table",
+    "robustness",
 ]
 
 # Heavy modules load when a name is first used, so that ``import spinney`` is quick.
@@ -57,13 +63,17 @@ _HOMES = {
     "CountTable": "spinney.counts",
     "Node": "spinney.tree",
     "Recipe": "spinney.recipe",
+    "RuleSet": "spinney.rulesets",
     "Tree": "spinney.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
     "discretise": "spinney.buckets",
+    "evaluate": "spinney.evaluation",
     "grow": "spinney.api",
+    "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
     "read_table": "spinney.files",
+    "robustness": "spinney.evaluation",
 }
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.counts import Floats, last_best
+from spinney.counts import Floats, Integers, last_best
 from spinney.errors import ParameterError
 
-__all__ = ["cheapest_class", "expected_costs"]
+__all__ = ["altered_priors", "cheapest_class", "expected_costs", "labels_of"]
 
 
 def expected_costs(
@@ -43,3 +43,38 @@ def cheapest_class(
     1
     """
     return int(last_best(-expected_costs(weights, costs)))
+
+
+def labels_of(
+    shares: Floats, costs: Floats | Sequence[Sequence[float]] | None = None
+) -> Integers:
+    """Return the label of each line of class shares; the last of equal ones.
+
+    That of the greatest share, or under ``costs`` of the least expected cost. The
+    last class is the positive one by scikit-learn's convention, as in (False, True),
+    ("no", "yes") or (0, 1), and so a share of one half counts as positive.
+
+    >>> shares = np.array([[0.5, 0.5, 0.0], [0.8, 0.2, 0.0]])
+    >>> labels_of(shares)
+    array([1, 0])
+    >>> labels_of(shares, [[0, 5, 5], [1, 0, 1], [1, 1, 0]])
+    array([1, 1])
+    """
+    if costs is None:
+        return last_best(shares)
+    return last_best(-(shares @ np.asarray(costs, dtype=np.float64).T))
+
+
+def altered_priors(
+    weights: Floats, costs: Floats | Sequence[Sequence[float]]
+) -> Floats:
+    """Return what class weights are multiplied by, so that splits heed the costs.
+
+    A class counts as much more as its errors cost in all; the weight of all rows
+    stays (Breiman et al. 1984, section 4.4).
+
+    >>> altered_priors(np.array([64.0, 17.0]), [[0, 3], [4, 0]])
+    array([1.05537459, 0.79153094])
+    """
+    dear = np.asarray(costs, dtype=np.float64).sum(axis=0)
+    return np.asarray(dear * (weights.sum() / (dear * weights).sum()))

@@ -180,6 +180,16 @@ class CountTable:
         np.add.at(rows, branches, self.rows)
         return replace(self, values=np.arange(n_branches), weights=weights, rows=rows)
 
+    def occurring(self) -> "CountTable":
+        """Return the table without the lines that have no rows."""
+        occurs = self.rows.any(axis=1)
+        return replace(
+            self,
+            values=self.values[occurs],
+            weights=self.weights[occurs],
+            rows=self.rows[occurs],
+        )
+
     def with_missing_at(self, position: int) -> "CountTable":
         """Return the table with the missing rows counted at this position."""
         weights, rows = self.weights.copy(), self.rows.copy()

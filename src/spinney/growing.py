@@ -1,6 +1,5 @@
 """From a table to a model: read, code, grow."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from spinney.learner import grow_tree
 from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
+from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe
 from spinney.relation import is_relation
 from spinney.schema import Target
@@ -28,7 +28,7 @@ from spinney.sources.sql_schema import (
     schema_of,
     target_column,
 )
-from spinney.table import Column, Table, Value
+from spinney.table import Column, Table
 from spinney.training import (
     as_target,
     check_classes,
@@ -40,7 +40,7 @@ from spinney.training import (
     training_set,
 )
 
-__all__ = ["SOURCES", "grow_from", "grow_model"]
+__all__ = ["SOURCES", "grow_from", "grow_model", "row_weights"]
 
 SOURCES = ("memory", "duckdb")
 
@@ -50,16 +50,19 @@ def grow_model(
     fingerprint: Fingerprint,
     *,
     recipe: Recipe,
-    class_weight: Mapping[Value, float] | str | None = None,
-    ties: Sequence[str] | None = None,
-    force: Mapping[Any, str] | None = None,
+    **said: Any,
 ) -> Model:
-    """Grow over a source, and give the leaves their models."""
-    options = options_of(
-        source, recipe=recipe, class_weight=class_weight, ties=ties, force=force
-    )
+    """Grow over a source, prune as the recipe says, and give leaves their models.
+
+    What is said beside the recipe is for ``options_of``.
+    """
+    options = options_of(source, recipe=recipe, **said)
     tree = grow_tree(source, recipe, options)
-    return Model(with_models(tree, source, recipe=recipe), recipe, fingerprint)
+    tree, steps = pruned_after_growing(
+        tree, source, recipe=recipe, class_weights=options.class_weights
+    )
+    tree = with_models(tree, source, recipe=recipe)
+    return Model(tree, recipe, fingerprint, steps)
 
 
 def grow_from(
@@ -119,7 +122,7 @@ def _rows_in_memory(
     column = check_target(table, target)
     weights = None
     if weight is not None:
-        weights = _weights(table[weight])
+        weights = row_weights(table[weight])
         # Before the classes are found: one that only weightless rows have is none.
         table, weights = table.take(weights > 0), weights[weights > 0]
         column = table[target]
@@ -138,7 +141,7 @@ def _rows_in_memory(
     return training.source(), training.fingerprint()
 
 
-def _weights(column: Column) -> Floats:
+def row_weights(column: Column) -> Floats:
     """Return the cells of a weight column, or say why they cannot be weights."""
     if column.kind != "numeric":
         msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"

@@ -24,19 +24,26 @@ No row is ever seen here, and nothing recurs.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney.buckets import cuts_of
+from spinney.costs import altered_priors, labels_of
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.criteria import deviation
 from spinney.errors import ParameterError, warn
-from spinney.missing import Overall, overall_by_attribute
+from spinney.outputs import outputs_of
+from spinney.overall import Overall, overall_by_attribute
 from spinney.recipe import Recipe
-from spinney.schema import Schema, Target
+from spinney.schema import Schema
 from spinney.search import Decision, decide
-from spinney.sources.base import Request, Source, Totals
-from spinney.split import Groups, Split, arriving, describe
-from spinney.tree import Candidate, Node, Reason, Tree, majority
+from spinney.sources.base import ROOT, Request, Source, Totals
+from spinney.split import Groups, Split, Threshold, arriving, describe
+from spinney.tree import Candidate, Node, Reason, Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Options", "grow_tree"]
 
@@ -54,11 +61,18 @@ class Options:
     forced : mapping of path to attribute
         The attribute to split by at a node; its path is the tuple of branches
         as they read, ``()`` for the root.
+    costs : array, optional
+        ``costs[label][true]``: labels are those of least expected cost, and splits
+        are sought under altered priors.
+    prices : mapping of int to float
+        What it costs to ask for an attribute.
     """
 
     class_weights: Floats | None = None
     preference: Sequence[int] = ()
     forced: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    costs: Floats | None = None
+    prices: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -113,17 +127,21 @@ class Family:
 class _Learner:
     def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
         self.source, self.recipe, self.options = source, recipe, options
-        self.schema = source.schema
+        self.schema = priced(source.schema, options)
         self.n_nodes = 0
         self.n_leaves = 1
         self.total = 0.0
         self.least_deviation = 0.0
         self.overall: dict[int, Overall] = {}
         self.reached: set[tuple[str, ...]] = set()
+        self.cuts: dict[int, Floats] = {}
+        self.altered: Floats | None = None
+        self.observed: dict[int, NDArray[Any]] = {}
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
         root = self.plant()
+        self.cuts = self.cut_numbers()
         families = [Family((root,))] if self.may_split(root) else []
         open_nodes: list[tuple[float, int, Growing]] = []
         while families:
@@ -133,7 +151,7 @@ class _Learner:
                     heappush(open_nodes, (self.urgency(node), node.number, node))
             families = [self.split(node) for node in self.take(open_nodes)]
         self.warn_unreached()
-        return finish(root, self.schema)
+        return finish(root, self.schema, self.recipe)
 
     def plant(self) -> Growing:
         """Return the root."""
@@ -144,8 +162,23 @@ class _Learner:
         if self.schema.target.is_numeric:
             spread = float(deviation(totals.weights))
             self.least_deviation = self.recipe.min_deviation * spread
+        if self.options.costs is not None:
+            self.altered = altered_priors(totals.weights, self.options.costs)
         everything = tuple(range(len(self.schema.attributes)))
         return Growing(0, totals, everything, whole=self.source.whole)
+
+    def cut_numbers(self) -> dict[int, Floats]:
+        """Return the cuts between the buckets of numeric attributes."""
+        recipe, attributes = self.recipe, self.schema.attributes
+        method = recipe.bucketing
+        if method is None:
+            return {}
+        numeric = tuple(p for p, a in enumerate(attributes) if a.kind == "numeric")
+        (tables,) = self.source.tables([Request(ROOT, numeric)])
+        return {
+            place: cuts_of(table, method, recipe.n_buckets)
+            for place, table in tables.items()
+        }
 
     def may_split(self, node: Growing) -> bool:
         """Return whether a node is worth asking about; note the reason if not."""
@@ -193,6 +226,7 @@ class _Learner:
         """Find a node's best split, or the reason why there is none."""
         assert node.tables is not None
         if node.parent is None:
+            self.observed = {p: table.values for p, table in node.tables.items()}
             self.overall = overall_by_attribute(node.tables, self.schema)
         scale = self.options.class_weights
         forced = self.options.forced.get(node.path)
@@ -205,6 +239,10 @@ class _Learner:
             preference=self.options.preference,
             forced=forced,
             total=self.total,
+            cuts=self.cuts,
+            altered=self.altered,
+            paid={split.attribute for split, _ in steps_to(node)},
+            observed=self.observed,
             overall=self.overall,
         )
         if not node.is_open:
@@ -266,11 +304,9 @@ class _Learner:
 
     def children_of(self, node: Growing, *, whole: bool) -> list[Growing]:
         """Return the children with the counts that the split gives them."""
-        split, branches = node.candidate.split, node.candidate.branches
-        shares = np.array(split.shares)[:, None]
-        weights = branches.weights + shares * branches.missing
-        rows = branches.rows + (shares > 0) * branches.missing_rows
-        used = isinstance(split, Groups) and self.recipe.grouping == "multiway"
+        split = node.candidate.split
+        weights, rows = node.candidate.shared_out()
+        used = self.recipe.grouping == "multiway" and is_multiway(split)
         attributes = tuple(
             place for place in node.attributes if not used or place != split.attribute
         )
@@ -310,6 +346,20 @@ class _Learner:
                 warn(msg)
 
 
+def priced(schema: Schema, options: Options) -> Schema:
+    """Return the schema with what errors and questions cost."""
+    if options.costs is None and not options.prices:
+        return schema
+    attributes = tuple(
+        replace(attribute, cost=options.prices.get(place, 0.0))
+        for place, attribute in enumerate(schema.attributes)
+    )
+    target = schema.target
+    if options.costs is not None:
+        target = replace(target, costs=tuple(map(tuple, options.costs.tolist())))
+    return replace(schema, attributes=attributes, target=target)
+
+
 def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
     """Give the splits above a node with the branches taken, nearest first."""
     while node.parent is not None:
@@ -344,6 +394,13 @@ def remainder(family: Family) -> dict[int, CountTable]:
     return rest
 
 
+def is_multiway(split: Split) -> bool:
+    """Return whether each branch has one value, or bucket, so that none is left."""
+    if isinstance(split, Groups):
+        return max(map(len, split.groups)) == 1
+    return not isinstance(split, Threshold)
+
+
 def is_pure(totals: Totals) -> bool:
     """Return whether all rows have one class, or one number but for rounding."""
     if len(totals.weights) == len(totals.rows):
@@ -352,14 +409,7 @@ def is_pure(totals: Totals) -> bool:
     return bool(second - first * first / weight <= TOLERANCE * second)
 
 
-def outputs_of(totals: Totals, target: Target) -> Floats:
-    """Return what a node predicts: the share of each class, or the mean."""
-    if target.origin is None:
-        return np.asarray(totals.weights / totals.weights.sum())
-    return np.array([target.origin + totals.weights[1] / totals.weights[0]])
-
-
-def finish(root: Growing, schema: Schema) -> Tree:
+def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
     """Turn growing nodes into finished ones, numbered in printing order."""
     order: list[Growing] = []
     stack = [root]
@@ -375,7 +425,12 @@ def finish(root: Growing, schema: Schema) -> Tree:
         if parent is not None and not node.totals.rows.any():
             outputs = nodes[parent].distribution
         else:
-            outputs = outputs_of(node.totals, schema.target)
+            outputs = outputs_of(
+                weights,
+                schema.target,
+                recipe=recipe,
+                everything=root.totals.weights,
+            )
         nodes.append(
             Node(
                 number,
@@ -385,7 +440,7 @@ def finish(root: Growing, schema: Schema) -> Tree:
                 weights,
                 int(node.totals.rows.sum()),
                 outputs,
-                majority(outputs),
+                int(labels_of(outputs, schema.target.costs)),
                 node.decision.candidates,
                 node.decision.chosen,
                 tuple(numbers[id(child)] for child in node.children),

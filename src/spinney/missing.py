@@ -28,84 +28,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.candidates import Groupings, multiway, ordered, subsets, thresholds
-from spinney.counts import CountTable, Integers, first_best
+from spinney.counts import CountTable, first_best
 from spinney.errors import refuse_unknown
+from spinney.merging import Merging, merge
+from spinney.overall import Overall, overall_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from spinney.schema import Attribute, Schema
+    from spinney.schema import Attribute
 
 __all__ = [
     "GROUPINGS",
+    "MOST_BRANCHES",
     "POLICIES",
-    "Overall",
     "Policy",
-    "overall_by_attribute",
-    "overall_of",
     "policy_named",
     "ways_to_branch",
 ]
 
-GROUPINGS = ("multiway", "binary", "ordered")
+GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Overall:
-    """What all training rows together say of one attribute.
-
-    Parameters
-    ----------
-    typical : float
-        The mean of a number in 12 digits; the commonest code, or of ordered codes
-        that next to their mean. 0 where no value is known.
-    ranks : array of int
-        The place of each code in the order of the mean of a numeric target, lowest
-        first. Rows whose value is missing count at the commonest code; codes
-        without rows have the mean of all. Empty for a number.
-    """
-
-    typical: float
-    ranks: Integers
-
-
-def overall_of(table: CountTable, attribute: "Attribute") -> Overall:
-    """Return what the root's table says of its attribute.
-
-    >>> from spinney.schema import Attribute
-    >>> table = CountTable.of_moments([[1, 9, 81], [2, 2, 2]])
-    >>> overall = overall_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
-    >>> overall.typical, overall.ranks.tolist()
-    (1.0, [2, 0, 1])
-    """
-    if not len(table.values):
-        return Overall(0.0, np.arange(len(attribute.values)))
-    sizes = table.sizes
-    if attribute.kind == "nominal":
-        typical = float(table.values[first_best(sizes)])
-    else:
-        mean = float((sizes / sizes.sum()) @ table.values)
-        typical = float(f"{mean:.12g}")
-        if attribute.kind == "ordinal":
-            typical = float(np.rint(typical))
-    ranks = np.arange(len(attribute.values))
-    if table.is_moments and attribute.kind == "nominal":
-        filled = table.with_missing_at(first_best(sizes))
-        weight, first, _ = filled.total
-        means = np.full(len(ranks), first / weight)
-        means[table.values] = filled.weights[:, 1] / filled.weights[:, 0]
-        ranks[np.argsort(means, kind="stable")] = np.arange(len(ranks))
-    return Overall(typical, ranks)
-
-
-def overall_by_attribute(
-    tables: "Mapping[int, CountTable]", schema: "Schema"
-) -> dict[int, Overall]:
-    """Return what the root's tables say, by the attributes' places."""
-    return {
-        place: overall_of(table, schema.attributes[place])
-        for place, table in tables.items()
-    }
+# With more values at a node than this a branch each would be a tree that nobody can
+# read, grown on hardly any rows a branch: such an attribute is split in two subsets.
+MOST_BRANCHES = 1000
 
 
 def policy_named(name: str) -> "Policy":
@@ -122,12 +66,19 @@ def ways_to_branch(
     grouping: str,
     policy: "Policy",
     limited: bool = False,
+    merging: Merging | None = None,
+    step: float = 0.0,
     overall: Overall | None = None,
 ) -> Groupings | None:
     """Return the ways to branch on an attribute, missing rows placed by the policy.
 
+    With the grouping "merge" there is one way, that of CHAID: ``merging`` says how,
+    and missing values that are a category of their own merge with any.
+
     None where there is nothing to choose: fewer than two values. ``limited`` says
-    that branches need a least weight, so that not every grouping is allowed;
+    that branches need a least weight, so that not every grouping is allowed, or that
+    nothing is known of the criterion, so that the best one need not be a prefix.
+    ``step`` is how far apart two numbers must be for a threshold between them, and
     ``overall`` what all rows say of the attribute, if the table is not the root's.
     """
     overall = overall or overall_of(table, attribute)
@@ -135,12 +86,18 @@ def ways_to_branch(
     free = not limited and not (absent and policy.moves)
 
     def known(counts: CountTable) -> Groupings | None:
-        if attribute.kind != "nominal":
+        if grouping == "merge" and attribute.kind != "numeric":
+            return merged_ways(counts, attribute.kind, merging)
+        if attribute.kind == "numeric":
+            return thresholds(counts, step=step)
+        if attribute.kind == "ordinal":
             return thresholds(counts)
         if grouping == "binary":
             return subsets(counts, free=free)
         if grouping == "ordered":
             return ordered(counts, overall.ranks)
+        if len(counts.values) > MOST_BRANCHES:
+            return subsets(counts, free=free)
         codes = np.union1d(np.arange(len(attribute.values)), counts.values)
         return multiway(counts, codes)
 
@@ -149,7 +106,35 @@ def ways_to_branch(
     if policy.overall:
         nominal = attribute.kind == "nominal"
         return _typical(table, overall.typical, known, nominal=nominal)
+    if grouping == "merge" and policy.tells and attribute.kind != "numeric":
+        return merged_ways(table, attribute.kind, merging, floating=True)
     return policy.place(table, attribute, known)
+
+
+def merged_ways(
+    table: CountTable, kind: str, merging: Merging | None, *, floating: bool = False
+) -> Groupings | None:
+    """Return the one grouping that CHAID's merging leads to; None if it is all one."""
+    if len(table.values) + floating < 2:
+        return None
+    found = merge(table, kind=kind, floating=floating, settings=merging)
+    n_groups = len(found.groups)
+    if n_groups < 2:
+        return None
+    grouped = table.merged(found.branches, n_groups)
+    if found.missing is not None:
+        grouped = grouped.with_missing_at(found.missing)
+    stack = replace(grouped, weights=grouped.weights[None], rows=grouped.rows[None])
+    codes = tuple(
+        tuple(int(table.values[place]) for place in group) for group in found.groups
+    )
+    return Groupings(
+        stack,
+        lambda _: codes,
+        None if found.missing is None else np.array([found.missing]),
+        exact=found.exact,
+        log_multiplier=found.log_multiplier,
+    )
 
 
 Known = Callable[[CountTable], Groupings | None]

@@ -1,12 +1,12 @@
 """A grown tree with all that a later reader needs: recipe, schema, origin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.tree import Tree
 
-__all__ = ["Fingerprint", "Model"]
+__all__ = ["Fingerprint", "Model", "PruneStep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,47 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
+class PruneStep:
+    """One node examined: the tree, or the node, before and after a change.
+
+    Parameters
+    ----------
+    node : int
+        Its number in the tree before pruning.
+    condition : str
+        The branch that leads to it.
+    before, after : float
+        The accuracy of the whole tree on validation rows; in error-based pruning
+        the errors of the node, those of training rows where it is collapsed, else
+        the estimated ones. Where nothing was changed, ``after`` is what the best
+        change would have made of it. A row that a missing value divides counts
+        by its parts.
+    pruned : bool
+        Whether it became a leaf.
+    action : str
+        What error-based pruning did: "collapsed", "replaced", "raised" or "kept".
+    """
+
+    node: int
+    condition: str
+    before: float
+    after: float
+    pruned: bool
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """What is saved to a file and loaded from one."""
+    """What is saved to a file and loaded from one.
+
+    ``steps`` say what pruning did while the model was made; a file does not keep
+    them.
+    """
 
     tree: Tree
     recipe: Recipe
     fingerprint: Fingerprint
+    steps: tuple[PruneStep, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

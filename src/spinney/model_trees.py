@@ -33,7 +33,7 @@ from spinney.counts import TOLERANCE
 from spinney.criteria import squared_error
 from spinney.fitting import Fitted, fitted
 from spinney.linear import LinearModel, Term, mixed
-from spinney.missing import Overall, overall_by_attribute
+from spinney.overall import Overall, overall_by_attribute
 from spinney.prune.cutting import cut
 from spinney.recipe import Recipe
 from spinney.schema import Attribute

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.cost_matrix import Costs, cost_array
 from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.learner import Options
@@ -26,20 +27,82 @@ def options_of(
     class_weight: Mapping[Value, float] | str | None = None,
     ties: Sequence[str] | None = None,
     force: Mapping[Any, str] | None = None,
+    priors: Mapping[Value, float] | None = None,
+    cost_matrix: Costs | None = None,
+    test_costs: Mapping[str, float] | None = None,
 ) -> Options:
     """Return the learner's options; names become places in the schema."""
     schema = source.schema
     totals = source.root()
     check_total(totals.weights)
     _warn_of_light_rows(totals.weight, int(totals.rows.sum()), recipe)
+    scale = _class_weights(class_weight, schema, totals.weights)
+    if priors is not None:
+        scale = _from_priors(priors, schema, totals.weights, class_weight)
     return Options(
-        class_weights=_class_weights(class_weight, schema, totals.weights),
+        class_weights=scale,
         preference=[_place(name, schema, "ties") for name in _listed(ties)],
         forced={
             _path(path): _place(name, schema, "force")
             for path, name in _mapped(force).items()
         },
+        costs=None if cost_matrix is None else _costs(cost_matrix, schema),
+        prices=_prices(test_costs, schema),
     )
+
+
+def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
+    """Return the costs in the order of the classes; each class must cost something."""
+    if schema.target.is_numeric:
+        msg = (
+            f"cost_matrix: the target {schema.target.name!r} is a number and has no "
+            "classes; leave it out, or declare the target nominal"
+        )
+        raise ParameterError(msg)
+    costs = cost_array(cost_matrix, schema.target.classes)
+    for true, dear in zip(schema.target.classes, costs.sum(axis=0), strict=True):
+        if not 0 < dear < np.inf:
+            msg = (
+                f"cost_matrix: no error costs anything where {true!r} is true: give "
+                "each class at least one error with a cost above 0"
+            )
+            raise ParameterError(msg)
+    return costs
+
+
+def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int, float]:
+    """Return what it costs to ask for attributes, by their places."""
+    if test_costs is None:
+        return {}
+    if not isinstance(test_costs, Mapping):
+        msg = f"test_costs={test_costs!r} must map names to costs, such as {{'x': 2}}"
+        raise ParameterError(msg)
+    prices = {}
+    for name, cost in test_costs.items():
+        place = _place(name, schema, "test_costs")
+        if not 0 <= _as_float(cost) < np.inf:
+            msg = f"test_costs: {name!r} costs {cost!r}; it must be 0 or more"
+            raise ParameterError(msg)
+        prices[place] = float(cost)
+    return prices
+
+
+def _from_priors(
+    priors: Mapping[Value, float], schema: Schema, totals: Floats, class_weight: Any
+) -> Floats:
+    """Return class weights that give the classes these shares of all weight."""
+    if class_weight is not None:
+        msg = "priors and class_weight say the same thing twice: give one of them"
+        raise ParameterError(msg)
+    if not isinstance(priors, Mapping) or len(priors) != schema.n_classes:
+        classes = ", ".join(repr(label) for label in schema.target.classes)
+        msg = f"priors={priors!r} must give a share to each class: {classes}"
+        raise ParameterError(msg)
+    shares = _by_class(priors, schema, "priors")
+    if not np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6):
+        msg = f"priors={priors!r} add up to {shares.sum():g}: they must add up to 1"
+        raise ParameterError(msg)
+    return np.asarray(shares * totals.sum() / totals)
 
 
 def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
@@ -117,6 +180,16 @@ def _class_weights(
     if not isinstance(given, Mapping):
         msg = f'class_weight={given!r} must be a mapping, "balanced" or None'
         raise ParameterError(msg)
+    weights = _by_class(given, schema, "class_weight")
+    with np.errstate(over="ignore"):
+        if not np.isfinite((weights * totals).sum()):
+            msg = f"class_weight={given!r} makes weights infinite: scale them down"
+            raise ParameterError(msg)
+    return weights
+
+
+def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> Floats:
+    """Return one number above 0 for each class; 1 where none is given."""
     labels = tuple(x.item() if isinstance(x, np.generic) else x for x in given)
     column = Column(schema.target.name, "nominal", np.arange(len(labels)), labels)
     weights = np.ones(schema.n_classes)
@@ -124,17 +197,13 @@ def _class_weights(
         if code < 0:
             known = map(value_text, schema.target.classes)
             remedy = did_you_mean(value_text(label), known)
-            msg = f"class_weight: no class {label!r}: {remedy}"
+            msg = f"{parameter}: no class {label!r}: {remedy}"
             raise ParameterError(msg)
         weight = given[label]
         if not 0 < _as_float(weight) < np.inf:
-            msg = f"class_weight: {label!r} has {weight!r}; it must be above 0"
+            msg = f"{parameter}: {label!r} has {weight!r}; it must be above 0"
             raise ParameterError(msg)
         weights[code] = weight
-    with np.errstate(over="ignore"):
-        if not np.isfinite((weights * totals).sum()):
-            msg = f"class_weight={given!r} makes weights infinite: scale them down"
-            raise ParameterError(msg)
     return weights
 
 

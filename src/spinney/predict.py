@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import TOLERANCE, Floats, Integers, last_best
+from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.linear import FlatModels, flat_models
-from spinney.split import Groups
+from spinney.split import Groups, Intervals
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Entries", "FlatTree", "flatten", "majorities"]
+__all__ = ["Entries", "FlatTree", "flatten"]
 
 BLOCK = 65_536
 
@@ -47,7 +47,8 @@ class FlatTree:
 
     ``first`` and ``count`` say where a node's children are in ``children`` and
     ``shares``; ``first_code`` and ``codes`` where the branches of its codes are
-    in ``lookup``.
+    in ``lookup``. A threshold is the first of a node's cuts; ``first_cut`` and
+    ``more_cuts`` say where the others are in ``cuts``.
     """
 
     attribute: Integers
@@ -61,6 +62,9 @@ class FlatTree:
     shares: Floats
     lookup: Integers
     distribution: Floats
+    first_cut: Integers
+    more_cuts: Integers
+    cuts: Floats
     models: FlatModels
 
     @property
@@ -160,6 +164,10 @@ class FlatTree:
         absent = np.isnan(value)
         by_number = ~np.isnan(self.threshold[nodes])
         branch = (value > self.threshold[nodes]).astype(np.int64)
+        for place in range(int(self.more_cuts.max(initial=0))):
+            further = np.flatnonzero(self.more_cuts[nodes] > place)
+            cut = self.cuts[self.first_cut[nodes[further]] + place]
+            branch[further] += value[further] > cut
         code = np.where(absent | by_number, 0, value).astype(np.int64)
         seen = code < self.codes[nodes]
         found = self.lookup[np.where(seen, self.first_code[nodes] + code, -1)]
@@ -185,11 +193,6 @@ def _taken(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
     return Entries(entries.rows[mask], entries.nodes[mask], entries.weights[mask])
 
 
-def majorities(probabilities: Floats) -> Integers:
-    """Return the class of each row as ``tree.majority`` does, all rows at once."""
-    return last_best(probabilities)
-
-
 def flatten(tree: Tree) -> FlatTree:
     """Lay a tree out as arrays."""
     n_nodes = len(tree)
@@ -201,6 +204,8 @@ def flatten(tree: Tree) -> FlatTree:
     shares: list[float] = []
     lookup: list[Integers] = [_filled(1, -1)]
     n_codes = 1
+    first_cut, more_cuts = _filled(n_nodes, 0), _filled(n_nodes, 0)
+    cuts: list[float] = []
     for node in tree:
         split = node.split
         if split is None:
@@ -215,6 +220,10 @@ def flatten(tree: Tree) -> FlatTree:
             lookup.append(branches)
             first_code[node.number], codes[node.number] = n_codes, len(branches)
             n_codes += len(branches)
+        elif isinstance(split, Intervals):
+            threshold[node.number], *rest = split.cuts
+            first_cut[node.number], more_cuts[node.number] = len(cuts), len(rest)
+            cuts.extend(rest)
         else:
             threshold[node.number] = split.threshold
     return FlatTree(
@@ -229,6 +238,9 @@ def flatten(tree: Tree) -> FlatTree:
         np.array(shares, dtype=np.float64),
         np.concatenate(lookup),
         np.array([node.distribution for node in tree]),
+        first_cut,
+        more_cuts,
+        np.array(cuts, dtype=np.float64),
         flat_models([node.model for node in tree]),
     )
 

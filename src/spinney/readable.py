@@ -4,16 +4,13 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the
 estimators add its conventions.
 """
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.cells import LARGEST_EXACT_INTEGER
 from spinney.counts import Floats
-from spinney.declare import Declarations
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, warn
 from spinney.explain import (
     NodeExplanation,
     RowExplanation,
@@ -22,14 +19,15 @@ from spinney.explain import (
 )
 from spinney.export.formats import exported
 from spinney.export.text import to_text
-from spinney.files import read_table
 from spinney.files.model_file import save_model
-from spinney.files.paths import STANDARD_INPUT
 from spinney.model import Model
+from spinney.pessimistic import CONFIDENCE
 from spinney.predict import FlatTree, flatten
 from spinney.prune import PruneStep, pruned
+from spinney.reading import read_by
 from spinney.rules import Rules, rules_of
-from spinney.schema import Schema, missing_columns
+from spinney.rulesets import RuleSet, ruleset_of
+from spinney.rulesets.rows import is_grown_on, rows_of
 from spinney.table import Table, Value
 from spinney.training import check_target
 from spinney.tree import Tree
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
-__all__ = ["ReadableTree", "reading_declarations"]
+__all__ = ["ReadableTree"]
 
 
 class ReadableTree:
@@ -77,14 +75,7 @@ class ReadableTree:
     ) -> Table:
         """Read a table as the model understands it: kinds, names, missing cells."""
         schema, needed = self._grown().schema, self._flat.needed
-        declared = reading_declarations(schema, needed)
-        table = read_table(
-            data, declarations=declared, format=format, encoding=encoding
-        )
-        absent = schema.absent(table, needed)
-        if absent:
-            raise missing_columns(absent, _all_names(data, format, encoding, table))
-        return table
+        return read_by(schema, needed, data, format=format, encoding=encoding)
 
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict; columns are found by name."""
@@ -115,6 +106,19 @@ class ReadableTree:
     def decision_path(self, X: Any) -> "csr_matrix":
         """Return a sparse matrix, rows × nodes: the weight that a row has at a node."""
         return self._flat.paths(*self._columns(X))
+
+    def test_costs_of(self, X: Any) -> Floats:
+        """Return what the questions cost that are asked of each row.
+
+        Each attribute is paid for once; where a missing value divides a row, the
+        parts count by their weights.
+        """
+        tree = self._grown().tree
+        dear = np.zeros(len(tree))
+        for node in tree.leaves:
+            asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
+            dear[node.number] = sum(tree.schema.attributes[a].cost for a in asked)
+        return np.asarray(self.decision_path(X) @ dear)
 
     def unseen(self, table: Table) -> dict[str, list[Value]]:
         """Return the values of a table that the model has not seen, by attribute.
@@ -148,6 +152,67 @@ class ReadableTree:
     def rules(self) -> Rules:
         """Return one rule a leaf; ``print`` shows one a line."""
         return rules_of(self.tree)
+
+    def ruleset(
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        confidence: float = CONFIDENCE,
+        simplify: bool = True,
+    ) -> RuleSet:
+        """Return C4.5's rule set of the tree: fewer, shorter rules in order.
+
+        A model keeps no rows, so it needs those that it was grown on; it warns
+        where they are others. See :mod:`spinney.rulesets` for what is done.
+
+        Parameters
+        ----------
+        data : table
+            The training table, with the target column unless y is given.
+        y : array, optional
+            The class of each row.
+        sample_weight : array, optional
+            The weight of each row, where the tree was grown with weights.
+        confidence : float
+            The level of the pessimistic error, between 0 and 1; the less, the
+            shorter the rules.
+        simplify : bool
+            False keeps one rule a leaf, in the order of the leaves.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> model = spinney.grow(shop, "sold")
+        >>> print(model.ruleset(shop))
+        IF size ≤ 3.5 THEN sold = no  (support 3, errors 0, estimated error 37.0 %)
+        IF size > 3.5 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
+        OTHERWISE sold = yes  (support 0)
+        """
+        model = self._grown()
+        if model.schema.target.is_numeric:
+            msg = (
+                f"target {model.schema.target.name!r} is a number: a rule set is of "
+                "classes; rules() has one rule a leaf of any tree"
+            )
+            raise ParameterError(msg)
+        table = self._whole_table(data)
+        training = rows_of(model.schema, table, y=y, sample_weight=sample_weight)
+        if not is_grown_on(model, training):
+            warn(
+                "the table is not the one that the tree was grown on (other rows, "
+                "values, weights or order): the rules fit this table instead"
+            )
+        return ruleset_of(
+            model.tree, training, confidence=confidence, simplify=simplify
+        )
+
+    def _whole_table(self, data: Any) -> Table:
+        """Return a table with all attributes, asked about or not."""
+        schema = self._grown().schema
+        return read_by(schema, range(len(schema.attributes)), data)
 
     def explain(
         self, node: int | None = None, *, row: Any = None
@@ -190,7 +255,8 @@ class ReadableTree:
             classes=target.encode(table[target.name]),
             method=method,
         )
-        return Model(result.tree, model.recipe, model.fingerprint), result.steps
+        new = Model(result.tree, model.recipe, model.fingerprint, result.steps)
+        return new, result.steps
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Save the model to a file; :func:`spinney.load` reads it back."""
@@ -201,44 +267,3 @@ class ReadableTree:
     ) -> str:
         """Return the model as "text", "rules" or "json", and write it to a path."""
         return exported(self._grown(), format, path=path)
-
-
-def _is_exact(label: Value) -> bool:
-    """Return whether a label is a number that float64 holds exactly."""
-    return not isinstance(label, str) and abs(label) <= LARGEST_EXACT_INTEGER
-
-
-def _all_names(
-    data: Any, format: str | None, encoding: str, table: Table
-) -> tuple[str, ...]:
-    """Return the names of all columns of a table that was read in part."""
-    if isinstance(data, str) and data == STANDARD_INPUT:
-        return table.names  # it can be read once only
-    return read_table(data, format=format, encoding=encoding).names
-
-
-def reading_declarations(schema: Schema, needed: Collection[int]) -> Declarations:
-    """Return what a model declares of the tables that it is to read.
-
-    Only the columns that the tree asks about matter, and the target; where it asks
-    about none, any table will do.
-    """
-    asked = [schema.attributes[place] for place in needed]
-    if not asked:
-        return Declarations(missing=schema.markers)
-    target = schema.target
-    names = [attribute.name for attribute in asked]
-    nominal = [attribute.name for attribute in asked if attribute.kind != "numeric"]
-    numeric = [a.name for a in asked if a.kind == "numeric" and not a.unit]
-    if target.name not in names:
-        names.append(target.name)
-        if target.is_numeric:
-            numeric.append(target.name)
-        if not all(map(_is_exact, target.classes)):
-            nominal.append(target.name)
-    return Declarations(
-        nominal=tuple(nominal),
-        numeric=tuple(numeric),
-        missing=schema.markers,
-        only=tuple(names),
-    )

@@ -1,20 +1,35 @@
 """Recipes: the famous learners as data over one learner."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from sys import float_info
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from spinney.buckets import METHODS as BUCKETINGS
+from spinney.counts import CountTable
 from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
+from spinney.merging import Merging
 from spinney.missing import GROUPINGS, policy_named
 
-__all__ = ["RECIPES", "SETTINGS", "Recipe", "recipe_named"]
+__all__ = ["RECIPES", "SETTINGS", "Named", "Recipe", "recipe_named"]
+
+
+Named = str | Callable[[CountTable], Any]
+"""The name of a criterion, or a user's own function."""
+
+# C4.5 asks for no more than 25 rows a side, however large the node is.
+MOST_IN_SIDE = 25.0
+STEPS = 1000
 
 _NAMED = {
+    "thresholds": ("midpoint", "observed"),
+    "pruning": ("none", "collapse", "error-based", "adjusted-error"),
     "leaves": ("mean", "linear"),
-    "pruning": ("none", "adjusted-error"),
+    "probability": ("frequency", "laplace", "m-estimate"),
 }
 
 
@@ -26,17 +41,37 @@ class Recipe:
     ----------
     name : str
         What the user types.
-    criterion : {"gain", "gain_ratio", "gini", "misclassification"}
-        What a good split is; see :mod:`spinney.criteria`.
-    grouping : {"multiway", "binary", "ordered"}
-        Whether a nominal attribute gets one branch a value, two subsets, or two
-        parts of the order that the mean of a numeric target gives its values over
-        all rows (M5P). Numeric and ordinal attributes always get a threshold.
+    criterion : {"gain", "gain_ratio", "gini", "misclassification", "chi_square", \
+"g", "mdl", "c_sep", "twoing", "hellinger"} or function of a CountTable
+        What a good split is; see :mod:`spinney.criteria`. A function is given the
+        counts of one split, a line for each branch that has rows, and returns a
+        number, the higher the better.
+    grouping : {"multiway", "binary", "ordered", "merge"}
+        Whether a nominal attribute gets one branch a value, two subsets, two parts
+        of the order that the mean of a numeric target gives its values over all
+        rows (M5P), or those
+        that CHAID merges; see :mod:`spinney.merging`. But for the last, numeric
+        and ordinal attributes get a threshold; to be merged, numbers are put into
+        10 buckets of equal frequency unless ``buckets`` says otherwise.
     missing : {"fractional", "most-common", "own-category", "branch", "mean"}
         What a missing value means; see :mod:`spinney.missing`.
-    numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "poisson"}
-        What a good split is where the target is a number. Changing ``criterion``
-        changes it too.
+    numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
+"poisson"} or function
+        What a good split is where the target is a number; a function is given the
+        moments Σw, Σwy, Σwy². Changing ``criterion`` changes it too.
+    buckets : {"equal-width", "equal-frequency", "k-means", "entropy-mdl"}, optional
+        How numbers are put into buckets, once for all rows; see
+        :mod:`spinney.buckets`. Then cuts are made between buckets only, and a
+        multiway split has one branch a bucket.
+    n_buckets : int
+        How many buckets; "entropy-mdl" finds its own number.
+    alpha_merge, alpha_resplit : float
+        For "merge": values whose difference has a larger p are merged; a merged
+        group is taken apart where p is smaller than the second (0 never does).
+    exhaustive : bool
+        For "merge": down to two groups, and back to the most significant stage.
+    alpha_split : float, optional
+        Where the criterion is a test: the largest p of a split.
     max_depth : int, optional
         The longest path, in questions.
     max_leaves : int, optional
@@ -51,6 +86,37 @@ class Recipe:
     min_gain : float
         The least gain of a split. 0 allows splits that gain nothing by
         themselves, as the textbook algorithm does.
+    mdl_correction : bool
+        Whether the gain of a threshold, where it is counted in bits, is reduced by
+        log₂(thresholds tried) / weight of the node: the cost of saying which one
+        was taken (Quinlan 1996).
+    min_cut_share : float
+        The least weight of both sides of a threshold as a share of the average
+        weight of a class; no more than 25, no less than ``min_samples_leaf``.
+        C4.5 has 0.1. Only where the target has classes.
+    min_step : float
+        How far apart two neighbouring numbers must be for a threshold between them;
+        C4.5 has 0.00001. It is not asked of a column whose values span less than
+        1000 steps: that one is measured in another unit.
+    thresholds : {"midpoint", "observed"}
+        Whether a threshold is the midpoint of its neighbours, or the greatest value
+        of the whole training table that is not above it (C4.5).
+    pruning : {"none", "collapse", "error-based", "adjusted-error"}
+        What is done to the grown tree: nothing; subtrees that make no fewer training
+        errors than a leaf become one; that, and C4.5's pruning by the errors to be
+        expected. See :mod:`spinney.prune`. Both only where the target has classes.
+        Only where it is a number: M5's comparison of each node with the branches
+        below it, by errors that grow with the number of terms.
+    confidence : float
+        The confidence level of error-based pruning, at most 0.5; less prunes more.
+    raising : bool
+        Whether error-based pruning may put a node's largest branch in its place.
+    probability : {"frequency", "laplace", "m-estimate"}
+        What a node predicts of each class: its share; (weight + 1) / (all + number
+        of classes); or (weight + m · share among all rows) / (all + m). The last
+        two pull small leaves towards the even, or the whole table's, distribution.
+    m : float
+        The weight of the whole table's distribution in an m-estimate.
     min_branch_share : float
         The share of their node's weight that two branches need to exceed each; M5P
         has 0.2, and 0 asks for nothing.
@@ -61,12 +127,9 @@ class Recipe:
         What a leaf of a numeric target predicts: the mean of its rows, or a linear
         model of the attributes that were asked below it before pruning; see
         :mod:`spinney.model_trees`.
-    pruning : {"none", "adjusted-error"}
-        What is done to the grown tree: nothing, or M5's comparison of each node
-        with the branches below it, by errors that grow with the number of terms.
     smoothing : float
-        The weight with which the nodes above a leaf join in its prediction, in
-        rows; M5 has 15.
+        The weight with which the nodes above a leaf join in its number, in rows; M5
+        has 15.
 
     Examples
     --------
@@ -75,40 +138,92 @@ class Recipe:
     """
 
     name: str
-    criterion: str
+    criterion: Named
     grouping: str
     missing: str
-    numeric_criterion: str = "squared_error"
+    numeric_criterion: Named = "squared_error"
+    buckets: str | None = None
+    n_buckets: int = 10
+    alpha_merge: float = 0.05
+    alpha_resplit: float = 0.049
+    exhaustive: bool = False
+    alpha_split: float | None = None
     max_depth: int | None = None
     max_leaves: int | None = None
     min_samples_split: float = 2
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0
     min_gain: float = 0.0
+    mdl_correction: bool = False
+    min_cut_share: float = 0.0
+    min_step: float = 0.0
+    thresholds: str = "midpoint"
+    pruning: str = "none"
+    confidence: float = 0.25
+    raising: bool = True
+    probability: str = "frequency"
+    m: float = 2.0
     min_branch_share: float = 0.0
     min_deviation: float = 0.0
     leaves: str = "mean"
-    pruning: str = "none"
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        criterion_named(self.criterion)
+        criterion = criterion_named(self.criterion)
         criterion_named(self.numeric_criterion)
         policy_named(self.missing)
         if self.grouping not in GROUPINGS:
             refuse_unknown("grouping", self.grouping, GROUPINGS)
+        _check_branches(criterion, self.grouping)
+        if self.buckets is not None and self.buckets not in BUCKETINGS:
+            refuse_unknown("buckets", self.buckets, BUCKETINGS)
+        if self.grouping == "merge":
+            self.merging(criterion, 0.0)
+        if not isinstance(self.exhaustive, bool):
+            msg = f"exhaustive={self.exhaustive!r} must be True or False"
+            raise ParameterError(msg)
+        if self.alpha_split is not None:
+            _check_number("alpha_split", self.alpha_split, most=1)
+        _check_whole("n_buckets", self.n_buckets, least=2)
         _check_whole("max_depth", self.max_depth, least=0)
         _check_whole("max_leaves", self.max_leaves, least=1)
-        for name in ("min_samples_split", "min_samples_leaf", "min_gain", "smoothing"):
+        for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             _check_number(name, getattr(self, name))
-        for name in ("min_weight_fraction_leaf", "min_branch_share"):
+        for name in ("min_step", "m", "smoothing"):
+            _check_number(name, getattr(self, name))
+        for name in ("min_weight_fraction_leaf", "confidence", "min_branch_share"):
             _check_number(name, getattr(self, name), most=0.5)
-        _check_number("min_deviation", self.min_deviation, most=1.0)
+        for name in ("min_cut_share", "min_deviation"):
+            _check_number(name, getattr(self, name), most=1.0)
+        if not self.confidence > 0:
+            msg = f"confidence={self.confidence!r} must be above 0; C4.5 has 0.25"
+            raise ParameterError(msg)
+        for name in ("mdl_correction", "raising"):
+            _check_choice(name, getattr(self, name))
         for name, known in _NAMED.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in known:
                 refuse_unknown(name, value, known)
+
+    @property
+    def bucketing(self) -> str | None:
+        """How numbers are put into buckets, if they are."""
+        if self.buckets is None and self.grouping == "merge":
+            return "equal-frequency"
+        return self.buckets
+
+    def merging(self, criterion: Criterion, least: float) -> Merging | None:
+        """Return how values are merged, if they are, into groups of a least weight."""
+        if self.grouping != "merge":
+            return None
+        return Merging(
+            method="exhaustive" if self.exhaustive else "chaid",
+            statistic="likelihood-ratio" if criterion.name == "g" else "pearson",
+            alpha_merge=self.alpha_merge,
+            alpha_split_merged=self.alpha_resplit,
+            least=least,
+        )
 
     @property
     def least_node(self) -> float:
@@ -120,19 +235,36 @@ class Recipe:
         least = self.min_samples_leaf if self.min_samples_leaf > 1 else 0.0
         return max(least, self.min_weight_fraction_leaf * total)
 
+    def least_side(self, known: float, n_classes: int) -> float:
+        """Return the least weight of a threshold's side, of a ``known`` weight.
+
+        >>> RECIPES["c4.5"].least_side(150, 3), RECIPES["c4.5"].least_side(14, 2)
+        (5.0, 0.7000000000000001)
+        """
+        return min(self.min_cut_share * known / n_classes, MOST_IN_SIDE)
+
+    def step_of(self, values: NDArray[Any] | None) -> float:
+        """Return the least step between numbers, where all of a column are these."""
+        if values is None or not len(values):
+            return self.min_step
+        with np.errstate(over="ignore"):
+            few = values[-1] - values[0] < STEPS * self.min_step
+        return 0.0 if few else self.min_step
+
     def measure(self, *, numeric: bool) -> Criterion:
         """Return the criterion for classes, or for a numeric target."""
-        name = self.numeric_criterion if numeric else self.criterion
-        criterion = criterion_named(name)
         if not numeric:
             self._refuse_classes()
-        if criterion.numeric == numeric:
+        criterion = criterion_named(
+            self.numeric_criterion if numeric else self.criterion
+        )
+        if criterion.suits(numeric=numeric):
             return criterion
         wanted = "a number" if numeric else "classes"
         fitting = [c.name for c in CRITERIA.values() if c.numeric == numeric]
         msg = (
-            f"criterion={name!r} does not suit a target that is {wanted}: use "
-            f"{', '.join(map(repr, fitting))}"
+            f"criterion={criterion.name!r} does not suit a target that is {wanted}: "
+            f"use {', '.join(map(repr, fitting))}"
         )
         raise ParameterError(msg)
 
@@ -159,6 +291,27 @@ class Recipe:
         if "criterion" in given:
             given.setdefault("numeric_criterion", given["criterion"])
         return replace(self, **given) if given else self
+
+
+def _check_branches(criterion: Criterion, grouping: str) -> None:
+    """Refuse a criterion of two branches where there may be more.
+
+    Thresholds have two anyway, but whether a recipe can be used must not depend on
+    the table that it meets.
+    """
+    if criterion.binary and grouping != "binary":
+        msg = (
+            f"criterion={criterion.name!r} compares two branches, and "
+            f"grouping={grouping!r} makes more of a nominal attribute: set "
+            'grouping="binary" (the recipe "cart" has it), or take another criterion'
+        )
+        raise ParameterError(msg)
+
+
+def _check_choice(name: str, value: object) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        msg = f"{name}={value!r} must be True or False"
+        raise ParameterError(msg)
 
 
 def _check_whole(name: str, value: object, *, least: int) -> None:
@@ -192,8 +345,8 @@ RECIPES = {
     recipe.name: recipe
     for recipe in (
         Recipe("id3", "gain", "multiway", "fractional", "variance"),
-        # C4.5 does not split where nothing is gained (its notion of nothing is
-        # J48's 1e-6), nor where fewer than two branches would hold two rows.
+        # C4.5 release 8 as J48 has it: no split where nothing is gained (and
+        # nothing is 1e-6), nor where fewer than two branches would hold two rows.
         Recipe(
             "c4.5",
             "gain_ratio",
@@ -202,8 +355,24 @@ RECIPES = {
             "variance",
             min_samples_leaf=2,
             min_gain=1e-6,
+            mdl_correction=True,
+            min_cut_share=0.1,
+            min_step=1e-5,
+            thresholds="observed",
+            pruning="error-based",
         ),
         Recipe("cart", "gini", "binary", "branch"),
+        # The limits are those of R's CHAID: small groups make poor tests.
+        Recipe(
+            "chaid",
+            "chi_square",
+            "merge",
+            "own-category",
+            "f",
+            alpha_split=0.05,
+            min_samples_split=20,
+            min_samples_leaf=7,
+        ),
         # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
         Recipe(
             "m5",

@@ -12,12 +12,12 @@ import numpy as np
 
 from spinney.criteria import variance
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Threshold
+from spinney.split import VALUES_SHOWN, Groups, Intervals, Threshold
 from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import label_text, number_text, shown, sign
 
-__all__ = ["Condition", "Rule", "Rules", "model_lines", "rules_of"]
+__all__ = ["Condition", "Rule", "Rules", "condition_dict", "model_lines", "rules_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,11 @@ class Condition:
             return f"{name} is missing"
         suffix = " or missing" if self.missing else ""
         if self.values is not None:
-            texts = [shown(self.attribute.values[code]) for code in self.values]
+            texts = [
+                shown(self.attribute.values[c]) for c in self.values[:VALUES_SHOWN]
+            ]
+            if len(self.values) > VALUES_SHOWN:
+                texts.append(f"and {len(self.values) - VALUES_SHOWN} more")
             if len(texts) == 1:
                 return f"{name} = {texts[0]}{suffix}"
             asks = sign("∈", ascii_only=ascii_only)
@@ -143,7 +147,7 @@ class Rules(Sequence[Rule]):
         return [
             {
                 "leaf": rule.leaf,
-                "if": [_condition_dict(condition) for condition in rule.conditions],
+                "if": [condition_dict(condition) for condition in rule.conditions],
                 "then": {
                     "target": rule.target,
                     "label": rule.label,
@@ -160,7 +164,8 @@ class Rules(Sequence[Rule]):
         ]
 
 
-def _condition_dict(condition: Condition) -> dict[str, Any]:
+def condition_dict(condition: Condition) -> dict[str, Any]:
+    """Return a condition as plain data."""
     attribute = condition.attribute
     found: dict[str, Any] = {"attribute": attribute.name, "text": condition.text()}
     if condition.values is not None:
@@ -214,7 +219,11 @@ def _narrowed(
         missing = None
     else:
         missing = bool(before.missing) and split.missing == node.branch
-    if not isinstance(split, Threshold):
+    if isinstance(split, Intervals):
+        low, high = split.bounds(node.branch)
+        low, high = max(before.low, low), min(before.high, high)
+        after = replace(before, low=low, high=high, missing=missing)
+    elif not isinstance(split, Threshold):
         values = _values(split, node.branch, before)
         after = replace(before, values=values, missing=missing)
     elif node.branch == 0:

@@ -40,12 +40,15 @@ class Attribute:
         The values in the order of their codes; empty for a numeric attribute.
     unit : str, optional
         What a number counts, where the column held dates.
+    cost : float
+        What it costs to ask for its value, once for each row.
     """
 
     name: str
     kind: Kind
     values: tuple[Value, ...] = ()
     unit: str | None = None
+    cost: float = 0.0
     _places: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -135,11 +138,14 @@ class Target:
     origin : float, optional
         For a number: what its moments are measured from. A number near the mean
         keeps the sums of squares from losing their digits.
+    costs : tuple of tuples, optional
+        ``costs[label][true]``: what the label costs where the class is another.
     """
 
     name: str
     classes: tuple[Value, ...] = ()
     origin: float | None = None
+    costs: tuple[tuple[float, ...], ...] | None = None
 
     @property
     def is_numeric(self) -> bool:

@@ -4,23 +4,36 @@ Merits that are equal within a relative 1e-12 are a tie, and a tie goes to the
 first attribute in column order, or in the order the user prefers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import exp
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.buckets import bucketed
 from spinney.candidates import Groupings
-from spinney.counts import TOLERANCE, CountTable, first_best
+from spinney.counts import TOLERANCE, CountTable, Floats, Integers, first_best
 from spinney.criteria import Criterion
 from spinney.errors import ParameterError
-from spinney.missing import Overall, Policy, overall_of, policy_named, ways_to_branch
+from spinney.missing import Policy, policy_named, ways_to_branch
+from spinney.overall import Overall, overall_of
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Split, Threshold, branch_table
+from spinney.split import Groups, Intervals, Split, Threshold, branch_table
 from spinney.tree import Candidate, Reason
 
-__all__ = ["Decision", "compete", "decide", "propose"]
+__all__ = [
+    "Decision",
+    "average_gain",
+    "compete",
+    "decide",
+    "is_significant",
+    "propose",
+    "recount",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +53,20 @@ def decide(
     preference: Sequence[int] = (),
     forced: int | None = None,
     total: float = 0.0,
-    overall: Mapping[int, Overall] | None = None,
+    cuts: Mapping[int, Floats] = MappingProxyType({}),
+    altered: Floats | None = None,
+    paid: Collection[int] = (),
+    observed: Mapping[int, NDArray[Any]] = MappingProxyType({}),
+    overall: Mapping[int, Overall] = MappingProxyType({}),
 ) -> Decision:
     """Choose the split of a node from the tables of its attributes.
 
-    ``total`` is the weight of all rows of the tree, for limits that are shares, and
-    ``overall`` what all rows say of each attribute.
+    ``total`` is the weight of all rows of the tree, for limits that are shares;
+    ``cuts`` are those between the buckets of numeric attributes. ``altered`` is
+    what class weights are multiplied by to find merits. An attribute's merit is
+    divided by 1 + what it costs to ask for it, unless it was ``paid`` for above.
+    ``observed`` has the values of attributes over all rows, and ``overall`` what
+    all rows say of each attribute.
     """
     proposals = [
         propose(
@@ -54,37 +75,91 @@ def decide(
             place,
             recipe=recipe,
             total=total,
-            overall=None if overall is None else overall[place],
+            cuts=cuts.get(place),
+            altered=altered,
+            observed=observed.get(place),
+            overall=overall.get(place),
         )
         for place in sorted(tables)
     ]
     candidates = tuple(found for found in proposals if found is not None)
-    numeric = schema.target.is_numeric
     if forced is not None:
         return _forced(candidates, schema.attributes[forced], forced)
     if not candidates:
         return Decision((), reason=_why_none(tables, policy_named(recipe.missing)))
-    criterion = recipe.measure(numeric=numeric)
     able = [
         place
-        for place in compete(candidates, criterion)
+        for place in compete(candidates, schema, recipe=recipe, total=total)
         if candidates[place].gain >= recipe.min_gain
     ]
     if not able:
         return Decision(candidates, reason=Reason.MIN_GAIN)
+    able = [place for place in able if is_significant(candidates[place], recipe)]
+    if not able:
+        return Decision(candidates, reason=Reason.SIGNIFICANCE)
+
+    def price(candidate: Candidate) -> float:
+        place = candidate.attribute
+        return 1 + (0 if place in paid else schema.attributes[place].cost)
+
     rank = {attribute: order for order, attribute in enumerate(preference)}
     able.sort(key=lambda place: rank.get(candidates[place].attribute, len(rank)))
-    merits = np.array([candidates[place].merit for place in able])
-    return Decision(candidates, able[first_best(merits, criterion.tolerance)])
+    merits = np.array(
+        [candidates[place].merit / price(candidates[place]) for place in able]
+    )
+    tolerance = recipe.measure(numeric=schema.target.is_numeric).tolerance
+    return Decision(candidates, able[first_best(merits, tolerance)])
 
 
-def compete(candidates: Sequence[Candidate], criterion: Criterion) -> list[int]:
+def is_significant(candidate: Candidate, recipe: Recipe) -> bool:
+    """Return whether a candidate's p is at most the recipe's level, if it has one."""
+    if recipe.alpha_split is None or candidate.p_value is None:
+        return True
+    return candidate.p_value <= recipe.alpha_split * (1 + TOLERANCE)
+
+
+def compete(
+    candidates: Sequence[Candidate], schema: Schema, *, recipe: Recipe, total: float
+) -> list[int]:
     """Return the places of the candidates that the criterion lets compete."""
+    criterion = recipe.measure(numeric=schema.target.is_numeric)
     if not criterion.average:
         return list(range(len(candidates)))
+    average = average_gain(candidates, schema, recipe=recipe, total=total)
     gains = np.array([candidate.gain for candidate in candidates])
-    least = gains.mean() - TOLERANCE * max(1.0, float(gains.max()))
-    return [int(place) for place in np.flatnonzero(gains >= least)]
+    margin = criterion.slack + TOLERANCE * max(1.0, float(gains.max(initial=0.0)))
+    return [
+        place
+        for place, candidate in enumerate(candidates)
+        if gains[place] >= average - margin and _is_worth_its_cost(candidate, recipe)
+    ]
+
+
+def average_gain(
+    candidates: Sequence[Candidate], schema: Schema, *, recipe: Recipe, total: float
+) -> float:
+    """Return the average gain; infinite where no candidate counts in it.
+
+    Not counted are thresholds whose gain is used up by the correction, and nominal
+    attributes of many values, which gain by having them.
+    """
+    criterion = recipe.measure(numeric=schema.target.is_numeric)
+    most = criterion.many_values * total * (1 - TOLERANCE)
+    many = [a.kind == "nominal" and len(a.values) >= most for a in schema.attributes]
+    none = all(many)
+    gains = [
+        candidate.gain
+        for candidate in candidates
+        if _is_worth_its_cost(candidate, recipe)
+        and (none or not many[candidate.attribute])
+    ]
+    return float(np.mean(gains)) if gains else np.inf
+
+
+def _is_worth_its_cost(candidate: Candidate, recipe: Recipe) -> bool:
+    """Return whether a corrected gain is one."""
+    corrected = recipe.mdl_correction and isinstance(candidate.split, Threshold)
+    return not corrected or candidate.gain > recipe.min_gain
 
 
 def _forced(
@@ -118,9 +193,17 @@ def propose(
     *,
     recipe: Recipe,
     total: float = 0.0,
+    cuts: Floats | None = None,
+    altered: Floats | None = None,
+    observed: NDArray[Any] | None = None,
     overall: Overall | None = None,
 ) -> Candidate | None:
     """Return the best split of one attribute, or None if it cannot be split.
+
+    With ``cuts``, numbers are searched by buckets, as if they were their codes.
+    Gain and merit are those of the classes as ``altered``; the candidate's counts
+    are as they are. ``observed`` are the values of the attribute over all rows, for
+    a threshold that is one of them.
 
     Examples
     --------
@@ -130,34 +213,191 @@ def propose(
     ...         recipe=RECIPES["id3"]).split.threshold
     2.5
     """
+    if cuts is not None:
+        coded = _bucketed_attribute(attribute, cuts, recipe)
+        by_bucket = bucketed(table, cuts).occurring()
+        found = propose(
+            by_bucket, coded, place, recipe=recipe, total=total, altered=altered
+        )
+        return found and _in_numbers(found, table, cuts)
     criterion = recipe.measure(numeric=table.is_moments)
     policy = policy_named(recipe.missing)
-    least = recipe.least_branch(total)
     overall = overall or overall_of(table, attribute)
-    ways = ways_to_branch(
+    allowed = _ways(
         table,
         attribute,
-        grouping=recipe.grouping,
-        policy=policy,
-        limited=least > 0 or recipe.min_branch_share > 0,
+        recipe=recipe,
+        total=total,
+        altered=altered,
+        observed=observed,
         overall=overall,
     )
-    if ways is None:
+    if allowed is None:
         return None
-    admissible = np.flatnonzero(
-        _admissible(ways, least)
-        & _balanced(ways, recipe.min_branch_share * table.weight)
-    )
-    if len(admissible) == 0:
-        return None
+    ways, admissible = allowed
     gains = criterion.gain(ways.table)[admissible]
     best = first_best(gains, criterion.tolerance)
     split = _split_of(ways, int(admissible[best]), table, attribute, place)
     if split.missing is None and not policy.divides:
         split = replace(split, missing=_default(split, policy, overall))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
-    merit = float(criterion.merit(branch_table(counts, split)))
-    return Candidate(split, counts, float(gains[best]), merit, ways.exact)
+    if attribute.kind == "numeric" and recipe.thresholds == "observed":
+        split = _at_observed(split, table.values if observed is None else observed)
+    merit = float(criterion.merit(branch_table(counts, split).scaled(altered)))
+    p_value = None
+    if criterion.chance:
+        merit = max(merit - ways.log_multiplier, 0.0)
+        p_value = exp(-merit)
+    return _corrected(
+        Candidate(split, counts, float(gains[best]), merit, ways.exact, p_value),
+        criterion,
+        n_ways=len(admissible),
+        recipe=recipe,
+        altered=altered,
+    )
+
+
+def recount(
+    candidate: Candidate,
+    table: CountTable,
+    attribute: Attribute,
+    *,
+    recipe: Recipe,
+    altered: Floats | None = None,
+) -> Candidate:
+    """Return a candidate's split over other rows: shares, counts and merit are new.
+
+    A code that the split has no branch for goes where missing values go. No
+    threshold was chosen among these rows, so the gain pays for none.
+    """
+    criterion = recipe.measure(numeric=table.is_moments)
+    split = candidate.split
+    table = _with_branches_only(table, split)
+    sizes = table.merged(split.branch_of(table.values), split.n_branches).sizes
+    known = float(sizes.sum())
+    shares = sizes / known if known > 0 else np.full(len(sizes), 1 / len(sizes))
+    split = replace(split, shares=tuple(shares.tolist()))
+    counts = _sides(table, split) if attribute.kind == "numeric" else table
+    branches = branch_table(counts, split).scaled(altered)
+    gain, merit = float(criterion.gain(branches)), float(criterion.merit(branches))
+    p_value = exp(-merit) if criterion.chance else None
+    return Candidate(split, counts, gain, merit, candidate.exact, p_value)
+
+
+def _with_branches_only(table: CountTable, split: Split) -> CountTable:
+    """Return a table whose codes without a branch are counted as missing."""
+    lost = split.branch_of(table.values) < 0
+    if not lost.any():
+        return table
+    return replace(
+        table,
+        values=table.values[~lost],
+        weights=table.weights[~lost],
+        rows=table.rows[~lost],
+        missing=table.missing + table.weights[lost].sum(axis=0),
+        missing_rows=table.missing_rows + table.rows[lost].sum(axis=0),
+    )
+
+
+def _ways(
+    table: CountTable,
+    attribute: Attribute,
+    *,
+    recipe: Recipe,
+    total: float,
+    altered: Floats | None,
+    observed: NDArray[Any] | None,
+    overall: Overall,
+) -> tuple[Groupings, Integers] | None:
+    """Return the ways to branch and the places of those allowed; None without any."""
+    criterion = recipe.measure(numeric=table.is_moments)
+    least = recipe.least_branch(total)
+    if attribute.kind != "nominal" and not table.is_moments:
+        known = float(table.sizes.sum())
+        least = max(least, recipe.least_side(known, table.weights.shape[-1]))
+    ways = ways_to_branch(
+        table.scaled(altered),
+        attribute,
+        grouping=recipe.grouping,
+        policy=policy_named(recipe.missing),
+        limited=least > 0 or recipe.min_branch_share > 0 or not criterion.ordered,
+        step=recipe.step_of(observed),
+        merging=recipe.merging(criterion, least),
+        overall=overall,
+    )
+    if ways is None:
+        return None
+    share = recipe.min_branch_share * table.weight
+    admissible = np.flatnonzero(
+        _admissible(ways, least, altered) & _balanced(ways, share)
+    )
+    return (ways, admissible) if len(admissible) else None
+
+
+def _corrected(
+    candidate: Candidate,
+    criterion: Criterion,
+    *,
+    n_ways: int,
+    recipe: Recipe,
+    altered: Floats | None,
+) -> Candidate:
+    """Return a candidate whose gain pays for naming one threshold of those tried."""
+    threshold = isinstance(candidate.split, Threshold)
+    if not (recipe.mdl_correction and criterion.bits and threshold):
+        return candidate
+    merit = gain = candidate.gain - float(np.log2(n_ways)) / candidate.table.weight
+    if criterion.per is not None:
+        divisor = float(criterion.per(candidate.branches.scaled(altered)))
+        merit = gain / divisor if divisor > 0 else 0.0
+    return replace(candidate, gain=gain, merit=merit)
+
+
+def _at_observed(split: Split, values: NDArray[Any]) -> Split:
+    """Return a threshold moved down to the greatest value that is not above it."""
+    assert isinstance(split, Threshold)
+    if split.threshold == np.inf:
+        return split
+    place = int(np.searchsorted(values, split.threshold, side="right")) - 1
+    return replace(split, threshold=float(values[place]))
+
+
+def _bucketed_attribute(
+    attribute: Attribute, cuts: Floats, recipe: Recipe
+) -> Attribute:
+    """Return what buckets are to the search: names if each is a branch, else levels."""
+    codes = tuple(range(len(cuts) + 1))
+    if recipe.grouping == "multiway":
+        return Attribute(attribute.name, "nominal", codes)
+    return Attribute(attribute.name, "ordinal", codes)
+
+
+def _in_numbers(found: Candidate, table: CountTable, cuts: Floats) -> Candidate:
+    """Return a candidate over buckets as one over the numbers in them."""
+    split = found.split
+    if isinstance(split, Threshold):
+        cut = split.threshold
+        if np.isfinite(cut):
+            split = replace(split, threshold=float(cuts[int(cut)]))
+    else:
+        assert isinstance(split, Groups)
+        split = _intervals(split, cuts)
+    return replace(found, split=split, table=_sides(table, split))
+
+
+def _intervals(split: Groups, cuts: Floats) -> Intervals:
+    """Return groups of neighbouring buckets as intervals, that of missing ones last.
+
+    A bucket that no row has here lies in the group above it.
+    """
+    order = sorted(range(split.n_branches), key=lambda b: split.groups[b] or (np.inf,))
+    ends = [split.groups[branch][-1] for branch in order if split.groups[branch]]
+    edges = [float(cuts[end]) for end in ends[:-1]]
+    if len(ends) < split.n_branches:
+        edges.append(np.inf)
+    missing = None if split.missing is None else order.index(split.missing)
+    shares = tuple(split.shares[branch] for branch in order)
+    return Intervals(split.attribute, tuple(edges), shares, missing)
 
 
 def _default(split: Split, policy: Policy, overall: Overall) -> int:
@@ -175,11 +415,14 @@ def _balanced(ways: Groupings, share: float) -> NDArray[np.bool_]:
     return np.asarray((share == 0) | (more.sum(axis=1) >= 2))
 
 
-def _admissible(ways: Groupings, least: float) -> NDArray[np.bool_]:
-    """Return which ways give two branches with enough rows each."""
+def _admissible(
+    ways: Groupings, least: float, altered: Floats | None
+) -> NDArray[np.bool_]:
+    """Return which ways give two branches with enough rows each, as they are."""
     enough = ways.table.rows.any(axis=2)
     if least > 0:
-        enough &= ways.table.sizes >= least * (1 - TOLERANCE)
+        own = ways.table if altered is None else ways.table.scaled(1 / altered)
+        enough &= own.sizes >= least * (1 - TOLERANCE)
     return np.asarray(enough.sum(axis=1) >= 2)
 
 
@@ -207,8 +450,15 @@ def _split_of(
 
 
 def _sides(table: CountTable, split: Split) -> CountTable:
-    """Return a numeric table by sides, at the values next to the threshold."""
+    """Return a numeric table by sides, at the values next to the threshold.
+
+    Of intervals there is one line each, at its greatest value.
+    """
     branches = split.branch_of(table.values)
+    if isinstance(split, Intervals):
+        ends = np.append(np.flatnonzero(branches[1:] != branches[:-1]), -1)
+        merged = table.merged(branches, split.n_branches).occurring()
+        return replace(merged, values=table.values[ends])
     last_left = int(np.count_nonzero(branches == 0)) - 1
     edges = table.values[last_left : last_left + 2]
     return replace(table.merged(branches, len(edges)), values=edges)

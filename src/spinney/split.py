@@ -21,7 +21,19 @@ if TYPE_CHECKING:
     from spinney.counts import CountTable, Integers
     from spinney.schema import Attribute
 
-__all__ = ["Groups", "Split", "Threshold", "arriving", "branch_table", "describe"]
+__all__ = [
+    "VALUES_SHOWN",
+    "Groups",
+    "Intervals",
+    "Split",
+    "Threshold",
+    "arriving",
+    "branch_table",
+    "describe",
+]
+
+
+VALUES_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +109,37 @@ class Groups:
         return result
 
 
-Split = Threshold | Groups
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """One branch for each interval of numbers between rising cuts.
+
+    A number equal to a cut is left of it. A last cut of ∞ makes the last branch
+    that of missing values alone.
+    """
+
+    attribute: int
+    cuts: tuple[float, ...]
+    shares: tuple[float, ...]
+    missing: int | None = None
+
+    @property
+    def n_branches(self) -> int:
+        """One more than there are cuts."""
+        return len(self.cuts) + 1
+
+    def branch_of(self, values: "NDArray[Any]") -> "Integers":
+        """Return the branch of each number; -1 where it is missing."""
+        numbers = np.asarray(values, dtype=np.float64)
+        branches = np.searchsorted(np.array(self.cuts), numbers, side="left")
+        return np.where(np.isnan(numbers), -1, branches).astype(np.int64)
+
+    def bounds(self, branch: int) -> tuple[float, float]:
+        """Return the interval (low, high] of a branch."""
+        edges = (-np.inf, *self.cuts, np.inf)
+        return edges[branch], edges[branch + 1]
+
+
+Split = Threshold | Groups | Intervals
 
 
 def branch_table(table: "CountTable", split: Split) -> "CountTable":
@@ -154,6 +196,10 @@ def describe(
             return f"{name} {asks} {first_right}"
         asks = ">" if branch else sign("≤", ascii_only=ascii_only)
         return f"{name} {asks} {number_text(split.threshold, attribute.unit)}"
+    if isinstance(split, Intervals):
+        return _interval_text(
+            name, *split.bounds(branch), attribute.unit, ascii_only=ascii_only
+        )
     group = split.groups[branch]
     one, many = "=", sign("∈", ascii_only=ascii_only)
     if not group:
@@ -163,7 +209,22 @@ def describe(
         # All values but those of the other branch, ones not seen here included.
         one, many = (sign(symbol, ascii_only=ascii_only) for symbol in "≠∉")
         group = others
-    texts = [shown(attribute.values[code]) for code in group]
-    if len(texts) == 1:
+    texts = [shown(attribute.values[code]) for code in group[:VALUES_SHOWN]]
+    if len(group) == 1:
         return f"{name} {one} {texts[0]}"
+    if len(group) > VALUES_SHOWN:
+        texts.append(f"and {len(group) - VALUES_SHOWN} more")
     return f"{name} {many} {{{', '.join(texts)}}}"
+
+
+def _interval_text(
+    name: str, low: float, high: float, unit: str | None, *, ascii_only: bool
+) -> str:
+    at_most = sign("≤", ascii_only=ascii_only)
+    if low == np.inf:
+        return f"{name} is missing"
+    if high == np.inf:
+        return f"{name} > {number_text(low, unit)}"
+    if low == -np.inf:
+        return f"{name} {at_most} {number_text(high, unit)}"
+    return f"{number_text(low, unit)} < {name} {at_most} {number_text(high, unit)}"

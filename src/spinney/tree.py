@@ -12,13 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats, last_best
+from spinney.counts import CountTable, Floats, Integers
 from spinney.linear import LinearModel
 from spinney.schema import Schema
 from spinney.split import Groups, Split, arriving, branch_table, describe
 from spinney.table import Value
 
-__all__ = ["Candidate", "Node", "Reason", "Tree", "majority"]
+__all__ = ["Candidate", "Node", "Reason", "Tree"]
 
 
 class Reason(StrEnum):
@@ -32,9 +32,10 @@ class Reason(StrEnum):
     ROWS_TO_SPLIT = "too few rows to split"
     ROWS_IN_LEAF = "every split would leave too few rows in a branch"
     MIN_GAIN = "no split gains enough"
+    SIGNIFICANCE = "no split is significant"
+    DEVIATION = "its numbers differ too little from each other"
     EMPTY = "no training row came here: the parent's classes"
     PRUNED = "pruned"
-    DEVIATION = "its numbers differ too little from each other"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +55,9 @@ class Candidate:
         By which the attribute competes with others.
     exact : bool
         Whether no better split of this form exists (see ``candidates``).
+    p_value : float, optional
+        Where the criterion is a test: its p-value, times the number of ways that
+        CHAID's merging could have come out.
     """
 
     split: Split
@@ -61,6 +65,7 @@ class Candidate:
     gain: float
     merit: float
     exact: bool = True
+    p_value: float | None = None
 
     @property
     def attribute(self) -> int:
@@ -71,6 +76,13 @@ class Candidate:
     def branches(self) -> CountTable:
         """The counts by branch."""
         return branch_table(self.table, self.split)
+
+    def shared_out(self) -> tuple[Floats, Integers]:
+        """Return the weights and rows of the children, divided rows by their parts."""
+        branches = self.branches
+        shares = np.array(self.split.shares)[:, None]
+        weights = branches.weights + shares * branches.missing
+        return weights, branches.rows + (shares > 0) * branches.missing_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,20 +142,6 @@ class Node:
         """The candidates that did not win, best first."""
         others = [c for place, c in enumerate(self.candidates) if place != self.chosen]
         return tuple(sorted(others, key=lambda c: -c.merit))
-
-
-def majority(weights: Floats) -> int:
-    """Return the class of the greatest weight; the last of equal ones.
-
-    The last class is the positive one by scikit-learn's convention, as in
-    (False, True), ("no", "yes") or (0, 1), and so a share of one half counts as
-    positive.
-
-    >>> import numpy as np
-    >>> majority(np.array([2.0, 2.0, 1.0]))
-    1
-    """
-    return int(last_best(weights))
 
 
 @dataclass(frozen=True)
@@ -215,12 +213,13 @@ class Tree:
         gained = np.zeros(len(self.schema.attributes))
         for node in self.nodes:
             if not node.is_leaf:
-                gained[node.candidate.attribute] += node.weight * node.candidate.gain
+                gain = max(node.candidate.gain, 0.0)  # below 0 only if forced
+                gained[node.candidate.attribute] += node.weight * gain
         total = gained.sum()
         return gained / total if total > 0 else gained
 
     def label(self, node: Node) -> Value:
-        """Return what a node predicts: its class, its number, or its mean."""
+        """Return what a node predicts: its class, or its number."""
         target = self.schema.target
         return node.value if target.is_numeric else target.classes[node.label]
 

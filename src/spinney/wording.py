@@ -22,7 +22,16 @@ __all__ = [
 
 # What a branch asks, and what arithmetic and trees are written with.
 QUESTIONS = {"≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∉": "not in"}
-SIGNS = {**QUESTIONS, "−": "-", "×": "x", "·": "*", "→": "->", "…": "..."}
+SIGNS = {
+    **QUESTIONS,
+    "−": "-",
+    "×": "x",
+    "·": "*",
+    "→": "->",
+    "…": "...",
+    "²": "^2",
+    "√": "sqrt",
+}
 
 
 def value_text(value: "Value") -> str:

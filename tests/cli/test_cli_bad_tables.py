@@ -63,11 +63,9 @@ def test_a_target_that_is_all_declared_missing(refuse):
     assert "missing" in line
 
 
-def test_a_target_of_many_numbers(refuse):
-    line = refuse("size,sort\n1,0.5\n2,1.5\n")
-    assert "target 'sort' is numeric" in line
-    assert "0.5" in line
-    assert "declare it nominal" in line
+def test_a_target_of_one_number(refuse):
+    line = refuse("size,sort\n1,0.5\n2,0.5\n")
+    assert "target 'sort': all 2 rows have one value, 0.5" in line
 
 
 def test_columns_of_the_same_name(refuse):

@@ -6,8 +6,9 @@ import os
 import pytest
 
 from spinney.cli import output
+from spinney.criteria import CRITERIA
 
-COMMANDS = ("grow", "show", "rules", "explain", "predict", "info")
+COMMANDS = ("grow", "show", "rules", "explain", "predict", "evaluate", "info")
 
 
 @pytest.fixture
@@ -60,6 +61,11 @@ def test_nothing_at_all_shows_the_help(tool):
     assert outcome.out == ""
     assert "Examples:" in outcome.err
     assert outcome.code == 2
+
+
+def test_the_help_names_every_criterion(tool):
+    words = tool("grow", "--help").out.replace(",", " ").replace(";", " ").split()
+    assert {name.rstrip(".") for name in words} >= set(CRITERIA)
 
 
 @pytest.mark.parametrize(

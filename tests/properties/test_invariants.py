@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.strategies import Rows, recipes, source_of, tables
 
@@ -61,9 +61,12 @@ def test_a_weight_is_a_number_of_equal_rows(table: Rows, recipe: Recipe):
     assert other.root.n_rows == tree.root.weight
 
 
-@given(tables(), recipes(limited=False))
+# C4.5's average leaves attributes out that have many values for the weight of all rows.
+@given(tables(), recipes(limited=False).filter(lambda r: r.criterion != "gain_ratio"))
 @settings(max_examples=100, deadline=None)
 def test_trebled_weights_treble_the_counts_only(table: Rows, recipe: Recipe):
+    # More rows are better evidence: tests and code lengths may choose otherwise.
+    assume(recipe.criterion not in ("chi_square", "g", "mdl"))
     trebled = [(cells, label, weight * 3) for cells, label, weight in table.rows]
     tree = grow_tree(table.source, recipe)
     assert_same(tree, grow_tree(source_of(table.schema, trebled), recipe), factor=3)
@@ -273,7 +276,9 @@ def test_limits_on_rows_are_kept(table: Rows, recipe: Recipe):
 @settings(max_examples=60, deadline=None)
 def test_without_limits_only_equal_rows_stay_together(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
-    assert {leaf.reason for leaf in tree.leaves} <= {Reason.PURE, Reason.IDENTICAL}
+    least = {Reason.MIN_GAIN} if recipe.criterion == "mdl" else set()  # below 0
+    reasons = {leaf.reason for leaf in tree.leaves}
+    assert reasons <= {Reason.PURE, Reason.IDENTICAL} | least
     assert all(isinstance(node.split, Threshold) for node in tree if not node.is_leaf)
     kinds = {tuple(cells) for cells, _, _ in table.rows}
     assert tree.n_leaves <= len(kinds)

@@ -30,8 +30,12 @@ pytestmark = [
 ]
 
 
+def facts_of(name: str) -> dict:
+    return json.loads(Path(FOLDER, "schema.json").read_text(encoding="utf-8"))[name]
+
+
 def arguments_of(name: str) -> dict:
-    facts = json.loads(Path(FOLDER, "schema.json").read_text(encoding="utf-8"))[name]
+    facts = facts_of(name)
     kinds = {
         column: kind
         for column, kind in facts["types"].items()

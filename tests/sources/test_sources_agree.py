@@ -294,7 +294,7 @@ def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("missing", sorted(POLICIES))
 @pytest.mark.parametrize("recipe", CLASS_RECIPES)
 def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
-    options = {"recipe": recipe, "missing": missing}
+    options = {"recipe": recipe, "missing": missing, "pruning": "none"}
     with opened("bound relation", mixed_rows(60), tmp_path) as (rows, source):
         spinney.grow(rows, "label", max_depth=0, **options, **source)
         n_before = len(statements)  # for the classes, values and totals
@@ -391,9 +391,10 @@ def test_dates_and_times_and_numbers_as_classes(kind, recipe, tmp_path):
     for place, cells in enumerate(columns.values()):
         cells[3 + place] = None
     columns["label"] = [int(n % 5 > 1 and n % 7 < 6) for n in range(24)]
-    expected = spinney.grow(columns, "label", recipe=recipe).tree
+    plain = {"pruning": "none", "mdl_correction": False}
+    expected = spinney.grow(columns, "label", recipe=recipe, **plain).tree
     with opened(kind, columns, tmp_path) as (rows, source):
-        found = spinney.grow(rows, "label", recipe=recipe, **source).tree
+        found = spinney.grow(rows, "label", recipe=recipe, **plain, **source).tree
     assert found.schema == expected.schema
     assert {attribute.kind for attribute in found.schema.attributes} == {"numeric"}
     assert found.schema.target.classes == (0, 1)

@@ -12,6 +12,8 @@ from spinney.sources.base import Request
 from spinney.split import Groups, Threshold, branch_table
 
 OF_CLASSES = [name for name in CRITERIA if not CRITERIA[name].numeric]
+# Its code is longer where nothing is told: see test_criteria_chance.py.
+NEVER_BELOW_ZERO = [name for name in OF_CLASSES if name != "mdl"]
 
 
 def tables_of(table: Rows) -> dict[str, CountTable]:
@@ -182,12 +184,24 @@ def test_pure_is_zero_and_not_minus_zero():
     assert not np.signbit(criteria.entropy([5, 0]))
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", NEVER_BELOW_ZERO)
 def test_a_gain_is_never_below_zero(name: str):
     # The same shares everywhere: what is left is rounding.
     table = CountTable.of([[0.1, 0.2], [0.3, 0.6], [0.7, 1.4]])
+    if CRITERIA[name].binary:
+        table = table.merged(np.array([0, 1, 1]), 2)
     assert 0 <= CRITERIA[name].gain(table) < 1e-15
     assert 0 <= CRITERIA[name].merit(table) < 1e-15
+
+
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_the_order_of_branches_and_classes_is_no_matter(name: str):
+    cells = np.array([[3.0, 1.5, 0.0], [1.0, 4.0, 2.25]])
+    for measure in (CRITERIA[name].gain, CRITERIA[name].merit):
+        first = measure(CountTable.of(cells))
+        assert measure(CountTable.of(cells[::-1])) == pytest.approx(first, rel=1e-12)
+        other = CountTable.of(cells[:, [2, 0, 1]])
+        assert measure(other) == pytest.approx(first, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", OF_CLASSES)
@@ -230,6 +244,11 @@ def test_missing_rows_are_one_more_branch_of_split_information():
 def test_only_the_gain_ratio_asks_for_the_average():
     assert [name for name in CRITERIA if CRITERIA[name].average] == ["gain_ratio"]
     assert CRITERIA["gain_ratio"].gain is criteria.gain
+
+
+def test_the_absolute_error_is_refused_with_a_reason():
+    with pytest.raises(ParameterError, match=r"median of each branch.*'squared_error'"):
+        criterion_named("absolute_error")
 
 
 def test_an_unknown_criterion_is_refused_with_a_remedy():

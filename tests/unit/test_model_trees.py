@@ -15,8 +15,8 @@ from spinney.files.model_check import check_arrays
 from spinney.files.strict_json import DamageError
 from spinney.fitting import fitted
 from spinney.linear import LinearModel, Term, flat_models
-from spinney.missing import Overall
 from spinney.model_trees import MOST_TERMS, adjusted, terms_below
+from spinney.overall import Overall
 from spinney.predict import flatten
 from spinney.sources.base import Products
 from spinney.split import Groups

@@ -13,15 +13,16 @@ from tests.strategies import Rows, cells_of, recipes, tables
 
 import spinney
 from spinney import TreeClassifier, predict
+from spinney.costs import labels_of
 from spinney.export.text import to_text
 from spinney.learner import grow_tree
-from spinney.predict import flatten, majorities
+from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.rules import rules_of
 from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.split import Threshold
-from spinney.tree import Tree, majority
+from spinney.tree import Tree
 
 # Weights are products of shares, multiplied in the same order; sums of them are not.
 ROUNDING = 1e-12
@@ -102,7 +103,7 @@ def test_training_and_prediction_agree_on_where_rows_go(drawn):
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1))
 def test_majorities_are_the_majority_of_each_row(weights):
     shares = np.array(weights, dtype=float)
-    assert majorities(shares).tolist() == [majority(row) for row in shares]
+    assert labels_of(shares).tolist() == [labels_of(row) for row in shares]
 
 
 def test_a_value_on_the_threshold_goes_left():
@@ -185,7 +186,7 @@ def test_a_long_chain_is_walked(chain):
     values = [np.array([0.0, 2500.5, 2500.6, 1e9, np.nan])]
     # Missing goes right everywhere, and so to the last leaf.
     assert flat.leaf_numbers(values, 5).tolist() == [1, 5001, 5003, 10000, 10000]
-    labels = majorities(flat.outputs(values, 5))
+    labels = labels_of(flat.outputs(values, 5))
     assert labels.tolist() == [0, 0, 0, 1, 1]
     assert flat.paths(values, 5).sum(axis=1).A1.tolist() == [2, 2502, 2503, 5001, 5001]
 
@@ -216,6 +217,6 @@ def test_a_grown_chain_labels_its_own_rows():
     tree = grow_tree(source, RECIPES["cart"].changed(criterion="misclassification"))
     assert tree.height == n_rows - 1
     shares = flatten(tree).outputs([numbers], n_rows)
-    np.testing.assert_array_equal(majorities(shares), classes)
+    np.testing.assert_array_equal(labels_of(shares), classes)
     assert len(rules_of(tree)) == n_rows
     assert len(to_text(tree).splitlines()) == 2 * n_rows - 1

@@ -10,7 +10,7 @@ from spinney.recipe import RECIPES, Recipe, recipe_named
 
 
 def test_the_famous_learners_as_data():
-    assert list(RECIPES) == ["id3", "c4.5", "cart", "m5"]
+    assert list(RECIPES) == ["id3", "c4.5", "cart", "chaid", "m5"]
     assert RECIPES["id3"] == Recipe("id3", "gain", "multiway", "fractional", "variance")
     assert RECIPES["cart"] == Recipe("cart", "gini", "binary", "branch")
     c45 = RECIPES["c4.5"]
@@ -55,6 +55,7 @@ def test_an_unknown_setting_is_refused():
     "settings, message",
     [
         ({"criterion": "ginni"}, "criterion='ginni' is unknown"),
+        ({"criterion": "absolute_error"}, "median of each branch"),
         ({"grouping": "multi"}, "grouping='multi' is unknown: did you mean 'multiway'"),
         ({"missing": "drop"}, "missing='drop' is unknown"),
         ({"max_depth": -1}, "max_depth=-1 must be a whole number of at least 0"),
@@ -90,3 +91,20 @@ def test_numbers_of_numpy_are_numbers():
 def test_a_recipe_does_not_change():
     with pytest.raises(dataclasses.FrozenInstanceError):
         RECIPES["id3"].max_depth = 3
+
+
+@pytest.mark.parametrize("name", ["twoing", "c_sep"])
+def test_a_criterion_of_two_branches_wants_subsets(name):
+    assert RECIPES["cart"].changed(criterion=name).criterion == name
+    with pytest.raises(ParameterError, match=r"compares two branches.*binary"):
+        RECIPES["id3"].changed(criterion=name)
+    both = RECIPES["id3"].changed(criterion=name, grouping="binary")
+    assert both.measure(numeric=False).binary
+
+
+def test_a_criterion_suits_its_target():
+    assert RECIPES["cart"].changed(criterion="f").measure(numeric=True).name == "f"
+    with pytest.raises(ParameterError, match=r"'f' does not .* classes: use 'gain'"):
+        RECIPES["cart"].changed(criterion="f").measure(numeric=False)
+    with pytest.raises(ParameterError, match=r"'mdl' does not .* number: use 'var"):
+        RECIPES["cart"].changed(criterion="mdl").measure(numeric=True)

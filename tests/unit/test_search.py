@@ -5,7 +5,6 @@ import pytest
 from tests.strategies import Rows, textbook
 
 from spinney.counts import CountTable
-from spinney.criteria import CRITERIA
 from spinney.errors import ParameterError
 from spinney.recipe import RECIPES, Recipe
 from spinney.schema import Attribute, Schema, Target
@@ -142,18 +141,25 @@ def candidate(gain: float, merit: float) -> Candidate:
 
 def test_only_what_gains_the_average_competes_by_gain_ratio():
     found = [candidate(0.5, 0.1), candidate(0.1, 0.9), candidate(0.3, 0.2)]
-    assert compete(found, CRITERIA["gain_ratio"]) == [0, 2]  # the average is 0.3
-    assert compete(found, CRITERIA["gain"]) == [0, 1, 2]
+    by_ratio = C45.changed(mdl_correction=False)
+    assert compete(found, ONE, recipe=by_ratio, total=9) == [0, 2]  # average 0.3
+    assert compete(found, ONE, recipe=ID3, total=9) == [0, 1, 2]
 
 
 def test_equal_gains_are_all_average():
     found = [candidate(0.1, 0.1), candidate(0.1 + 1e-16, 0.2), candidate(0.1, 0.3)]
-    assert compete(found, CRITERIA["gain_ratio"]) == [0, 1, 2]
+    assert compete(found, ONE, recipe=C45, total=9) == [0, 1, 2]
+
+
+def test_a_thousandth_below_the_average_is_average():
+    found = [candidate(0.1, 0.1), candidate(0.0985, 0.2), candidate(0.0969, 0.3)]
+    assert compete(found, ONE, recipe=C45, total=9) == [0, 1]
 
 
 def test_a_threshold_is_chosen_by_gain_and_competes_by_gain_ratio():
     table = numbers([[3, 0], [1, 1], [0, 3]], [0, 1, 2])
-    found = propose(table, NUMBER, 0, recipe=C45.changed(min_samples_leaf=1))
+    plain = C45.changed(min_samples_leaf=1, mdl_correction=False, thresholds="midpoint")
+    found = propose(table, NUMBER, 0, recipe=plain)
     assert found.split.threshold == 0.5
     assert found.gain == pytest.approx(1 - 5 / 8 * 0.721928, abs=1e-6)
     assert found.merit == pytest.approx(found.gain / 0.954434, abs=1e-6)

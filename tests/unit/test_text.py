@@ -53,7 +53,13 @@ FIXED: dict[str, Callable[[], spinney.TreeClassifier]] = {
         TABLES / "watermelon_2.0a.csv", "ripe", ignore=["id"], recipe="id3"
     ),
     "watermelon_numbers": lambda: spinney.grow(
-        TABLES / "watermelon_3.0.csv", "ripe", ignore=["id"], recipe="c4.5"
+        TABLES / "watermelon_3.0.csv",
+        "ripe",
+        ignore=["id"],
+        recipe="c4.5",
+        pruning="none",
+        mdl_correction=False,
+        thresholds="midpoint",
     ),
     "fruit": lambda: spinney.grow(
         TABLES / "fruit.csv", "type", ignore=["id"], recipe="cart"

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import spinney
+from spinney.costs import labels_of
 from spinney.counts import CountTable
 from spinney.schema import Attribute, Schema, Target
 from spinney.split import Groups, Threshold
-from spinney.tree import Candidate, Node, Reason, Tree, majority
+from spinney.tree import Candidate, Node, Reason, Tree
 
 COLOR = Attribute("color", "nominal", ("red", "green", "blue"))
 SIZE = Attribute("size", "numeric")
@@ -23,7 +24,7 @@ def node(number: int, parent: int | None, **more) -> Node:
         weights=weights,
         n_rows=int(weights.sum()),
         distribution=weights / weights.sum(),
-        label=majority(weights),
+        label=labels_of(weights),
         **settings,
     )
 
@@ -162,7 +163,7 @@ def test_runners_up_are_in_order_of_merit():
     ],
 )
 def test_the_last_of_equally_heavy_classes_is_the_label(weights, expected: int):
-    assert majority(np.array(weights, dtype=float)) == expected
+    assert labels_of(np.array(weights, dtype=float)) == expected
 
 
 def test_a_chain_of_ten_thousand_nodes_is_walked_without_recursion():

@@ -10,7 +10,8 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from importlib import import_module
+from typing import Any, ClassVar, NoReturn
 
 import click
 
@@ -40,7 +41,8 @@ EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
 class _Commands(click.Group):
     """Loads a command when it is called, so that --help needs nothing heavy."""
 
-    names = ("grow", "show", "rules", "explain", "predict", "info")
+    names = ("grow", "show", "rules", "explain", "predict", "evaluate", "info")
+    homes: ClassVar = {"evaluate": "spinney.cli.evaluating"}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.names)
@@ -48,9 +50,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.names:
             return None
-        from spinney.cli import commands
-
-        found: click.Command = getattr(commands, cmd_name)
+        home = self.homes.get(cmd_name, "spinney.cli.commands")
+        found: click.Command = getattr(import_module(home), cmd_name)
         return found
 
     def resolve_command(
@@ -71,6 +72,7 @@ Examples:
   spinney grow melons.csv --target ripe -o melons.spinney
   spinney rules melons.spinney
   spinney predict melons.spinney new.csv -o out.csv
+  spinney evaluate melons.csv --target ripe --folds 5
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interrupted.
 """,

@@ -7,8 +7,11 @@ import click
 
 from spinney.cli.options import (
     check_output,
+    class_weight_of,
+    examples,
     file_options,
     json_option,
+    numbers_of,
     output_options,
     reading_options,
     text_options,
@@ -29,10 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 
 
-def _examples(*lines: str) -> str:
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-
 def _load(path: str) -> "ReadableTree":
     from spinney.files.model_file import load_model
     from spinney.readable import ReadableTree
@@ -44,7 +43,7 @@ def _load(path: str) -> "ReadableTree":
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney grow melons.csv --target ripe --ignore id -o melons.spinney",
         "spinney grow melons.csv --target ripe --ignore id --recipe cart",
         'spinney grow shirts.tsv --target sold --ordinal "size:small<medium<large"',
@@ -58,19 +57,29 @@ def _load(path: str) -> "ReadableTree":
 @click.argument("data")
 @click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
 @click.option(
-    "--recipe", default="c4.5", show_default=True, help="id3, c4.5, cart or m5."
+    "--recipe", default="c4.5", show_default=True, help="id3, c4.5, cart, chaid, m5."
 )
 @click.option(
     "--criterion",
-    help="gain, gain_ratio, gini, misclassification; of numbers: squared_error, "
-    "variance, sdr, variance_root, poisson.",
+    help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or hellinger; "
+    "of two branches c_sep or twoing; for a number squared_error, variance, f or "
+    "poisson.",
 )
-@click.option("--grouping", help="Of nominal values: multiway, binary or ordered.")
+@click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
 @click.option(
-    "--missing-policy", help="fractional, most-common, own-category, branch or mean."
+    "--missing-policy", help="fractional, most-common, own-category or branch."
 )
 @click.option("--max-depth", type=int, help="Most questions on a path.")
 @click.option("--max-leaves", type=int, help="Most leaves.")
+@click.option(
+    "--buckets",
+    help="Numbers by buckets: equal-width, equal-frequency, k-means or entropy-mdl.",
+)
+@click.option("--n-buckets", type=int, help="How many buckets.")
+@click.option("--alpha-merge", type=float, help="CHAID: merge values with a larger p.")
+@click.option("--alpha-resplit", type=float, help="CHAID: and part them below this p.")
+@click.option("--exhaustive", is_flag=True, default=None, help="Exhaustive CHAID.")
+@click.option("--alpha-split", type=float, help="The largest p of a split.")
 @click.option("--min-samples-split", type=float, help="Least weight to split a node.")
 @click.option("--min-samples-leaf", type=float, help="Least weight of a branch.")
 @click.option(
@@ -84,14 +93,53 @@ def _load(path: str) -> "ReadableTree":
     "--min-deviation", type=float, help="Least deviation to split, as a share of all."
 )
 @click.option("--leaves", help="Of a tree for numbers: mean or linear.")
-@click.option("--pruning", help="Of the grown tree: none or adjusted-error.")
 @click.option("--smoothing", type=float, help="Weight of the nodes above a leaf.")
+@click.option(
+    "--mdl-correction/--no-mdl-correction",
+    default=None,
+    help="Whether a threshold's gain pays for the choice among thresholds.",
+)
+@click.option(
+    "--min-cut-share",
+    type=float,
+    help="Least weight of a threshold's side, as a share of a class's average weight.",
+)
+@click.option("--min-step", type=float, help="Least distance that a threshold parts.")
+@click.option("--thresholds", help="midpoint or observed.")
+@click.option(
+    "--pruning", help="none, collapse, error-based; of numbers: adjusted-error."
+)
+@click.option("--confidence", type=float, help="Of error-based pruning, such as 0.25.")
+@click.option(
+    "--raising/--no-raising",
+    default=None,
+    help="Whether pruning may put a branch in its node's place.",
+)
+@click.option("--probability", help="frequency, laplace or m-estimate.")
+@click.option("--m", type=float, help="Weight of all rows in an m-estimate.")
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(
     "--class-weight",
     multiple=True,
     metavar="CLASS=NUMBER",
     help='Multiply a class\'s weight; or "balanced". Repeatable.',
+)
+@click.option(
+    "--prior",
+    multiple=True,
+    metavar="CLASS=SHARE",
+    help="The share of all weight that a class is to have. Repeatable.",
+)
+@click.option(
+    "--costs",
+    metavar="FILE",
+    help="What errors cost: a CSV file of actual, predicted, cost.",
+)
+@click.option(
+    "--test-cost",
+    multiple=True,
+    metavar="COLUMN=COST",
+    help="What it costs to ask for a column. Repeatable.",
 )
 @click.option(
     "--tie", multiple=True, metavar="COLUMN", help="Wins ties, in order. Repeatable."
@@ -110,6 +158,7 @@ def _load(path: str) -> "ReadableTree":
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
     from spinney.declare import declarations_of
+    from spinney.files.cost_file import read_costs
     from spinney.files.model_file import save_model
     from spinney.growing import grow_from
     from spinney.readable import ReadableTree
@@ -125,6 +174,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     check_output(output, force=options["force"])
     # The shell's --missing is a marker of missing cells, as in most tools.
     settings = {**options, "missing": options["missing_policy"]}
+    costs = options["costs"]
     model = ReadableTree(
         grow_from(
             data,
@@ -143,7 +193,10 @@ def grow(data: str, target: str, **options: Any) -> None:
             source=options["source"],
             format=options["format_"],
             encoding=options["encoding"],
-            class_weight=_class_weight(options["class_weight"]),
+            class_weight=class_weight_of(options["class_weight"]),
+            priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
+            cost_matrix=None if costs is None else read_costs(costs),
+            test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
             ties=options["tie"],
             force=_forced(options["split_by"]),
         )
@@ -153,26 +206,6 @@ def grow(data: str, target: str, **options: Any) -> None:
         say(f"saved to {output}")
     if not options["quiet"]:
         _show(model, max_depth=None, ascii_=options["ascii_"], json_=options["json_"])
-
-
-def _class_weight(given: tuple[str, ...]) -> Any:
-    if given == ("balanced",):
-        return "balanced"
-    weights: dict[str, float] = {}
-    for text in given:
-        label, sign, number = text.rpartition("=")
-        try:
-            weight = float(number)
-        except ValueError:
-            sign = ""
-        if not sign:
-            msg = f'--class-weight {text!r} must read CLASS=NUMBER, or be "balanced"'
-            raise ParameterError(msg)
-        if label in weights:
-            msg = f"--class-weight {text!r}: that class has a weight: give it once"
-            raise ParameterError(msg)
-        weights[label] = weight
-    return weights or None
 
 
 def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
@@ -205,7 +238,7 @@ def _show(
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney show melons.spinney",
         "spinney show melons.spinney --depth 2 --ascii",
         "spinney show melons.spinney --json | jq '.nodes[0]'",
@@ -223,24 +256,55 @@ def show(model: str, depth: int | None, *, ascii_: bool, json_: bool) -> None:
 
 
 @click.command(
-    epilog=_examples(
-        "spinney rules melons.spinney", "spinney rules melons.spinney --json"
+    epilog=examples(
+        "spinney rules melons.spinney",
+        "spinney rules melons.spinney --json",
+        "spinney rules melons.spinney --simplify melons.csv",
+        "spinney rules melons.spinney --simplify melons.csv --json -o rules.json",
     )
 )
 @click.argument("model")
+@click.option(
+    "--simplify",
+    metavar="DATA",
+    help="Print C4.5's shorter rule set; DATA is the table MODEL was grown on.",
+)
+@click.option(
+    "--confidence",
+    type=float,
+    help="Of the pessimistic error, with --simplify: 0.25 if not said; less is "
+    "shorter.",
+)
+@click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights, with --simplify."
+)
+@file_options
+@output_options
 @text_options
-def rules(model: str, *, ascii_: bool, json_: bool) -> None:
-    """Print one rule for each leaf of MODEL."""
-    found = _load(model).rules()
-    if json_:
-        content = {"rules": found.as_dicts()}
-        write_data(as_json("rules", content, ascii_only=ascii_))
+def rules(model: str, simplify: str | None, **options: Any) -> None:
+    """Print one rule for each leaf of MODEL, or its simplified rule set."""
+    from spinney.cli.rulesets import check_alone, simplified
+
+    plain, output, force = options["ascii_"], options["output"], options["force"]
+    check_output(output, force=force)
+    loaded = _load(model)
+    if simplify is None:
+        check_alone(options)
+        found: Any = loaded.rules()
+        as_data = as_json("rules", {"rules": found.as_dicts()}, ascii_only=plain)
     else:
-        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=ascii_)
+        found = simplified(loaded, simplify, options)
+        as_data = escaped(found.to_json().rstrip("\n"), ascii_only=plain)
+    if options["json_"]:
+        write_data(as_data, output, force=force)
+    elif output is None or output == STANDARD_OUTPUT:
+        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
+    else:
+        write_data(found.text(ascii_only=plain), output, force=force)
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney explain melons.spinney --node 0",
         "spinney explain melons.spinney --row new.csv --row-number 3",
     )
@@ -287,7 +351,7 @@ def _one_row(table: Any, data: str, number: int) -> Any:
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney predict melons.spinney new.csv -o out.csv",
         "spinney predict melons.spinney new.csv --probabilities --leaf",
         "cat new.csv | spinney predict melons.spinney - --json > out.json",
@@ -332,7 +396,7 @@ def _seen(output: str | None) -> bool:
 
 
 @click.command(
-    epilog=_examples(
+    epilog=examples(
         "spinney info melons.spinney", "spinney info melons.spinney --json"
     ),
     short_help="Print what MODEL is, or the versions installed here.",

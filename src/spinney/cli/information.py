@@ -9,7 +9,7 @@ from spinney.wording import shown, weight_text
 
 __all__ = ["about_installation", "about_model", "as_lines"]
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow")
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
 

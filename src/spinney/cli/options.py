@@ -13,9 +13,12 @@ from spinney.errors import ParameterError
 
 __all__ = [
     "check_output",
+    "class_weight_of",
+    "examples",
     "file_options",
     "in_shell_words",
     "json_option",
+    "numbers_of",
     "output_options",
     "reading_options",
     "text_options",
@@ -24,28 +27,48 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 # Parameters of Python whose option is not just the name behind two dashes.
-OPTION_NAMES = {"missing": "--missing-policy", "ties": "--tie", "force": "--split-by"}
+OPTION_NAMES = {
+    "missing": "--missing-policy",
+    "ties": "--tie",
+    "force": "--split-by",
+    "priors": "--prior",
+    "test_costs": "--test-cost",
+    "sizes": "--size",
+    "recipes": "--recipe",
+    "cost_matrix": "--costs",
+}
 SAME_NAMES = {
     "class_weight",
+    "confidence",
     "criterion",
     "encoding",
+    "folds",
     "format",
     "grouping",
-    "leaves",
+    "holdout",
+    "m",
     "max_depth",
     "max_leaves",
+    "measure",
+    "min_cut_share",
+    "leaves",
     "min_branch_share",
     "min_deviation",
     "min_gain",
+    "smoothing",
     "min_samples_leaf",
     "min_samples_split",
+    "min_step",
     "min_weight_fraction_leaf",
     "node",
     "ordinal",
+    "probability",
     "pruning",
     "recipe",
-    "smoothing",
+    "repeats",
+    "seed",
     "source",
+    "thresholds",
 }
 
 
@@ -101,6 +124,37 @@ output_options = _all_of(
     click.option("-o", "--output", metavar="FILE", help="Write to this file."),
     click.option("--force", is_flag=True, help="Overwrite the output file."),
 )
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a command's help."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def class_weight_of(given: tuple[str, ...]) -> Any:
+    """Return class_weight as the library takes it."""
+    if given == ("balanced",):
+        return "balanced"
+    return numbers_of(given, "--class-weight", 'CLASS=NUMBER, or be "balanced"')
+
+
+def numbers_of(given: tuple[str, ...], option: str, form: str) -> Any:
+    """Return the numbers that a repeatable option gives to names; None if to none."""
+    numbers: dict[str, float] = {}
+    for text in given:
+        name, sign, digits = text.rpartition("=")
+        try:
+            number = float(digits)
+        except ValueError:
+            sign = ""
+        if not sign:
+            msg = f"{option} {text!r} must read {form}"
+            raise ParameterError(msg)
+        if name in numbers:
+            msg = f"{option} {text!r}: {name!r} has a number: give it once"
+            raise ParameterError(msg)
+        numbers[name] = number
+    return numbers or None
 
 
 def check_output(output: str | None, *, force: bool) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spinney.costs import labels_of
 from spinney.errors import ParameterError
-from spinney.predict import majorities
 from spinney.table import Value
 from spinney.wording import shown, value_text
 
@@ -39,7 +39,7 @@ def predictions(
     labels: list[Value] = (
         shares[:, 0].tolist()
         if target.is_numeric
-        else [target.classes[code] for code in majorities(shares)]
+        else [target.classes[code] for code in labels_of(shares, target.costs)]
     )
     return Predictions(
         target.name,

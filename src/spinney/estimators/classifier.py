@@ -9,11 +9,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from spinney.cells import is_missing
+from spinney.cost_matrix import Costs
+from spinney.costs import labels_of
 from spinney.errors import DataError
 from spinney.estimators.tree import TreeEstimator, checked_weights
 from spinney.model import Model
-from spinney.predict import majorities
-from spinney.recipe import Recipe
+from spinney.reading import class_array
+from spinney.recipe import Named, Recipe
 from spinney.schema import Target
 from spinney.table import Value
 from spinney.training import check_target
@@ -37,12 +39,24 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     ----------
     recipe : {"id3", "c4.5", "cart"} or Recipe
         The learner; see :class:`spinney.Recipe`.
-    criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
-min_deviation, leaves, pruning, smoothing : optional
+    criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
+exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
+min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
+leaves, smoothing, min_gain, mdl_correction, \
+min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m \
+: optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
+    priors : dict, optional
+        The share of all weight that each class is to have, in its place.
+    cost_matrix : mapping of mappings or square array, optional
+        ``cost_matrix[label][true]``: what a label costs where the class is another.
+        Splits heed it by altered priors, and labels are those of least expected
+        cost; the class shares stay as they are. See :mod:`spinney.costs`.
+    test_costs : dict, optional
+        What it costs to ask for an attribute, by name: merits are divided by 1 plus
+        the cost, unless the attribute was asked for above.
     ties : sequence of str, optional
         Attributes that win ties, first to last; the others follow in column order.
     force : mapping, optional
@@ -55,6 +69,8 @@ min_deviation, leaves, pruning, smoothing : optional
         The classes.
     model_ : Model
         The tree with its recipe and origin; :attr:`tree` is short for its tree.
+    pruning_ : tuple of PruneStep
+        What pruning did, in the order in which it was done.
 
     Examples
     --------
@@ -73,9 +89,15 @@ min_deviation, leaves, pruning, smoothing : optional
         self,
         recipe: str | Recipe = "c4.5",
         *,
-        criterion: str | None = None,
+        criterion: Named | None = None,
         grouping: str | None = None,
         missing: str | None = None,
+        buckets: str | None = None,
+        n_buckets: int | None = None,
+        alpha_merge: float | None = None,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | None = None,
+        alpha_split: float | None = None,
         max_depth: int | None = None,
         max_leaves: int | None = None,
         min_samples_split: float | None = None,
@@ -85,9 +107,20 @@ min_deviation, leaves, pruning, smoothing : optional
         min_branch_share: float | None = None,
         min_deviation: float | None = None,
         leaves: str | None = None,
-        pruning: str | None = None,
         smoothing: float | None = None,
+        mdl_correction: bool | None = None,
+        min_cut_share: float | None = None,
+        min_step: float | None = None,
+        thresholds: str | None = None,
+        pruning: str | None = None,
+        confidence: float | None = None,
+        raising: bool | None = None,
+        probability: str | None = None,
+        m: float | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
+        priors: Mapping[Value, float] | None = None,
+        cost_matrix: Costs | None = None,
+        test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
     ) -> None:
@@ -95,6 +128,12 @@ min_deviation, leaves, pruning, smoothing : optional
         self.criterion = criterion
         self.grouping = grouping
         self.missing = missing
+        self.buckets = buckets
+        self.n_buckets = n_buckets
+        self.alpha_merge = alpha_merge
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.alpha_split = alpha_split
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.min_samples_split = min_samples_split
@@ -104,9 +143,20 @@ min_deviation, leaves, pruning, smoothing : optional
         self.min_branch_share = min_branch_share
         self.min_deviation = min_deviation
         self.leaves = leaves
-        self.pruning = pruning
         self.smoothing = smoothing
+        self.mdl_correction = mdl_correction
+        self.min_cut_share = min_cut_share
+        self.min_step = min_step
+        self.thresholds = thresholds
+        self.pruning = pruning
+        self.confidence = confidence
+        self.raising = raising
+        self.probability = probability
+        self.m = m
         self.class_weight = class_weight
+        self.priors = priors
+        self.cost_matrix = cost_matrix
+        self.test_costs = test_costs
         self.ties = ties
         self.force = force
 
@@ -115,10 +165,15 @@ min_deviation, leaves, pruning, smoothing : optional
         return Target(name, classes), codes
 
     def _options(self) -> dict[str, Any]:
-        return {**super()._options(), "class_weight": self.class_weight}
+        return {
+            **super()._options(),
+            "class_weight": self.class_weight,
+            "priors": self.priors,
+            "cost_matrix": self.cost_matrix,
+        }
 
     def _adopt_by_name(self, model: Model) -> Self:
-        self.classes_ = _class_array(model.schema.target.classes)
+        self.classes_ = class_array(model.schema.target.classes)
         return super()._adopt_by_name(model)
 
     def _validated_classes(self, y: Any, n_rows: int) -> tuple[tuple[Any, ...], Any]:
@@ -146,8 +201,8 @@ min_deviation, leaves, pruning, smoothing : optional
 
     def predict(self, X: Any) -> Any:
         """Return the class of each row."""
-        self._grown()
-        return self.classes_[majorities(self.predict_proba(X))]
+        costs = self._grown().schema.target.costs
+        return self.classes_[labels_of(self.predict_proba(X), costs)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy; without y, the table must hold the target column."""
@@ -156,19 +211,11 @@ min_deviation, leaves, pruning, smoothing : optional
         table = self.read(X)
         target = self._grown().schema.target
         column = check_target(table, target.name)
-        right = majorities(self.predict_proba(table)) == target.encode(column)
+        labels = labels_of(self.predict_proba(table), target.costs)
+        right = labels == target.encode(column)
         known = ~column.missing
         weights = checked_weights(sample_weight, table.n_rows)[known]
         if not weights.sum() > 0:
             msg = "sample_weight: no row that has a class weighs more than 0"
             raise DataError(msg)
         return float(np.average(right[known], weights=weights))
-
-
-def _class_array(classes: tuple[Value, ...]) -> Any:
-    """Return classes as an array that keeps their types."""
-    if len({type(value) for value in classes}) == 1:
-        return np.array(classes)
-    mixed = np.empty(len(classes), dtype=object)
-    mixed[:] = classes
-    return mixed

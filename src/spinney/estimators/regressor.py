@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 from spinney.cells import is_missing
 from spinney.errors import DataError
 from spinney.estimators.tree import TreeEstimator, checked_weights
-from spinney.recipe import Recipe
+from spinney.recipe import Named, Recipe
 from spinney.schema import Target
 from spinney.training import check_target
 
@@ -26,11 +26,12 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     ----------
     recipe : {"id3", "c4.5", "cart", "m5"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
-    criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
-min_deviation, leaves, pruning, smoothing : optional
+    criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
+exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
+min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
+leaves, pruning, smoothing, min_gain : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
-    ties, force : optional
+    test_costs, ties, force : optional
         As for :class:`TreeClassifier`.
 
     Examples
@@ -50,9 +51,15 @@ min_deviation, leaves, pruning, smoothing : optional
         self,
         recipe: str | Recipe = "cart",
         *,
-        criterion: str | None = None,
+        criterion: Named | None = None,
         grouping: str | None = None,
         missing: str | None = None,
+        buckets: str | None = None,
+        n_buckets: int | None = None,
+        alpha_merge: float | None = None,
+        alpha_resplit: float | None = None,
+        exhaustive: bool | None = None,
+        alpha_split: float | None = None,
         max_depth: int | None = None,
         max_leaves: int | None = None,
         min_samples_split: float | None = None,
@@ -62,8 +69,11 @@ min_deviation, leaves, pruning, smoothing : optional
         min_branch_share: float | None = None,
         min_deviation: float | None = None,
         leaves: str | None = None,
-        pruning: str | None = None,
         smoothing: float | None = None,
+        pruning: str | None = None,
+        min_step: float | None = None,
+        thresholds: str | None = None,
+        test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
     ) -> None:
@@ -71,6 +81,12 @@ min_deviation, leaves, pruning, smoothing : optional
         self.criterion = criterion
         self.grouping = grouping
         self.missing = missing
+        self.buckets = buckets
+        self.n_buckets = n_buckets
+        self.alpha_merge = alpha_merge
+        self.alpha_resplit = alpha_resplit
+        self.exhaustive = exhaustive
+        self.alpha_split = alpha_split
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.min_samples_split = min_samples_split
@@ -80,8 +96,11 @@ min_deviation, leaves, pruning, smoothing : optional
         self.min_branch_share = min_branch_share
         self.min_deviation = min_deviation
         self.leaves = leaves
-        self.pruning = pruning
         self.smoothing = smoothing
+        self.pruning = pruning
+        self.min_step = min_step
+        self.thresholds = thresholds
+        self.test_costs = test_costs
         self.ties = ties
         self.force = force
 

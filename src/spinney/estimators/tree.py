@@ -37,6 +37,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
     recipe: str | Recipe
     ties: Sequence[str] | None
     force: Mapping[Any, str] | None
+    test_costs: Mapping[str, float] | None
 
     # Learning
 
@@ -89,6 +90,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
             **self._options(),
         )
         self._adopt(model)
+        self.pruning_ = model.steps
 
     def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
         """Return the target that y is, and each row's class or number."""
@@ -96,10 +98,15 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
 
     def _options(self) -> dict[str, Any]:
         """Return what is said beside the recipe, for ``grow_model``."""
-        return {"ties": self.ties, "force": self.force}
+        return {
+            "ties": self.ties,
+            "force": self.force,
+            "test_costs": self.test_costs,
+        }
 
     def _recipe(self) -> Recipe:
-        settings = {name: getattr(self, name) for name in SETTINGS}
+        # What is about classes only is no parameter of a tree for numbers.
+        settings = {name: getattr(self, name, None) for name in SETTINGS}
         return recipe_named(self.recipe).changed(**settings)
 
     def _grown(self) -> Model:
@@ -113,6 +120,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         """Take a model that reads tables by the names of columns."""
         self._by_name = True
         self._adopt(model)
+        self.pruning_ = model.steps
         return self
 
     # Reading tables
@@ -122,6 +130,14 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         if self._by_name or _has_names_only(X):
             return self.read(X)
         return self._validated(X, reset=False)
+
+    def _whole_table(self, data: Any) -> Table:
+        """Return a table with all attributes, asked about or not."""
+        if self._by_name or _has_names_only(data):
+            return super()._whole_table(data)
+        if hasattr(data, "columns") and self._grown().schema.target.name in data:
+            return super()._whole_table(data)  # a frame with the target in it
+        return self._validated(data, reset=False)
 
     def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
         """Return X as a table, by scikit-learn's conventions."""

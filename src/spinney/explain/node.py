@@ -1,4 +1,7 @@
-"""The arithmetic of a node, recomputed from the counts that the node keeps."""
+"""The arithmetic of a node, recomputed from the counts that the node keeps.
+
+Gains and merits are those that decided, for a user's own criterion may be gone.
+"""
 
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -6,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import Floats, equal_to_best
+from spinney.costs import altered_priors
+from spinney.counts import TOLERANCE, CountTable, Floats, equal_to_best
 from spinney.criteria import Criterion, gain_ratio, split_information, variance
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
 from spinney.model import Model
 from spinney.schema import Target
-from spinney.search import compete
-from spinney.split import Groups, Split
+from spinney.search import average_gain, compete, is_significant
+from spinney.split import Groups, Split, Threshold
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 from spinney.wording import shown
@@ -38,7 +42,7 @@ class BranchLine:
     text: str
     weights: tuple[float, ...]
     weight: float
-    impurity: float
+    impurity: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,11 @@ class ValueLine:
 
 @dataclass(frozen=True, slots=True)
 class CandidateLines:
-    """One attribute's best split, with every figure of its merit."""
+    """One attribute's best split, with every figure of its merit.
+
+    ``correction`` is what the gain of a threshold pays for having been chosen among
+    others; ``gain`` and ``gain_ratio`` are those before it, ``merit`` is after it.
+    """
 
     attribute: str
     branches: tuple[BranchLine, ...]
@@ -61,14 +69,18 @@ class CandidateLines:
     missing_weight: float
     missing_goes_to: str
     known_share: float
-    known_impurity: float
+    known_impurity: float | None
     gain: float
+    correction: float
     split_information: float
     gain_ratio: float
     merit: float
+    decreases: bool
+    working: tuple[str, ...]
     competes: bool
     exact: bool
     threshold: float | None
+    p_value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +97,8 @@ class NodeExplanation:
     label: Value
     criterion: str
     impurity_name: str
-    impurity: float
+    impurity: float | None
+    altered: tuple[float, ...] | None
     average_gain: float | None
     min_gain: float
     candidates: tuple[CandidateLines, ...]
@@ -113,8 +126,11 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         raise ParameterError(msg)
     node = tree.nodes[number]
     criterion = model.recipe.measure(numeric=tree.schema.target.is_numeric)
-    able = set(compete(node.candidates, criterion)) if node.candidates else set()
-    gains = [candidate.gain for candidate in node.candidates]
+    recipe, total = model.recipe, tree.root.weight
+    able = set(compete(node.candidates, tree.schema, recipe=recipe, total=total))
+    able = {p for p in able if is_significant(node.candidates[p], recipe)}
+    altered = _altered(tree)
+    average = average_gain(node.candidates, tree.schema, recipe=recipe, total=total)
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
     return NodeExplanation(
@@ -128,11 +144,16 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         label=tree.label(node),
         criterion=criterion.name,
         impurity_name=criterion.impurity_name,
-        impurity=float(criterion.impurity(node.weights)),
-        average_gain=float(np.mean(gains)) if criterion.average and gains else None,
+        impurity=_impurity(
+            criterion, node.weights if altered is None else node.weights * altered
+        ),
+        altered=None if altered is None else tuple(altered.tolist()),
+        average_gain=average if criterion.average and average < np.inf else None,
         min_gain=model.recipe.min_gain,
         candidates=tuple(
-            _candidate_lines(tree, node, candidate, criterion, competes=place in able)
+            _candidate_lines(
+                tree, node, candidate, criterion, altered, competes=place in able
+            )
             for place, candidate in enumerate(node.candidates)
         ),
         chosen=_chosen_name(tree, node),
@@ -161,11 +182,12 @@ def _candidate_lines(
     node: Node,
     candidate: Candidate,
     criterion: Criterion,
+    altered: Floats | None,
     *,
     competes: bool,
 ) -> CandidateLines:
-    split, table = candidate.split, candidate.table
-    counts = candidate.branches
+    split, table = candidate.split, candidate.table.scaled(altered)
+    counts = candidate.branches.scaled(altered)
     attribute = tree.schema.attributes[split.attribute]
     shown_as = partial(_figures, target=tree.schema.target)
     branches = tuple(
@@ -173,12 +195,13 @@ def _candidate_lines(
             tree.branch_text(node, candidate, branch),
             shown_as(counts.weights[branch]),
             float(counts.sizes[branch]),
-            float(criterion.impurity(counts.weights[branch])),
+            _impurity(criterion, counts.weights[branch]),
         )
         for branch in range(split.n_branches)
     )
     grouped = isinstance(split, Groups) and any(len(g) > 1 for g in split.groups)
     goes = split.branch_of(table.values)
+    correction = _correction(tree, candidate, criterion)
     values = tuple(
         ValueLine(attribute.values[int(code)], int(goes[place]), shown_as(weights))
         for place, (code, weights) in enumerate(
@@ -198,20 +221,78 @@ def _candidate_lines(
             else tree.branch_text(node, candidate, split.missing)
         ),
         known_share=counts.known_share,
-        known_impurity=float(criterion.impurity(counts.total)),
-        gain=float(criterion.gain(counts)),
+        known_impurity=_impurity(criterion, counts.total),
+        gain=candidate.gain + correction,
+        correction=correction,
         split_information=float(split_information(counts)),
         gain_ratio=0.0 if counts.is_moments else float(gain_ratio(counts)),
-        merit=float(criterion.merit(counts)),
+        merit=candidate.merit,
+        decreases=criterion.decreases,
+        working=_working(criterion, candidate, counts, tree, branches),
+        p_value=candidate.p_value,
         competes=competes,
         exact=candidate.exact,
         threshold=_threshold(split),
     )
 
 
+def _correction(tree: Tree, candidate: Candidate, criterion: Criterion) -> float:
+    """Return what the gain of a threshold paid for having been chosen."""
+    if not criterion.bits or not isinstance(candidate.split, Threshold):
+        return 0.0
+    costs = tree.schema.target.costs
+    altered = None if costs is None else altered_priors(tree.root.weights, costs)
+    gain = float(criterion.gain(candidate.branches.scaled(altered)))
+    return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
+
+
+def _impurity(criterion: Criterion, weights: Floats) -> float | None:
+    return None if criterion.impurity is None else float(criterion.impurity(weights))
+
+
+def _working(
+    criterion: Criterion,
+    candidate: Candidate,
+    counts: CountTable,
+    tree: Tree,
+    branches: tuple[BranchLine, ...],
+) -> tuple[str, ...]:
+    """Return the lines from counts to the merit that the criterion has of its own."""
+    if criterion.working is not None:
+        names = [branch.text for branch in branches]
+        classes = [shown(label) for label in tree.schema.target.classes]
+        lines = criterion.working(counts, names, classes)
+        return (*lines, *_adjustment(criterion, candidate, counts))
+    if criterion.decreases:
+        return ()
+    return (f"{criterion.merit_name} = {candidate.merit:.3f}",)
+
+
+def _adjustment(
+    criterion: Criterion, candidate: Candidate, counts: CountTable
+) -> list[str]:
+    """Say what CHAID's choice of groups does to p."""
+    plain = float(criterion.merit(counts))
+    if candidate.p_value is None or plain <= candidate.merit + TOLERANCE * plain:
+        return []
+    if candidate.merit == 0:
+        return ["times the ways to group the values: at least 1, so p = 1"]
+    ways = float(np.exp(plain - candidate.merit))
+    return [
+        f"times {ways:.6g} ways to group the values: p = {candidate.p_value:.3g}, "
+        f"−ln p = {candidate.merit:.3f}"
+    ]
+
+
+def _altered(tree: Tree) -> Floats | None:
+    """Return what the weights of classes are multiplied by, as errors cost."""
+    costs = tree.schema.target.costs
+    return None if costs is None else altered_priors(tree.root.weights, costs)
+
+
 def _threshold(split: Split) -> float | None:
-    """Return the threshold of a number; None for groups and for ∞, is it known."""
-    if isinstance(split, Groups) or split.threshold == np.inf:
+    """Return the threshold of a number; None for others and for ∞, is it known."""
+    if not isinstance(split, Threshold) or split.threshold == np.inf:
         return None
     return split.threshold
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.costs import labels_of
 from spinney.explain.text import row_text
 from spinney.model import Model
-from spinney.predict import flatten, majorities
+from spinney.predict import flatten
 from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import number_text
@@ -114,12 +115,13 @@ def explain_row(
         )
     (outputs,) = flat.outputs(cells, 1)
     numeric = target.is_numeric
+    label = int(labels_of(outputs, target.costs))
     return RowExplanation(
         target.name,
         target.classes,
         tuple(steps),
         () if numeric else tuple(outputs.tolist()),
-        float(outputs[0]) if numeric else target.classes[int(majorities(outputs))],
+        float(outputs[0]) if numeric else target.classes[label],
     )
 
 

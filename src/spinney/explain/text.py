@@ -28,7 +28,13 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     lines = [f"Node {node.node}: {place}", ""]
     head = ("", *map(shown, node.classes), "all", impurity)
     own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
-    lines += _columns([head, (*own, f"{node.impurity:.3f}")])
+    lines += _columns([head, (*own, _impurity(node.impurity))])
+    if node.altered is not None:
+        factors = ", ".join(
+            f"{shown(label)} × {factor:.4g}"
+            for label, factor in zip(node.classes, node.altered, strict=True)
+        )
+        lines += ["", f"as errors cost, splits count {factors}"]
     for candidate in node.candidates:
         lines += ["", *_candidate(candidate, node, impurity)]
     lines.append("")
@@ -48,6 +54,7 @@ def _plain_signs(node: "NodeExplanation") -> "NodeExplanation":
         replace(
             candidate,
             missing_goes_to=signs_to_ascii(candidate.missing_goes_to),
+            working=tuple(map(signs_to_ascii, candidate.working)),
             branches=tuple(
                 replace(branch, text=signs_to_ascii(branch.text))
                 for branch in candidate.branches
@@ -68,7 +75,7 @@ def _candidate(
                 branch.text,
                 *_counts(branch.weights),
                 weight_text(branch.weight),
-                f"{branch.impurity:.3f}",
+                _impurity(branch.impurity),
             )
         )
         rows += [
@@ -83,13 +90,20 @@ def _candidate(
     return [
         shown(candidate.attribute),
         *("  " + line for line in _columns(rows)),
-        f"  {_gain_line(candidate)}",
+        *(f"  {line}" for line in _gain_lines(candidate)),
+        *(f"  {line}" for line in candidate.working),
         *(f"  {line}" for line in _further_lines(candidate, node, impurity)),
     ]
 
 
-def _gain_line(candidate: "CandidateLines") -> str:
+def _impurity(impurity: float | None) -> str:
+    return "" if impurity is None else f"{impurity:.3f}"
+
+
+def _gain_lines(candidate: "CandidateLines") -> list[str]:
     """Write the gain out: impurity before, less the branches' by their shares."""
+    if not candidate.decreases:
+        return []
     known = sum(branch.weight for branch in candidate.branches)
     parts = " + ".join(
         f"{weight_text(branch.weight)}/{weight_text(known)} × {branch.impurity:.3f}"
@@ -99,21 +113,26 @@ def _gain_line(candidate: "CandidateLines") -> str:
     inner = f"{candidate.known_impurity:.3f} − ({parts})"
     if candidate.known_share < 1:
         inner = f"{candidate.known_share:.3f} × ({inner})"
-    return f"gain = {inner} = {candidate.gain:.3f}"
+    return [f"gain = {inner} = {candidate.gain:.3f}"]
 
 
 def _further_lines(
     candidate: "CandidateLines", node: "NodeExplanation", impurity: str
 ) -> list[str]:
     lines = []
+    left = candidate.gain - candidate.correction
+    if candidate.correction:
+        lines.append(
+            f"less {candidate.correction:.3f}, the choice among thresholds: {left:.3f}"
+        )
     if impurity == "entropy":
         lines.append(
             f"split information {candidate.split_information:.3f}, "
-            f"gain ratio {candidate.gain_ratio:.3f}"
+            f"gain ratio {_ratio(candidate):.3f}"
         )
     if node.average_gain is not None and not candidate.competes:
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
-    if candidate.gain < node.min_gain:
+    if left < node.min_gain:
         lines.append(f"below the least gain {number_text(node.min_gain)}: out")
     if not candidate.exact:
         lines.append(
@@ -121,6 +140,13 @@ def _further_lines(
             "may exist"
         )
     return lines
+
+
+def _ratio(candidate: "CandidateLines") -> float:
+    """Return the gain ratio after the correction."""
+    if not candidate.correction:
+        return candidate.gain_ratio
+    return (candidate.gain - candidate.correction) / candidate.split_information
 
 
 def _counts(weights: tuple[float, ...]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from spinney.files.strict_json import DamageError, parse
 from spinney.linear import LinearModel
 from spinney.model import Model
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Split
+from spinney.split import Groups, Intervals, Split
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 
@@ -157,6 +157,7 @@ def _candidate_data(candidate: Candidate, schema: Schema) -> dict[str, Any]:
         "gain": float(candidate.gain),
         "merit": float(candidate.merit),
         "exact": candidate.exact,
+        "p_value": candidate.p_value,
         "table": {
             "values": (
                 _short(table.values)
@@ -178,6 +179,9 @@ def _split_data(split: Split, attribute: Attribute) -> dict[str, Any]:
         data["groups"] = [
             [attribute.values[code] for code in group] for group in split.groups
         ]
+    elif isinstance(split, Intervals):
+        data["asks"] = "intervals"
+        data["cuts"] = [None if cut == math.inf else cut for cut in split.cuts]
     elif split.threshold == math.inf:
         data["asks"] = "known"
         data["threshold"] = None

@@ -30,7 +30,7 @@ from spinney.files.strict_json import DamageError
 from spinney.linear import LinearModel, Term
 from spinney.model import Model
 from spinney.schema import Schema
-from spinney.split import Groups, Split, Threshold
+from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.table import Value, level_order
 from spinney.tree import Candidate, Node, Reason, Tree
 
@@ -56,8 +56,8 @@ _NODE = (
 )
 _MODEL = ("intercept", "terms")
 _TERM = ("attribute", "values", "coefficient", "missing")
-_SPLIT = ("attribute", "asks", "threshold", "groups", "shares", "missing")
-_CANDIDATE = ("split", "gain", "merit", "exact", "table")
+_SPLIT = ("attribute", "asks", "threshold", "groups", "cuts", "shares", "missing")
+_CANDIDATE = ("split", "gain", "merit", "exact", "p_value", "table")
 _TABLE = ("values", "weights", "rows", "missing", "missing_rows")
 _REASONS = {reason.name.lower(): reason for reason in Reason}
 
@@ -167,7 +167,8 @@ class _Reader:
 
     def candidate(self, data: object) -> Candidate:
         """Return a candidate."""
-        entry = members(data, "a candidate", _CANDIDATE)
+        entry = members(data, "a candidate", _CANDIDATE, defaults=("p_value",))
+        p_value = entry.get("p_value")
         split = self.split(entry["split"])
         return Candidate(
             split,
@@ -175,11 +176,13 @@ class _Reader:
             number(entry["gain"], "a gain"),
             number(entry["merit"], "a merit"),
             _truth(entry["exact"], "the mark (exact)"),
+            None if p_value is None else number(p_value, "a p-value"),
         )
 
     def split(self, data: object) -> Split:
         """Return a split; what it asks tells which keys it has."""
-        entry = members(data, "a split", _SPLIT, defaults=("threshold", "groups"))
+        forms = ("threshold", "groups", "cuts")
+        entry = members(data, "a split", _SPLIT, defaults=forms)
         place = self.place(entry["attribute"], "a split")
         shares = tuple(
             number(share, "a share") for share in listed(entry["shares"], "the shares")
@@ -192,14 +195,18 @@ class _Reader:
             )
             _same_length(shares, groups, "the shares of a split")
             return Groups(place, groups, shares, missing)
+        if entry["asks"] == "intervals" and not {"threshold", "groups"} & entry.keys():
+            cuts = _cuts(entry.get("cuts"))
+            _same_length(shares, (0, *cuts), "the shares of a split")
+            return Intervals(place, cuts, shares, missing)
         _same_length(shares, (0, 1), "the shares of a threshold")
-        if "groups" not in entry and "threshold" in entry:
+        if not {"groups", "cuts"} & entry.keys() and "threshold" in entry:
             if entry["asks"] == "known" and entry["threshold"] is None:
                 return Threshold(place, math.inf, shares, missing)
             if entry["asks"] == "threshold":
                 cut = number(entry["threshold"], "a threshold")
                 return Threshold(place, cut, shares, missing)
-        msg = "a split must ask for a threshold, for groups or for what is known"
+        msg = "a split must ask for a threshold, groups, intervals or what is known"
         raise DamageError(msg)
 
     def table(self, data: object, place: int) -> CountTable:
@@ -261,6 +268,14 @@ class _Reader:
         cells = [whole(cell, what) for cell in listed(data, what)]
         _same_length(cells, range(self.schema.target.n_outputs), what)
         return np.array(cells, dtype=np.int64)
+
+
+def _cuts(data: object) -> tuple[float, ...]:
+    """Return cuts; nothing in the last place stands for ∞."""
+    cuts = listed(data, "the cuts")
+    known = [number(cut, "a cut") for cut in cuts[:-1]]
+    last = [math.inf if cut is None else number(cut, "a cut") for cut in cuts[-1:]]
+    return (*known, *last)
 
 
 def _optional(data: object, what: str) -> int | None:

@@ -19,13 +19,14 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     node.weights, node.distribution                                  (n, c)
 
     candidate.attribute, candidate.exact (0 or 1)                    (m,)
-    candidate.form     0 a threshold, 1 groups of codes              (m,)
+    candidate.form     0 threshold, 1 groups of codes, 2 intervals   (m,)
     candidate.missing  a branch, -1 for fractional rows              (m,)
     candidate.gain, candidate.merit                                  (m,)
+    candidate.p_value  NaN where the criterion is no test            (m,)
     candidate.branches, candidate.values      counts                 (m,)
     candidate.missing_weights, candidate.missing_rows                (m, c)
 
-    split.thresholds   one for each candidate of form 0
+    split.thresholds   one for each candidate of form 0; the cuts of form 2
     split.shares       one for each branch of each candidate
     split.groups       a count of codes for each branch of form 1
     split.codes        the codes of the groups
@@ -49,12 +50,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import CountTable
-from spinney.files.model_terms import TERM_ARRAYS, flatten_models, models_of
+from spinney.files.model_terms import (
+    TERM_ARRAYS,
+    flatten_models,
+    models_of,
+    no_models,
+)
 from spinney.schema import Schema
-from spinney.split import Groups, Split, Threshold
+from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 
-__all__ = ["DTYPES", "REASONS", "Arrays", "children_of", "flatten", "unflatten"]
+__all__ = [
+    "DTYPES",
+    "FORMS",
+    "REASONS",
+    "Arrays",
+    "children_of",
+    "flatten",
+    "unflatten",
+    "with_defaults",
+]
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -70,8 +85,12 @@ REASONS = (
     Reason.MIN_GAIN,
     Reason.EMPTY,
     Reason.PRUNED,
+    Reason.SIGNIFICANCE,
     Reason.DEVIATION,
 )
+
+# So is the place of a form.
+FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
 
 _NODE: dict[str, Callable[[Node], int]] = {
     "node.parent": lambda node: -1 if node.parent is None else node.parent,
@@ -89,7 +108,7 @@ _NODE: dict[str, Callable[[Node], int]] = {
 _CANDIDATE: dict[str, Callable[[Candidate], int]] = {
     "candidate.attribute": lambda candidate: candidate.attribute,
     "candidate.exact": lambda candidate: int(candidate.exact),
-    "candidate.form": lambda candidate: int(isinstance(candidate.split, Groups)),
+    "candidate.form": lambda candidate: FORMS.index(type(candidate.split)),
     "candidate.missing": lambda candidate: (
         -1 if candidate.split.missing is None else candidate.split.missing
     ),
@@ -102,6 +121,7 @@ _FLOATS = (
     "node.distribution",
     "candidate.gain",
     "candidate.merit",
+    "candidate.p_value",
     "candidate.missing_weights",
     "split.thresholds",
     "split.shares",
@@ -124,6 +144,16 @@ DTYPES: dict[str, type[np.generic]] = {
 }
 
 
+def with_defaults(arrays: Arrays) -> Arrays:
+    """Return arrays with those that version 1 did not have."""
+    if "node.parent" in arrays:
+        arrays = {**no_models(arrays["node.parent"].size), **arrays}
+    if "candidate.p_value" in arrays or "candidate.gain" not in arrays:
+        return arrays
+    absent = np.full(arrays["candidate.gain"].shape, np.nan)
+    return {**arrays, "candidate.p_value": absent}
+
+
 def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree; what they hold is not checked."""
     nodes, target = tree.nodes, tree.schema.target
@@ -141,6 +171,10 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         },
         "candidate.gain": _floats(candidate.gain for candidate in candidates),
         "candidate.merit": _floats(candidate.merit for candidate in candidates),
+        "candidate.p_value": _floats(
+            np.nan if candidate.p_value is None else candidate.p_value
+            for candidate in candidates
+        ),
         "candidate.missing_weights": _lines((t.missing for t in tables), width),
         "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_outputs),
         **_flatten_splits(splits),
@@ -157,13 +191,17 @@ def _flatten_splits(splits: list[Split]) -> dict[str, NDArray[Any]]:
         group for split in splits if isinstance(split, Groups) for group in split.groups
     ]
     return {
-        "split.thresholds": _floats(
-            split.threshold for split in splits if isinstance(split, Threshold)
-        ),
+        "split.thresholds": _floats(chain.from_iterable(map(_cuts_of, splits))),
         "split.shares": _floats(chain.from_iterable(split.shares for split in splits)),
         "split.groups": _integers(map(len, groups)),
         "split.codes": _integers(chain.from_iterable(groups)),
     }
+
+
+def _cuts_of(split: Split) -> tuple[float, ...]:
+    if isinstance(split, Groups):
+        return ()
+    return split.cuts if isinstance(split, Intervals) else (split.threshold,)
 
 
 def _flatten_values(
@@ -249,13 +287,15 @@ def _candidates(arrays: Arrays, schema: Schema) -> Iterator[Candidate]:
     """Walk the candidates of all nodes."""
     tables = _tables(arrays, schema)
     splits = _splits(arrays)
-    for gain, merit, exact in zip(
+    for gain, merit, exact, p_value in zip(
         arrays["candidate.gain"].tolist(),
         arrays["candidate.merit"].tolist(),
         arrays["candidate.exact"].tolist(),
+        arrays["candidate.p_value"].tolist(),
         strict=True,
     ):
-        yield Candidate(next(splits), next(tables), gain, merit, bool(exact))
+        p = None if np.isnan(p_value) else p_value
+        yield Candidate(next(splits), next(tables), gain, merit, bool(exact), p)
 
 
 def _splits(arrays: Arrays) -> Iterator[Split]:
@@ -275,6 +315,10 @@ def _splits(arrays: Arrays) -> Iterator[Split]:
         to = None if missing < 0 else missing
         if form == 0:
             yield Threshold(attribute, next(thresholds), parts, to)
+            continue
+        if form == 2:
+            cuts = tuple(next(thresholds) for _ in range(n_branches - 1))
+            yield Intervals(attribute, cuts, parts, to)
             continue
         groups = []
         for _ in range(n_branches):

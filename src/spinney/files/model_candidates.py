@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.files.model_arrays import Arrays
+from spinney.files.model_arrays import FORMS, Arrays
 from spinney.files.model_rules import (
     MOST_ROWS,
     SHARES_TOLERANCE,
@@ -17,6 +17,7 @@ from spinney.files.model_rules import (
     within,
 )
 from spinney.schema import Schema, Target
+from spinney.split import Intervals
 
 __all__ = ["check_candidates"]
 
@@ -35,6 +36,7 @@ def _check_forms(arrays: Arrays, schema: Schema) -> None:
     kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
     kind = kinds[arrays["candidate.attribute"]]
     wrong = np.where(grouped(arrays), kind == "numeric", kind == "nominal")
+    wrong |= (arrays["candidate.form"] == FORMS.index(Intervals)) & (kind != "numeric")
     require(~wrong, "the split of candidate {} does not suit its attribute")
     require(
         within(arrays["candidate.missing"], -1, arrays["candidate.branches"]),
@@ -42,24 +44,26 @@ def _check_forms(arrays: Arrays, schema: Schema) -> None:
     )
     for name in ("candidate.gain", "candidate.merit"):
         require(np.isfinite(arrays[name]), f"{name!r} is no number at candidate {{}}")
+    p = arrays["candidate.p_value"]
+    require(np.isnan(p) | ((p >= 0) & (p <= 1)), "candidate {} has no possible p-value")
     exact = within(arrays["candidate.exact"], 0, 2)
     require(exact, "candidate {} has a bad mark (exact)")
 
 
 def _check_thresholds(arrays: Arrays, schema: Schema) -> None:
-    asking = np.flatnonzero(~grouped(arrays))
+    forms, branches = arrays["candidate.form"], arrays["candidate.branches"]
     thresholds = arrays["split.thresholds"]
-    require(
-        arrays["candidate.branches"][asking] == 2,
-        "candidate {} is a threshold without two branches",
-        asking,
-    )
+    n_cuts = np.where(grouped(arrays), 0, branches - 1)
+    asking = np.repeat(np.arange(len(forms)), n_cuts)
+    last = np.append(asking[1:] != asking[:-1], True)[: len(asking)]
+    rising = (thresholds[1:] > thresholds[:-1]) | last[:-1]
+    require(rising, "candidate {} has cuts that do not rise", asking[1:])
     known = thresholds == np.inf  # the question whether the value is known
     require(
         known | np.isfinite(thresholds), "candidate {} has no finite threshold", asking
     )
     require(
-        ~known | (arrays["candidate.missing"][asking] == 1),
+        ~known | (last & (arrays["candidate.missing"] == branches - 1)[asking]),
         "candidate {} asks what is known and has no branch for what is not",
         asking,
     )

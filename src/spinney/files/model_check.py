@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.files.model_arrays import REASONS, Arrays, children_of, flatten
+from spinney.costs import labels_of
+from spinney.files.model_arrays import FORMS, REASONS, Arrays, children_of, flatten
 from spinney.files.model_candidates import check_candidates
 from spinney.files.model_header import (
     header_of,
@@ -30,8 +31,8 @@ from spinney.files.model_rules import (
 from spinney.files.model_terms import check_models
 from spinney.files.strict_json import DamageError, dump
 from spinney.model import Model
-from spinney.predict import majorities
 from spinney.schema import Schema, Target
+from spinney.split import Threshold
 from spinney.tree import Tree
 
 __all__ = ["MAX_NODES", "check_arrays", "check_model", "check_tree"]
@@ -124,9 +125,15 @@ def _check_lengths(arrays: Arrays, schema: Schema) -> None:
     n_shares = arrays["split.shares"].size
     _counted(arrays, "candidate.branches", total=n_shares, least=2)
     of_codes = grouped(arrays)
-    forms = within(arrays["candidate.form"], 0, 2)
-    require(forms, "candidate {} is neither a threshold nor groups")
-    _check_shape(arrays, "split.thresholds", (int((~of_codes).sum()),))
+    forms = within(arrays["candidate.form"], 0, len(FORMS))
+    require(forms, "candidate {} is neither a threshold, groups nor intervals")
+    require(
+        (arrays["candidate.form"] != FORMS.index(Threshold))
+        | (arrays["candidate.branches"] == 2),
+        "candidate {} is a threshold without two branches",
+    )
+    n_cuts = int((arrays["candidate.branches"][~of_codes] - 1).sum())
+    _check_shape(arrays, "split.thresholds", (n_cuts,))
     n_groups = int(arrays["candidate.branches"][of_codes].sum())
     _check_shape(arrays, "split.groups", (n_groups,))
     _counted(arrays, "split.groups", total=arrays["split.codes"].size)
@@ -192,8 +199,8 @@ def _check_nodes(arrays: Arrays, target: Target) -> None:
             "the distribution of node {} does not add up to 1",
         )
     require(
-        arrays["node.label"] == majorities(shares),
-        "the label of node {} is not the majority of its distribution",
+        arrays["node.label"] == labels_of(shares, target.costs),
+        "the label of node {} is not that of its distribution",
     )
     require(within(arrays["node.forced"], 0, 2), "node {} has a bad mark (forced)")
     inner = np.bincount(arrays["node.parent"][1:], minlength=len(rows)) > 0

@@ -24,7 +24,7 @@ from pathlib import Path
 from spinney._version import __version__
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.files.atomic import write_whole
-from spinney.files.model_arrays import DTYPES, unflatten
+from spinney.files.model_arrays import DTYPES, unflatten, with_defaults
 from spinney.files.model_check import MAX_NODES, check_arrays, check_model
 from spinney.files.model_container import Header, pack, read_header, unpack
 from spinney.files.model_header import (
@@ -37,7 +37,6 @@ from spinney.files.model_header import (
     read_recipe,
     read_schema,
 )
-from spinney.files.model_terms import TERM_ARRAYS, no_models
 from spinney.files.strict_json import DamageError, dump, parse
 from spinney.model import Model
 
@@ -181,7 +180,7 @@ def _model(data: bytes, limits: Limits) -> Model:
         if header.texts.get("format") != FORMAT:
             msg = "it is a safetensors file, but not a Spinney model"
             raise DamageError(msg)
-        arrays = unpack(data, header)
+        arrays = with_defaults(unpack(data, header))
     except DamageError as damage:
         msg = f"{damage}; {_REMEDY}"
         raise DamageError(msg) from None
@@ -193,8 +192,7 @@ def _model(data: bytes, limits: Limits) -> Model:
         schema = read_schema(found)
         recipe = read_recipe(found["recipe"])
         fingerprint = read_fingerprint(found["fingerprint"])
-        members(arrays, "the file", DTYPES, defaults=TERM_ARRAYS)
-        arrays = {**no_models(arrays["node.parent"].size), **arrays}
+        members(arrays, "the file", DTYPES)
         for name, dtype in DTYPES.items():
             if arrays[name].dtype != dtype:
                 msg = f"the array {name!r} has the dtype of another"

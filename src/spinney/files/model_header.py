@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.criteria import stored_name
 from spinney.errors import ParameterError
 from spinney.files.strict_json import DIGITS, DamageError
 from spinney.model import Fingerprint, Model
@@ -32,6 +33,7 @@ __all__ = [
     "read_fingerprint",
     "read_recipe",
     "read_schema",
+    "schema_header",
     "text",
     "whole",
 ]
@@ -42,13 +44,14 @@ KEYS = (
     "target",
     "classes",
     "origin",
+    "costs",
     "attributes",
     "markers",
     "recipe",
     "fingerprint",
 )
 # What version 1 did not have, and what it stood for.
-ADDED = {"origin": None}
+ADDED = {"origin": None, "costs": None}
 
 # A later version may add keys of this form; every reader may pass over them. Any
 # other key that a reader does not know is one that it would get wrong.
@@ -59,26 +62,43 @@ _KINDS = ("nominal", "ordinal", "numeric")
 
 def header_of(model: Model) -> dict[str, Any]:
     """Return what a model knows beside its nodes, ready for JSON."""
-    schema = model.schema
+    return {
+        **schema_header(model.schema),
+        "recipe": {
+            name: _plain(stored_name(value) if callable(value) else value)
+            for name, value in asdict(model.recipe).items()
+        },
+        "fingerprint": {
+            name: _plain(value) for name, value in asdict(model.fingerprint).items()
+        },
+    }
+
+
+def schema_header(schema: Schema) -> dict[str, Any]:
+    """Return a schema as data that :func:`read_schema` reads back."""
     return {
         "target": schema.target.name,
         "classes": [_plain(value) for value in schema.target.classes],
         "origin": _plain(schema.target.origin),
+        "costs": _plain_costs(schema.target),
         "attributes": [
             {
                 "name": attribute.name,
                 "kind": attribute.kind,
                 "values": [_plain(value) for value in attribute.values],
                 "unit": attribute.unit,
+                "cost": _plain(attribute.cost),
             }
             for attribute in schema.attributes
         ],
         "markers": [_plain(marker) for marker in schema.markers],
-        "recipe": {name: _plain(value) for name, value in asdict(model.recipe).items()},
-        "fingerprint": {
-            name: _plain(value) for name, value in asdict(model.fingerprint).items()
-        },
     }
+
+
+def _plain_costs(target: Target) -> list[list[float]] | None:
+    if target.costs is None:
+        return None
+    return [[_plain(cost) for cost in line] for line in target.costs]
 
 
 def _plain(value: Any) -> Any:
@@ -170,6 +190,7 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
     if bool(classes) == (origin is not None):
         msg = "the target must have either classes or an origin"
         raise DamageError(msg)
+    costs = None if data["costs"] is None else _read_costs(data["costs"], len(classes))
     attributes = tuple(
         _read_attribute(entry, place)
         for place, entry in enumerate(listed(data["attributes"], "the attributes"))
@@ -180,12 +201,26 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
     markers = listed(data["markers"], "the markers of missing cells")
     for marker in markers:
         text(marker, "a marker of missing cells")
-    return Schema(attributes, Target(target, classes, origin), tuple(markers))
+    return Schema(attributes, Target(target, classes, origin, costs), tuple(markers))
+
+
+def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
+    what = "the costs"
+    lines = [listed(line, what) for line in listed(data, what)]
+    costs = tuple(tuple(number(cost, "a cost") for cost in line) for line in lines)
+    if {len(costs), *map(len, costs)} != {n_classes}:
+        msg = f"{what} must be a square of {n_classes} classes"
+        raise DamageError(msg)
+    if min(map(min, costs)) < 0:
+        msg = "a cost is negative"
+        raise DamageError(msg)
+    return costs
 
 
 def _read_attribute(data: object, place: int) -> Attribute:
     what = f"attribute {place}"
-    entry = members(data, what, ("name", "kind", "values", "unit"))
+    keys = ("name", "kind", "values", "unit", "cost")
+    entry = members(data, what, keys, defaults=("cost",))
     kind = entry["kind"]
     if kind not in _KINDS:
         msg = f"{what} is of an unknown kind {_shown(kind)}"
@@ -198,7 +233,12 @@ def _read_attribute(data: object, place: int) -> Attribute:
     if unit is not None and " since " in unit and unit not in TIME_UNITS.values():
         msg = f"{what} has an unknown unit {unit[:80]!r}"
         raise DamageError(msg)
-    return Attribute(text(entry["name"], f"the name of {what}"), kind, values, unit)
+    cost = number(entry.get("cost", 0.0), f"the cost of {what}")
+    if cost < 0:
+        msg = f"{what} has a negative cost"
+        raise DamageError(msg)
+    name = text(entry["name"], f"the name of {what}")
+    return Attribute(name, kind, values, unit, cost)
 
 
 def _values(data: object, what: str) -> tuple[Value, ...]:

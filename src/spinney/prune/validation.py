@@ -9,26 +9,11 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats
 from spinney.errors import DataError
+from spinney.model import PruneStep
 from spinney.predict import flatten
 from spinney.tree import Tree
 
 __all__ = ["PruneStep", "Validation", "validate"]
-
-
-@dataclass(frozen=True, slots=True)
-class PruneStep:
-    """One node examined: the accuracy of the whole tree before and after a change.
-
-    ``node`` is its number in the tree before pruning, ``condition`` the branch that
-    leads to it, and ``pruned`` whether it became a leaf. A row that a missing value
-    divides counts here by its parts, while ``score`` asks for its one label.
-    """
-
-    node: int
-    condition: str
-    before: float
-    after: float
-    pruned: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ value is missing may be in several nodes with a part of its weight in each.
 A fourth question is for linear models: how terms and the target vary together.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -106,13 +106,24 @@ class Source(Protocol):
         """Return for each request the tables by attribute."""
         ...
 
-    def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
+    def partition(
+        self,
+        node: int,
+        split: Split,
+        children: Mapping[int, int],
+        *,
+        keep: bool = False,
+    ) -> None:
         """Send the rows of a node to its children.
 
         ``children`` maps branches to node numbers; a branch that is not there
-        will never be asked about. The node itself, unless it is the root, is not
-        asked about again.
+        will never be asked about. The node itself, unless it is the root or to
+        be kept, is not asked about again.
         """
+        ...
+
+    def forget(self, nodes: Iterable[int]) -> None:
+        """Let go of nodes that are not asked about again; never of the root."""
         ...
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:

@@ -1,6 +1,6 @@
 """Rows in memory, as arrays of codes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,10 +92,17 @@ class MemorySource:
             for request in requests
         ]
 
-    def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
+    def partition(
+        self,
+        node: int,
+        split: Split,
+        children: Mapping[int, int],
+        *,
+        keep: bool = False,
+    ) -> None:
         """Send the rows of a node to its children."""
         rows, weights = self._members[node]
-        if node != ROOT:  # the root stays, for the next tree
+        if node != ROOT and not keep:  # the root stays, for the next tree
             del self._members[node]
         # A missing cell has rank -1, and so finds the -1 at the end.
         goes = np.append(split.branch_of(self._values[split.attribute]), -1)
@@ -113,6 +120,11 @@ class MemorySource:
             parts = np.where(absent, weights * share, weights)
             here |= absent & (share > 0)
             self._members[child] = rows[here], parts[here]
+
+    def forget(self, nodes: Iterable[int]) -> None:
+        """Let go of the rows of nodes."""
+        for node in nodes:
+            self._members.pop(node, None)
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms and the target vary."""

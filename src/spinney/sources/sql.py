@@ -19,7 +19,7 @@ and written as escaped literals by one function where there is only a relation.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,7 @@ from spinney.sources.sql_products import (
     sums,
     term_expression,
 )
-from spinney.split import Split, Threshold
+from spinney.split import Intervals, Split, Threshold
 from spinney.table import Value
 
 if TYPE_CHECKING:
@@ -200,11 +200,25 @@ class SqlSource:
         """Return the totals of all rows."""
         return self._totals
 
-    def partition(self, node: int, split: Split, children: Mapping[int, int]) -> None:
+    def partition(
+        self,
+        node: int,
+        split: Split,
+        children: Mapping[int, int],
+        *,
+        keep: bool = False,
+    ) -> None:
         """Remember the paths of the children."""
-        path = self._paths[node] if node == ROOT else self._paths.pop(node)
+        path = self._paths[node]
+        if node != ROOT and not keep:
+            del self._paths[node]
         for branch, child in children.items():
             self._paths[child] = (*path, (split, branch))
+
+    def forget(self, nodes: Iterable[int]) -> None:
+        """Forget the paths of nodes."""
+        for node in nodes:
+            self._paths.pop(node, None)
 
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute, from one statement."""
@@ -315,7 +329,9 @@ class SqlSource:
         else:
             absent = "1" if split.missing == branch else "0"
         attribute = self.schema.attributes[split.attribute]
-        if isinstance(split, Threshold) and attribute.kind == "numeric":
+        if isinstance(split, Intervals):
+            taken = self._between(cell, *split.bounds(branch), values)
+        elif isinstance(split, Threshold) and attribute.kind == "numeric":
             sign = ">" if branch else "<="
             taken = f"{cell} {sign} {self._engine.mark(split.threshold, values)}"
         else:
@@ -323,6 +339,19 @@ class SqlSource:
             marks = ", ".join(self._engine.mark(text, values) for text in texts)
             taken = f"{cell} IN ({marks})" if texts else "false"
         return f"CASE WHEN {cell} IS NULL THEN {absent} WHEN {taken} THEN 1 ELSE 0 END"
+
+    def _between(
+        self, cell: str, low: float, high: float, values: list[str | float]
+    ) -> str:
+        """Return the condition of an interval (low, high]; nothing is above ∞."""
+        if low == np.inf:
+            return "false"
+        parts = []
+        if low != -np.inf:
+            parts.append(f"{cell} > {self._engine.mark(low, values)}")
+        if high != np.inf:
+            parts.append(f"{cell} <= {self._engine.mark(high, values)}")
+        return f"({' AND '.join(parts)})" if parts else "true"
 
     def _texts_of(self, split: Split, branch: int) -> list[str]:
         """Return the texts of the codes that take a branch."""

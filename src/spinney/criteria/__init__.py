@@ -1,0 +1,80 @@
+"""How good a split is: pure functions of a count table, higher is better.
+
+The rows of the table are the branches of the split. Every function takes a
+:class:`~spinney.counts.CountTable` or a plain array of shape (branches, classes),
+and a stack of tables gives a stack of merits. Where values are missing, gains
+are discounted by ρ, the share of the weight whose value is known (Quinlan 1993).
+
+>>> outlook = [[2, 3], [4, 0], [3, 2]]        # yes, no for sunny, overcast, rain
+>>> round(float(gain(outlook)), 3)
+0.247
+>>> round(float(gain_ratio(outlook)), 3)
+0.156
+"""
+
+from spinney.criteria.chance import chi_square, f, g, mdl, phi_square
+from spinney.criteria.criterion import Criterion, Measure, Working
+from spinney.criteria.functions import stored_name
+from spinney.criteria.gains import (
+    deviation_gain,
+    errors,
+    gain,
+    gain_ratio,
+    gini_gain,
+    misclassification_gain,
+    poisson_gain,
+    split_information,
+    squared_error_gain,
+    variance_gain,
+    variance_root_gain,
+)
+from spinney.criteria.impurity import (
+    description_length,
+    deviation,
+    entropy,
+    gini,
+    misclassification,
+    poisson,
+    squared_error,
+    variance,
+    variance_root,
+)
+from spinney.criteria.named import CRITERIA, criterion_named
+from spinney.criteria.separation import c_sep, hellinger, twoing
+
+__all__ = [
+    "CRITERIA",
+    "Criterion",
+    "Measure",
+    "Working",
+    "c_sep",
+    "chi_square",
+    "criterion_named",
+    "description_length",
+    "deviation",
+    "deviation_gain",
+    "entropy",
+    "errors",
+    "f",
+    "g",
+    "gain",
+    "gain_ratio",
+    "gini",
+    "gini_gain",
+    "hellinger",
+    "mdl",
+    "misclassification",
+    "misclassification_gain",
+    "phi_square",
+    "poisson",
+    "poisson_gain",
+    "split_information",
+    "squared_error",
+    "squared_error_gain",
+    "stored_name",
+    "twoing",
+    "variance",
+    "variance_gain",
+    "variance_root",
+    "variance_root_gain",
+]

@@ -1,0 +1,108 @@
+"""Merits that weigh a split against chance: tests of significance, and code length.
+
+The statistics of attributes with different numbers of branches do not compare, for
+they have different degrees of freedom; their p-values do. So attributes compete by
+−ln p, which is finite where p underflows, and the cuts of one attribute, which share
+their degrees of freedom, by an effect a row: φ², bits, or squared error. p is that
+of one test: trying many cuts makes it too small, and CHAID corrects that.
+
+Only rows whose value is known are tested; that there are fewer of them is all the
+discount that p needs. Weights count as frequencies (:mod:`spinney.significance`).
+"""
+
+import numpy as np
+
+from spinney.counts import TOLERANCE, Floats
+from spinney.criteria.gains import Tabular, as_moments, as_table
+from spinney.criteria.impurity import description_length, ratio_of
+
+__all__ = ["chi_square", "f", "g", "mdl", "phi_square"]
+
+
+def phi_square(table: Tabular) -> Floats:
+    """Return χ² over the weight of all rows: Pearson's mean square contingency.
+
+    With missing values it is ρ times that of the known rows.
+
+    >>> round(float(phi_square([[2, 3], [4, 0], [3, 2]])), 3)      # 3.547 / 14
+    0.253
+    """
+    from spinney.significance import chi_square_test
+
+    table = as_table(table)
+    known = table.sizes.sum(axis=-1)
+    statistic = np.asarray(chi_square_test(table).statistic)
+    return ratio_of(table.known_share * statistic, known)
+
+
+def chi_square(table: Tabular) -> Floats:
+    """Return −ln p of Pearson's test that branches and classes are independent.
+
+    χ² = Σ (n − e)² / e over the cells, e being what independence lets expect, with
+    (branches − 1)(classes − 1) degrees of freedom (Pearson 1900; for trees Hart
+    1984 and Mingers 1987). The test itself is
+    :func:`spinney.significance.chi_square_test`.
+
+    >>> round(float(chi_square([[2, 3], [4, 0], [3, 2]])), 3)      # −ln 0.1698
+    1.773
+    """
+    from spinney.significance import chi_square_test
+
+    return np.asarray(0.0 - chi_square_test(as_table(table)).log_p)[()]
+
+
+def g(table: Tabular) -> Floats:
+    """Return −ln p of the likelihood-ratio test of independence.
+
+    G = 2 Σ n ln(n / e) = 2 ln 2 · n · gain: the information gain in bits, judged
+    with the degrees of freedom that it cost (Wilks 1938; Mingers 1987). The test
+    itself is :func:`spinney.significance.g_test`.
+
+    >>> round(float(g([[2, 3], [4, 0], [3, 2]])), 3)      # −ln 0.0912
+    2.394
+    """
+    from spinney.significance import g_test
+
+    return np.asarray(0.0 - g_test(as_table(table)).log_p)[()]
+
+
+def f(table: Tabular) -> Floats:
+    """Return −ln p of the F test that the branches of a numeric target are alike.
+
+    F = (between / (k − 1)) / (within / (n − k)), of sums of squares around means
+    (Fisher 1925). The lines of the table are the moments (Σw, Σwy, Σwy²). Where
+    nothing varies within branches p is 0 and the merit 1e300. The test itself is
+    :func:`spinney.significance.f_test`.
+
+    >>> round(float(f([[3, 6, 14], [3, 15, 77]])), 3)      # −ln 0.0213
+    3.849
+    """
+    from spinney.significance import f_test
+
+    return np.asarray(0.0 - f_test(as_moments(table)).log_p)[()]
+
+
+def mdl(table: Tabular) -> Floats:
+    """Return the bits a row that a split saves in telling the classes.
+
+    The description length of all rows less those of the branches, over the number
+    of rows (Kononenko 1995; ``MDL`` in CORElearn). Of the published
+    definitions this one is a function of the count table alone, needs no parameter,
+    and does not favour attributes with many values; Fayyad and Irani's (1993) is a
+    rule to stop cutting, and Quinlan and Rivest's (1989) is a code of whole trees.
+
+    Where classes and branches are independent it is below 0: the split costs more
+    than it tells, and a ``min_gain`` of 0 stops there. Missing values: the known
+    rows alone, discounted by their share ρ.
+
+    >>> round(float(mdl([[2, 3], [4, 0], [3, 2]])), 4)
+    0.0527
+    """
+    table = as_table(table)
+    known = table.sizes.sum(axis=-1)
+    before = description_length(table.total)
+    saved = np.asarray(before - description_length(table.weights).sum(axis=-1))
+    # Codes of equal length are common (1, 1 | 1, 0 of 2, 1): rounding must not decide
+    # whether such a split gains at least 0.
+    saved = np.where(np.abs(saved) <= TOLERANCE * np.maximum(1.0, before), 0.0, saved)
+    return ratio_of(table.known_share * saved, known)

@@ -1,0 +1,88 @@
+"""A criterion as data."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.criteria.impurity import Impurity
+
+__all__ = ["Criterion", "Measure", "Working"]
+
+Measure = Callable[[CountTable], Floats]
+
+Working = Callable[[CountTable, Sequence[str], Sequence[str]], list[str]]
+"""From a table, the names of its branches and of its classes: lines of arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A criterion as data: what attributes, and what cuts of one, compete by.
+
+    Parameters
+    ----------
+    name : str
+        What the user types.
+    impurity : function of class weights, optional
+        What ``explain`` shows for a node and its branches.
+    gain : function of a count table
+        Chooses among the groupings of one attribute. Stopping by minimal gain
+        and best-first growth read it too.
+    merit : function of a count table
+        Chooses among attributes.
+    average : bool
+        Only attributes whose gain is at least the average compete (C4.5).
+    slack : float
+        By how much a gain may be below the average.
+    many_values : float
+        A nominal attribute with at least this share of values, counted by the
+        weight of all rows, does not count in the average, unless all are such.
+    bits : bool
+        Whether gains are bits, so that the cost of naming a threshold can be taken
+        off them.
+    per : function of a count table, optional
+        What the gain is divided by to give the merit.
+    impurity_name, merit_name : str
+        How ``explain`` calls them.
+    numeric : bool, optional
+        Whether it is for a numeric target, and reads moments; None suits both.
+    from_zero : bool
+        Whether moments must be counted from 0 rather than from the mean.
+    binary : bool
+        Whether it compares two branches only.
+    ordered : bool
+        Whether the best subset is a prefix of the values in order of class share,
+        or of mean, so that it need not be searched for (see ``candidates``).
+    decreases : bool
+        Whether the gain is the decrease of the impurity, and reads so.
+    chance : bool
+        Whether the merit is −ln p of a test.
+    tolerance : float
+        How close merits are equal. Roots of small variances have fewer digits than
+        the sums they come from.
+    working : function, optional
+        Further lines of ``explain``: from counts to the merit.
+    """
+
+    name: str
+    impurity: Impurity | None
+    gain: Measure
+    merit: Measure
+    impurity_name: str
+    merit_name: str
+    average: bool = False
+    numeric: bool | None = False
+    from_zero: bool = False
+    binary: bool = False
+    ordered: bool = True
+    decreases: bool = True
+    chance: bool = False
+    working: Working | None = None
+    slack: float = 0.0
+    many_values: float = 1.0
+    bits: bool = False
+    per: Measure | None = None
+    tolerance: float = TOLERANCE
+
+    def suits(self, *, numeric: bool) -> bool:
+        """Return whether it is for such a target."""
+        return self.numeric is None or self.numeric == numeric

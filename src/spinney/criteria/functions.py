@@ -1,0 +1,133 @@
+"""A user's own function as a criterion."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spinney.counts import CountTable, Floats
+from spinney.criteria.criterion import Criterion, Measure
+from spinney.errors import ParameterError
+
+__all__ = ["FUNCTION", "function_criterion", "stored_criterion", "stored_name"]
+
+FUNCTION = "function:"
+"""What a user's function is called by in a model file, before its own name."""
+
+
+def function_criterion(function: Callable[[CountTable], Any]) -> Criterion:
+    """Return a criterion that asks the user's function for gain and merit alike.
+
+    Nothing is known of the function: subsets are enumerated rather than ordered,
+    and ``explain`` shows the merits that it gave.
+
+    >>> def largest(table):
+    ...     return table.weights.max() / table.weights.sum()
+    >>> function_criterion(largest).name
+    'function:largest'
+    """
+    name = stored_name(function)
+    return _of_function(name, _on_stacks(function, name))
+
+
+def stored_criterion(name: str) -> Criterion | None:
+    """Return the criterion that a model file calls by this name; None if it is none.
+
+    It explains what was grown, and refuses to grow more.
+    """
+    own = name.removeprefix(FUNCTION)
+    if own == name or not (own.isidentifier() or own == "<lambda>"):
+        return None
+
+    def refuse(_: CountTable) -> Floats:
+        msg = (
+            f"criterion={name!r} stands for a function of the user's, which a model "
+            f"file does not keep: pass the function itself, criterion={own}, to grow"
+        )
+        raise ParameterError(msg)
+
+    return _of_function(name, refuse)
+
+
+def stored_name(criterion: "str | Callable[[CountTable], Any]") -> str:
+    """Return what a model file calls a criterion by.
+
+    >>> stored_name("gini"), stored_name(lambda table: 0.0)
+    ('gini', 'function:<lambda>')
+    """
+    if not callable(criterion):
+        return criterion
+    own = getattr(criterion, "__name__", "")
+    if not isinstance(own, str) or not (own.isidentifier() or own == "<lambda>"):
+        own = type(criterion).__name__
+    return FUNCTION + own
+
+
+def _of_function(name: str, measure: Measure) -> Criterion:
+    return Criterion(
+        name,
+        None,
+        measure,
+        measure,
+        "",
+        name.removeprefix(FUNCTION),
+        numeric=None,
+        from_zero=True,
+        ordered=False,
+        decreases=False,
+    )
+
+
+def _on_stacks(function: Callable[[CountTable], Any], name: str) -> Measure:
+    """Return a function of a stack of tables that asks the user's for each of them."""
+
+    def measure(stack: CountTable) -> Floats:
+        shape = stack.weights.shape[:-2]
+        merits = np.zeros(shape)
+        for place in np.ndindex(shape):
+            merits[place] = _asked(function, _plain_table(stack, place), name)
+        return merits[()]
+
+    return measure
+
+
+def _plain_table(stack: CountTable, place: tuple[int, ...]) -> CountTable:
+    """Return one table of a stack, read only: the branches that have rows."""
+    filled = stack.rows[place].any(axis=-1)
+    table = replace(
+        stack,
+        values=stack.values[filled],
+        weights=stack.weights[place][filled],
+        rows=stack.rows[place][filled],
+        missing=stack.missing.copy(),
+        missing_rows=stack.missing_rows.copy(),
+    )
+    for array in (table.weights, table.rows, table.missing, table.missing_rows):
+        array.flags.writeable = False
+    return table
+
+
+def _asked(
+    function: Callable[[CountTable], Any], table: CountTable, name: str
+) -> float:
+    """Return what the function says of a table, after checking that it is a merit."""
+    shown = f"{table.weights.tolist()}"[:200]
+    try:
+        merit = function(table)
+    except Exception as error:
+        error.add_note(f"raised by criterion={name!r} for the table {shown}")
+        raise
+    if np.ndim(merit) == 0:
+        try:
+            number = float(merit)
+        except (TypeError, ValueError):
+            number = math.nan
+        if math.isfinite(number):
+            return number
+    msg = (
+        f"criterion={name!r} returned {repr(merit)[:80]} for the table {shown}: a "
+        "merit must be a finite number, the higher the better"
+    )
+    raise ParameterError(msg)

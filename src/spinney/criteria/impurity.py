@@ -1,0 +1,160 @@
+"""How mixed the classes of some rows are, or how far their numbers spread.
+
+Each function reads the last axis: weights by class, or the moments Σw, Σwy, Σwy² of
+a numeric target. None of them is negative where nothing is there, nor where nothing
+varies, except Poisson's, which is known up to a constant.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from spinney.counts import TOLERANCE, Floats
+
+__all__ = [
+    "Impurity",
+    "description_length",
+    "deviation",
+    "entropy",
+    "gini",
+    "misclassification",
+    "poisson",
+    "ratio_of",
+    "shares_of",
+    "spread_of",
+    "squared_error",
+    "variance",
+    "variance_root",
+]
+
+Impurity = Callable[[Floats], Floats]
+
+
+def shares_of(weights: Floats) -> Floats:
+    """Return weights over their sum along the last axis; 0 where the sum is 0."""
+    total = weights.sum(axis=-1, keepdims=True)
+    shares: Floats = np.divide(
+        weights, total, out=np.zeros_like(weights), where=total > 0
+    )
+    return shares
+
+
+def entropy(weights: Floats | Sequence[float]) -> Floats:
+    """Return the entropy of class weights in bits, −Σ p log₂ p, with 0 log 0 = 0.
+
+    >>> round(float(entropy([8, 9])), 3)
+    0.998
+    """
+    shares = shares_of(np.asarray(weights, dtype=np.float64))
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.asarray(-(shares * logs).sum(axis=-1) + 0.0)[()]
+
+
+def gini(weights: Floats | Sequence[float]) -> Floats:
+    """Return Gini's index of class weights, 1 − Σ p².
+
+    >>> round(float(gini([9, 5])), 3)
+    0.459
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    shares = shares_of(weights)
+    present = weights.sum(axis=-1) > 0
+    return np.asarray(np.where(present, 1 - (shares * shares).sum(axis=-1), 0.0))[()]
+
+
+def misclassification(weights: Floats | Sequence[float]) -> Floats:
+    """Return the error rate of the majority class, 1 − max p.
+
+    >>> float(misclassification([3, 1]))
+    0.25
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    present = weights.sum(axis=-1) > 0
+    return np.asarray(np.where(present, 1 - shares_of(weights).max(axis=-1), 0.0))[()]
+
+
+def variance(moments: Floats | Sequence[float]) -> Floats:
+    """Return the variance with n − 1 from the moments (Σw, Σwy, Σwy²).
+
+    >>> float(variance([3, 6, 14]))      # 1, 2, 3
+    1.0
+    """
+    moments = np.asarray(moments, dtype=np.float64)
+    return ratio_of(spread_of(moments), moments[..., 0] - 1)
+
+
+def spread_of(moments: Floats) -> Floats:
+    """Return Σw(y − mean)², at least 0: where values are equal, rounding is not."""
+    weight, first, second = moments[..., 0], moments[..., 1], moments[..., 2]
+    spread = second - ratio_of(first * first, weight)
+    return np.maximum(np.where(spread <= TOLERANCE * second, 0.0, spread), 0.0)
+
+
+def ratio_of(above: Floats, below: Floats) -> Floats:
+    """Return above / below; 0 where nothing is below."""
+    above = np.asarray(above)
+    return np.asarray(
+        np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    )[()]
+
+
+def squared_error(moments: Floats | Sequence[float]) -> Floats:
+    """Return the mean squared error around the mean, Σw(y − mean)² / Σw (CART).
+
+    >>> round(float(squared_error([3, 6, 14])), 3)      # 1, 2, 3
+    0.667
+    """
+    moments = np.asarray(moments, dtype=np.float64)
+    return ratio_of(spread_of(moments), moments[..., 0])
+
+
+def deviation(moments: Floats | Sequence[float]) -> Floats:
+    """Return the standard deviation √(Σw(y − mean)² / Σw) (M5, Quinlan 1992).
+
+    >>> float(deviation([4, 4, 20]))      # -1, -1, 3, 3
+    2.0
+    """
+    return np.asarray(np.sqrt(squared_error(moments)))[()]
+
+
+def variance_root(moments: Floats | Sequence[float]) -> Floats:
+    """Return the fifth root of the variance Σw(y − mean)² / Σw.
+
+    It is what Weka's M5P splits by, in the place of M5's standard deviation: the
+    flatter root gives less weight to the branch whose numbers spread most.
+
+    >>> float(variance_root([2, 0, 64]))      # ±√32
+    2.0
+    """
+    return np.asarray(np.power(squared_error(moments), 0.2))[()]
+
+
+def poisson(moments: Floats | Sequence[float]) -> Floats:
+    """Return −2 λ ln λ of the mean λ: what a split can change of Poisson's deviance.
+
+    The mean deviance of counts y around λ is 2 · mean(y ln y) − 2 λ ln λ, and no
+    split changes the mean of y ln y. The moments must be counted from 0.
+    """
+    moments = np.asarray(moments, dtype=np.float64)
+    mean = np.asarray(ratio_of(moments[..., 1], moments[..., 0]))
+    logs = np.log(mean, out=np.zeros_like(mean), where=mean > 0)
+    return np.asarray(-2 * mean * logs + 0.0)[()]
+
+
+def description_length(weights: Floats | Sequence[float]) -> Floats:
+    """Return the bits that tell the class of each row (Kononenko 1995).
+
+    First which of the C(n + c − 1, c − 1) distributions of n rows over c classes it
+    is, then which of the n! / (n₁! … n_c!) orders: log₂ of their product, which is
+    Γ(n + c) / (Γ(c) Π Γ(nᵢ + 1)) and so is defined for fractions of rows too.
+
+    >>> round(float(description_length([9, 5])), 3)      # log₂ 15 + log₂ 2002
+    14.874
+    """
+    from scipy.special import gammaln
+
+    weights = np.asarray(weights, dtype=np.float64)
+    n_classes = weights.shape[-1]
+    nats = gammaln(weights.sum(axis=-1) + n_classes) - gammaln(n_classes)
+    nats = nats - gammaln(weights + 1).sum(axis=-1)
+    return np.asarray(np.maximum(nats / np.log(2), 0.0))[()]

@@ -1,0 +1,133 @@
+"""Merits that ask how far branches, or classes, lie apart.
+
+None of them is the decrease of an impurity. Where values are missing, they are
+those of the known rows, discounted by their share ρ like gains.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import CountTable, Floats
+from spinney.criteria.gains import Tabular, as_table
+from spinney.criteria.impurity import shares_of
+from spinney.errors import ParameterError
+
+__all__ = ["c_sep", "hellinger", "pairs_of_classes", "twoing"]
+
+
+def c_sep(table: Tabular) -> Floats:
+    """Return ORT, the orthogonality measure of the C-SEP family: 1 − cos θ.
+
+    θ is the angle between the class weights of the two branches: 0 where both have
+    the same shares, 90° and so 1 where no class is in both. Fayyad and Irani (1992)
+    call C-SEP (class separation) a family of measures, greatest for disjoint and
+    least for proportional branches. ORT is taken because it is the member that they
+    put forward, and textbooks that name C-SEP print no formula. It is defined for
+    two branches only.
+
+    >>> round(float(c_sep([[6, 2], [3, 3]])), 4)      # 1 − 24 / √(40 · 18)
+    0.1056
+    """
+    table = _two_branches(table, "c_sep")
+    weights = table.weights
+    # Scaled first, so that no square overflows or vanishes.
+    largest = weights.max(axis=-1, keepdims=True)
+    scaled = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)
+    length = np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
+    unit = np.divide(scaled, length, out=np.zeros_like(weights), where=length > 0)
+    # 1 − cos θ is half the squared distance of unit vectors, without cancellation.
+    # Branches without rows are vectors of 0 and must not count as far from any.
+    filled = table.sizes > 0
+    first, second = _first_two(unit, filled)
+    apart = ((first - second) ** 2).sum(axis=-1) / 2
+    both = filled.sum(axis=-1) == 2
+    return np.asarray(np.where(both, table.known_share * apart, 0.0))[()]
+
+
+def twoing(table: Tabular) -> Floats:
+    """Return p_L p_R / 4 · (Σ |p(c | L) − p(c | R)|)² over the classes c.
+
+    Breiman et al. (1984), section 4.3: half the decrease of Gini's index, after the
+    classes were put into those two groups for which it is greatest. It is defined
+    for two branches only.
+
+    >>> round(float(twoing([[6, 2], [3, 3]])), 4)      # 8/14 · 6/14 / 4 · (1/2)²
+    0.0153
+    """
+    table = _two_branches(table, "twoing")
+    filled = table.sizes > 0
+    first, second = _first_two(shares_of(table.weights), filled)
+    portions = _first_two(shares_of(table.sizes)[..., None], filled)
+    apart = np.abs(first - second).sum(axis=-1)
+    balance = (portions[0] * portions[1])[..., 0]
+    return np.asarray(table.known_share * balance / 4 * apart * apart)[()]
+
+
+def hellinger(table: Tabular) -> Floats:
+    """Return the Hellinger distance of two classes over the branches.
+
+    √ Σ (√(n₊ᵦ / n₊) − √(n₋ᵦ / n₋))² over the branches b, between 0 and √2: how
+    differently two classes are spread, whatever their sizes are (Cieslak and Chawla
+    2008). Of more classes it is the mean over all pairs that occur at the node.
+    One class against the others (Dong, Liu and Jing 2022) would mix the others by
+    their sizes; in the mean over pairs multiplying the weight of a class changes
+    nothing, and that is what the measure is for.
+
+    >>> round(float(hellinger([[9, 10], [1, 90]])), 4)      # √(2 · (√0.9 − √0.1)²)
+    0.8944
+    """
+    table = as_table(table)
+    distances, occur = pairs_of_classes(table)
+    total, n_pairs = (distances * occur).sum(axis=-1), occur.sum(axis=-1)
+    mean = np.divide(total, n_pairs, out=np.zeros_like(total), where=n_pairs > 0)
+    return np.asarray(table.known_share * mean)[()]
+
+
+def pairs_of_classes(table: CountTable) -> tuple[Floats, Floats]:
+    """Return the distance of each pair of classes, and 1 where both occur.
+
+    The pairs are in the order (0, 1), (0, 2), …, (1, 2), …, along the last axis.
+    """
+    spread = np.sqrt(shares_of(np.swapaxes(table.weights, -1, -2)))
+    present = table.total > 0
+    n_classes = spread.shape[-2]
+    distances, occur = [], []
+    for one in range(n_classes - 1):
+        apart = spread[..., one : one + 1, :] - spread[..., one + 1 :, :]
+        distances.append(np.sqrt((apart * apart).sum(axis=-1)))
+        occur.append(present[..., one : one + 1] & present[..., one + 1 :])
+    if not distances:
+        nothing = np.zeros((*table.total.shape[:-1], 0))
+        return nothing, nothing
+    return (
+        np.concatenate(distances, axis=-1),
+        np.concatenate(occur, axis=-1).astype(np.float64),
+    )
+
+
+def _two_branches(table: Tabular, name: str) -> CountTable:
+    """Return a table after checking that at most two of its branches have rows."""
+    table = as_table(table)
+    most = int((table.sizes > 0).sum(axis=-1).max(initial=0))
+    if most > 2:
+        msg = (
+            f"{name} compares two branches, and this table has {most}: merge them, or "
+            'grow with grouping="binary"'
+        )
+        raise ParameterError(msg)
+    return table
+
+
+def _first_two(lines: Floats, filled: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the lines of the first two branches, those that have rows before others.
+
+    ``lines`` has the axes (…, branches, n); of a table with one branch the second
+    line is 0.
+    """
+    if lines.shape[-2] == 2:
+        return lines[..., 0, :], lines[..., 1, :]
+    order = np.argsort(~filled, axis=-1, kind="stable")[..., :2, None]
+    chosen = np.take_along_axis(lines, order, axis=-2)
+    if chosen.shape[-2] < 2:
+        return chosen[..., 0, :], np.zeros_like(chosen[..., 0, :])
+    return chosen[..., 0, :], chosen[..., 1, :]

@@ -1,0 +1,201 @@
+"""The arithmetic of criteria in words: from the counts of a split to its merit.
+
+Every function takes a table by branches, the names of the branches and of the
+classes, and returns lines of text.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import log
+
+import numpy as np
+
+from spinney.counts import CountTable
+from spinney.criteria.chance import mdl, phi_square
+from spinney.criteria.gains import gain, squared_error_gain
+from spinney.criteria.impurity import description_length, squared_error
+from spinney.criteria.separation import c_sep, hellinger, pairs_of_classes, twoing
+from spinney.wording import weight_text
+
+__all__ = [
+    "c_sep_working",
+    "chi_square_working",
+    "f_working",
+    "g_working",
+    "hellinger_working",
+    "mdl_working",
+    "twoing_working",
+]
+
+SHOWN_PAIRS = 10
+
+Names = Sequence[str]
+
+
+def chi_square_working(table: CountTable, branches: Names, _: Names) -> list[str]:
+    """Write expected counts and the part of χ² of each branch; χ², φ², p."""
+    from spinney.significance import chi_square_test
+
+    weights, sizes = table.weights, table.sizes
+    known = sizes.sum()
+    expected = sizes[:, None] * (table.total / known)
+    off = (weights - expected) ** 2
+    parts = np.divide(off, expected, out=np.zeros_like(off), where=expected > 0).sum(1)
+    test = chi_square_test(table)
+    lines = [
+        f"{name}: expected {_numbers(line)}; "
+        f"sum of (count − expected)² / expected = {part:.3f}"
+        for name, line, part, size in zip(branches, expected, parts, sizes, strict=True)
+        if size
+    ]
+    sums = " + ".join(f"{part:.3f}" for part in parts[sizes > 0])
+    statistic = float(test.statistic)
+    return [
+        *lines,
+        f"chi-square = {sums} = {statistic:.3f}",
+        f"gain = phi-square = {statistic:.3f} / {weight_text(table.weight)} = "
+        f"{float(phi_square(table)):.3f}",
+        _significance(float(test.degrees), float(test.p), float(test.log_p)),
+    ]
+
+
+def g_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
+    """Write G from the gain, and p."""
+    from spinney.significance import g_test
+
+    test = g_test(table)
+    return [
+        f"G = 2 × ln 2 × {weight_text(table.weight)} × {float(gain(table)):.3f} = "
+        f"{float(test.statistic):.3f}",
+        _significance(float(test.degrees), float(test.p), float(test.log_p)),
+    ]
+
+
+def f_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
+    """Write the sums of squares between and within branches, F and p."""
+    from spinney.significance import f_test
+
+    test = f_test(table)
+    between = table.weight * float(squared_error_gain(table))
+    within = float((table.sizes * squared_error(table.weights)).sum())
+    degrees = float(test.degrees), float(np.asarray(test.within))
+    return [
+        f"between branches {between:.4g} with {_degrees(degrees[0])}, "
+        f"within them {within:.4g} with {weight_text(degrees[1])}",
+        f"F = ({between:.4g} / {weight_text(degrees[0])}) / "
+        f"({within:.4g} / {weight_text(degrees[1])}) = {float(test.statistic):.4g}",
+        _p_value(float(test.p), float(test.log_p)),
+    ]
+
+
+def mdl_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
+    """Write the bits of all rows less those of the branches, a row."""
+    parts = " + ".join(
+        f"{float(description_length(line)):.3f}"
+        for line, size in zip(table.weights, table.sizes, strict=True)
+        if size
+    )
+    before = float(description_length(table.total))
+    return [
+        f"bits saved a row = ({before:.3f} − ({parts})) / "
+        f"{weight_text(table.weight)} = {float(mdl(table)):.3f}"
+    ]
+
+
+def twoing_working(table: CountTable, _branches: Names, classes: Names) -> list[str]:
+    """Write the difference of class shares, and the sizes of the branches."""
+    places = np.flatnonzero(table.sizes > 0)
+    sizes = table.sizes[places]
+    (left, right), known = places, sizes.sum()
+    terms = [
+        f"|{_share(table.weights[left, label], sizes[0])} − "
+        f"{_share(table.weights[right, label], sizes[1])}|"
+        for label in range(len(classes))
+    ]
+    shares = table.weights[places] / sizes[:, None]
+    apart = float(np.abs(shares[0] - shares[1]).sum())
+    portions = f"{_share(sizes[0], known)} × {_share(sizes[1], known)}"
+    inner = f"{portions} / 4 × {apart:.3f}²"
+    return [
+        f"shares differ by {' + '.join(terms)} = {apart:.3f}",
+        f"twoing = {_known(table, inner)} = {float(twoing(table)):.3f}",
+    ]
+
+
+def c_sep_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
+    """Write the cosine of the angle between the class weights of the branches."""
+    left, right = table.weights[table.sizes > 0]
+    products = " + ".join(
+        f"{weight_text(one)} × {weight_text(other)}"
+        for one, other in zip(left, right, strict=True)
+    )
+    lengths = float(np.linalg.norm(left)), float(np.linalg.norm(right))
+    cosine = float(left @ right) / (lengths[0] * lengths[1])
+    return [
+        f"cos = ({products}) / ({lengths[0]:.3f} × {lengths[1]:.3f}) = {cosine:.3f}",
+        f"c_sep = {_known(table, f'1 − {cosine:.3f}')} = {float(c_sep(table)):.3f}",
+    ]
+
+
+def hellinger_working(table: CountTable, _branches: Names, classes: Names) -> list[str]:
+    """Write the distance of each pair of classes, and their mean."""
+    distances, occur = pairs_of_classes(table)
+    pairs = [
+        (pair, float(distance))
+        for pair, distance, both in zip(
+            combinations(range(len(classes)), 2), distances, occur, strict=True
+        )
+        if both
+    ]
+    lines = [
+        f"distance of {classes[one]} and {classes[other]} = "
+        f"√({_spread(table, one, other)}) = {distance:.3f}"
+        for (one, other), distance in pairs[:SHOWN_PAIRS]
+    ]
+    if len(pairs) > SHOWN_PAIRS:
+        lines.append(f"and {len(pairs) - SHOWN_PAIRS} more pairs of classes")
+    sums = " + ".join(f"{distance:.3f}" for _, distance in pairs[:SHOWN_PAIRS])
+    more = " + …" if len(pairs) > SHOWN_PAIRS else ""
+    mean = f"({sums}{more}) / {len(pairs)}" if len(pairs) > 1 else sums
+    if len(pairs) > 1 or table.known_share < 1:
+        merit = float(hellinger(table))
+        lines.append(f"Hellinger distance = {_known(table, mean)} = {merit:.3f}")
+    return lines
+
+
+def _spread(table: CountTable, one: int, other: int) -> str:
+    """Return the terms of the distance of two classes."""
+    first, second = table.total[one], table.total[other]
+    return " + ".join(
+        f"(√({_share(line[one], first)}) − √({_share(line[other], second)}))²"
+        for line, size in zip(table.weights, table.sizes, strict=True)
+        if size
+    )
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{weight_text(float(part))}/{weight_text(float(whole))}"
+
+
+def _known(table: CountTable, inner: str) -> str:
+    """Return a figure of the known rows, discounted by their share."""
+    share = table.known_share
+    return inner if share == 1 else f"{share:.3f} × ({inner})"
+
+
+def _numbers(line: Sequence[float]) -> str:
+    return ", ".join(f"{number:.3f}" for number in line)
+
+
+def _degrees(degrees: float) -> str:
+    return f"{weight_text(degrees)} degree{'' if degrees == 1 else 's'} of freedom"
+
+
+def _significance(degrees: float, p: float, log_p: float) -> str:
+    return f"{_degrees(degrees)}: {_p_value(p, log_p)}"
+
+
+def _p_value(p: float, log_p: float) -> str:
+    """Return p and −ln p; a p that underflows as a power of ten."""
+    shown = f"{p:.3g}" if p > 1e-300 else f"10^{log_p / log(10):.0f}"
+    return f"p = {shown}, −ln p = {0 - log_p:.3f}"

@@ -1,0 +1,200 @@
+"""What is measured of a model on rows that it has not seen, by scikit-learn.
+
+Rows count by their weight. A measure that the rows do not define is None: the AUC
+where they are all of one class, R² and the correlation where they do not vary.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import metrics
+
+from spinney.counts import Floats, Integers
+from spinney.errors import refuse_unknown
+
+__all__ = [
+    "CLASS_MEASURES",
+    "MEASURES",
+    "NUMBER_MEASURES",
+    "Measure",
+    "class_measures",
+    "measure_named",
+    "number_measures",
+    "size_measures",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure's name, how a table heads it, and which way is better."""
+
+    name: str
+    title: str
+    higher_is_better: bool | None = None
+    decimals: int = 3
+
+
+CLASS_MEASURES = (
+    Measure("accuracy", "accuracy", True),
+    Measure("balanced_accuracy", "balanced", True),
+    Measure("macro_f", "macro F", True),
+    Measure("auc", "AUC", True),
+    Measure("log_loss", "log loss", False),
+    Measure("brier", "Brier", False),
+    Measure("cost", "cost", False),
+)
+NUMBER_MEASURES = (
+    Measure("rmse", "RMSE", False),
+    Measure("mae", "MAE", False),
+    Measure("r2", "R2", True),
+    Measure("correlation", "correl.", True),
+)
+SIZE_MEASURES = (
+    Measure("leaves", "leaves", False, 1),
+    Measure("nodes", "nodes", False, 1),
+    Measure("depth", "depth", False, 1),
+    Measure("seconds", "seconds", False, 2),
+)
+MEASURES = {
+    measure.name: measure
+    for measure in (*CLASS_MEASURES, *NUMBER_MEASURES, *SIZE_MEASURES)
+}
+
+Measured = dict[str, float | None]
+
+
+def measure_named(name: str, known: "tuple[str, ...] | None" = None) -> Measure:
+    """Return a measure by its name, one of those that were taken.
+
+    >>> measure_named("auc").title
+    'AUC'
+    """
+    names = tuple(MEASURES) if known is None else known
+    if name not in names:
+        refuse_unknown("measure", name, names)
+    return MEASURES[name]
+
+
+def class_measures(
+    truth: Integers,
+    predicted: Integers,
+    shares: Floats,
+    *,
+    weights: Floats | None = None,
+    costs: Floats | None = None,
+) -> Measured:
+    """Return the measures of predicted classes.
+
+    Parameters
+    ----------
+    truth, predicted : arrays of int
+        Codes of classes, row by row.
+    shares : array of shape (rows, classes)
+        The probability of each class, all classes of the table among them.
+    weights : array, optional
+        The weight of each row.
+    costs : array of shape (classes, classes), optional
+        ``costs[label][true]``; without it no cost is measured.
+
+    Notes
+    -----
+    ``macro_f`` is the mean F1 of the classes that are true or predicted anywhere.
+    ``auc`` is the mean, over the classes that some of the rows are of and some are
+    not, of the area under each one's curve against the rest; with two classes it is
+    that of the second. ``log_loss`` takes a probability of 0 as 2.2e-16, so that one
+    row of a class thought impossible adds 36. ``brier`` is the sum over classes of
+    (p − y)², 0 to 2; halve it for two classes to have the older form.
+
+    Examples
+    --------
+    >>> found = class_measures([0, 1, 1], [0, 1, 0], [[1, 0], [.2, .8], [.6, .4]])
+    >>> round(found["accuracy"], 3), round(found["brier"], 3), found["auc"]
+    (0.667, 0.267, 1.0)
+    """
+    truth, predicted = np.asarray(truth), np.asarray(predicted)
+    shares = np.asarray(shares, dtype=np.float64)
+    labels = list(range(shares.shape[1]))
+    at = {"sample_weight": weights}
+    with warnings.catch_warnings():
+        # scikit-learn warns of classes that a part lacks; rare ones are told before.
+        warnings.simplefilter("ignore")
+        found = {
+            "accuracy": metrics.accuracy_score(truth, predicted, **at),
+            "balanced_accuracy": metrics.balanced_accuracy_score(
+                truth, predicted, **at
+            ),
+            "macro_f": metrics.f1_score(
+                truth, predicted, average="macro", zero_division=0, **at
+            ),
+            "auc": _area(truth, shares, weights),
+            "log_loss": metrics.log_loss(truth, shares, labels=labels, **at),
+            "brier": metrics.brier_score_loss(
+                truth, shares, labels=labels, scale_by_half=False, **at
+            ),
+        }
+    if costs is not None:
+        found["cost"] = np.average(costs[predicted, truth], weights=weights)
+    return _plain(found)
+
+
+def _area(truth: Integers, shares: Floats, weights: Floats | None) -> float | None:
+    """Return the mean area under the curve of each class against the rest."""
+    codes = [1] if shares.shape[1] == 2 else range(shares.shape[1])
+    areas = [
+        metrics.roc_auc_score(truth == code, shares[:, code], sample_weight=weights)
+        for code in codes
+        if 0 < np.count_nonzero(truth == code) < len(truth)
+    ]
+    return float(np.mean(areas)) if areas else None
+
+
+def number_measures(
+    truth: Floats, predicted: Floats, *, weights: Floats | None = None
+) -> Measured:
+    """Return the measures of predicted numbers.
+
+    >>> found = number_measures([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
+    >>> round(found["rmse"], 3), round(found["mae"], 3), found["r2"]
+    (0.577, 0.333, 0.5)
+    """
+    truth = np.asarray(truth, dtype=np.float64)
+    predicted = np.asarray(predicted, dtype=np.float64)
+    at = {"sample_weight": weights}
+    varies = len(truth) > 1 and np.ptp(truth) > 0
+    return _plain(
+        {
+            "rmse": metrics.root_mean_squared_error(truth, predicted, **at),
+            "mae": metrics.mean_absolute_error(truth, predicted, **at),
+            "r2": metrics.r2_score(truth, predicted, **at) if varies else None,
+            "correlation": _correlation(truth, predicted, weights),
+        }
+    )
+
+
+def _correlation(
+    truth: Floats, predicted: Floats, weights: Floats | None
+) -> float | None:
+    if len(truth) < 2 or not (np.ptp(truth) > 0 and np.ptp(predicted) > 0):
+        return None
+    # Scaled first, so that no square overflows.
+    rows = np.stack([truth / np.abs(truth).max(), predicted / np.abs(predicted).max()])
+    both = np.cov(rows, aweights=weights, ddof=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(both[0, 1] / np.sqrt(both[0, 0] * both[1, 1]))
+
+
+def size_measures(model: Any, seconds: float) -> Measured:
+    """Return how large a grown tree is, and how long it took."""
+    tree = model.tree
+    sizes = {"leaves": tree.n_leaves, "nodes": len(tree), "depth": tree.height}
+    return _plain({**sizes, "seconds": seconds})
+
+
+def _plain(found: dict[str, Any]) -> Measured:
+    """Return floats of Python; None for what is not finite."""
+    return {
+        name: float(value) if value is not None and np.isfinite(value) else None
+        for name, value in found.items()
+    }

@@ -1,0 +1,219 @@
+"""An evaluation as text for people: aligned, and never wider than asked."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.evaluation.compare import Comparison
+from spinney.evaluation.measures import MEASURES, measure_named
+from spinney.wording import shown
+
+if TYPE_CHECKING:
+    from spinney.evaluation.results import Evaluation
+
+__all__ = ["report"]
+
+GAP = "  "
+MINUS = " − "
+NARROWEST_LABEL = 8
+# Which measures stay where there is no room for all: the most telling first.
+TELLING = (
+    *("accuracy", "rmse", "leaves", "cost", "r2", "auc", "balanced_accuracy"),
+    *("log_loss", "mae", "macro_f", "brier", "correlation", "depth", "nodes"),
+    "seconds",
+)
+
+Cells = list[str]
+
+
+def report(
+    evaluation: "Evaluation",
+    *,
+    width: int,
+    measures: Sequence[str],
+    ascii_only: bool,
+) -> str:
+    """Return the text of an evaluation."""
+    taken = evaluation.measures
+    asked = dict.fromkeys(measure_named(name, taken).name for name in measures)
+    names = list(asked or taken)
+    lines = evaluation.table
+    keys = [name for name in lines[0] if not _is_measured(name)]
+    label_width = max(NARROWEST_LABEL, min(30, width // 3))
+    spread = "+/-" if ascii_only else "±"
+    keyed = [_key_column(key, lines, label_width) for key in keys]
+    columns = {
+        name: _measure_column(name, lines, spread=spread if name == names[0] else None)
+        for name in names
+    }
+    shown_names = _that_fit(names, columns, width - _width(keyed))
+    text = _aligned([*keyed, *(columns[name] for name in shown_names)], len(keys))
+    hidden = [MEASURES[name].title for name in names if name not in shown_names]
+    parts = [*_wrapped(_heading(evaluation), width), "", *text]
+    if hidden:
+        parts += _wrapped(f"(too narrow for {', '.join(hidden)})", width)
+    if evaluation.comparable and len(keys) == 1:
+        parts += ["", *_comparisons(evaluation, names[0], width, label_width)]
+    whole = "\n".join(parts)
+    return _plain(whole) if ascii_only else whole
+
+
+def _is_measured(name: str) -> bool:
+    return name.removesuffix("_sd") in MEASURES
+
+
+def _heading(evaluation: "Evaluation") -> str:
+    scheme = evaluation.scheme
+    return (
+        f"{shown(evaluation.target)}: {evaluation.n_rows} rows, {scheme}, "
+        f"seed {scheme.seed}"
+    )
+
+
+def _key_column(key: str, lines: list[dict[str, Any]], most: int) -> Cells:
+    """Return a recipe or a condition of every line; texts are cut to a length."""
+    cells = [_cut(_key_text(line[key]), most) for line in lines]
+    if all(isinstance(line[key], (int, float)) for line in lines):
+        longest = max(len(key), *map(len, cells))
+        return [cell.rjust(longest) for cell in (key, *cells)]
+    return [key, *cells]
+
+
+def _key_text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else shown(value)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text without its middle where it is too long.
+
+    Labels of like recipes differ at the end as often as at the start.
+
+    >>> _cut("cart:max_depth=12", 12)
+    'cart:…pth=12'
+    """
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]}…{text[half + 1 - most :]}"
+
+
+def _measure_column(
+    name: str, lines: list[dict[str, Any]], *, spread: str | None
+) -> Cells:
+    """Return a measure of every line, with its deviation behind ``spread``, a sign."""
+    measure = MEASURES[name]
+    largest = max((abs(line[name]) for line in lines if line[name]), default=0.0)
+    # Three digits of a small number, none after the point of a large one.
+    decimals = measure.decimals
+    if 0 < largest < 0.1 and decimals > 2:
+        decimals = min(12, 2 - int(np.floor(np.log10(largest))))
+    elif largest >= 100:
+        decimals = max(0, 3 - int(np.log10(largest)))
+
+    def written(value: float | None) -> str:
+        return "-" if value is None else f"{value:.{decimals}f}"
+
+    cells = [written(line[name]) for line in lines]
+    if spread and any(line[f"{name}_sd"] is not None for line in lines):
+        deviations = [written(line[f"{name}_sd"]) for line in lines]
+        cells = [
+            f"{mean} {spread} {sd}" for mean, sd in zip(cells, deviations, strict=True)
+        ]
+    return [measure.title, *cells]
+
+
+def _width(columns: Sequence[Cells]) -> int:
+    """Return the width of columns side by side."""
+    widths = [max(map(len, column)) for column in columns]
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def _that_fit(names: list[str], columns: dict[str, Cells], room: int) -> list[str]:
+    """Return the measures that there is room for; the first is always there."""
+    order = [names[0], *sorted(names[1:], key=TELLING.index)]
+    kept: list[str] = []
+    for name in order:
+        needed = len(GAP) + _width([columns[name]])
+        if needed <= room or not kept:
+            kept.append(name)
+            room -= needed
+    return [name for name in names if name in kept]
+
+
+def _aligned(columns: Sequence[Cells], n_left: int) -> list[str]:
+    """Return lines of columns, the first ones to the left and the others to the right.
+
+    >>> _aligned([["recipe", "id3"], ["leaves", "4.0"]], 1)
+    ['recipe  leaves', 'id3        4.0']
+    """
+    widths = [max(map(len, column)) for column in columns]
+    lines = []
+    for cells in zip(*columns, strict=True):
+        placed = [
+            cell.ljust(width) if place < n_left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append(GAP.join(placed).rstrip())
+    return lines
+
+
+def _comparisons(
+    evaluation: "Evaluation", measure: str, width: int, most: int
+) -> list[str]:
+    """Return a line for each pair of recipes."""
+    if not _testable(evaluation, measure):
+        return []
+    found = evaluation.compare(measure)
+    title = MEASURES[measure].title
+    explained = (
+        f"Differences of {title} on the same folds, corrected resampled t-test "
+        f"with {found[0].degrees} degrees of freedom:"
+    )
+    figures = [list(column) for column in zip(*map(_figures, found), strict=True)]
+    least = 2 * NARROWEST_LABEL + len(MINUS)
+    if least + len(GAP) + _width(figures) > width:
+        del figures[1]  # t: p says what there is room to say
+    room = max(least, width - len(GAP) - _width(figures))
+    most = min(most, (room - len(MINUS)) // 2)
+    pairs = [
+        f"{_cut(shown(test.first), most)}{MINUS}{_cut(shown(test.second), most)}"
+        for test in found
+    ]
+    return [*_wrapped(explained, width), *_aligned([pairs, *figures], 1)]
+
+
+def _testable(evaluation: "Evaluation", measure: str) -> bool:
+    """Return whether every recipe has the measure on every fold."""
+    return all(result.measures.get(measure) is not None for result in evaluation.folds)
+
+
+def _figures(test: Comparison) -> tuple[str, str, str]:
+    p = f"p = {test.p:.3f}" if test.p >= 0.0005 else "p < 0.001"
+    return _signed(test.difference), f"t = {_signed(test.t, 2)}", p
+
+
+def _signed(number: float, decimals: int = 4) -> str:
+    """Return a number with the sign of minus that texts have.
+
+    >>> _signed(-0.25, 2), _signed(float("inf"))
+    ('−0.25', 'infinite')
+    """
+    if np.isinf(number):
+        return "infinite" if number > 0 else "−infinite"
+    return f"{number:.{decimals}f}".replace("-", "−")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return lines of whole words that are no wider than asked, where words allow."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if len(longer) > width and lines[-1]:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _plain(text: str) -> str:
+    """Return a text with the signs of this table in ASCII."""
+    return text.replace("−", "-").replace("…", "~")

@@ -1,0 +1,220 @@
+"""What came out: every fold, and the mean and deviation of each recipe."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import ParameterError
+from spinney.evaluation.compare import Comparison, corrected_t_test
+from spinney.evaluation.measures import MEASURES, Measured, measure_named
+from spinney.evaluation.splits import Scheme
+from spinney.table import Value
+
+__all__ = ["Evaluation", "FoldResult"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldResult:
+    """One recipe on one division of the rows.
+
+    ``conditions`` are what the training rows were subjected to: their number in a
+    learning curve, what was injected in a check of robustness.
+    """
+
+    recipe: str
+    repeat: int
+    fold: int
+    n_train: int
+    n_test: int
+    measures: Measured
+    conditions: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "recipe": self.recipe,
+            **self.conditions,
+            "repeat": self.repeat,
+            "fold": self.fold,
+            "n_train": self.n_train,
+            "n_test": self.n_test,
+            **self.measures,
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation:
+    """The measures of recipes on the same divisions of a table's rows.
+
+    ``print`` shows a table of 80 columns; :meth:`text` takes another width.
+
+    Attributes
+    ----------
+    target : str
+        The column that was predicted.
+    classes : tuple, optional
+        Its classes; None where it is numeric.
+    n_rows : int
+        Rows with a known target and a weight greater than 0.
+    scheme : Scheme
+        How rows were divided.
+    folds : tuple of FoldResult
+        The measures of each recipe on each fold.
+    table : list of dict
+        A line for each recipe (and condition): the mean of each measure over the
+        folds under its name, its standard deviation under the name with ``_sd``.
+    """
+
+    target: str
+    classes: tuple[Value, ...] | None
+    n_rows: int
+    scheme: Scheme
+    folds: tuple[FoldResult, ...]
+
+    @property
+    def recipes(self) -> tuple[str, ...]:
+        """The labels of what was compared, in order."""
+        return tuple(dict.fromkeys(result.recipe for result in self.folds))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of what was measured, in order."""
+        taken = {name for result in self.folds for name in result.measures}
+        return tuple(name for name in MEASURES if name in taken)
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A line for each recipe and condition: means and standard deviations."""
+        return [
+            {"recipe": recipe, **conditions, **self._summary(results)}
+            for recipe, conditions, results in self._groups()
+        ]
+
+    def _groups(self) -> list[tuple[str, dict[str, Any], list[FoldResult]]]:
+        """Return the results of each recipe under each condition, in order."""
+        found: dict[Any, tuple[str, dict[str, Any], list[FoldResult]]] = {}
+        for result in self.folds:
+            key = (result.recipe, tuple(result.conditions.items()))
+            group = found.setdefault(key, (result.recipe, result.conditions, []))
+            group[2].append(result)
+        return list(found.values())
+
+    def _summary(self, results: Sequence[FoldResult]) -> Measured:
+        """Return means and deviations over the folds that define a measure."""
+        summary: Measured = {}
+        for name in self.measures:
+            each = [result.measures.get(name) for result in results]
+            values = np.array([value for value in each if value is not None])
+            summary[name] = float(values.mean()) if len(values) else None
+            several = len(values) > 1
+            summary[f"{name}_sd"] = float(values.std(ddof=1)) if several else None
+        return summary
+
+    def compare(self, measure: str | None = None) -> list[Comparison]:
+        """Return the corrected resampled t-test of each pair of recipes.
+
+        Parameters
+        ----------
+        measure : str, optional
+            What to compare, the first measure if not said: accuracy or RMSE. Folds
+            that do not define it for both recipes are left out.
+
+        Raises
+        ------
+        ParameterError
+            If there are fewer than two folds to compare.
+        """
+        name = measure_named(measure or self.measures[0], self.measures).name
+        by_condition: dict[Any, list[tuple[str, list[FoldResult]]]] = {}
+        for recipe, conditions, results in self._groups():
+            key = tuple(conditions.items())
+            by_condition.setdefault(key, []).append((recipe, results))
+        return [
+            _comparison(name, dict(key), one, other)
+            for key, groups in by_condition.items()
+            for one, other in combinations(groups, 2)
+        ]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there are two recipes, and folds enough for a test."""
+        divisions = {(result.repeat, result.fold) for result in self.folds}
+        return len(self.recipes) > 1 and len(divisions) > 1
+
+    def text(
+        self,
+        *,
+        width: int = 80,
+        measures: Sequence[str] = (),
+        ascii_only: bool = False,
+    ) -> str:
+        """Return the table as text.
+
+        Parameters
+        ----------
+        width : int
+            The longest line. Columns that do not fit are left out, the least
+            telling first, and named below.
+        measures : sequence of str
+            The measures to show, the first with its standard deviation; all if empty.
+        ascii_only : bool
+            Whether signs outside ASCII are to be avoided.
+        """
+        from spinney.evaluation.report import report
+
+        return report(self, width=width, measures=measures, ascii_only=ascii_only)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.recipes)
+        return f"<Evaluation of {names} on {self.n_rows} rows: {self.scheme}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data, fit for JSON: everything, folds and comparisons too."""
+        tests = self.compare() if self.comparable else []
+        return {
+            "target": self.target,
+            "classes": None if self.classes is None else list(self.classes),
+            "rows": self.n_rows,
+            "scheme": self.scheme.as_dict(),
+            "table": self.table,
+            "comparisons": [test.as_dict() for test in tests],
+            "folds": [result.as_dict() for result in self.folds],
+        }
+
+
+def _comparison(
+    measure: str,
+    conditions: dict[str, Any],
+    one: tuple[str, list[FoldResult]],
+    other: tuple[str, list[FoldResult]],
+) -> Comparison:
+    pairs = [
+        (first, second)
+        for first, second in zip(one[1], other[1], strict=True)
+        if first.measures.get(measure) is not None
+        and second.measures.get(measure) is not None
+    ]
+    if len(pairs) < 2:
+        msg = (
+            f"measure={measure!r} is defined for {len(pairs)} fold"
+            f"{'' if len(pairs) == 1 else 's'} of {one[0]!r} and {other[0]!r}: a "
+            "comparison needs two; use more folds or repeats"
+        )
+        raise ParameterError(msg)
+    differences = [
+        float(first.measures[measure] or 0) - float(second.measures[measure] or 0)
+        for first, second in pairs
+    ]
+    t, degrees, p = corrected_t_test(
+        differences,
+        n_train=float(np.mean([first.n_train for first, _ in pairs])),
+        n_test=float(np.mean([first.n_test for first, _ in pairs])),
+    )
+    mean = float(np.mean(differences))
+    return Comparison(one[0], other[0], measure, mean, t, degrees, p, conditions)

@@ -1,0 +1,99 @@
+"""The rows to evaluate on: read once, the kinds of columns fixed once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.counts import Floats
+from spinney.declare import Declarations
+from spinney.errors import DataError, warn
+from spinney.files import read_table, table_warnings
+from spinney.growing import row_weights
+from spinney.table import Cells, Column, Table, Value, level_order
+from spinney.training import (
+    as_target,
+    check_classes,
+    check_numbers,
+    check_roles,
+    check_target,
+)
+
+__all__ = ["EvaluationRows", "codes_of", "rows_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRows:
+    """Rows of weight greater than 0 with a known target.
+
+    ``truth`` holds class codes, or numbers where ``classes`` is None. The columns
+    keep the kinds that the whole table gives them; what a recipe learns from
+    values, it learns from the rows it is given.
+    """
+
+    table: Table
+    target: str
+    classes: tuple[Value, ...] | None
+    truth: Cells
+    weight: str | None
+    weights: Floats | None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.table.n_rows
+
+
+def rows_of(
+    data: Any,
+    target: str,
+    *,
+    declarations: Declarations,
+    weight: str | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+) -> EvaluationRows:
+    """Read the rows; what is odd about the table is said once, here."""
+    check_roles(target, weight, declarations.ignore)
+    table = read_table(
+        data, declarations=declarations, format=format, encoding=encoding
+    )
+    kept = ~check_target(table, target).missing
+    if weight is not None:
+        weights = row_weights(table[weight])
+        kept &= weights > 0
+    table = table.take(kept)
+    if not table.n_rows:
+        msg = "no row has a weight greater than 0 and a known target: nothing to do"
+        raise DataError(msg)
+    for warning in table_warnings(table.without((target, weight or "")), declarations):
+        warn(warning)
+    column, classes = table[target], None
+    form, truth = as_target(column, numeric=target in declarations.numeric)
+    if form.is_numeric:
+        check_numbers(form, truth)
+    else:
+        check_classes(form, np.unique(truth), table.n_rows)
+        classes = form.classes
+        # Numbers that are classes are classes in every part, under noise too.
+        column = Column(target, "nominal", truth.astype(np.int32), classes)
+    columns = (column if each.name == target else each for each in table.columns)
+    return EvaluationRows(
+        Table(tuple(columns), table.n_rows),
+        target,
+        classes,
+        truth,
+        weight,
+        None if weight is None else weights[kept],
+    )
+
+
+def codes_of(labels: Sequence[Value], classes: Sequence[Value]) -> list[int]:
+    """Return the place of each label among the classes.
+
+    >>> codes_of(["no", "yes"], ["maybe", "no", "yes"])
+    [1, 2]
+    """
+    places = {level_order(label): code for code, label in enumerate(classes)}
+    return [places[level_order(label)] for label in labels]

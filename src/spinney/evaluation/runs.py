@@ -1,0 +1,161 @@
+"""Grow on one part of the rows, measure on the other."""
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.api import grow
+from spinney.cost_matrix import cost_array
+from spinney.counts import Floats
+from spinney.errors import DataError, SpinneyWarning
+from spinney.evaluation.measures import (
+    Measured,
+    class_measures,
+    number_measures,
+    size_measures,
+)
+from spinney.evaluation.results import FoldResult
+from spinney.evaluation.rows import EvaluationRows, codes_of
+from spinney.evaluation.splits import Part
+from spinney.evaluation.variants import Variant
+from spinney.table import Table, Value
+from spinney.wording import shown, value_text
+
+__all__ = ["Progress", "Task", "run_all"]
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is trained and tested on at one time, for every recipe alike.
+
+    ``tables`` makes the training and the test table when its turn comes, so that
+    only one pair is in memory.
+    """
+
+    part: Part
+    tables: Callable[[], tuple[Table, Table]]
+    conditions: dict[str, Any]
+
+
+def run_all(
+    rows: EvaluationRows,
+    tasks: Sequence[Task],
+    variants: Sequence[Variant],
+    *,
+    costs: Floats | None = None,
+    progress: Progress | None = None,
+) -> tuple[FoldResult, ...]:
+    """Return the result of each variant on each task, variants first."""
+    found: dict[tuple[int, int], FoldResult] = {}
+    total = len(tasks) * len(variants)
+    for place, task in enumerate(tasks):
+        train, test = task.tables()
+        for number, variant in enumerate(variants):
+            if progress is not None:
+                progress(len(found), total)
+            measures = _measured(rows, variant, task, train, test, costs=costs)
+            found[number, place] = FoldResult(
+                variant.label,
+                task.part.repeat,
+                task.part.fold,
+                train.n_rows,
+                test.n_rows,
+                measures,
+                task.conditions,
+            )
+    if progress is not None:
+        progress(total, total)
+    return tuple(found[key] for key in sorted(found))
+
+
+def _measured(
+    rows: EvaluationRows,
+    variant: Variant,
+    task: Task,
+    train: Table,
+    test: Table,
+    *,
+    costs: Floats | None,
+) -> Measured:
+    """Return the measures of one variant on one task."""
+    with warnings.catch_warnings():
+        # What is odd about the table was said when it was read, once.
+        warnings.simplefilter("ignore", SpinneyWarning)
+        start = time.perf_counter()
+        try:
+            model = grow(
+                train,
+                rows.target,
+                weight=rows.weight,
+                **_for_these(variant.arguments, train[rows.target].cells, rows),
+            )
+        except DataError as error:
+            raise DataError(_place_of(variant, task) + str(error)) from error
+        seconds = time.perf_counter() - start
+        sizes = size_measures(model, seconds)
+        weights = None if rows.weights is None else rows.weights[task.part.test]
+        truth = rows.truth[task.part.test]
+        if rows.classes is None:
+            predicted = np.asarray(model.predict(test), dtype=np.float64)
+            return {**number_measures(truth, predicted, weights=weights), **sizes}
+        labels = codes_of(model.predict(test).tolist(), rows.classes)
+        found = class_measures(
+            truth,
+            np.array(labels, dtype=np.int64),
+            _all_shares(model, test, rows.classes),
+            weights=weights,
+            costs=costs,
+        )
+    return {**found, **sizes}
+
+
+def _all_shares(model: Any, test: Table, classes: tuple[Value, ...]) -> Floats:
+    """Return the shares of all classes, those that the model never saw at 0."""
+    shares = np.zeros((test.n_rows, len(classes)))
+    known = codes_of(model.classes_.tolist(), classes)
+    shares[:, known] = model.predict_proba(test)
+    return shares
+
+
+def _for_these(
+    arguments: Mapping[str, Any], cells: Any, rows: EvaluationRows
+) -> dict[str, Any]:
+    """Return arguments for a part of the rows, which may lack a class.
+
+    What is said of such a class is left out: ``grow`` would take it for a slip.
+    """
+    given = dict(arguments)
+    if rows.classes is None:
+        # Few whole numbers in a part are no reason to take them for classes.
+        given["numeric"] = [rows.target]
+        return given
+    present = np.unique(cells)
+    if len(present) == len(rows.classes):
+        return given
+    weights, costs = given.get("class_weight"), given.get("cost_matrix")
+    if isinstance(weights, Mapping):
+        absent = set(range(len(rows.classes))) - set(present.tolist())
+        names = {value_text(rows.classes[code]) for code in absent}
+        given["class_weight"] = {
+            label: weight
+            for label, weight in weights.items()
+            if value_text(label) not in names
+        }
+    if costs is not None:
+        whole = cost_array(costs, rows.classes)
+        given["cost_matrix"] = whole[np.ix_(present, present)]
+    return given
+
+
+def _place_of(variant: Variant, task: Task) -> str:
+    """Return where a training part could not be grown on."""
+    told = [f"recipe {shown(variant.label)!r}"]
+    told += [f"{name} {value}" for name, value in task.conditions.items()]
+    told.append(f"repeat {task.part.repeat}, fold {task.part.fold}")
+    return f"{', '.join(told)}: "

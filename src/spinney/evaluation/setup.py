@@ -1,0 +1,86 @@
+"""All that is settled before the first tree is grown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.cost_matrix import Costs, cost_array
+from spinney.counts import Floats
+from spinney.declare import declarations_of
+from spinney.errors import ParameterError
+from spinney.evaluation.results import Evaluation
+from spinney.evaluation.rows import EvaluationRows, rows_of
+from spinney.evaluation.runs import Progress, Task, run_all
+from spinney.evaluation.splits import Part, Scheme, parts_of
+from spinney.evaluation.variants import Recipes, Variant, variants_of
+
+__all__ = ["Setup", "from_arguments", "prepared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """All that is the same whatever is done to the training rows."""
+
+    rows: EvaluationRows
+    parts: list[Part]
+    scheme: Scheme
+    variants: tuple[Variant, ...]
+    costs: Floats | None
+
+    def run(self, tasks: list[Task], progress: Progress | None) -> Evaluation:
+        """Run every task for every variant."""
+        found = run_all(
+            self.rows, tasks, self.variants, costs=self.costs, progress=progress
+        )
+        return Evaluation(
+            self.rows.target, self.rows.classes, self.rows.n_rows, self.scheme, found
+        )
+
+
+def prepared(
+    data: Any,
+    target: str,
+    recipes: Recipes,
+    *,
+    scheme: Scheme,
+    declared: tuple[Any, ...] = (),
+    reading: Mapping[str, Any],
+    cost_matrix: Costs | None,
+    settings: Mapping[str, Any],
+) -> Setup:
+    """Read and divide the rows; refuse what cannot be evaluated."""
+    declarations = declarations_of(*declared)
+    variants = variants_of(recipes, settings)  # refused before a large table is read
+    rows = rows_of(data, target, declarations=declarations, **reading)
+    costs = None
+    if cost_matrix is not None:
+        if rows.classes is None:
+            msg = "cost_matrix is for classes, and the target is numeric: leave it out"
+            raise ParameterError(msg)
+        costs = cost_array(cost_matrix, rows.classes)
+    return Setup(rows, parts_of(rows, scheme), scheme, variants, costs)
+
+
+def from_arguments(
+    data: Any, target: str, recipes: Recipes, arguments: Mapping[str, Any]
+) -> tuple[Setup, Progress | None]:
+    """Sort the arguments of ``evaluate`` as it does itself."""
+    given = dict(arguments)
+    progress = given.pop("progress", None)
+    names = ("folds", "repeats", "holdout", "seed")
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "missing_values")
+    setup = prepared(
+        data,
+        target,
+        recipes,
+        scheme=Scheme(**{name: given.pop(name) for name in names if name in given}),
+        declared=tuple(given.pop(name, ()) for name in kinds),
+        reading={
+            name: given.pop(name)
+            for name in ("weight", "format", "encoding")
+            if name in given
+        },
+        cost_matrix=given.pop("cost_matrix", None),
+        settings=given,
+    )
+    return setup, progress

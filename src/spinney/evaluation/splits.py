@@ -1,0 +1,193 @@
+"""Which rows are trained on and which are tested, by scikit-learn's splitters.
+
+The parts depend on the target, the scheme and the seed, never on a recipe: every
+recipe sees the same ones.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+)
+
+from spinney.counts import Integers
+from spinney.errors import DataError, ParameterError, warn
+from spinney.evaluation.rows import EvaluationRows
+from spinney.wording import shown
+
+__all__ = ["Part", "Scheme", "parts_of"]
+
+LARGEST_SEED = 2**32 - 1  # scikit-learn's
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """How rows are divided: cross-validation, or a share held out.
+
+    Parameters
+    ----------
+    folds : int
+        Parts of a cross-validation; each is tested once a repeat.
+    repeats : int
+        How often all is done again with other parts.
+    holdout : float, optional
+        Instead of folds: the share of the rows to test on.
+    seed : int
+        Where the random numbers start.
+    """
+
+    folds: int = 10
+    repeats: int = 1
+    holdout: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        _check_whole("folds", self.folds, least=2)
+        _check_whole("repeats", self.repeats, least=1)
+        _check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
+        share = self.holdout
+        if share is not None and not (_is_real(share) and 0 < share < 1):
+            msg = f"holdout={share!r} must be a share of the rows between 0 and 1"
+            raise ParameterError(msg)
+
+    def __str__(self) -> str:
+        if self.holdout is not None:
+            text = f"{self.holdout * 100:g} % held out"
+        else:
+            text = f"{self.folds}-fold cross-validation"
+        return f"{text}, {self.repeats} times" if self.repeats > 1 else text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "folds": None if self.holdout is not None else int(self.folds),
+            "repeats": int(self.repeats),
+            "holdout": None if self.holdout is None else float(self.holdout),
+            "seed": int(self.seed),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One division of the rows; repeats and folds are counted from 1."""
+
+    repeat: int
+    fold: int
+    train: Integers
+    test: Integers
+
+
+def _is_real(value: object) -> bool:
+    real = isinstance(value, (int, float, np.integer, np.floating))
+    return real and not isinstance(value, bool)
+
+
+def _check_whole(name: str, value: Any, *, least: int, most: int | None = None) -> None:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        limit = "" if most is None else f" and at most {most}"
+        msg = f"{name}={value!r} must be a whole number of at least {least}{limit}"
+        raise ParameterError(msg)
+
+
+def parts_of(rows: EvaluationRows, scheme: Scheme) -> list[Part]:
+    """Return the parts, class shares kept where the target has classes."""
+    if rows.n_rows < 2:
+        msg = (
+            f"target {shown(rows.target)!r}: there is one row to train and test on: "
+            "give at least two"
+        )
+        raise DataError(msg)
+    folds = 1 if scheme.holdout is not None else scheme.folds
+    splitter = _held_out(rows, scheme) if folds == 1 else _folded(rows, scheme)
+    return [
+        Part(number // folds + 1, number % folds + 1, train, test)
+        for number, (train, test) in enumerate(_split(splitter, rows))
+    ]
+
+
+def _split(splitter: Any, rows: EvaluationRows) -> list[tuple[Integers, Integers]]:
+    with warnings.catch_warnings():
+        # scikit-learn warns of rare classes at each repeat; ours names them, once.
+        warnings.simplefilter("ignore", UserWarning)
+        return list(splitter.split(np.zeros((rows.n_rows, 1)), rows.truth))
+
+
+def _folded(rows: EvaluationRows, scheme: Scheme) -> Any:
+    settings: dict[str, Any] = {
+        "n_splits": scheme.folds,
+        "n_repeats": scheme.repeats,
+        "random_state": scheme.seed,
+    }
+    if scheme.folds > rows.n_rows:
+        msg = (
+            f"folds={scheme.folds} is more than the {rows.n_rows} rows with a known "
+            f"target: use at most {rows.n_rows}"
+        )
+        raise ParameterError(msg)
+    if rows.classes is None:
+        return RepeatedKFold(**settings)
+    counts = np.bincount(rows.truth, minlength=len(rows.classes))
+    if counts.max() < scheme.folds:
+        most = int(counts.max())
+        remedy = f"use at most {most}" if most > 1 else "give more rows"
+        msg = (
+            f"folds={scheme.folds} is more than the rows of any class, at most {most}: "
+            f"{remedy}"
+        )
+        raise ParameterError(msg)
+    rare = np.flatnonzero(counts < scheme.folds)
+    if len(rare):
+        _warn_of_rare(rows, rare, counts, f"fewer rows than the {scheme.folds} folds")
+    return RepeatedStratifiedKFold(**settings)
+
+
+def _held_out(rows: EvaluationRows, scheme: Scheme) -> Any:
+    share = float(scheme.holdout or 0)
+    settings: dict[str, Any] = {
+        "n_splits": scheme.repeats,
+        "test_size": share,
+        "random_state": scheme.seed,
+    }
+    n_test = int(np.ceil(share * rows.n_rows))
+    if n_test == rows.n_rows:
+        msg = f"holdout={share!r} leaves none of {rows.n_rows} rows to train on"
+        raise ParameterError(msg)
+    if rows.classes is None:
+        return ShuffleSplit(**settings)
+    counts = np.bincount(rows.truth, minlength=len(rows.classes))
+    rare = np.flatnonzero(counts < 2)
+    if len(rare):
+        _warn_of_rare(rows, rare, counts, "one row only")
+        return ShuffleSplit(**settings)
+    if min(n_test, rows.n_rows - n_test) < len(counts):
+        warn(
+            f"target {shown(rows.target)!r}: {n_test} of {rows.n_rows} rows cannot "
+            f"hold all {len(counts)} classes: the rows are divided without regard to "
+            "classes"
+        )
+        return ShuffleSplit(**settings)
+    return StratifiedShuffleSplit(**settings)
+
+
+def _warn_of_rare(
+    rows: EvaluationRows, rare: Integers, counts: Integers, what: str
+) -> None:
+    """Say once which classes are too rare to be in every part."""
+    names = rows.classes or ()
+    listed = ", ".join(
+        f"{shown(names[code])!r} ({counts[code]})" for code in rare[:5].tolist()
+    )
+    more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
+    noun, verb = ("class", "has") if len(rare) == 1 else ("classes", "have")
+    warn(
+        f"target {shown(rows.target)!r}: {noun} {listed}{more} {verb} {what}: some "
+        "parts are trained or tested without"
+    )

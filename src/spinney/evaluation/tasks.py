@@ -1,0 +1,121 @@
+"""What is done to the training rows of a part: nothing, cutting or damage."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import ParameterError
+from spinney.evaluation.damage import (
+    ATTRIBUTE_NOISE,
+    CLASS_NOISE,
+    MISSING_VALUES,
+    attribute_noise,
+    class_noise,
+    missing_values,
+)
+from spinney.evaluation.rows import EvaluationRows
+from spinney.evaluation.runs import Task
+from spinney.evaluation.setup import Setup
+from spinney.evaluation.splits import Part
+from spinney.table import Table
+
+__all__ = [
+    "checked_rates",
+    "damaged_task",
+    "generator",
+    "plain_task",
+    "row_numbers",
+    "spread",
+]
+
+DAMAGES = (CLASS_NOISE, ATTRIBUTE_NOISE, MISSING_VALUES)
+
+
+def plain_task(rows: EvaluationRows, part: Part, conditions: dict[str, Any]) -> Task:
+    """Return the task of a part as it is."""
+
+    def tables() -> tuple[Table, Table]:
+        return rows.table.take(part.train), rows.table.take(part.test)
+
+    return Task(part, tables, conditions)
+
+
+def generator(seed: int, place: int, kind: int = 0) -> np.random.Generator:
+    """Return the random numbers of one part and one kind of damage."""
+    return np.random.default_rng((int(seed), place, kind))
+
+
+def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
+    """Return distinct numbers of training rows, in order."""
+    found = set()
+    for size in sizes:
+        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+        share = isinstance(size, (float, np.floating)) and 0 < size <= 1
+        if not share and not (whole and 2 <= size <= most):
+            msg = (
+                f"sizes: {size!r} must be a whole number from 2 to {most}, the rows of "
+                "the smallest training part, or a share above 0 and at most 1.0"
+            )
+            raise ParameterError(msg)
+        found.add(int(size) if whole else min(most, max(2, round(size * most))))
+    if not found:
+        msg = "sizes is empty: give numbers of rows, or shares such as 0.5"
+        raise ParameterError(msg)
+    return sorted(found)
+
+
+def spread(rows: EvaluationRows, part: Part, random: np.random.Generator) -> Any:
+    """Return the training rows in random order, classes evenly spread.
+
+    Row i of the n of a class, counted from 0, comes at (i + 1/2) / n.
+    """
+    order = random.permutation(part.train)
+    if rows.classes is None:
+        return order
+    codes = rows.truth[order]
+    keys = np.empty(len(order))
+    for code in np.unique(codes):
+        at = np.flatnonzero(codes == code)
+        keys[at] = (np.arange(len(at)) + 0.5) / len(at)
+    return order[np.argsort(keys, kind="stable")]
+
+
+def checked_rates(what: str, given: Sequence[float]) -> list[float]:
+    """Return distinct rates, low to high."""
+    for rate in given:
+        number = isinstance(rate, (int, float, np.integer, np.floating))
+        if not number or isinstance(rate, bool) or not 0 <= rate <= 1:
+            msg = f"the rate {rate!r} of {what} must be a number from 0 to 1"
+            raise ParameterError(msg)
+    return sorted({float(rate) for rate in given})
+
+
+def damaged_task(
+    setup: Setup, place: int, kind: str, rate: float, *, also_test: bool
+) -> Task:
+    """Return the task of a part whose training rows are damaged."""
+    rows, part = setup.rows, setup.parts[place]
+    seed = setup.scheme.seed
+    roles = (rows.target, rows.weight or "")
+    names = [name for name in rows.table.names if name not in roles]
+
+    def tables() -> tuple[Table, Table]:
+        train, test = rows.table.take(part.train), rows.table.take(part.test)
+        if kind not in DAMAGES:
+            return train, test
+        number = DAMAGES.index(kind) + 1
+        drawn = partial(generator, seed, place)
+        if kind == CLASS_NOISE:
+            damaged = class_noise(train, rows.target, rate=rate, random=drawn(number))
+        elif kind == ATTRIBUTE_NOISE:
+            damaged = attribute_noise(train, names, rate=rate, random=drawn(number))
+        else:
+            damaged = missing_values(train, names, rate=rate, random=drawn(number))
+            if also_test:
+                random = drawn(len(DAMAGES) + 1)
+                test = missing_values(test, names, rate=rate, random=random)
+        return damaged, test
+
+    return Task(part, tables, {"injected": kind, "rate": rate})

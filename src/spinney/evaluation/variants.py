@@ -1,0 +1,104 @@
+"""What is compared: recipes by name, or any arguments of ``spinney.grow``."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.errors import ParameterError
+from spinney.recipe import Recipe, recipe_named
+
+__all__ = ["Recipes", "Variant", "variants_of"]
+
+Recipes = (
+    str
+    | Recipe
+    | Mapping[str, Any]
+    | Iterable[str | Recipe | tuple[str, str | Recipe | Mapping[str, Any]]]
+)
+
+# All variants see the same rows, which are read once.
+COMMON = (
+    "connection",
+    "data",
+    "encoding",
+    "format",
+    "ignore",
+    "missing_values",
+    "nominal",
+    "numeric",
+    "ordinal",
+    "source",
+    "target",
+    "weight",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A label and the arguments of ``spinney.grow`` behind it."""
+
+    label: str
+    arguments: Mapping[str, Any]
+
+
+def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant, ...]:
+    """Return what is to be compared; ``settings`` hold for all of it.
+
+    >>> entries = ["cart", ("stump", {"recipe": "cart", "max_depth": 1})]
+    >>> for variant in variants_of(entries, {"min_gain": 0.1}):
+    ...     print(variant.label, variant.arguments)
+    cart {'min_gain': 0.1, 'recipe': 'cart'}
+    stump {'min_gain': 0.1, 'recipe': 'cart', 'max_depth': 1}
+    """
+    if isinstance(recipes, (str, Recipe)):
+        entries: list[Any] = [recipes]
+    elif isinstance(recipes, Mapping):
+        entries = list(recipes.items())
+    elif isinstance(recipes, Iterable):
+        entries = list(recipes)
+    else:
+        raise _no_entry(recipes)
+    if "recipe" in settings:
+        msg = f"recipe={settings['recipe']!r}: what is compared is named by recipes="
+        raise ParameterError(msg)
+    if not entries:
+        msg = "recipes is empty: name at least one, such as 'c4.5'"
+        raise ParameterError(msg)
+    found: dict[str, Variant] = {}
+    for entry in entries:
+        variant = _variant(entry, settings)
+        if variant.label in found:
+            msg = (
+                f"recipes: {variant.label!r} is there twice: label one of them, as in "
+                f"({variant.label + ' 2'!r}, {{'recipe': ...}})"
+            )
+            raise ParameterError(msg)
+        found[variant.label] = variant
+    return tuple(found.values())
+
+
+def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
+    if isinstance(entry, (str, Recipe)):
+        entry = (recipe_named(entry).name, entry)
+    pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+    if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):
+        raise _no_entry(entry)
+    label, given = entry
+    own = dict(given) if isinstance(given, Mapping) else {"recipe": given}
+    for name in (*settings, *own):
+        if name in COMMON:
+            msg = (
+                f"{name} cannot be set for a recipe: rows are read once, for all of "
+                "them and into memory"
+            )
+            raise ParameterError(msg)
+    if "recipe" in own:
+        recipe_named(own["recipe"])
+    return Variant(label, {**settings, **own})
+
+
+def _no_entry(entry: object) -> ParameterError:
+    return ParameterError(
+        f"recipes: {entry!r} is no recipe: give a name, a Recipe, or a label with "
+        "arguments of grow, as in ('stump', {'recipe': 'cart', 'max_depth': 1})"
+    )

@@ -1,0 +1,36 @@
+"""What a node predicts, from the weights of its rows."""
+
+import numpy as np
+
+from spinney.counts import Floats
+from spinney.recipe import Recipe
+from spinney.schema import Target
+
+__all__ = ["outputs_of"]
+
+
+def outputs_of(
+    weights: Floats, target: Target, *, recipe: Recipe, everything: Floats
+) -> Floats:
+    """Return what a node predicts: the probability of each class, or the mean.
+
+    ``everything`` are the weights of all rows, which an m-estimate leans on (Cestnik
+    1990); Laplace's rule leans on one row of each class.
+
+    Examples
+    --------
+    >>> from spinney.recipe import RECIPES
+    >>> laplace = RECIPES["c4.5"].changed(probability="laplace")
+    >>> weights, everything = np.array([3.0, 0.0]), np.array([5.0, 9.0])
+    >>> outputs_of(weights, Target("play", ("no", "yes")), recipe=laplace,
+    ...            everything=everything)
+    array([0.8, 0.2])
+    """
+    if target.origin is not None:
+        return np.array([target.origin + weights[1] / weights[0]])
+    if recipe.probability == "laplace":
+        return np.asarray((weights + 1) / (weights.sum() + len(weights)))
+    if recipe.probability == "m-estimate":
+        prior = recipe.m * everything / everything.sum()
+        return np.asarray((weights + prior) / (weights.sum() + recipe.m))
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,89 @@
+"""Later tables, read as a model understands them: kinds, names, missing cells."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spinney.cells import LARGEST_EXACT_INTEGER
+from spinney.declare import Declarations
+from spinney.files import read_table
+from spinney.files.paths import STANDARD_INPUT
+from spinney.schema import Schema, missing_columns
+from spinney.table import Table, Value
+
+__all__ = ["class_array", "read_by", "reading_declarations"]
+
+
+def read_by(
+    schema: Schema,
+    needed: Collection[int],
+    data: Any,
+    *,
+    also: Collection[str] = (),
+    format: str | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    """Read a table that must have the needed attributes, and may have the target.
+
+    ``also`` names further columns to be read, if they are there.
+    """
+    declared = reading_declarations(schema, needed)
+    if declared.only is not None:
+        declared = replace(declared, only=(*declared.only, *also))
+    table = read_table(data, declarations=declared, format=format, encoding=encoding)
+    absent = schema.absent(table, needed)
+    if absent:
+        raise missing_columns(absent, _all_names(data, format, encoding, table))
+    return table
+
+
+def _all_names(
+    data: Any, format: str | None, encoding: str, table: Table
+) -> tuple[str, ...]:
+    """Return the names of all columns of a table that was read in part."""
+    if isinstance(data, str) and data == STANDARD_INPUT:
+        return table.names  # it can be read once only
+    return read_table(data, format=format, encoding=encoding).names
+
+
+def reading_declarations(schema: Schema, needed: Collection[int]) -> Declarations:
+    """Return what a model declares of the tables that it is to read.
+
+    Only the columns that the tree asks about matter, and the target; where it asks
+    about none, any table will do.
+    """
+    asked = [schema.attributes[place] for place in needed]
+    if not asked:
+        return Declarations(missing=schema.markers)
+    target = schema.target
+    names = [attribute.name for attribute in asked]
+    nominal = [attribute.name for attribute in asked if attribute.kind != "numeric"]
+    numeric = [a.name for a in asked if a.kind == "numeric" and not a.unit]
+    if target.name not in names:
+        names.append(target.name)
+        if target.is_numeric:
+            numeric.append(target.name)
+        if not all(map(_is_exact, target.classes)):
+            nominal.append(target.name)
+    return Declarations(
+        nominal=tuple(nominal),
+        numeric=tuple(numeric),
+        missing=schema.markers,
+        only=tuple(names),
+    )
+
+
+def _is_exact(label: Value) -> bool:
+    """Return whether a label is a number that float64 holds exactly."""
+    return not isinstance(label, str) and abs(label) <= LARGEST_EXACT_INTEGER
+
+
+def class_array(classes: tuple[Value, ...]) -> Any:
+    """Return classes as an array that keeps their types."""
+    if len({type(value) for value in classes}) == 1:
+        return np.array(classes)
+    mixed = np.empty(len(classes), dtype=object)
+    mixed[:] = classes
+    return mixed

@@ -1,0 +1,164 @@
+"""Tests of independence: whether what a split tells is more than chance.
+
+Pure functions of a count table whose rows are the branches of a split, or the
+categories of an attribute. Each reads the last two axes, so a stack of tables
+gives a stack of tests.
+
+chi_square_test
+    Pearson's χ² = Σ (o − e)² / e (Pearson 1900), as CHAID uses it (Kass 1980).
+g_test
+    The likelihood ratio G = 2 Σ o ln(o / e) (Wilks 1938), SPSS's alternative.
+f_test
+    The F test of one-way analysis of variance (Fisher 1925), for the moments
+    (Σw, Σwy, Σwy²) of a numeric target.
+
+Weights count as frequencies: a row of weight 2 is two rows. That is right for
+bootstrap counts and repeated rows; weights that do not sum to the number of rows
+make tests too sure or too shy, and the user should scale them.
+
+Rows and columns without weight are not part of the table and take their degrees
+of freedom with them. Without degrees of freedom the statistic is 0 and p is 1.
+
+>>> test = chi_square_test([[20, 10], [10, 20]])
+>>> round(float(test.statistic), 5), int(test.degrees)
+(6.66667, 1)
+>>> round(float(test.p), 5)
+0.00982
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.tails import log_chi_square_tail, log_f_tail
+
+__all__ = ["CERTAIN", "Significance", "Test", "chi_square_test", "f_test", "g_test"]
+
+CERTAIN = -1e300
+"""log p of an F test without variance within: lower than any that is computed, and
+finite, so that it can be compared, scaled and stored. Its p is 0."""
+
+Tabular = CountTable | Floats | Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Test:
+    """A statistic, its degrees of freedom, and the logarithm of its p-value.
+
+    Parameters
+    ----------
+    statistic : array
+        χ², G or F; one for each table of the stack. F is infinite where branches
+        differ and nothing varies within them.
+    degrees : array
+        The degrees of freedom; of F, those between branches.
+    log_p : array
+        The natural logarithm of p, in [``CERTAIN``, 0]; finite where p underflows.
+    within : array, optional
+        The degrees of freedom within branches, of F.
+    """
+
+    __test__ = False  # pytest: this is no class of test functions
+
+    statistic: Floats
+    degrees: Floats
+    log_p: Floats
+    within: Floats | None = None
+
+    @property
+    def p(self) -> Floats:
+        """The p-value, in [0, 1]; 0 where it underflows."""
+        return np.asarray(np.exp(self.log_p))[()]
+
+
+Significance = Callable[[Tabular], Test]
+
+
+def chi_square_test(table: Tabular) -> Test:
+    """Return Pearson's test of a table of class weights, without a correction."""
+    weights = _weights_of(table)
+    expected, ratio, degrees = _against_independence(weights)
+    statistic = (ratio * (ratio * expected)).sum(axis=(-2, -1))
+    return _chi_square(statistic, degrees)
+
+
+def g_test(table: Tabular) -> Test:
+    """Return the likelihood-ratio test of a table of class weights.
+
+    Since Σ o = Σ e, G = 2 Σ (o ln(o / e) − (o − e)) = 2 Σ e ((1 + d) ln(1 + d) − d)
+    with d = (o − e) / e: no term is negative, and none cancels another.
+    """
+    weights = _weights_of(table)
+    expected, ratio, degrees = _against_independence(weights)
+    terms = special.xlog1py(1 + ratio, ratio) - ratio
+    statistic = 2 * (np.maximum(terms, 0.0) * expected).sum(axis=(-2, -1))
+    return _chi_square(statistic, degrees)
+
+
+def f_test(table: Tabular) -> Test:
+    """Return the F test of a table of moments (Σw, Σwy, Σwy²).
+
+    The degrees are k − 1 between and Σw − k within. Sums of squares that are no
+    more than rounding beside Σwy² count as 0: where nothing varies at all, F is 0
+    and p is 1; where branches differ and nothing varies within, F is infinite, p
+    is 0 and its logarithm is ``CERTAIN``.
+
+    >>> test = f_test([[3, 6, 14], [3, 15, 77]])        # 1, 2, 3 and 4, 5, 6
+    >>> float(test.statistic), float(test.degrees), float(test.within)
+    (13.5, 1.0, 4.0)
+    """
+    moments = _weights_of(table)
+    weight, first, second = moments[..., 0], moments[..., 1], moments[..., 2]
+    present = weight > 0
+    mean = np.divide(first, weight, out=np.zeros_like(first), where=present)
+    total, squares = weight.sum(axis=-1), second.sum(axis=-1)
+    centre = first.sum(axis=-1) / np.where(total > 0, total, 1.0)
+    between = (weight * (mean - centre[..., None]) ** 2).sum(axis=-1)
+    within = np.maximum(second - first * mean, 0.0).sum(axis=-1)
+    groups = present.sum(axis=-1)
+    degrees, rest = groups - 1.0, total - groups
+    tested = (degrees > 0) & (rest > TOLERANCE * total)
+    tested &= between > TOLERANCE * squares
+    certain = tested & (within <= TOLERANCE * squares)
+    odds = np.divide(
+        between, within, out=np.zeros_like(within), where=tested & ~certain
+    )
+    statistic = np.where(tested, odds * rest / np.where(tested, degrees, 1.0), 0.0)
+    log_p = log_f_tail(statistic, np.asarray(degrees), np.asarray(rest))
+    return Test(
+        np.where(certain, np.inf, statistic)[()],
+        np.where(tested, degrees, 0.0)[()],
+        np.where(certain, CERTAIN, log_p)[()],
+        np.where(tested, rest, 0.0)[()],
+    )
+
+
+def _weights_of(table: Tabular) -> Floats:
+    weights = table.weights if isinstance(table, CountTable) else table
+    return np.asarray(weights, dtype=np.float64)
+
+
+def _against_independence(weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the expected weights, (o − e) / e, and the degrees of freedom."""
+    rows = weights.sum(axis=-1, keepdims=True)
+    columns = weights.sum(axis=-2, keepdims=True)
+    total = rows.sum(axis=-2, keepdims=True)
+    shares = columns / np.where(total > 0, total, 1.0)
+    expected = rows * shares
+    ratio = np.divide(
+        weights - expected, expected, out=np.zeros_like(expected), where=expected > 0
+    )
+    degrees = ((rows > 0).sum(axis=(-2, -1)) - 1.0) * (
+        (columns > 0).sum(axis=(-2, -1)) - 1.0
+    )
+    empty = total[..., 0, 0] <= 0
+    return expected, ratio, np.where(empty, 0.0, degrees)
+
+
+def _chi_square(statistic: Floats, degrees: Floats) -> Test:
+    statistic = np.where(degrees > 0, statistic, 0.0)
+    log_p = log_chi_square_tail(statistic, degrees)
+    return Test(statistic[()], degrees[()], log_p[()])

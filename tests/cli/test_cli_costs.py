@@ -1,0 +1,38 @@
+"""Costs, priors and prices of questions in the shell."""
+
+from tests.cli.conftest import TABLES
+
+KYPHOSIS = TABLES / "rpart_kyphosis.csv"
+GROW = (
+    "grow",
+    KYPHOSIS,
+    "--target",
+    "Kyphosis",
+    "--recipe",
+    "cart",
+    "--max-depth",
+    "1",
+)
+
+
+def test_costs_from_a_file(folder, works):
+    (folder / "costs.csv").write_text(
+        "actual,predicted,cost\nabsent,present,1\npresent,absent,9\n", encoding="utf-8"
+    )
+    works(*GROW, "--costs", "costs.csv", "-o", "m.spinney")
+    assert "as errors cost, splits count" in works(
+        "explain", "m.spinney", "--node", "0"
+    )
+    told = works("predict", "m.spinney", KYPHOSIS).split()
+    assert told.count("present") > 40
+
+
+def test_priors_and_prices(works, refused):
+    even = works(*GROW, "--prior", "absent=0.5", "--prior", "present=0.5")
+    assert "absent 40.5 (50 %)" in even
+    assert "Start" not in works(*GROW, "--test-cost", "Start=1000")
+    line = refused(2, *GROW, "--prior", "absent=0.5")
+    assert "--prior" in line
+    assert "a share to each class" in line
+    assert "--test-cost 'Start' must read" in refused(2, *GROW, "--test-cost", "Start")
+    assert "Strt" in refused(2, *GROW, "--test-cost", "Strt=1")

@@ -1,0 +1,209 @@
+"""spinney evaluate: what it writes, and what it refuses."""
+
+import json
+import os
+import signal
+
+import pytest
+
+import spinney
+from spinney.evaluation import runs
+
+COSTS = "actual,predicted,cost\ntrue,false,5\nfalse,true,1\n"
+
+
+@pytest.fixture
+def given(melons):
+    """The start of a command line."""
+    return ["evaluate", melons, "--target", "ripe", "--ignore", "id", "--folds", "4"]
+
+
+def test_the_table_is_that_of_the_library(works, given, melons):
+    found = spinney.evaluate(melons, "ripe", ["id3", "cart"], ignore=["id"], folds=4)
+    out = works(*given, "--recipe", "id3", "--recipe", "cart", "--measure", "accuracy")
+    assert out == f"{found.text(measures=['accuracy'])}\n"
+
+
+def test_the_usual_recipes(works, given):
+    lines = works(*given).splitlines()
+    assert lines[0] == "ripe: 17 rows, 4-fold cross-validation, seed 0"
+    assert lines[2].split()[:2] == ["recipe", "accuracy"]
+    assert [line.split()[0] for line in lines[3:5]] == ["c4.5", "cart"]
+    assert "c4.5 − cart" in lines[-1]
+
+
+def test_json(works, given):
+    data = json.loads(works(*given, "--recipe", "cart", "--json"))
+    assert data["schema"] == "spinney/evaluate/1"
+    assert data["target"] == "ripe"
+    assert data["scheme"] == {"folds": 4, "repeats": 1, "holdout": None, "seed": 0}
+    assert len(data["folds"]) == 4
+    assert set(data["table"][0]) >= {"recipe", "accuracy", "accuracy_sd", "leaves"}
+    assert data["comparisons"] == []
+
+
+@pytest.mark.parametrize("width", [80, 50])
+def test_the_width_of_the_terminal(works, given, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = works(*given, "--recipe", "id3", "--recipe", "cart:max_depth=2,min_gain=0.01")
+    assert max(map(len, out.splitlines())) <= width
+    assert "accuracy" in out
+    assert "too narrow for" in out
+
+
+def test_plain_signs(works, given):
+    assert works(*given, "--ascii").isascii()
+
+
+def test_a_recipe_with_settings(works, given):
+    out = works(*given, "--recipe", "cart:max-depth=1,missing-policy=fractional")
+    assert "cart:max-depth=1,missing-policy=fractional"[:8] in out
+    data = json.loads(works(*given, "--recipe", "cart:max_depth=1", "--json"))
+    assert data["table"][0]["recipe"] == "cart:max_depth=1"
+    assert data["table"][0]["depth"] == 1
+
+
+def test_held_out_and_repeated(works, given):
+    lines = works(*given[:-2], "--holdout", "0.3", "--repeats", "3").splitlines()
+    assert lines[0] == "ripe: 17 rows, 30 % held out, 3 times, seed 0"
+
+
+def test_costs(works, write, given):
+    path = write("costs.csv", COSTS)
+    data = json.loads(works(*given, "--costs", path, "--json"))
+    assert all("cost" in line for line in data["table"])
+
+
+def test_learning_curve(works, given):
+    out = works(*given, "--learning-curve", "--size", "8", "--size", "1.0", "--json")
+    assert [line["rows"] for line in json.loads(out)["table"]] == [8, 12]
+    assert works(*given, "--learning-curve").splitlines()[2].split()[1] == "rows"
+
+
+def test_robustness(works, given):
+    options = ("--noise", "0", "--noise", "0.2", "--missing-rate", "0.1")
+    out = works(*given, "--recipe", "cart", *options, "--missing-in-test")
+    assert [line.split("  ")[2].strip() for line in out.splitlines()[3:7]] == [
+        "nothing",
+        "class noise",
+        "attribute noise",
+        "missing values",
+    ]
+
+
+def test_weights(works, write):
+    write("t.csv", "x,w,y\n" + "1,2,a\n2,1,b\n3,1,a\n" * 8)
+    lines = works("evaluate", "t.csv", "--target", "y", "--weight", "w", "--folds", "2")
+    assert lines.startswith("y: 24 rows, 2-fold")
+    balanced = ("--class-weight", "a=2", "--class-weight", "b=1")
+    works("evaluate", "t.csv", "--target", "y", "--folds", "2", *balanced)
+
+
+def test_a_file_to_write_to(works, given, folder, refused):
+    assert works(*given, "-o", "out.txt") == ""
+    assert "accuracy" in (folder / "out.txt").read_text("utf-8")
+    assert works(*given, "--json", "-o", "out.json") == ""
+    assert json.loads((folder / "out.json").read_text("utf-8"))["target"] == "ripe"
+    assert "it exists" in refused(2, *given, "-o", "out.txt")
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--recipe", "id4"], "--recipe 'id4' is unknown: did you mean 'id3'"),
+        (["--recipe", "cart:max_depth"], "must read SETTING=VALUE"),
+        (["--recipe", "cart:max_dept=3"], "did you mean 'max_depth'"),
+        (["--recipe", "cart:max_depth=-3"], "--max-depth -3 must be"),
+        (["--recipe", "cart:nominal=x"], "nominal cannot be set for a recipe"),
+        (["--recipe", "id3", "--recipe", "id3"], "--recipe: 'id3' is there twice"),
+        (["--folds", "18"], "--folds 18 is more than the 17 rows"),
+        (["--folds", "1"], "'--folds': 1 is not in the range x>=2"),
+        (["--holdout", "0.5"], "--holdout and --folds exclude each other"),
+        (["--seed", "-1"], "--seed -1 must be a whole number"),
+        (["--measure", "acc"], "--measure 'acc' is unknown"),
+        (["--measure", "auc", "--json"], "exclude each other"),
+        (["--learning-curve", "--noise", "0.1"], "exclude each other"),
+        (["--size", "5"], "--size says nothing alone: add --learning-curve"),
+        (["--learning-curve", "--size", "many"], "--size 'many' must be a number"),
+        (["--learning-curve", "--size", "5000"], "--size: 5000 must be a whole number"),
+        (["--missing-in-test"], "says nothing alone: add --missing-rate"),
+        (["--noise", "2"], "'--noise': 2.0 is not in the range"),
+        (["--noise", "nan"], "the rate nan of noise must be"),
+        (["--costs", "-"], "costs are not read from standard input"),
+        (["--class-weight", "yes"], "must read CLASS=NUMBER"),
+    ],
+)
+def test_what_cannot_be_used(refused, given, options, said):
+    assert said in refused(2, *given, *options)
+
+
+def test_bad_data(refused, given, write):
+    assert "there is no file 'gone.csv'" in refused(3, *given, "--costs", "gone.csv")
+    write("costs.csv", "actual,predicted,cost\nyes,no,much\nno,yes,1\n")
+    assert "has the cost 'much'" in refused(3, *given, "--costs", "costs.csv")
+    write("one.csv", "x,y\n1,a\n2,a\n")
+    assert "one class" in refused(3, "evaluate", "one.csv", "--target", "y")
+
+
+def test_costs_of_other_classes(refused, given, write):
+    write("costs.csv", "actual,predicted,cost\ngood,bad,5\nbad,good,1\n")
+    line = refused(2, *given, "--costs", "costs.csv")
+    assert "--costs: there is no class 'bad': known: 'false', 'true'" in line
+
+
+def test_an_interrupt_gives_no_result(tool, given, monkeypatch, folder):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "grow", interrupted)
+    outcome = tool(*given, "-o", "out.txt")
+    assert (outcome.code, outcome.out) == (130, "")
+    assert outcome.err.strip() == "spinney: interrupted"
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of Unix")
+@pytest.mark.parametrize("interrupt", [False, True])
+def test_a_bar_where_somebody_can_see_it(given, interrupt):
+    told, code, out = on_a_terminal(given, interrupt=interrupt)
+    assert "growing" in told
+    assert "Traceback" not in told
+    assert code == (130 if interrupt else 0)
+    assert ("accuracy" in out) != interrupt
+
+
+def on_a_terminal(arguments, *, interrupt):
+    """Run the tool with stderr on a terminal; interrupt it once it shows a bar."""
+    import pty
+    import subprocess
+    import sys
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "spinney", *map(str, arguments)]
+    repeats = ["--repeats", "2000" if interrupt else "2"]
+    with subprocess.Popen(
+        [*command, *repeats],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+    ) as running:
+        os.close(theirs)
+        told = b""
+        while True:
+            try:
+                chunk = os.read(ours, 4096)
+            except OSError:  # the other end has closed
+                break
+            told += chunk
+            if interrupt and b"growing" in told:
+                running.send_signal(signal.SIGINT)
+                interrupt = False
+            if not chunk:
+                break
+        out = running.stdout.read().decode()
+    os.close(ours)
+    return told.decode(), running.returncode, out
+
+
+def test_no_bar_for_a_file(tool, given):
+    assert tool(*given).err == ""

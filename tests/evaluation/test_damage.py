@@ -1,0 +1,108 @@
+"""Noise and missing values hit the share of cells that was asked for, and no other."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.evaluation.damage import attribute_noise, class_noise, missing_values
+from spinney.files import read_table
+
+RATES = st.sampled_from([0, 0.1, 0.25, 0.5, 1])
+
+
+@st.composite
+def tables(draw):
+    n_rows = draw(st.integers(2, 25))
+
+    def cells(values):
+        return draw(st.lists(values, min_size=n_rows, max_size=n_rows))
+
+    columns = {
+        "colour": cells(st.sampled_from(["red", "green", "blue", None])),
+        "size": cells(st.sampled_from([0.5, 1.5, 7.0, None])),
+        "number": [place + 0.5 for place in range(n_rows)],
+        "class": ["a", "b", *cells(st.sampled_from("abc"))][:n_rows],
+    }
+    return read_table(columns)
+
+
+def changed(one, other):
+    return ~((one == other) | ((one != one) & (other != other)))
+
+
+def generator():
+    return np.random.default_rng(4)
+
+
+@settings(deadline=None)
+@given(tables(), RATES)
+def test_missing_values(table, rate):
+    names = ["colour", "size"]
+    found = missing_values(table, names, rate=rate, random=generator())
+    for name in names:
+        before, after = table[name].missing, found[name].missing
+        known = np.count_nonzero(~before)
+        assert np.count_nonzero(after & ~before) == round(rate * known)
+        assert not np.any(before & ~after)
+        kept = ~after
+        assert np.array_equal(table[name].cells[kept], found[name].cells[kept])
+    for name in ("number", "class"):
+        assert np.array_equal(table[name].cells, found[name].cells)
+
+
+@settings(deadline=None)
+@given(tables(), RATES)
+def test_class_noise(table, rate):
+    found = class_noise(table, "class", rate=rate, random=generator())
+    column = found["class"]
+    wrong = np.count_nonzero(column.cells != table["class"].cells)
+    assert wrong == round(rate * table.n_rows)
+    assert column.cells.min() >= 0
+    assert column.cells.max() < len(column.levels)
+    assert found["colour"] is table["colour"]
+
+
+@settings(deadline=None)
+@given(tables(), RATES)
+def test_noise_of_a_number_takes_that_of_another_row(table, rate):
+    found = class_noise(table, "number", rate=rate, random=generator())
+    wrong = np.count_nonzero(found["number"].cells != table["number"].cells)
+    assert wrong <= round(rate * table.n_rows)
+    assert set(found["number"].cells) <= set(table["number"].cells)
+
+
+@settings(deadline=None)
+@given(tables(), RATES)
+def test_attribute_noise(table, rate):
+    names = ["colour", "size", "number"]
+    found = attribute_noise(table, names, rate=rate, random=generator())
+    for name in names:
+        one, other = table[name], found[name]
+        known = ~one.missing
+        assert np.array_equal(one.missing, other.missing)
+        assert set(other.cells[known]) <= set(one.cells[known])
+        hit = np.count_nonzero(changed(one.cells, other.cells))
+        assert hit <= round(rate * np.count_nonzero(known))
+    assert found["class"] is table["class"]
+
+
+@pytest.mark.parametrize("damage", [missing_values, attribute_noise])
+def test_more_damage_holds_the_lesser(damage):
+    table = read_table({"x": [n / 2 for n in range(200)]})
+    low, high = (
+        damage(table, ["x"], rate=rate, random=generator())["x"].cells
+        for rate in (0.1, 0.4)
+    )
+    hit = changed(table["x"].cells, low)
+    assert np.count_nonzero(hit) > 15
+    assert not np.any(changed(low[hit], high[hit]))
+
+
+def test_wrong_classes_are_spread_over_the_others():
+    table = read_table({"class": ["a", "b", "c", "d"] * 300})
+    found = class_noise(table, "class", rate=1, random=generator())
+    steps = (found["class"].cells - table["class"].cells) % 4
+    counts = np.bincount(steps, minlength=4)
+    assert counts[0] == 0
+    assert np.all(np.abs(counts[1:] - 400) < 80)  # more than four standard deviations

@@ -1,0 +1,376 @@
+"""Evaluations as a user asks for them."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+from sklearn.model_selection import KFold
+
+import spinney
+from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.evaluation import runs
+from spinney.evaluation.splits import Scheme, parts_of
+
+
+def mixed_table(n_rows=90, seed=1):
+    """Return rows of three classes with all kinds of columns, not easily told."""
+    random = np.random.default_rng(seed)
+    size = random.normal(size=n_rows)
+    colour = random.choice(["red", "green", "blue"], n_rows)
+    label = np.where(size + (colour == "red") > 0.4, "yes", "no")
+    label = np.where(random.random(n_rows) < 0.25, "maybe", label)
+    return {
+        "size": [None if x > 1.5 else float(x) for x in size],
+        "colour": colour.tolist(),
+        "weight": random.integers(1, 4, n_rows).tolist(),
+        "class": label.tolist(),
+    }
+
+
+TABLE = mixed_table()
+
+
+def without_seconds(found):
+    """Return the plain data of an evaluation without its times."""
+    plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    for line in (*plain["table"], *plain["folds"]):
+        for name in [name for name in line if name.startswith("seconds")]:
+            del line[name]
+    return plain
+
+
+def test_measures_are_those_of_a_tree_grown_on_the_training_part():
+    found = spinney.evaluate(TABLE, "class", "cart", folds=3, ignore=["weight"])
+    frame = pd.DataFrame(TABLE).drop(columns="weight")
+    truth = frame["class"]
+    parts = parts_of(
+        type("Rows", (), _rows_like(truth)),
+        Scheme(folds=3),  # the same folds
+    )
+    for part, result in zip(parts, found.folds, strict=True):
+        model = spinney.grow(frame.iloc[part.train], "class", recipe="cart")
+        test = frame.iloc[part.test]
+        labels, shares = model.predict(test), model.predict_proba(test)
+        measures = result.measures
+        assert measures["accuracy"] == metrics.accuracy_score(test["class"], labels)
+        assert measures["log_loss"] == pytest.approx(
+            metrics.log_loss(test["class"], shares, labels=model.classes_)
+        )
+        assert measures["auc"] == pytest.approx(
+            metrics.roc_auc_score(test["class"], shares, multi_class="ovr")
+        )
+        assert measures["leaves"] == model.tree.n_leaves
+        assert measures["nodes"] == len(model.tree)
+        assert measures["depth"] == model.tree.height
+        assert measures["seconds"] > 0
+        assert (result.n_train, result.n_test) == (60, 30)
+
+
+def _rows_like(truth):
+    classes, codes = np.unique(truth, return_inverse=True)
+    return {
+        "classes": tuple(classes),
+        "truth": codes,
+        "n_rows": len(codes),
+        "target": "class",
+    }
+
+
+def test_all_recipes_are_tested_on_the_same_rows(monkeypatch):
+    seen = {}
+
+    def noting(train, target, *, recipe, **arguments):
+        seen.setdefault(recipe, []).append(train["size"].cells.tobytes())
+        return spinney.grow(train, target, recipe=recipe, **arguments)
+
+    monkeypatch.setattr(runs, "grow", noting)
+    spinney.evaluate(TABLE, "class", ["id3", "c4.5", "cart"], folds=4, repeats=2)
+    assert len(seen["id3"]) == len(set(seen["id3"])) == 8
+    assert seen["id3"] == seen["c4.5"] == seen["cart"]
+
+
+def test_the_seed_decides():
+    def run(seed):
+        return without_seconds(
+            spinney.evaluate(TABLE, "class", ["id3", "cart"], folds=3, seed=seed)
+        )
+
+    assert run(5) == run(5)
+    assert run(5)["folds"] != run(6)["folds"]
+
+
+def test_means_and_deviations():
+    found = spinney.evaluate(TABLE, "class", ["id3", "cart"], folds=5)
+    for line in found.table:
+        values = [
+            result.measures["accuracy"]
+            for result in found.folds
+            if result.recipe == line["recipe"]
+        ]
+        assert line["accuracy"] == pytest.approx(np.mean(values))
+        assert line["accuracy_sd"] == pytest.approx(np.std(values, ddof=1))
+
+
+def test_comparisons_are_of_all_pairs():
+    found = spinney.evaluate(TABLE, "class", ["id3", "c4.5", "cart"], folds=5)
+    tests = found.compare("brier")
+    pairs = [(test.first, test.second) for test in tests]
+    assert pairs == [("id3", "c4.5"), ("id3", "cart"), ("c4.5", "cart")]
+    values = {
+        name: np.array([r.measures["brier"] for r in found.folds if r.recipe == name])
+        for name in found.recipes
+    }
+    for test in tests:
+        differences = values[test.first] - values[test.second]
+        assert test.difference == pytest.approx(differences.mean())
+        # 90 rows in 5 folds: 18 tested, 72 trained on.
+        factor = 1 / 5 + 18 / 72
+        t = differences.mean() / np.sqrt(factor * differences.var(ddof=1))
+        assert test.t == pytest.approx(t)
+        assert test.degrees == 4
+
+
+def test_one_division_cannot_be_compared():
+    found = spinney.evaluate(TABLE, "class", ["id3", "cart"], holdout=0.3)
+    assert found.table[0]["accuracy_sd"] is None
+    assert found.as_dict()["comparisons"] == []
+    with pytest.raises(ParameterError, match="defined for 1 fold of 'id3' and 'cart'"):
+        found.compare()
+
+
+def test_recipes_that_are_the_same_differ_in_nothing():
+    found = spinney.evaluate(TABLE, "class", {"a": "id3", "b": {"recipe": "id3"}})
+    [test] = found.compare()
+    assert (test.difference, test.t, test.p) == (0, 0, 1)
+
+
+def test_rows_without_a_target_are_left_out():
+    rows = {name: list(cells) for name, cells in TABLE.items()}
+    rows["class"][3] = rows["class"][60] = None
+    kept = [place for place in range(90) if place not in (3, 60)]
+    without = {name: [cells[p] for p in kept] for name, cells in rows.items()}
+    with pytest.warns(SpinneyWarning, match="2 of 90 rows have no class") as told:
+        found = spinney.evaluate(rows, "class", "cart", folds=3)
+    assert len(told) == 1
+    expected = spinney.evaluate(without, "class", "cart", folds=3)
+    assert without_seconds(found) == without_seconds(expected)
+
+
+def test_weights_count_in_growing_and_measuring():
+    found = spinney.evaluate(TABLE, "class", "cart", holdout=0.4, weight="weight")
+    [result] = found.folds
+    frame = pd.DataFrame(TABLE)
+    [part] = parts_of(type("Rows", (), _rows_like(frame["class"])), Scheme(holdout=0.4))
+    model = spinney.grow(
+        frame.iloc[part.train], "class", recipe="cart", weight="weight"
+    )
+    test = frame.iloc[part.test]
+    expected = model.score(test, sample_weight=test["weight"])
+    assert result.measures["accuracy"] == pytest.approx(expected)
+    assert expected != model.score(test)
+    assert "weight" not in model.tree.schema.names
+
+
+def test_rows_of_weight_zero_are_absent():
+    rows = {name: [*cells, cells[0]] for name, cells in TABLE.items()}
+    rows["weight"][-1] = 0
+    rows["class"][-1] = "never"
+    found = spinney.evaluate(rows, "class", "cart", folds=3, weight="weight")
+    expected = spinney.evaluate(TABLE, "class", "cart", folds=3, weight="weight")
+    assert without_seconds(found) == without_seconds(expected)
+    rows["weight"] = [0] * 91
+    with pytest.raises(DataError, match="no row has a weight greater than 0"):
+        spinney.evaluate(rows, "class", weight="weight")
+
+
+def test_a_class_that_a_training_part_lacks():
+    rows = {name: [*cells, cells[0]] for name, cells in TABLE.items()}
+    rows["class"][-1] = "once"
+    with pytest.warns(SpinneyWarning, match=r"'once' \(1\)") as told:
+        found = spinney.evaluate(
+            rows, "class", "cart", folds=3, class_weight={"once": 2, "yes": 3}
+        )
+    assert len(told) == 1
+    assert found.classes == ("maybe", "no", "once", "yes")
+    # The one fold that tests it takes it for impossible: 36 nats of one row in 31.
+    assert max(result.measures["log_loss"] for result in found.folds) > 36 / 31
+
+
+def test_whole_numbers_are_classes_in_every_part():
+    rows = {"x": list(range(60)), "y": [n // 3 for n in range(60)]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyWarning)
+        found = spinney.evaluate(rows, "y", "cart", folds=3)
+    assert found.classes == tuple(range(20))
+    assert found.table[0]["accuracy"] is not None
+
+
+def test_two_rows():
+    rows = {"x": [1, 2], "y": ["a", "b"]}
+    with pytest.raises(ParameterError, match="folds=10 is more than the 2 rows"):
+        spinney.evaluate(rows, "y")
+    with pytest.raises(ParameterError, match="folds=2 is more than the rows of any"):
+        spinney.evaluate(rows, "y", folds=2)
+    with (
+        pytest.warns(SpinneyWarning, match="one row only"),
+        pytest.raises(DataError, match=r"recipe 'c4.5', repeat 1, fold 1: .*one row"),
+    ):
+        spinney.evaluate(rows, "y", holdout=0.5)
+
+
+def test_a_training_part_of_one_class():
+    rows = {"x": list(range(6)), "y": ["a"] * 5 + ["b"]}
+    with (
+        pytest.warns(SpinneyWarning, match="fewer rows than the 2 folds"),
+        pytest.raises(DataError, match=r"fold \d: .*all 3 rows have one class, 'a'"),
+    ):
+        spinney.evaluate(rows, "y", folds=2)
+
+
+def test_what_is_odd_is_said_once():
+    rows = {
+        **TABLE,
+        "name": [f"row {place}" for place in range(90)],
+        "age": [*(str(place % 40) for place in range(89)), "NA"],
+    }
+    with pytest.warns(SpinneyWarning) as told:
+        spinney.evaluate(rows, "class", ["c4.5", "cart"], folds=3)
+    assert [str(w.message).split(":")[0] for w in told] == [
+        "column 'age' reads as text because of 'NA'",
+        "column 'name' looks like an identifier, all 90 values differ",
+    ]
+
+
+def test_costs():
+    costs = {
+        label: {true: 0 if label == true else 2 for true in ("maybe", "no", "yes")}
+        for label in ("maybe", "no", "yes")
+    }
+    found = spinney.evaluate(TABLE, "class", "cart", folds=3, cost_matrix=costs)
+    for result in found.folds:
+        wrong = 1 - result.measures["accuracy"]
+        assert result.measures["cost"] == pytest.approx(2 * wrong)
+
+
+def test_costs_that_a_recipe_grows_by_and_a_part_that_lacks_a_class():
+    rows = {name: [*cells, cells[0]] for name, cells in TABLE.items()}
+    rows["class"][-1] = "once"
+    labels = ("maybe", "no", "once", "yes")
+    costs = {
+        label: {true: (label != true) * (3 if true == "yes" else 1) for true in labels}
+        for label in labels
+    }
+    with pytest.warns(SpinneyWarning, match="'once'"):
+        found = spinney.evaluate(
+            rows,
+            "class",
+            {"plain": "cart", "costly": {"recipe": "cart", "cost_matrix": costs}},
+            folds=3,
+            cost_matrix=costs,
+        )
+    assert {line["recipe"] for line in found.table} == {"plain", "costly"}
+    assert all(line["cost"] > 0 for line in found.table)
+
+
+def test_progress_is_told():
+    told = []
+    spinney.evaluate(
+        TABLE,
+        "class",
+        ["id3", "cart"],
+        folds=3,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(done, 6) for done in range(7)]
+
+
+def test_settings_and_declarations_are_passed_on():
+    found = spinney.evaluate(
+        {**TABLE, "weight": [str(w) for w in TABLE["weight"]]},
+        "class",
+        folds=3,
+        ordinal=["weight:1<2<3"],
+        max_depth=1,
+    )
+    assert {line["depth"] for line in found.table} == {1}
+    with pytest.raises(ParameterError, match="did you mean 'max_depth'"):
+        spinney.evaluate(TABLE, "class", max_dept=1)
+    with pytest.raises(DataError, match="'wieght' is declared but not in the table"):
+        spinney.evaluate(TABLE, "class", nominal=["wieght"])
+
+
+# A numeric target
+
+
+def wave(n_rows=80):
+    """Return rows whose target is a number, with weights."""
+    random = np.random.default_rng(2)
+    x = random.uniform(0, 6, n_rows)
+    y = np.sin(x) + random.normal(0, 0.1, n_rows)
+    return {"x": x.tolist(), "w": random.integers(1, 4, n_rows).tolist(), "y": y}
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_measures_of_numbers(weight):
+    rows = wave()
+    found = spinney.evaluate(rows, "y", "cart", folds=4, weight=weight, max_depth=3)
+    assert found.classes is None
+    assert found.measures[:4] == ("rmse", "mae", "r2", "correlation")
+    frame = pd.DataFrame(rows)
+    parts = KFold(4, shuffle=True, random_state=0).split(frame)
+    for (train, test), result in zip(parts, found.folds, strict=True):
+        model = spinney.grow(
+            frame.iloc[train], "y", recipe="cart", max_depth=3, weight=weight
+        )
+        tested = frame.iloc[test]
+        at = {"sample_weight": tested["w"] if weight else None}
+        truth, predicted = tested["y"], model.predict(tested)
+        measures = result.measures
+        rmse = metrics.root_mean_squared_error(truth, predicted, **at)
+        assert measures["rmse"] == pytest.approx(rmse)
+        mae = metrics.mean_absolute_error(truth, predicted, **at)
+        assert measures["mae"] == pytest.approx(mae)
+        r2 = metrics.r2_score(truth, predicted, **at)
+        assert measures["r2"] == pytest.approx(r2)
+        assert 0.9 < measures["correlation"] < 1
+        assert measures["leaves"] == model.tree.n_leaves
+
+
+def test_recipes_for_numbers_are_compared():
+    found = spinney.evaluate(wave(), "y", ["id3", "c4.5", "cart"], folds=4)
+    assert len(found.compare()) == 3
+    assert "RMSE" in str(found)
+    assert {test.measure for test in found.compare()} == {"rmse"}
+
+
+def test_numbers_are_numbers_in_every_part():
+    # 21 whole numbers in all; no training part has more than 20.
+    rows = {"x": [n / 2 for n in range(21)], "y": list(range(21))}
+    found = spinney.evaluate(rows, "y", "cart", folds=7)
+    assert found.classes is None
+    assert all(result.measures["rmse"] > 0 for result in found.folds)
+    few = {"x": [n / 2 for n in range(21)], "y": [1, 2, 4] * 7}
+    assert spinney.evaluate(few, "y", "cart", folds=3).classes == (1, 2, 4)
+    declared = spinney.evaluate(few, "y", "cart", folds=3, numeric=["y"])
+    assert declared.classes is None
+
+
+def test_curves_and_damage_of_numbers():
+    curve = spinney.learning_curve(wave(), "y", "cart", sizes=[10, 1.0], folds=4)
+    few, all_rows = curve.table
+    assert few["rmse"] > all_rows["rmse"]
+    found = spinney.robustness(wave(), "y", "cart", noise=[0, 0.5], missing=[], folds=4)
+    plain, noisy, _ = found.table
+    assert noisy["rmse"] > 1.5 * plain["rmse"]
+
+
+def test_numbers_that_cannot_be_evaluated():
+    with pytest.raises(ParameterError, match="cost_matrix is for classes"):
+        spinney.evaluate(wave(), "y", cost_matrix=[[0]])
+    with pytest.raises(DataError, match="all 20 rows have one value"):
+        spinney.evaluate({"x": list(range(20)), "y": [0.5] * 20}, "y")
+    with pytest.raises(DataError, match=r"'c4.5', repeat 1, fold \d: .*one value"):
+        spinney.evaluate({"x": [1, 2, 3], "y": [0.5, 0.5, 1.5]}, "y", folds=3)

@@ -1,0 +1,56 @@
+"""What can be compared, and what is refused before a row is read."""
+
+import pytest
+
+from spinney.errors import ParameterError
+from spinney.evaluation.variants import variants_of
+from spinney.recipe import RECIPES
+
+STUMP = {"recipe": "cart", "max_depth": 1}
+
+
+@pytest.mark.parametrize(
+    "recipes, labels",
+    [
+        ("id3", ["id3"]),
+        (RECIPES["cart"], ["cart"]),
+        (("id3", "cart"), ["id3", "cart"]),
+        (["id3", ("stump", STUMP)], ["id3", "stump"]),
+        (
+            {"one": "id3", "two": STUMP, "three": RECIPES["cart"]},
+            ["one", "two", "three"],
+        ),
+        ((name for name in ("id3", "c4.5")), ["id3", "c4.5"]),
+    ],
+)
+def test_ways_to_say_it(recipes, labels):
+    assert [variant.label for variant in variants_of(recipes, {})] == labels
+
+
+def test_settings_hold_for_all_unless_a_variant_says_otherwise():
+    one, other = variants_of(["id3", ("stump", STUMP)], {"max_depth": 4})
+    assert one.arguments == {"recipe": "id3", "max_depth": 4}
+    assert other.arguments == STUMP
+
+
+@pytest.mark.parametrize(
+    "recipes, settings, said",
+    [
+        ([], {}, "recipes is empty"),
+        (7, {}, "recipes: 7 is no recipe"),
+        ([7], {}, "recipes: 7 is no recipe"),
+        ([STUMP], {}, "is no recipe"),
+        ([("a", "b", "c")], {}, "is no recipe"),
+        ([("a", 3)], {}, "is no recipe"),
+        ("id4", {}, "did you mean 'id3'"),
+        ([("a", {"recipe": "id4"})], {}, "did you mean 'id3'"),
+        (["id3", "id3"], {}, "'id3' is there twice"),
+        (["cart", RECIPES["cart"].changed(max_depth=1)], {}, "'cart' is there twice"),
+        ([("a", {"nominal": ["x"]})], {}, "nominal cannot be set for a recipe"),
+        ("id3", {"source": "duckdb"}, "source cannot be set"),
+        ("id3", {"recipe": "cart"}, "named by recipes="),
+    ],
+)
+def test_what_is_refused(recipes, settings, said):
+    with pytest.raises(ParameterError, match=said):
+        variants_of(recipes, settings)

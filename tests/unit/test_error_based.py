@@ -1,0 +1,141 @@
+"""C4.5's pruning, step by step."""
+
+import numpy as np
+import pytest
+from tests.strategies import TABLES
+
+import spinney
+from spinney.errors import ParameterError
+from spinney.prune.error_based import estimated_errors
+from spinney.tree import Reason
+
+LABOR = {"target": "class", "missing_values": ["?"]}
+
+
+def labor(**settings):
+    return spinney.grow(TABLES / "labor.csv", recipe="c4.5", **LABOR, **settings)
+
+
+def test_estimates_of_leaves():
+    # Three pure leaves of 6, 9 and 1 rows: 6 × 0.206 + 9 × 0.143 + 1 × 0.750 = 3.273,
+    # and a leaf of 16 rows with one error, Quinlan 1993, page 41. There the leaf wins
+    # with 16 × 0.157 = 2.512; from one error on it is approximate: z² = 0.45494,
+    # (0.09375 + 0.014217 + 0.6745 × 0.075857) / 1.028434 = 0.154733 of 16 rows.
+    leaves = [np.array([n, 0.0]) for n in (6.0, 9.0, 1.0)]
+    total = sum(estimated_errors(weights, 0.25) for weights in leaves)
+    assert total == pytest.approx(3.273, abs=0.002)
+    one_wrong = estimated_errors(np.array([15.0, 1.0]), 0.25)
+    assert one_wrong == pytest.approx(16 * 0.154733, abs=1e-4)
+
+
+def test_errors_are_those_of_the_cheapest_label():
+    weights, costs = np.array([6.0, 4.0]), [[0, 5], [1, 0]]
+    assert estimated_errors(weights, 0.25, costs) > 6
+    assert estimated_errors(weights, 0.25) < 6
+
+
+def test_steps_say_what_was_done():
+    model = labor()
+    actions = [step.action for step in model.pruning_]
+    assert {"replaced", "raised"} <= set(actions)
+    assert all(step.pruned for step in model.pruning_ if step.action == "replaced")
+
+
+def test_a_subtree_that_errs_no_less_is_collapsed_first():
+    # x parts the rows for some gain, and both sides keep the label a.
+    columns = {"x": ["p"] * 6 + ["q"] * 6, "y": list("aaaaaaaaaabb")}
+    model = spinney.grow(columns, "y", recipe="c4.5", pruning="collapse")
+    assert model.tree.n_leaves == 1
+    (step,) = model.pruning_
+    assert (step.action, step.before, step.after) == ("collapsed", 2, 2)
+
+
+def test_a_raised_node_has_the_counts_of_its_own_rows():
+    model = labor()
+    tree = model.tree
+    for node in tree:
+        if node.is_leaf:
+            continue
+        np.testing.assert_allclose(
+            sum(child.weights for child in tree.children(node)), node.weights
+        )
+        table = node.candidate.table
+        np.testing.assert_allclose(table.total + table.missing, node.weights)
+        assert model.explain(node.number).chosen is not None
+
+
+def test_without_raising_questions_stay_where_they_are():
+    assert {step.action for step in labor(raising=False).pruning_} <= {
+        "collapsed",
+        "replaced",
+        "kept",
+    }
+
+
+def test_no_pruning_leaves_no_steps():
+    model = labor(pruning="none")
+    assert model.pruning_ == ()
+    assert not any(leaf.reason is Reason.PRUNED for leaf in model.tree.leaves)
+
+
+def test_less_confidence_prunes_more():
+    sizes = [len(labor(confidence=c).tree) for c in (0.5, 0.25, 0.01)]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_forced_node_stays():
+    model = labor(force={(): "duration"}, confidence=0.01)
+    assert not model.tree.root.is_leaf
+    assert model.tree.root.forced
+
+
+def test_a_tree_for_numbers_is_not_pruned_by_errors():
+    columns = {"x": list(range(30)), "y": [0.5 + n // 10 for n in range(30)]}
+    assert spinney.grow(columns, "y", recipe="c4.5").tree.n_leaves == 3
+
+
+def test_class_weights_count_in_pruning_too():
+    even = labor(class_weight="balanced").tree
+    for node in even:
+        if not node.is_leaf:
+            below = sum(child.weights for child in even.children(node))
+            np.testing.assert_allclose(below, node.weights)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pruning": "some"},
+        {"pruning": None, "confidence": 0},
+        {"confidence": 0.6},
+        {"raising": "yes"},
+        {"mdl_correction": 1},
+        {"min_cut_share": 1.5},
+        {"min_step": -1},
+        {"thresholds": "low"},
+        {"probability": "bayes"},
+        {"m": -1},
+    ],
+)
+def test_settings_that_mean_nothing(settings):
+    name = next(name for name, value in settings.items() if value is not None)
+    with pytest.raises(ParameterError, match=name):
+        labor(**settings)
+
+
+# Probabilities
+
+
+def test_laplace_and_m_estimate():
+    frequency = labor().tree
+    shares = frequency.root.distribution
+    for probability, expected in {
+        "laplace": lambda w: (w + 1) / (w.sum() + 2),
+        "m-estimate": lambda w: (w + 3 * shares) / (w.sum() + 3),
+    }.items():
+        tree = labor(probability=probability, m=3).tree
+        assert len(tree) == len(frequency)
+        for node, plain in zip(tree, frequency, strict=True):
+            np.testing.assert_allclose(node.weights, plain.weights)
+            np.testing.assert_allclose(node.distribution, expected(node.weights))
+            assert node.label == int(np.argmax(node.distribution))
