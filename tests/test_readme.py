@@ -15,6 +15,7 @@ PAGES = (
     "docs/growing.md",
     "docs/pruning.md",
     "docs/buckets.md",
+    "docs/model_trees.md",
     "docs/c45.md",
     "docs/criteria.md",
     "docs/evaluation.md",

@@ -36,16 +36,19 @@ from spinney.counts import CountTable, Floats, Integers
 
 __all__ = [
     "ENUMERATED",
+    "LISTED",
     "Groupings",
     "class_share",
     "midpoint",
     "multiway",
+    "ordered",
     "principal_score",
     "subsets",
     "thresholds",
 ]
 
 ENUMERATED = 12
+LISTED = 256
 
 Sides = float | tuple[tuple[int, ...], ...]
 
@@ -170,6 +173,32 @@ def subsets(table: CountTable, *, free: bool = True) -> Groupings | None:
     if two_classes:
         return _prefixes(table, class_share(table.weights[:, present]), exact=free)
     return _prefixes(table, principal_score(table.weights), exact=False)
+
+
+def ordered(table: CountTable, ranks: Integers) -> Groupings | None:
+    """Return the cuts of an order of all codes; the earlier codes are left.
+
+    ``ranks`` says where each code stands. Of cuts that no code at the node tells
+    apart the first one stands for all. With more than ``LISTED`` codes, only those
+    at the node are named, so that a tree's size does not grow with them all.
+
+    >>> table = CountTable.of_moments([[1, 5, 25], [1, 1, 1]])      # codes 0 and 1
+    >>> ordered(table, np.array([3, 1, 0, 2])).sides(0)
+    ((1, 2), (0, 3))
+    """
+    if len(table.values) < 2:
+        return None
+    here = np.argsort(ranks[table.values])
+    left = table.weights[here].cumsum(axis=0)[:-1]
+    left_rows = table.rows[here].cumsum(axis=0)[:-1]
+
+    def sides(way: int) -> Sides:
+        last = ranks[table.values[here[way]]]
+        codes = np.arange(len(ranks)) if len(ranks) <= LISTED else table.values
+        low = ranks[codes] <= last
+        return tuple(codes[low].tolist()), tuple(codes[~low].tolist())
+
+    return Groupings(_two_sides(table, left, left_rows), sides)
 
 
 def _prefixes(table: CountTable, scores: Floats, *, exact: bool) -> Groupings:

@@ -13,6 +13,7 @@ from spinney.files.advice import identifier_warning, is_identifier
 from spinney.learner import grow_tree
 from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
+from spinney.model_trees import with_models
 from spinney.options import options_of
 from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe
@@ -54,7 +55,7 @@ def grow_model(
     training: TrainingSet | None = None,
     **said: Any,
 ) -> Model:
-    """Grow over a source, and prune as the recipe says.
+    """Grow over a source, prune as the recipe says, and give leaves their models.
 
     What is said beside the recipe is for ``options_of``. ``training`` are the rows
     of the source, where they are at hand.
@@ -67,12 +68,14 @@ def grow_model(
         tree = lesson.grow()
         if recipe.pruning == "cost-complexity":
             result = lesson.pruned(tree)
-            return Model(result.tree, recipe, fingerprint, tuple(result.steps))
+            tree = with_models(result.tree, source, recipe=recipe)
+            return Model(tree, recipe, fingerprint, tuple(result.steps))
     else:
         tree = grow_tree(source, recipe, options)
     tree, steps = pruned_after_growing(
         tree, source, recipe=recipe, class_weights=options.class_weights
     )
+    tree = with_models(tree, source, recipe=recipe)
     return Model(tree, recipe, fingerprint, steps)
 
 

@@ -31,8 +31,10 @@ import numpy as np
 from spinney.buckets import cuts_of
 from spinney.costs import altered_priors, labels_of
 from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.criteria import deviation
 from spinney.errors import ParameterError, warn
 from spinney.outputs import outputs_of
+from spinney.overall import Overall, overall_by_attribute
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.search import Decision, decide
@@ -129,6 +131,8 @@ class _Learner:
         self.n_nodes = 0
         self.n_leaves = 1
         self.total = 0.0
+        self.least_deviation = 0.0
+        self.overall: dict[int, Overall] = {}
         self.reached: set[tuple[str, ...]] = set()
         self.cuts: dict[int, Floats] = {}
         self.altered: Floats | None = None
@@ -155,6 +159,9 @@ class _Learner:
         if scale is not None:
             totals = Totals(totals.weights * scale, totals.rows)
         self.total = totals.weight
+        if self.schema.target.is_numeric:
+            spread = float(deviation(totals.weights))
+            self.least_deviation = self.recipe.min_deviation * spread
         if self.options.costs is not None:
             self.altered = altered_priors(totals.weights, self.options.costs)
         everything = tuple(range(len(self.schema.attributes)))
@@ -193,6 +200,9 @@ class _Learner:
             return Reason.DEPTH
         if node.totals.weight < recipe.least_node * (1 - TOLERANCE):
             return Reason.ROWS_TO_SPLIT
+        least = self.least_deviation * (1 - TOLERANCE)
+        if least and float(deviation(node.totals.weights)) < least:
+            return Reason.DEVIATION
         return None
 
     def ask(self, families: Sequence[Family]) -> list[Growing]:
@@ -217,6 +227,7 @@ class _Learner:
         assert node.tables is not None
         if node.parent is None:
             self.observed = {p: table.values for p, table in node.tables.items()}
+            self.overall = overall_by_attribute(node.tables, self.schema)
         scale = self.options.class_weights
         forced = self.options.forced.get(node.path)
         node.forced = forced is not None
@@ -232,6 +243,7 @@ class _Learner:
             altered=self.altered,
             paid={split.attribute for split, _ in steps_to(node)},
             observed=self.observed,
+            overall=self.overall,
         )
         if not node.is_open:
             node.tables = None

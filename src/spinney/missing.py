@@ -11,10 +11,14 @@ own-category
     that is known.
 branch
     the missing rows go as a whole to the branch where they gain most.
+mean
+    a missing number is the mean, a missing category the commonest one, of all
+    training rows, at every node (M5P). An ordered category is the one next to the
+    mean of the codes.
 
 At prediction a category that the node has not seen is treated as missing. Where
-no training row was missing at a node, the last three send missing values to the
-heaviest branch, the first of equals.
+no training row was missing at a node, ``most-common``, ``own-category`` and
+``branch`` send missing values to the heaviest branch, the first of equals.
 """
 
 from collections.abc import Callable
@@ -23,10 +27,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney.candidates import Groupings, multiway, subsets, thresholds
+from spinney.candidates import Groupings, multiway, ordered, subsets, thresholds
 from spinney.counts import CountTable, first_best
 from spinney.errors import refuse_unknown
 from spinney.merging import Merging, merge
+from spinney.overall import Overall, overall_of
 
 if TYPE_CHECKING:
     from spinney.schema import Attribute
@@ -40,7 +45,7 @@ __all__ = [
     "ways_to_branch",
 ]
 
-GROUPINGS = ("multiway", "binary", "merge")
+GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
 # With more values at a node than this a branch each would be a tree that nobody can
 # read, grown on hardly any rows a branch: such an attribute is split in two subsets.
@@ -63,6 +68,7 @@ def ways_to_branch(
     limited: bool = False,
     merging: Merging | None = None,
     step: float = 0.0,
+    overall: Overall | None = None,
 ) -> Groupings | None:
     """Return the ways to branch on an attribute, missing rows placed by the policy.
 
@@ -72,8 +78,10 @@ def ways_to_branch(
     None where there is nothing to choose: fewer than two values. ``limited`` says
     that branches need a least weight, so that not every grouping is allowed, or that
     nothing is known of the criterion, so that the best one need not be a prefix.
-    ``step`` is how far apart two numbers must be for a threshold between them.
+    ``step`` is how far apart two numbers must be for a threshold between them, and
+    ``overall`` what all rows say of the attribute, if the table is not the root's.
     """
+    overall = overall or overall_of(table, attribute)
     absent = bool(table.missing_rows.any())
     free = not limited and not (absent and policy.moves)
 
@@ -86,6 +94,8 @@ def ways_to_branch(
             return thresholds(counts)
         if grouping == "binary":
             return subsets(counts, free=free)
+        if grouping == "ordered":
+            return ordered(counts, overall.ranks)
         if len(counts.values) > MOST_BRANCHES:
             return subsets(counts, free=free)
         codes = np.union1d(np.arange(len(attribute.values)), counts.values)
@@ -93,6 +103,9 @@ def ways_to_branch(
 
     if not absent:
         return known(table)
+    if policy.overall:
+        nominal = attribute.kind == "nominal"
+        return _typical(table, overall.typical, known, nominal=nominal)
     if grouping == "merge" and policy.tells and attribute.kind != "numeric":
         return merged_ways(table, attribute.kind, merging, floating=True)
     return policy.place(table, attribute, known)
@@ -145,6 +158,9 @@ class Policy:
         Whether missing rows are placed after the values are grouped.
     tells : bool
         Whether a missing value tells a row from one whose value is known.
+    overall : bool
+        Whether a missing value is the typical one of all rows, wherever it is
+        missing.
     """
 
     name: str
@@ -152,6 +168,34 @@ class Policy:
     divides: bool = False
     moves: bool = False
     tells: bool = False
+    overall: bool = False
+
+
+def _typical(
+    table: CountTable, value: float, known: Known, *, nominal: bool
+) -> Groupings | None:
+    """Return the ways to branch with the missing rows counted at one value.
+
+    A number beyond those at the node counts as the nearest of them, so that no
+    side of a threshold consists of missing rows only.
+    """
+    values = table.values
+    if not len(values):
+        return None
+    place = int(np.searchsorted(values, value))
+    inside = nominal or 0 < place < len(values)
+    nearest = min(place, len(values) - 1)
+    if values[nearest] == value or not inside:
+        filled = table.with_missing_at(nearest)
+    else:
+        filled = replace(
+            table.without_missing(),
+            values=np.insert(values, place, value),
+            weights=np.insert(table.weights, place, table.missing, axis=0),
+            rows=np.insert(table.rows, place, table.missing_rows, axis=0),
+        )
+    ways = known(filled)
+    return ways and replace(ways, missing_as=value)
 
 
 def _fractional(
@@ -226,5 +270,6 @@ POLICIES = {
         Policy("most-common", _most_common),
         Policy("own-category", _own_category, tells=True),
         Policy("branch", _branch, moves=True),
+        Policy("mean", _fractional, overall=True),
     )
 }

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import TOLERANCE, Floats, Integers
+from spinney.linear import FlatModels, flat_models
 from spinney.split import Groups, Intervals
 from spinney.tree import Tree
 
@@ -64,18 +65,27 @@ class FlatTree:
     first_cut: Integers
     more_cuts: Integers
     cuts: Floats
+    models: FlatModels
 
     @property
     def needed(self) -> Integers:
-        """The attributes that some node asks about."""
-        return np.unique(self.attribute[self.attribute >= 0])
+        """The attributes that some node asks about, or some leaf's model reads."""
+        leaves = np.repeat(self.attribute < 0, self.models.count)
+        read = self.models.attribute[leaves]
+        return np.union1d(self.attribute[self.attribute >= 0], read)
 
     def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
         result = np.zeros((n_rows, self.distribution.shape[1]))
+        modelled = bool(self.models.has.any())
+        gathered = self._gathered(columns, n_rows) if modelled else None
         for entries in self.leaves(columns, n_rows):
-            parts = self.distribution[entries.nodes] * entries.weights[:, None]
-            np.add.at(result, entries.rows, parts)
+            found = self.distribution[entries.nodes]
+            here = self.models.has[entries.nodes]
+            if gathered is not None and here.any():
+                nodes, rows = entries.nodes[here], entries.rows[here]
+                found[here, 0] = self.models.values(nodes, rows, *gathered)
+            np.add.at(result, entries.rows, found * entries.weights[:, None])
         return result
 
     def leaf_numbers(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Integers:
@@ -231,6 +241,7 @@ def flatten(tree: Tree) -> FlatTree:
         first_cut,
         more_cuts,
         np.array(cuts, dtype=np.float64),
+        flat_models([node.model for node in tree]),
     )
 
 

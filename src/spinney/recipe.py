@@ -35,8 +35,10 @@ _NAMED = {
         "pessimistic",
         "mdl",
         "simplify",
+        "adjusted-error",
     ),
     "rule": ("1-se", "half-se", "minimum"),
+    "leaves": ("mean", "linear"),
     "probability": ("frequency", "laplace", "m-estimate"),
 }
 
@@ -54,14 +56,17 @@ class Recipe:
         What a good split is; see :mod:`spinney.criteria`. A function is given the
         counts of one split, a line for each branch that has rows, and returns a
         number, the higher the better.
-    grouping : {"multiway", "binary", "merge"}
-        Whether a nominal attribute gets one branch a value, two subsets, or those
-        that CHAID merges; see :mod:`spinney.merging`. With the first two, numeric
+    grouping : {"multiway", "binary", "ordered", "merge"}
+        Whether a nominal attribute gets one branch a value, two subsets, two parts
+        of the order that the mean of a numeric target gives its values over all
+        rows (M5P), or those
+        that CHAID merges; see :mod:`spinney.merging`. But for the last, numeric
         and ordinal attributes get a threshold; to be merged, numbers are put into
         10 buckets of equal frequency unless ``buckets`` says otherwise.
-    missing : {"fractional", "most-common", "own-category", "branch"}
+    missing : {"fractional", "most-common", "own-category", "branch", "mean"}
         What a missing value means; see :mod:`spinney.missing`.
-    numeric_criterion : {"squared_error", "variance", "f", "poisson"} or function
+    numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
+"poisson"} or function
         What a good split is where the target is a number; a function is given the
         moments Σw, Σwy, Σwy². Changing ``criterion`` changes it too.
     buckets : {"equal-width", "equal-frequency", "k-means", "entropy-mdl"}, optional
@@ -107,12 +112,14 @@ class Recipe:
         Whether a threshold is the midpoint of its neighbours, or the greatest value
         of the whole training table that is not above it (C4.5).
     pruning : {"none", "collapse", "error-based", "cost-complexity", "pessimistic", \
-"mdl", "simplify"}
+"mdl", "simplify", "adjusted-error"}
         What is done to the grown tree: nothing; subtrees that make no fewer training
         errors than a leaf become one; that, and C4.5's pruning by the errors to be
         expected; CART's by weakest links, cross-validated; and others, see
         :mod:`spinney.prune`. Of these, numbers know "cost-complexity" and "simplify"
-        only, and are left as they are by the others.
+        only, and are left as they are by the others. For numbers alone there is
+        M5's "adjusted-error": each node against the branches below it, by errors
+        that grow with the number of terms.
     folds, rule : int, {"1-se", "half-se", "minimum"}
         For "cost-complexity": how many folds, and how far from the least risk, in
         standard errors, a smaller tree may be.
@@ -131,6 +138,19 @@ class Recipe:
         two pull small leaves towards the even, or the whole table's, distribution.
     m : float
         The weight of the whole table's distribution in an m-estimate.
+    min_branch_share : float
+        The share of their node's weight that two branches need to exceed each; M5P
+        has 0.2, and 0 asks for nothing.
+    min_deviation : float
+        The least standard deviation of a numeric target at a node to split, as a
+        share of that of all rows; M5 has 0.05.
+    leaves : {"mean", "linear"}
+        What a leaf of a numeric target predicts: the mean of its rows, or a linear
+        model of the attributes that were asked below it before pruning; see
+        :mod:`spinney.model_trees`.
+    smoothing : float
+        The weight with which the nodes above a leaf join in its number, in rows; M5
+        has 15.
 
     Examples
     --------
@@ -168,6 +188,10 @@ class Recipe:
     rule: str = "1-se"
     forest: float = 0.0
     seed: int = 0
+    min_branch_share: float = 0.0
+    min_deviation: float = 0.0
+    leaves: str = "mean"
+    smoothing: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -194,11 +218,12 @@ class Recipe:
         _check_whole("folds", self.folds, least=2)
         _check_whole("seed", self.seed, least=0)
         _check_number("forest", self.forest, most=1.0)
-        for name in ("min_step", "m"):
+        for name in ("min_step", "m", "smoothing"):
             _check_number(name, getattr(self, name))
-        for name in ("min_weight_fraction_leaf", "confidence"):
+        for name in ("min_weight_fraction_leaf", "confidence", "min_branch_share"):
             _check_number(name, getattr(self, name), most=0.5)
-        _check_number("min_cut_share", self.min_cut_share, most=1.0)
+        for name in ("min_cut_share", "min_deviation"):
+            _check_number(name, getattr(self, name), most=1.0)
         if not self.confidence > 0:
             msg = f"confidence={self.confidence!r} must be above 0; C4.5 has 0.25"
             raise ParameterError(msg)
@@ -261,6 +286,8 @@ class Recipe:
 
     def measure(self, *, numeric: bool) -> Criterion:
         """Return the criterion for classes, or for a numeric target."""
+        if not numeric:
+            self._refuse_classes()
         criterion = criterion_named(
             self.numeric_criterion if numeric else self.criterion
         )
@@ -273,6 +300,18 @@ class Recipe:
             f"use {', '.join(map(repr, fitting))}"
         )
         raise ParameterError(msg)
+
+    def _refuse_classes(self) -> None:
+        """Refuse what only a numeric target has."""
+        for name, value in _OF_NUMBERS.items():
+            if getattr(self, name) == value:
+                others = (known for known in RECIPES.values() if known.leaves == "mean")
+                msg = (
+                    f"{name}={value!r} of recipe {self.name!r} needs a target that is "
+                    "a number, and this one is classes: declare the target numeric, "
+                    f"or use another recipe: {', '.join(repr(r.name) for r in others)}"
+                )
+                raise ParameterError(msg)
 
     def changed(self, **settings: Any) -> "Recipe":
         """Return the recipe with these settings; None leaves one as it is."""
@@ -327,6 +366,11 @@ def _check_number(name: str, value: object, *, most: float = float_info.max) -> 
         raise ParameterError(msg)
 
 
+_OF_NUMBERS = {
+    "leaves": "linear",
+    "grouping": "ordered",
+    "pruning": "adjusted-error",
+}
 _NO_SETTINGS = ("name", "numeric_criterion")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
 
@@ -361,6 +405,21 @@ RECIPES = {
             alpha_split=0.05,
             min_samples_split=20,
             min_samples_leaf=7,
+        ),
+        # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
+        Recipe(
+            "m5",
+            "gini",
+            "ordered",
+            "mean",
+            "variance_root",
+            min_samples_split=4,
+            min_samples_leaf=2,
+            min_branch_share=0.2,
+            min_deviation=0.05,
+            leaves="linear",
+            pruning="adjusted-error",
+            smoothing=15.0,
         ),
     )
 }

@@ -17,7 +17,7 @@ from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import label_text, number_text, shown, sign
 
-__all__ = ["Condition", "Rule", "Rules", "condition_dict", "rules_of"]
+__all__ = ["Condition", "Rule", "Rules", "condition_dict", "model_lines", "rules_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,8 @@ class Rule:
     """IF all conditions hold THEN the class, with what training rows say of it.
 
     Of a numeric target the label is the number, and in the place of a confidence
-    stands the standard deviation of its training rows.
+    stands the standard deviation of its training rows. Where the leaf has a linear
+    model, ``model`` is its name, and the label is the mean.
     """
 
     leaf: int
@@ -88,6 +89,7 @@ class Rule:
     support: float
     confidence: float | None
     deviation: float | None = None
+    model: str | None = None
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the rule as one line."""
@@ -101,17 +103,22 @@ class Rule:
         else:
             share = f"{100 * self.confidence:.1f} %"
             known = f"support 0; {share} of the rows one question earlier"
-        return f"{head}{shown(self.target)} = {label_text(self.label)}  ({known})"
+        then = self.model or label_text(self.label)
+        return f"{head}{shown(self.target)} = {then}  ({known})"
 
     def __str__(self) -> str:
         return self.text()
 
 
 class Rules(Sequence[Rule]):
-    """The rules of a tree, in printing order; ``print`` shows one a line."""
+    """The rules of a tree, in printing order; ``print`` shows one a line.
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    The linear models that they name follow.
+    """
+
+    def __init__(self, rules: Sequence[Rule], tree: Tree | None = None) -> None:
         self._rules = tuple(rules)
+        self._tree = tree
 
     def __getitem__(self, place: Any) -> Any:
         return self._rules[place]
@@ -123,8 +130,11 @@ class Rules(Sequence[Rule]):
         return iter(self._rules)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return one rule a line."""
-        return "\n".join(rule.text(ascii_only=ascii_only) for rule in self._rules)
+        """Return one rule a line, then the models."""
+        lines = [rule.text(ascii_only=ascii_only) for rule in self._rules]
+        if self._tree is not None and self._tree.model_names:
+            lines += ["", *model_lines(self._tree, ascii_only=ascii_only).values()]
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.text()
@@ -138,7 +148,11 @@ class Rules(Sequence[Rule]):
             {
                 "leaf": rule.leaf,
                 "if": [condition_dict(condition) for condition in rule.conditions],
-                "then": {"target": rule.target, "label": rule.label},
+                "then": {
+                    "target": rule.target,
+                    "label": rule.label,
+                    **({} if rule.model is None else {"model": rule.model}),
+                },
                 "support": rule.support,
                 **(
                     {"confidence": rule.confidence}
@@ -179,7 +193,19 @@ def rules_of(tree: Tree) -> Rules:
         if node.is_leaf:
             found.append(_rule(tree, node, tuple(conditions[node.number].values())))
             conditions[node.number] = {}
-    return Rules(found)
+    return Rules(found, tree)
+
+
+def model_lines(tree: Tree, *, ascii_only: bool = False) -> dict[int, str]:
+    """Return how the linear models of leaves read, by leaf."""
+    target = shown(tree.schema.target.name)
+    found = {}
+    for number, name in tree.model_names.items():
+        model = tree.nodes[number].model
+        assert model is not None
+        terms = model.text(tree.schema, ascii_only=ascii_only)
+        found[number] = f"{name}: {target} = {terms}"
+    return found
 
 
 def _narrowed(
@@ -227,4 +253,5 @@ def _rule(tree: Tree, leaf: Node, conditions: tuple[Condition, ...]) -> Rule:
         leaf.weight,
         None if numeric else float(leaf.distribution[leaf.label]),
         float(np.sqrt(variance(leaf.weights))) if numeric else None,
+        tree.model_names.get(leaf.number),
     )

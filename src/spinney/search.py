@@ -19,6 +19,7 @@ from spinney.counts import TOLERANCE, CountTable, Floats, Integers, first_best
 from spinney.criteria import Criterion
 from spinney.errors import ParameterError
 from spinney.missing import Policy, policy_named, ways_to_branch
+from spinney.overall import Overall, overall_of
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
 from spinney.split import Groups, Intervals, Split, Threshold, branch_table
@@ -56,6 +57,7 @@ def decide(
     altered: Floats | None = None,
     paid: Collection[int] = (),
     observed: Mapping[int, NDArray[Any]] = MappingProxyType({}),
+    overall: Mapping[int, Overall] = MappingProxyType({}),
 ) -> Decision:
     """Choose the split of a node from the tables of its attributes.
 
@@ -63,7 +65,8 @@ def decide(
     ``cuts`` are those between the buckets of numeric attributes. ``altered`` is
     what class weights are multiplied by to find merits. An attribute's merit is
     divided by 1 + what it costs to ask for it, unless it was ``paid`` for above.
-    ``observed`` has the values of attributes over all rows.
+    ``observed`` has the values of attributes over all rows, and ``overall`` what
+    all rows say of each attribute.
     """
     proposals = [
         propose(
@@ -75,6 +78,7 @@ def decide(
             cuts=cuts.get(place),
             altered=altered,
             observed=observed.get(place),
+            overall=overall.get(place),
         )
         for place in sorted(tables)
     ]
@@ -103,7 +107,8 @@ def decide(
     merits = np.array(
         [candidates[place].merit / price(candidates[place]) for place in able]
     )
-    return Decision(candidates, able[first_best(merits)])
+    tolerance = recipe.measure(numeric=schema.target.is_numeric).tolerance
+    return Decision(candidates, able[first_best(merits, tolerance)])
 
 
 def is_significant(candidate: Candidate, recipe: Recipe) -> bool:
@@ -191,6 +196,7 @@ def propose(
     cuts: Floats | None = None,
     altered: Floats | None = None,
     observed: NDArray[Any] | None = None,
+    overall: Overall | None = None,
 ) -> Candidate | None:
     """Return the best split of one attribute, or None if it cannot be split.
 
@@ -216,6 +222,7 @@ def propose(
         return found and _in_numbers(found, table, cuts)
     criterion = recipe.measure(numeric=table.is_moments)
     policy = policy_named(recipe.missing)
+    overall = overall or overall_of(table, attribute)
     allowed = _ways(
         table,
         attribute,
@@ -223,15 +230,16 @@ def propose(
         total=total,
         altered=altered,
         observed=observed,
+        overall=overall,
     )
     if allowed is None:
         return None
     ways, admissible = allowed
     gains = criterion.gain(ways.table)[admissible]
-    best = first_best(gains)
+    best = first_best(gains, criterion.tolerance)
     split = _split_of(ways, int(admissible[best]), table, attribute, place)
     if split.missing is None and not policy.divides:
-        split = replace(split, missing=first_best(np.array(split.shares)))
+        split = replace(split, missing=_default(split, policy, overall))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
     if attribute.kind == "numeric" and recipe.thresholds == "observed":
         split = _at_observed(split, table.values if observed is None else observed)
@@ -299,6 +307,7 @@ def _ways(
     total: float,
     altered: Floats | None,
     observed: NDArray[Any] | None,
+    overall: Overall,
 ) -> tuple[Groupings, Integers] | None:
     """Return the ways to branch and the places of those allowed; None without any."""
     criterion = recipe.measure(numeric=table.is_moments)
@@ -311,13 +320,17 @@ def _ways(
         attribute,
         grouping=recipe.grouping,
         policy=policy_named(recipe.missing),
-        limited=least > 0 or not criterion.ordered,
+        limited=least > 0 or recipe.min_branch_share > 0 or not criterion.ordered,
         step=recipe.step_of(observed),
         merging=recipe.merging(criterion, least),
+        overall=overall,
     )
     if ways is None:
         return None
-    admissible = np.flatnonzero(_admissible(ways, least, altered))
+    share = recipe.min_branch_share * table.weight
+    admissible = np.flatnonzero(
+        _admissible(ways, least, altered) & _balanced(ways, share)
+    )
     return (ways, admissible) if len(admissible) else None
 
 
@@ -385,6 +398,21 @@ def _intervals(split: Groups, cuts: Floats) -> Intervals:
     missing = None if split.missing is None else order.index(split.missing)
     shares = tuple(split.shares[branch] for branch in order)
     return Intervals(split.attribute, tuple(edges), shares, missing)
+
+
+def _default(split: Split, policy: Policy, overall: Overall) -> int:
+    """Return the branch of missing values where no training row had one."""
+    if policy.overall:
+        branch = int(split.branch_of(np.array([overall.typical]))[0])
+        if branch >= 0:
+            return branch
+    return first_best(np.array(split.shares))
+
+
+def _balanced(ways: Groupings, share: float) -> NDArray[np.bool_]:
+    """Return which ways give two branches more weight than this each."""
+    more = ways.table.sizes > share * (1 + TOLERANCE)
+    return np.asarray((share == 0) | (more.sum(axis=1) >= 2))
 
 
 def _admissible(

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from spinney.counts import CountTable, Floats, Integers
+from spinney.linear import LinearModel
 from spinney.schema import Schema
 from spinney.split import Groups, Split, arriving, branch_table, describe
 from spinney.table import Value
@@ -32,6 +33,7 @@ class Reason(StrEnum):
     ROWS_IN_LEAF = "every split would leave too few rows in a branch"
     MIN_GAIN = "no split gains enough"
     SIGNIFICANCE = "no split is significant"
+    DEVIATION = "its numbers differ too little from each other"
     EMPTY = "no training row came here: the parent's classes"
     PRUNED = "pruned"
 
@@ -88,7 +90,9 @@ class Node:
     """One node; a leaf where ``children`` is empty.
 
     Of a numeric target ``weights`` are the moments, ``distribution`` holds the one
-    number that the node predicts, and ``label`` is 0.
+    number that the node predicts, and ``label`` is 0. Where it has a ``model``, that
+    predicts instead, row by row, and the number is the mean; inner nodes have
+    models too, for the time when they are cut to leaves.
     """
 
     number: int
@@ -104,6 +108,7 @@ class Node:
     children: tuple[int, ...] = ()
     reason: Reason | None = None
     forced: bool = False
+    model: LinearModel | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -171,6 +176,12 @@ class Tree:
     def leaves(self) -> tuple[Node, ...]:
         """The leaves, in printing order."""
         return tuple(node for node in self.nodes if node.is_leaf)
+
+    @cached_property
+    def model_names(self) -> dict[int, str]:
+        """What the linear models of leaves are called: LM1, LM2 … by leaf."""
+        with_models = [leaf.number for leaf in self.leaves if leaf.model is not None]
+        return {number: f"LM{place + 1}" for place, number in enumerate(with_models)}
 
     @property
     def n_leaves(self) -> int:

@@ -11,9 +11,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
 @parametrize_with_checks(
     [
-        estimator(recipe)
-        for estimator in (TreeClassifier, TreeRegressor)
-        for recipe in ("id3", "c4.5", "cart")
+        *(
+            estimator(recipe)
+            for estimator in (TreeClassifier, TreeRegressor)
+            for recipe in ("id3", "c4.5", "cart")
+        ),
+        TreeRegressor("m5"),
     ]
 )
 def test_conforms(estimator, check):

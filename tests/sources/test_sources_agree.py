@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.strategies import CLASS_RECIPES
 
 import spinney
 from spinney.missing import POLICIES
-from spinney.recipe import RECIPES
 from spinney.sources.base import Request, Source
 from spinney.sources.sql import Engine
 from spinney.split import Threshold
@@ -206,7 +206,7 @@ def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> None:
 
 
 @pytest.mark.parametrize("missing", sorted(POLICIES))
-@pytest.mark.parametrize("recipe", sorted(RECIPES))
+@pytest.mark.parametrize("recipe", CLASS_RECIPES)
 @given(data=st.data())
 @settings(
     max_examples=5,
@@ -292,7 +292,7 @@ def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("missing", sorted(POLICIES))
-@pytest.mark.parametrize("recipe", sorted(RECIPES))
+@pytest.mark.parametrize("recipe", CLASS_RECIPES)
 def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
     options = {"recipe": recipe, "missing": missing, "pruning": "none"}
     with opened("bound relation", mixed_rows(60), tmp_path) as (rows, source):
@@ -378,7 +378,7 @@ def test_more_attributes_than_one_grouping_takes(kind, tmp_path, statements):
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-@pytest.mark.parametrize("recipe", sorted(RECIPES))
+@pytest.mark.parametrize("recipe", CLASS_RECIPES)
 def test_dates_and_times_and_numbers_as_classes(kind, recipe, tmp_path):
     day, moment = datetime.date(2023, 12, 30), datetime.datetime(1969, 12, 31, 23, 59)
     hours = datetime.timedelta(hours=7, microseconds=1)

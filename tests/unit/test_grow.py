@@ -209,6 +209,18 @@ def test_empty():
     assert [leaf.label for leaf in tree.leaves] == [0, 1, 0]
 
 
+def test_deviation():
+    """All four deviate by 4.1; 0 and 0.5 by 0.25, 8 and 8.8 by 0.4: under a tenth."""
+    schema = Schema((Attribute("x", "numeric"),), Target("y", origin=0.0))
+    numbers = np.array([0.0, 0.5, 8.0, 8.8])
+    source = MemorySource(schema, [np.arange(4.0)], classes=numbers)
+    tree = grow_tree(source, CART.changed(min_deviation=0.1))
+    reasons = [leaf.reason for leaf in tree.leaves]
+    assert reasons == [Reason.DEVIATION, Reason.DEVIATION]
+    free = grow_tree(source, CART.changed(min_deviation=0.05))
+    assert len(free.leaves) == 4
+
+
 def test_every_reason_but_pruning_is_tested_here():
     tested = {name for name in globals() if name.startswith("test_")}
     for reason in Reason:

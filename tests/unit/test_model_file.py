@@ -28,7 +28,7 @@ from tests.models import (
     textbook_model,
     wide_model,
 )
-from tests.strategies import Rows, tables
+from tests.strategies import CLASS_RECIPES, Rows, tables
 
 from spinney.counts import CountTable
 from spinney.errors import ModelFormatError
@@ -37,6 +37,7 @@ from spinney.files.model_arrays import REASONS
 from spinney.files.model_file import load_model, save_model
 from spinney.files.model_header import ADDED, FORMAT_VERSION
 from spinney.learner import grow_tree
+from spinney.linear import LinearModel, Term
 from spinney.missing import POLICIES
 from spinney.model import Fingerprint, Model
 from spinney.recipe import RECIPES
@@ -53,11 +54,11 @@ good = good_file  # the fixture, by the name that tests ask for
 # What is saved comes back
 
 
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", CLASS_RECIPES)
 @pytest.mark.parametrize("missing", POLICIES)
 @pytest.mark.parametrize("table", ["watermelon_2.0", "watermelon_2.0a"])
 def test_round_trip_of_textbook_trees(tmp_path, table, recipe, missing):
-    model = textbook_model(table, recipe.changed(missing=missing))
+    model = textbook_model(table, RECIPES[recipe].changed(missing=missing))
     save_model(model, tmp_path / "m")
     assert_same_model(load_model(tmp_path / "m"), model)
 
@@ -69,7 +70,7 @@ def test_round_trip_of_textbook_trees(tmp_path, table, recipe, missing):
 )
 @given(
     rows=tables(),
-    recipe=st.sampled_from(sorted(RECIPES)),
+    recipe=st.sampled_from(CLASS_RECIPES),
     missing=st.sampled_from(sorted(POLICIES)),
     max_leaves=st.none() | st.integers(1, 9),
 )
@@ -159,7 +160,9 @@ def test_a_new_field_must_enter_the_format():
         Target: "name classes origin costs",
         Fingerprint: "n_rows weight digest version",
         Node: "number parent branch depth weights n_rows distribution label "
-        "candidates chosen children reason forced",
+        "candidates chosen children reason forced model",
+        LinearModel: "intercept terms coefficients",
+        Term: "attribute codes missing",
         Candidate: "split table gain merit exact p_value",
         CountTable: "values weights rows missing missing_rows",
         Threshold: "attribute threshold shares missing",

@@ -47,12 +47,14 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 )
 @click.argument("data")
 @click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
-@click.option("--recipe", default="c4.5", show_default=True, help="id3, c4.5 or cart.")
+@click.option(
+    "--recipe", default="c4.5", show_default=True, help="id3, c4.5, cart, chaid, m5."
+)
 @click.option(
     "--criterion",
     help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or hellinger; "
-    "of two branches c_sep or twoing; for a number squared_error, variance, f or "
-    "poisson.",
+    "of two branches c_sep or twoing; for a number squared_error, variance, sdr, "
+    "variance_root, f or poisson.",
 )
 @click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
 @click.option(
@@ -76,6 +78,14 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 )
 @click.option("--min-gain", type=float, help="Least gain of a split.")
 @click.option(
+    "--min-branch-share", type=float, help="Share of its node that a branch exceeds."
+)
+@click.option(
+    "--min-deviation", type=float, help="Least deviation to split, as a share of all."
+)
+@click.option("--leaves", help="Of a tree for numbers: mean or linear.")
+@click.option("--smoothing", type=float, help="Weight of the nodes above a leaf.")
+@click.option(
     "--mdl-correction/--no-mdl-correction",
     default=None,
     help="Whether a threshold's gain pays for the choice among thresholds.",
@@ -89,7 +99,8 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 @click.option("--thresholds", help="midpoint or observed.")
 @click.option(
     "--pruning",
-    help="none, collapse, error-based, cost-complexity, pessimistic, mdl or simplify.",
+    help="none, collapse, error-based, cost-complexity, pessimistic, mdl or simplify; "
+    "of numbers adjusted-error.",
 )
 @click.option("--folds", type=int, help="Of cost-complexity pruning.")
 @click.option("--rule", help="Of cost-complexity pruning: 1-se, half-se or minimum.")

@@ -16,6 +16,7 @@ from spinney.criteria.chance import chi_square, f, g, mdl, phi_square
 from spinney.criteria.criterion import Criterion, Measure, Working
 from spinney.criteria.functions import stored_name
 from spinney.criteria.gains import (
+    deviation_gain,
     errors,
     gain,
     gain_ratio,
@@ -25,15 +26,18 @@ from spinney.criteria.gains import (
     split_information,
     squared_error_gain,
     variance_gain,
+    variance_root_gain,
 )
 from spinney.criteria.impurity import (
     description_length,
+    deviation,
     entropy,
     gini,
     misclassification,
     poisson,
     squared_error,
     variance,
+    variance_root,
 )
 from spinney.criteria.named import CRITERIA, criterion_named
 from spinney.criteria.separation import c_sep, hellinger, twoing
@@ -47,6 +51,8 @@ __all__ = [
     "chi_square",
     "criterion_named",
     "description_length",
+    "deviation",
+    "deviation_gain",
     "entropy",
     "errors",
     "f",
@@ -69,4 +75,6 @@ __all__ = [
     "twoing",
     "variance",
     "variance_gain",
+    "variance_root",
+    "variance_root_gain",
 ]

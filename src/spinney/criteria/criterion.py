@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from spinney.counts import CountTable, Floats
+from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.criteria.impurity import Impurity
 
 __all__ = ["Criterion", "Measure", "Working"]
@@ -56,6 +56,9 @@ class Criterion:
         Whether the gain is the decrease of the impurity, and reads so.
     chance : bool
         Whether the merit is −ln p of a test.
+    tolerance : float
+        How close merits are equal. Roots of small variances have fewer digits than
+        the sums they come from.
     working : function, optional
         Further lines of ``explain``: from counts to the merit.
     """
@@ -78,6 +81,7 @@ class Criterion:
     many_values: float = 1.0
     bits: bool = False
     per: Measure | None = None
+    tolerance: float = TOLERANCE
 
     def suits(self, *, numeric: bool) -> bool:
         """Return whether it is for such a target."""

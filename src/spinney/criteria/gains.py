@@ -11,6 +11,7 @@ import numpy as np
 from spinney.counts import CountTable, Floats
 from spinney.criteria.impurity import (
     Impurity,
+    deviation,
     entropy,
     gini,
     misclassification,
@@ -18,6 +19,7 @@ from spinney.criteria.impurity import (
     shares_of,
     squared_error,
     variance,
+    variance_root,
 )
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "as_moments",
     "as_table",
     "decrease",
+    "deviation_gain",
     "errors",
     "gain",
     "gain_ratio",
@@ -34,6 +37,7 @@ __all__ = [
     "split_information",
     "squared_error_gain",
     "variance_gain",
+    "variance_root_gain",
 ]
 
 Tabular = CountTable | Floats | Sequence[Sequence[float]]
@@ -104,6 +108,20 @@ def variance_gain(table: Tabular) -> Floats:
 def squared_error_gain(table: Tabular) -> Floats:
     """Return the decrease of the squared error; the columns are (Σw, Σwy, Σwy²)."""
     return decrease(as_moments(table), squared_error)
+
+
+def deviation_gain(table: Tabular) -> Floats:
+    """Return M5's reduction of the standard deviation; the columns are moments.
+
+    >>> float(deviation_gain([[2, -2, 2], [2, 6, 18]]))      # -1, -1 and 3, 3
+    2.0
+    """
+    return decrease(as_moments(table), deviation)
+
+
+def variance_root_gain(table: Tabular) -> Floats:
+    """Return the decrease of the variance's fifth root; the columns are moments."""
+    return decrease(as_moments(table), variance_root)
 
 
 def poisson_gain(table: Tabular) -> Floats:

@@ -14,6 +14,7 @@ from spinney.counts import TOLERANCE, Floats
 __all__ = [
     "Impurity",
     "description_length",
+    "deviation",
     "entropy",
     "gini",
     "misclassification",
@@ -23,6 +24,7 @@ __all__ = [
     "spread_of",
     "squared_error",
     "variance",
+    "variance_root",
 ]
 
 Impurity = Callable[[Floats], Floats]
@@ -104,6 +106,27 @@ def squared_error(moments: Floats | Sequence[float]) -> Floats:
     """
     moments = np.asarray(moments, dtype=np.float64)
     return ratio_of(spread_of(moments), moments[..., 0])
+
+
+def deviation(moments: Floats | Sequence[float]) -> Floats:
+    """Return the standard deviation √(Σw(y − mean)² / Σw) (M5, Quinlan 1992).
+
+    >>> float(deviation([4, 4, 20]))      # -1, -1, 3, 3
+    2.0
+    """
+    return np.asarray(np.sqrt(squared_error(moments)))[()]
+
+
+def variance_root(moments: Floats | Sequence[float]) -> Floats:
+    """Return the fifth root of the variance Σw(y − mean)² / Σw.
+
+    It is what Weka's M5P splits by, in the place of M5's standard deviation: the
+    flatter root gives less weight to the branch whose numbers spread most.
+
+    >>> float(variance_root([2, 0, 64]))      # ±√32
+    2.0
+    """
+    return np.asarray(np.power(squared_error(moments), 0.2))[()]
 
 
 def poisson(moments: Floats | Sequence[float]) -> Floats:

@@ -7,6 +7,7 @@ from spinney.criteria.chance import chi_square, f, g, mdl, phi_square
 from spinney.criteria.criterion import Criterion
 from spinney.criteria.functions import function_criterion, stored_criterion
 from spinney.criteria.gains import (
+    deviation_gain,
     gain,
     gain_ratio,
     gini_gain,
@@ -15,15 +16,18 @@ from spinney.criteria.gains import (
     split_information,
     squared_error_gain,
     variance_gain,
+    variance_root_gain,
 )
 from spinney.criteria.impurity import (
     description_length,
+    deviation,
     entropy,
     gini,
     misclassification,
     poisson,
     squared_error,
     variance,
+    variance_root,
 )
 from spinney.criteria.separation import c_sep, hellinger, twoing
 from spinney.errors import ParameterError, refuse_unknown
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from spinney.counts import CountTable
 
 __all__ = ["CRITERIA", "criterion_named"]
+
+OF_ROOTS = 1e-9
 
 _OF_CLASSES = (
     Criterion("gain", entropy, gain, gain, "entropy", "gain", bits=True),
@@ -160,6 +166,26 @@ _OF_NUMBERS = (
         numeric=True,
         chance=True,
         working=working.f_working,
+    ),
+    Criterion(
+        "sdr",
+        deviation,
+        deviation_gain,
+        deviation_gain,
+        "sd",
+        "reduction of the standard deviation",
+        numeric=True,
+        tolerance=OF_ROOTS,
+    ),
+    Criterion(
+        "variance_root",
+        variance_root,
+        variance_root_gain,
+        variance_root_gain,
+        "fifth root of variance",
+        "decrease of the fifth root of variance",
+        numeric=True,
+        tolerance=OF_ROOTS,
     ),
     Criterion(
         "poisson",

@@ -41,7 +41,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         The learner; see :class:`spinney.Recipe`.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain, mdl_correction, \
+min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
+leaves, smoothing, min_gain, mdl_correction, \
 min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m \
 : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
@@ -103,6 +104,10 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         min_samples_leaf: float | None = None,
         min_weight_fraction_leaf: float | None = None,
         min_gain: float | None = None,
+        min_branch_share: float | None = None,
+        min_deviation: float | None = None,
+        leaves: str | None = None,
+        smoothing: float | None = None,
         mdl_correction: bool | None = None,
         min_cut_share: float | None = None,
         min_step: float | None = None,
@@ -139,6 +144,10 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_gain = min_gain
+        self.min_branch_share = min_branch_share
+        self.min_deviation = min_deviation
+        self.leaves = leaves
+        self.smoothing = smoothing
         self.mdl_correction = mdl_correction
         self.min_cut_share = min_cut_share
         self.min_step = min_step

@@ -24,11 +24,12 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    recipe : {"id3", "c4.5", "cart"} or Recipe
+    recipe : {"id3", "c4.5", "cart", "m5"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
+leaves, pruning, smoothing, min_gain : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     test_costs, ties, force : optional
         As for :class:`TreeClassifier`.
@@ -65,6 +66,10 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         min_samples_leaf: float | None = None,
         min_weight_fraction_leaf: float | None = None,
         min_gain: float | None = None,
+        min_branch_share: float | None = None,
+        min_deviation: float | None = None,
+        leaves: str | None = None,
+        smoothing: float | None = None,
         min_step: float | None = None,
         thresholds: str | None = None,
         pruning: str | None = None,
@@ -92,6 +97,10 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_gain = min_gain
+        self.min_branch_share = min_branch_share
+        self.min_deviation = min_deviation
+        self.leaves = leaves
+        self.smoothing = smoothing
         self.min_step = min_step
         self.thresholds = thresholds
         self.pruning = pruning

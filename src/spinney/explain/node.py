@@ -306,7 +306,8 @@ def _why(tree: Tree, node: Node, criterion: Criterion, able: set[int]) -> str:
     if node.forced:
         return f"{name}: forced by the user"
     places = sorted(able)
-    ties = equal_to_best(np.array([node.candidates[place].merit for place in places]))
+    merits = np.array([node.candidates[place].merit for place in places])
+    ties = equal_to_best(merits, criterion.tolerance)
     equal = [
         shown(tree.schema.attributes[node.candidates[place].attribute].name)
         for place, tie in zip(places, ties, strict=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from spinney.costs import labels_of
@@ -14,7 +15,31 @@ from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import number_text
 
-__all__ = ["RowExplanation", "RowStep", "explain_row"]
+__all__ = ["ModelArithmetic", "RowExplanation", "RowStep", "TermLine", "explain_row"]
+
+
+@dataclass(frozen=True, slots=True)
+class TermLine:
+    """A term of a leaf's model in a row: its value times its coefficient.
+
+    ``missing`` says that the value is the one which stands for a missing one.
+    """
+
+    text: str
+    value: float
+    coefficient: float
+    product: float
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelArithmetic:
+    """What a leaf's linear model makes of a row: intercept and terms add up."""
+
+    name: str
+    intercept: float
+    terms: tuple[TermLine, ...]
+    value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +48,8 @@ class RowStep:
 
     ``value`` is the row's value of the attribute that the node asks about, and
     ``seen`` whether the node knows a branch for it; if not it counts as missing.
+    ``label`` is what the node predicts; of a leaf with a linear model, what that
+    predicts of this row.
     """
 
     node: int
@@ -34,6 +61,7 @@ class RowStep:
     label: Value
     leaf: bool
     distribution: tuple[float, ...]
+    model: ModelArithmetic | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +99,7 @@ def explain_row(
     steps = []
     for number in sorted(weights):
         node = tree.nodes[number]
+        arithmetic = _arithmetic(tree, node, cells)
         steps.append(
             RowStep(
                 number,
@@ -78,9 +107,10 @@ def explain_row(
                 tree.condition(node),
                 weights[number],
                 *_asked(tree, node, cells, row),
-                tree.label(node),
+                tree.label(node) if arithmetic is None else arithmetic.value,
                 node.is_leaf,
                 tuple(node.distribution.tolist()),
+                arithmetic,
             )
         )
     (outputs,) = flat.outputs(cells, 1)
@@ -93,6 +123,31 @@ def explain_row(
         () if numeric else tuple(outputs.tolist()),
         float(outputs[0]) if numeric else target.classes[label],
     )
+
+
+def _arithmetic(
+    tree: Tree, node: Node, cells: Sequence[NDArray[Any]]
+) -> ModelArithmetic | None:
+    """Return what the linear model of a leaf makes of the row, if it has one."""
+    model = node.model
+    if model is None or not node.is_leaf:
+        return None
+    lines = []
+    for term, coefficient in zip(model.terms, model.coefficients, strict=True):
+        cell = np.asarray(cells[term.attribute])[:1]
+        value = float(term.values(cell)[0])
+        lines.append(
+            TermLine(
+                term.text(tree.schema.attributes[term.attribute]),
+                value,
+                coefficient,
+                coefficient * value,
+                bool(term.absent(cell)[0]),
+            )
+        )
+    value = float(sum(line.product for line in lines) + model.intercept)
+    name = tree.model_names[node.number]
+    return ModelArithmetic(name, model.intercept, tuple(lines), value)
 
 
 def _asked(

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spinney.wording import (
+    figure,
     label_text,
     number_text,
     shown,
@@ -13,7 +14,7 @@ from spinney.wording import (
 
 if TYPE_CHECKING:
     from spinney.explain.node import CandidateLines, NodeExplanation
-    from spinney.explain.row import RowExplanation, RowStep
+    from spinney.explain.row import ModelArithmetic, RowExplanation, RowStep
 
 __all__ = ["node_text", "row_text"]
 
@@ -173,6 +174,27 @@ def _odd_value(step: "RowStep") -> str:
     return ""
 
 
+def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
+    """Write a linear model out: each term times its coefficient, and the sum."""
+    rows: list[tuple[str, ...]] = [
+        (f"{model.name}: intercept", "", "", figure(model.intercept))
+    ]
+    for term in model.terms:
+        value = figure(term.value) + (" (missing)" if term.missing else "")
+        rows.append(
+            (
+                f"  {term.text}",
+                value,
+                f"× {figure(term.coefficient)}",
+                figure(term.product),
+            )
+        )
+    rows.append(("  together", "", "", figure(model.value)))
+    if ascii_only:
+        rows = [tuple(map(signs_to_ascii, row)) for row in rows]
+    return _columns(rows)
+
+
 def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
     """Return the path of a row as text."""
     lines = []
@@ -180,9 +202,14 @@ def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
         indent = "  " * min(step.depth, 40)
         part = "" if step.weight == 1 else f"  [weight {weight_text(step.weight)}]"
         ask = f"  → {label_text(step.label)}" if step.leaf else _odd_value(step)
+        if step.model is not None:
+            ask = f"  → {step.model.name} = {label_text(step.label)}"
         lines.append(
             f"{indent}node {step.node}: {step.condition or 'the root'}{part}{ask}"
         )
+    for step in row.steps:
+        if step.model is not None:
+            lines += ["", *_model_lines(step.model, ascii_only=ascii_only)]
     shares = ", ".join(
         f"{shown(label)} {share:.3f}"
         for label, share in zip(row.classes, row.probabilities, strict=True)

@@ -18,6 +18,7 @@ from spinney.export.json_reader import read_model
 from spinney.files.model_check import check_model
 from spinney.files.model_header import FORMAT, FORMAT_VERSION
 from spinney.files.strict_json import DamageError, parse
+from spinney.linear import LinearModel
 from spinney.model import Model
 from spinney.schema import Attribute, Schema
 from spinney.split import Groups, Intervals, Split
@@ -125,8 +126,27 @@ def _node_data(node: Node, tree: Tree) -> dict[str, Any]:
         "children": list(node.children),
         "reason": None if node.reason is None else node.reason.name.lower(),
         "forced": node.forced,
+        **({} if node.model is None else {"model": _model_data(node.model, schema)}),
         "candidates": candidates,
     }
+
+
+def _model_data(model: LinearModel, schema: Schema) -> dict[str, Any]:
+    terms = []
+    for term, coefficient in zip(model.terms, model.coefficients, strict=True):
+        attribute = schema.attributes[term.attribute]
+        codes = term.codes
+        terms.append(
+            {
+                "attribute": attribute.name,
+                "values": None
+                if codes is None
+                else [attribute.values[c] for c in codes],
+                "coefficient": float(coefficient),
+                "missing": float(term.missing),
+            }
+        )
+    return {"intercept": float(model.intercept), "terms": terms}
 
 
 def _candidate_data(candidate: Candidate, schema: Schema) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from spinney.files.model_header import (
     whole,
 )
 from spinney.files.strict_json import DamageError
+from spinney.linear import LinearModel, Term
 from spinney.model import Model
 from spinney.schema import Schema
 from spinney.split import Groups, Intervals, Split, Threshold
@@ -50,8 +51,11 @@ _NODE = (
     "children",
     "reason",
     "forced",
+    "model",
     "candidates",
 )
+_MODEL = ("intercept", "terms")
+_TERM = ("attribute", "values", "coefficient", "missing")
 _SPLIT = ("attribute", "asks", "threshold", "groups", "cuts", "shares", "missing")
 _CANDIDATE = ("split", "gain", "merit", "exact", "p_value", "table")
 _TABLE = ("values", "weights", "rows", "missing", "missing_rows")
@@ -104,7 +108,7 @@ class _Reader:
 
     def node(self, data: object) -> Node:
         """Return a node."""
-        entry = members(data, "a node", _NODE)
+        entry = members(data, "a node", _NODE, defaults=("model",))
         candidates = listed(entry["candidates"], "the candidates")
         chosen = _optional(entry["chosen"], "what is chosen")
         label = self.label(entry["label"])
@@ -126,6 +130,7 @@ class _Reader:
             ),
             _reason(entry["reason"]),
             _truth(entry["forced"], "the mark (forced)"),
+            self.model(entry.get("model")),
         )
         shown = None
         if chosen is not None and chosen < len(candidates):
@@ -134,6 +139,31 @@ class _Reader:
             msg = f"the split of node {read.number} is not the candidate that it chose"
             raise DamageError(msg)
         return read
+
+    def model(self, data: object) -> LinearModel | None:
+        """Return a linear model, if there is one."""
+        if data is None:
+            return None
+        entry = members(data, "a linear model", _MODEL)
+        terms, coefficients = [], []
+        for line in listed(entry["terms"], "the terms of a linear model"):
+            term = members(line, "a term", _TERM)
+            place = self.place(term["attribute"], "a term")
+            codes = None
+            if term["values"] is not None:
+                codes = self.coded(term["values"], place, "a term")
+            terms.append(Term(place, codes, number(term["missing"], "a term")))
+            coefficients.append(number(term["coefficient"], "a coefficient"))
+        intercept = number(entry["intercept"], "an intercept")
+        return LinearModel(intercept, tuple(terms), tuple(coefficients))
+
+    def place(self, data: object, what: str) -> int:
+        """Return the place of an attribute that is asked for by name."""
+        name = text(data, f"the attribute of {what}")
+        if name not in self.places:
+            msg = f"{what} asks about {name[:80]!r}, which is no attribute"
+            raise DamageError(msg)
+        return self.places[name]
 
     def candidate(self, data: object) -> Candidate:
         """Return a candidate."""
@@ -153,11 +183,7 @@ class _Reader:
         """Return a split; what it asks tells which keys it has."""
         forms = ("threshold", "groups", "cuts")
         entry = members(data, "a split", _SPLIT, defaults=forms)
-        name = text(entry["attribute"], "the attribute of a split")
-        if name not in self.places:
-            msg = f"a split asks about {name[:80]!r}, which is no attribute"
-            raise DamageError(msg)
-        place = self.places[name]
+        place = self.place(entry["attribute"], "a split")
         shares = tuple(
             number(share, "a share") for share in listed(entry["shares"], "the shares")
         )

@@ -4,6 +4,7 @@ import numpy as np
 
 from spinney.counts import Floats
 from spinney.criteria import variance
+from spinney.rules import model_lines
 from spinney.schema import Schema
 from spinney.tree import Node, Tree
 from spinney.wording import figure, label_text, shown, weight_text
@@ -24,7 +25,7 @@ def to_text(
     A line gives the branch, the weight of the rows, the class of a leaf, and the
     classes with counts and percentages. Below ``max_depth`` a line says what it
     hides. Lines deeper than 40 levels are indented no further and begin with
-    their depth.
+    their depth. A leaf with a linear model names it, and the models follow.
     """
     signs = ASCII if ascii_only else UNICODE
     prefixes = {0: ""}
@@ -46,13 +47,20 @@ def to_text(
         if node.depth == max_depth and not node.is_leaf:
             line += f" {signs[5]} {_hidden(tree, node)}"
         lines.append(line)
-    return "\n".join(lines)
+    shown_leaves = {n.number for n in tree if max_depth is None or n.depth <= max_depth}
+    models = [
+        line
+        for number, line in model_lines(tree, ascii_only=ascii_only).items()
+        if number in shown_leaves
+    ]
+    return "\n".join([*lines, *([""] if models else []), *models])
 
 
 def _node_text(tree: Tree, node: Node, *, ascii_only: bool) -> str:
     arrow = (ASCII if ascii_only else UNICODE)[4]
     name = tree.condition(node, ascii_only=ascii_only) or shown(tree.schema.target.name)
-    verdict = f" {arrow} {label_text(tree.label(node))}" if node.is_leaf else ""
+    label = tree.model_names.get(node.number) or label_text(tree.label(node))
+    verdict = f" {arrow} {label}" if node.is_leaf else ""
     if not node.n_rows:
         return f"{name}{verdict}  (no rows)"
     return f"{name}{verdict}  ({counts_text(node.weights, tree.schema)})"

@@ -31,6 +31,12 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     split.groups       a count of codes for each branch of form 1
     split.codes        the codes of the groups
 
+    node.terms         a count; -1 where there is no linear model   (n,)
+    node.intercept     that of the model, 0 where there is none      (n,)
+    term.attribute, term.coefficient, term.missing
+    term.codes         a count of codes; -1 where the term is a number
+    model.codes        the codes of all terms
+
     table.codes        the values, where the attribute has codes
     table.numbers      the values, where the attribute is numeric
     table.weights, table.rows       a line of c for each of all values
@@ -44,6 +50,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import CountTable
+from spinney.files.model_terms import (
+    TERM_ARRAYS,
+    flatten_models,
+    models_of,
+    no_models,
+)
 from spinney.schema import Schema
 from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
@@ -74,6 +86,7 @@ REASONS = (
     Reason.EMPTY,
     Reason.PRUNED,
     Reason.SIGNIFICANCE,
+    Reason.DEVIATION,
 )
 
 # So is the place of a form.
@@ -127,11 +140,14 @@ _INTEGERS = (
 DTYPES: dict[str, type[np.generic]] = {
     **dict.fromkeys(_FLOATS, np.float64),
     **dict.fromkeys(_INTEGERS, np.int64),
+    **TERM_ARRAYS,
 }
 
 
 def with_defaults(arrays: Arrays) -> Arrays:
     """Return arrays with those that version 1 did not have."""
+    if "node.parent" in arrays:
+        arrays = {**no_models(arrays["node.parent"].size), **arrays}
     if "candidate.p_value" in arrays or "candidate.gain" not in arrays:
         return arrays
     absent = np.full(arrays["candidate.gain"].shape, np.nan)
@@ -165,6 +181,7 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         **_flatten_values(candidates, tree.schema),
         "table.weights": _lines((table.weights for table in tables), width),
         "table.rows": _lines((table.rows for table in tables), n_outputs),
+        **flatten_models(nodes),
     }
     return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
 
@@ -238,6 +255,7 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
     columns = {name: arrays[name].tolist() for name in _NODE}
     children = children_of(columns["node.parent"])
     candidates = _candidates(arrays, schema)
+    models = models_of(arrays)
     nodes = []
     for number, (weights, distribution) in enumerate(
         zip(arrays["node.weights"], arrays["node.distribution"], strict=True)
@@ -259,6 +277,7 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
             children[number],
             None if reason < 0 else REASONS[reason],
             bool(forced),
+            next(models),
         )
         nodes.append(node)
     return Tree(schema, tuple(nodes))

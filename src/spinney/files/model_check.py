@@ -28,6 +28,7 @@ from spinney.files.model_rules import (
     require,
     within,
 )
+from spinney.files.model_terms import check_models
 from spinney.files.strict_json import DamageError, dump
 from spinney.model import Model
 from spinney.schema import Schema, Target
@@ -83,6 +84,7 @@ def check_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int = MAX_NODES) 
         _check_nodes(arrays, schema.target)
         _check_choices(arrays)
         check_candidates(arrays, schema)
+        check_models(arrays, schema)
 
 
 def _check_shape(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:

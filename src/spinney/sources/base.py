@@ -3,6 +3,8 @@
 Start at the root; build count tables for these nodes and attributes; send the
 rows of this node to its children. Rows belong to nodes by weight: a row whose
 value is missing may be in several nodes with a part of its weight in each.
+
+A fourth question is for linear models: how terms and the target vary together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,10 +12,19 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from spinney.counts import CountTable, Floats, Integers, sizes
+from spinney.linear import Term
 from spinney.schema import Schema
 from spinney.split import Split
 
-__all__ = ["LARGEST_WHOLE", "ROOT", "Request", "Source", "Totals"]
+__all__ = [
+    "LARGEST_WHOLE",
+    "ROOT",
+    "Products",
+    "Request",
+    "Source",
+    "TermRequest",
+    "Totals",
+]
 
 ROOT = 0
 LARGEST_WHOLE = 2.0**53
@@ -38,6 +49,33 @@ class Request:
 
     node: int
     attributes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TermRequest:
+    """The products of these terms at this node, please."""
+
+    node: int
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Products:
+    """How terms and the target vary together at a node; the target comes last.
+
+    Parameters
+    ----------
+    means : array of shape (terms + 1,)
+        Σwz / Σw; the target is measured from its origin.
+    spreads : array of shape (terms + 1, terms + 1)
+        Σw (z − mean)(z − mean)ᵀ.
+    weight : float
+        Σw.
+    """
+
+    means: Floats
+    spreads: Floats
+    weight: float
 
 
 class Source(Protocol):
@@ -86,4 +124,8 @@ class Source(Protocol):
 
     def forget(self, nodes: Iterable[int]) -> None:
         """Let go of nodes that are not asked about again; never of the root."""
+        ...
+
+    def products(self, requests: Sequence[TermRequest]) -> list[Products]:
+        """Return for each request how its terms and a numeric target vary."""
         ...

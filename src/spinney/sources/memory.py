@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 
 from spinney.counts import CountTable, Floats, Integers
 from spinney.schema import Schema
-from spinney.sources.base import LARGEST_WHOLE, ROOT, Request, Totals
+from spinney.sources.base import (
+    LARGEST_WHOLE,
+    ROOT,
+    Products,
+    Request,
+    TermRequest,
+    Totals,
+)
 from spinney.split import Split
 
 __all__ = ["MemorySource"]
@@ -118,6 +125,34 @@ class MemorySource:
         """Let go of the rows of nodes."""
         for node in nodes:
             self._members.pop(node, None)
+
+    def products(self, requests: Sequence[TermRequest]) -> list[Products]:
+        """Return for each request how its terms and the target vary."""
+        return [
+            self._products(*self._members[request.node], request)
+            for request in requests
+        ]
+
+    def _products(
+        self, rows: Integers, weights: Floats, request: TermRequest
+    ) -> Products:
+        assert self._numbers is not None
+        columns = [
+            term.values(self._cells(term.attribute, rows)) for term in request.terms
+        ]
+        lines = np.stack([*columns, self._numbers[rows]])
+        total = float(weights.sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = (lines * weights).sum(axis=1) / total
+            lines -= means[:, None]
+            return Products(means, (lines * weights) @ lines.T, total)
+
+    def _cells(self, attribute: int, rows: Integers) -> NDArray[Any]:
+        """Return the cells of an attribute in some rows: numbers or codes."""
+        ranks = self._ranks[attribute][rows]
+        if self.schema.attributes[attribute].kind == "numeric":
+            return np.append(self._values[attribute], np.nan)[ranks]
+        return ranks
 
     def _count(self, rows: Integers, weights: Floats, attribute: int) -> CountTable:
         """Count one attribute over some rows."""

@@ -27,9 +27,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.counts import CountTable
+from spinney.linear import Term
 from spinney.relation import SqlColumn, quote_text, translated_errors
 from spinney.schema import Schema
-from spinney.sources.base import LARGEST_WHOLE, ROOT, Request, Totals
+from spinney.sources.base import (
+    LARGEST_WHOLE,
+    ROOT,
+    Products,
+    Request,
+    TermRequest,
+    Totals,
+)
+from spinney.sources.sql_products import (
+    batches,
+    centres,
+    products_of,
+    sums,
+    term_expression,
+)
 from spinney.split import Intervals, Split, Threshold
 from spinney.table import Value
 
@@ -246,6 +261,60 @@ class SqlSource:
             f"WHERE part > 0 GROUP BY GROUPING SETS ({sets})"
         )
         return statement, values
+
+    def products(self, requests: Sequence[TermRequest]) -> list[Products]:
+        """Return for each request how its terms vary, a statement for some at once."""
+        found: dict[int, Products] = {}
+        for batch in batches(requests):
+            together = tuple(dict.fromkeys(t for r in batch for t in r.terms))
+            answers = self._varying([r.node for r in batch], together)
+            for request in batch:
+                whole = answers[request.node]
+                places = [*map(together.index, request.terms), -1]
+                found[request.node] = Products(
+                    whole.means[places],
+                    whole.spreads[np.ix_(places, places)],
+                    whole.weight,
+                )
+        return [found[request.node] for request in requests]
+
+    def _varying(
+        self, nodes: Sequence[int], terms: tuple[Term, ...]
+    ) -> dict[int, Products]:
+        """Return how terms vary at nodes, from one statement."""
+        values: list[str | float] = []
+        columns = []
+        for term in terms:
+            column = self._rows.attributes[term.attribute]
+            levels = self.schema.attributes[term.attribute].values
+            texts = [column.text(level) for level in levels]
+            cell = f"a{term.attribute}"
+            columns.append(
+                term_expression(
+                    cell, term, texts, lambda text: self._engine.mark(text, values)
+                )
+            )
+        origin = self.schema.target.origin
+        assert origin is not None
+        columns.append(f"class - {_number(origin)}")
+        named = ", ".join(f"{column} AS z{i}" for i, column in enumerate(columns))
+        # Values are bound in the order of the statement: after those of the terms.
+        cases = " ".join(
+            f"WHEN {node} THEN {self._part(node, values)}" for node in nodes
+        )
+        statement = (
+            f"SELECT node, {', '.join(sums(len(columns)))} "
+            f"FROM (SELECT node, weight * part AS w, {named} "
+            f"FROM ({self._rows.select()}), "
+            f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
+            f"LATERAL (SELECT CASE node {cases} END AS part) "
+            "WHERE part > 0) GROUP BY node"
+        )
+        n, centre = len(columns), centres(terms)
+        return {
+            int(node): products_of(line, n, centre)
+            for node, *line in self._engine.fetch(statement, values)
+        }
 
     def _part(self, node: int, values: list[str | float]) -> str:
         """Return the part of its weight that a row has at a node, as SQL."""

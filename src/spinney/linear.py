@@ -1,0 +1,213 @@
+"""Linear models at the leaves of a tree for numbers.
+
+A *term* is what a model multiplies: a number, the place of an ordered category
+among its levels, or 1 where a nominal value is one of some codes and 0 where it is
+not. A missing value, and a category that no training row had, counts in a term as
+the value that the term keeps for it: M5P's, the mean of a number, and whether the
+commonest category is one of the codes, over all training rows.
+
+>>> from spinney.schema import Attribute, Schema, Target
+>>> schema = Schema((Attribute("size", "numeric"), Attribute("sort", "nominal",
+...     ("a", "b", "c"))), Target("price", origin=0.0))
+>>> model = LinearModel(12.5, (Term(0, None, 2.0), Term(1, (1, 2), 0.0)), (0.5, -3.0))
+>>> print(model.text(schema))
+12.5 + 0.5 · size − 3 · (sort ∈ {b, c})
+>>> model.values([np.array([4.0, np.nan]), np.array([1, 0])])
+array([11.5, 13.5])
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import Floats, Integers
+from spinney.schema import Attribute, Schema
+from spinney.wording import figure, shown, sign
+
+__all__ = ["FlatModels", "LinearModel", "Term", "flat_models", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What a model multiplies.
+
+    Parameters
+    ----------
+    attribute : int
+        The place of the attribute in the schema.
+    codes : tuple of int, optional
+        For a nominal attribute: the codes for which the term is 1.
+    missing : float
+        What the term is where the value is missing.
+    """
+
+    attribute: int
+    codes: tuple[int, ...] | None
+    missing: float
+
+    def absent(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which coded cells are missing."""
+        missing = ~np.isfinite(cells) if cells.dtype.kind == "f" else cells < 0
+        return np.asarray(missing)
+
+    def values(self, cells: NDArray[Any]) -> Floats:
+        """Return the term of each coded cell."""
+        if self.codes is None:
+            found = np.asarray(cells, dtype=np.float64)
+        else:
+            found = np.isin(cells, self.codes).astype(np.float64)
+        return np.where(self.absent(cells), self.missing, found)
+
+    def text(self, attribute: Attribute, *, ascii_only: bool = False) -> str:
+        """Return how the term reads."""
+        name = shown(attribute.name)
+        if self.codes is None:
+            return name if attribute.kind == "numeric" else f"place({name})"
+        texts = [shown(attribute.values[code]) for code in self.codes]
+        if len(texts) == 1:
+            return f"({name} = {texts[0]})"
+        asks = sign("∈", ascii_only=ascii_only)
+        return f"({name} {asks} {{{', '.join(texts)}}})"
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel:
+    """An intercept, and a coefficient for each term.
+
+    Parameters
+    ----------
+    intercept : float
+        What is predicted where all terms are 0.
+    terms : tuple of Term
+        What the coefficients multiply, each term once.
+    coefficients : tuple of float
+        One for each term.
+    """
+
+    intercept: float
+    terms: tuple[Term, ...] = ()
+    coefficients: tuple[float, ...] = ()
+
+    def values(self, columns: Sequence[NDArray[Any]]) -> Floats:
+        """Return what is predicted of each row of coded columns."""
+        total = np.zeros(len(columns[0]))
+        for term, coefficient in zip(self.terms, self.coefficients, strict=True):
+            total = total + coefficient * term.values(columns[term.attribute])
+        return np.asarray(total + self.intercept)
+
+    def text(self, schema: Schema, *, ascii_only: bool = False) -> str:
+        """Return the model as it reads, numbers in six digits."""
+        times = sign("·", ascii_only=ascii_only)
+        parts = [figure(self.intercept)]
+        for term, coefficient in zip(self.terms, self.coefficients, strict=True):
+            minus = sign("−", ascii_only=ascii_only)
+            name = term.text(schema.attributes[term.attribute], ascii_only=ascii_only)
+            parts.append(minus if coefficient < 0 else "+")
+            parts.append(f"{figure(abs(coefficient))} {times} {name}")
+        return " ".join(parts)
+
+
+def mixed(models: Iterable[tuple[float, LinearModel]]) -> LinearModel:
+    """Return the sum of models, each times its share.
+
+    >>> a, b = Term(0, None, 0.0), Term(1, None, 0.0)
+    >>> half = mixed([(0.5, LinearModel(4.0, (a,), (2.0,))),
+    ...               (0.5, LinearModel(0.0, (b, a), (1.0, 6.0)))])
+    >>> half.intercept, half.coefficients
+    (2.0, (4.0, 0.5))
+    """
+    intercept = 0.0
+    found: dict[Term, float] = {}
+    for share, model in models:
+        intercept += share * model.intercept
+        for term, coefficient in zip(model.terms, model.coefficients, strict=True):
+            found[term] = found.get(term, 0.0) + share * coefficient
+    return _of(intercept, found)
+
+
+def _of(intercept: float, coefficients: Mapping[Term, float]) -> LinearModel:
+    """Return a model whose terms are in the order of columns, larger sets first."""
+    order = sorted(
+        coefficients, key=lambda term: (term.attribute, -len(term.codes or ()))
+    )
+    return LinearModel(
+        intercept, tuple(order), tuple(coefficients[term] for term in order)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FlatModels:
+    """The models of all nodes as arrays.
+
+    ``first`` and ``count`` say where a node's terms are in the arrays of terms;
+    ``first_code`` and ``codes`` where the codes of a term are in ``lookup``: for
+    each code whether the term is 1. A term of a number has no codes.
+    """
+
+    has: NDArray[np.bool_]
+    intercept: Floats
+    first: Integers
+    count: Integers
+    attribute: Integers
+    coefficient: Floats
+    missing: Floats
+    first_code: Integers
+    codes: Integers
+    lookup: Floats
+
+    def values(
+        self, nodes: Integers, rows: Integers, cells: Floats, place: Integers
+    ) -> Floats:
+        """Return what the models of nodes predict of rows, one of each an entry.
+
+        ``cells`` are columns side by side, NaN where missing, and ``place`` says
+        which of them is an attribute's. Every entry is written out once for each
+        of its terms, and the products are added up by entry.
+        """
+        counts = self.count[nodes]
+        term = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
+        term += np.repeat(self.first[nodes], counts)
+        entry = np.repeat(np.arange(len(nodes)), counts)
+        value = cells[np.repeat(rows, counts), place[self.attribute[term]]]
+        absent = ~np.isfinite(value)
+        of_codes = self.codes[term] >= 0
+        code = np.where(absent | ~of_codes, 0, value).astype(np.int64)
+        inside = code < self.codes[term]
+        hit = self.lookup[np.where(inside, self.first_code[term] + code, 0)]
+        value = np.where(of_codes, hit, value)
+        value = np.where(absent, self.missing[term], value)
+        products = np.bincount(
+            entry, self.coefficient[term] * value, minlength=len(nodes)
+        )
+        return np.asarray(products + self.intercept[nodes])
+
+
+def flat_models(models: Sequence[LinearModel | None]) -> FlatModels:
+    """Lay the models of nodes out as arrays."""
+    count = [0 if model is None else len(model.terms) for model in models]
+    terms = [term for model in models if model is not None for term in model.terms]
+    lookups = [np.zeros(1)]
+    for term in terms:
+        if term.codes is not None:
+            hits = np.zeros(1 + max(term.codes, default=-1))
+            hits[list(term.codes)] = 1.0
+            lookups.append(hits)
+    sizes = [-1 if t.codes is None else 1 + max(t.codes, default=-1) for t in terms]
+    used = np.maximum(np.array(sizes, dtype=np.int64), 0)
+    coefficients = [c for m in models if m is not None for c in m.coefficients]
+    number = np.array(count, dtype=np.int64)
+    return FlatModels(
+        np.array([model is not None for model in models], dtype=np.bool_),
+        np.array([0.0 if model is None else model.intercept for model in models]),
+        number.cumsum() - number,
+        number,
+        np.array([term.attribute for term in terms], dtype=np.int64),
+        np.array(coefficients, dtype=np.float64),
+        np.array([term.missing for term in terms], dtype=np.float64),
+        1 + used.cumsum() - used,
+        np.array(sizes, dtype=np.int64),
+        np.concatenate(lookups),
+    )

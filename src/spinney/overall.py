@@ -1,0 +1,68 @@
+"""What all training rows together say of an attribute."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from spinney.counts import CountTable, Integers, first_best
+from spinney.schema import Attribute, Schema
+
+__all__ = ["Overall", "overall_by_attribute", "overall_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overall:
+    """What all training rows together say of one attribute.
+
+    Parameters
+    ----------
+    typical : float
+        The mean of a number in 12 digits; the commonest code, or of ordered codes
+        that next to their mean. 0 where no value is known.
+    ranks : array of int
+        The place of each code in the order of the mean of a numeric target, lowest
+        first. Rows whose value is missing count at the commonest code; codes
+        without rows have the mean of all. Empty for a number.
+    """
+
+    typical: float
+    ranks: Integers
+
+
+def overall_of(table: CountTable, attribute: Attribute) -> Overall:
+    """Return what the root's table says of its attribute.
+
+    >>> table = CountTable.of_moments([[1, 9, 81], [2, 2, 2]])
+    >>> overall = overall_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
+    >>> overall.typical, overall.ranks.tolist()
+    (1.0, [2, 0, 1])
+    """
+    if not len(table.values):
+        return Overall(0.0, np.arange(len(attribute.values)))
+    sizes = table.sizes
+    if attribute.kind == "nominal":
+        typical = float(table.values[first_best(sizes)])
+    else:
+        mean = float((sizes / sizes.sum()) @ table.values)
+        typical = float(f"{mean:.12g}")
+        if attribute.kind == "ordinal":
+            typical = float(np.rint(typical))
+    ranks = np.arange(len(attribute.values))
+    if table.is_moments and attribute.kind == "nominal":
+        filled = table.with_missing_at(first_best(sizes))
+        weight, first, _ = filled.total
+        means = np.full(len(ranks), first / weight)
+        means[table.values] = filled.weights[:, 1] / filled.weights[:, 0]
+        ranks[np.argsort(means, kind="stable")] = np.arange(len(ranks))
+    return Overall(typical, ranks)
+
+
+def overall_by_attribute(
+    tables: Mapping[int, CountTable], schema: Schema
+) -> dict[int, Overall]:
+    """Return what the root's tables say, by the attributes' places."""
+    return {
+        place: overall_of(table, schema.attributes[place])
+        for place, table in tables.items()
+    }

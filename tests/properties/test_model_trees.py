@@ -1,0 +1,100 @@
+"""Model trees against a twin in plain loops, and what must hold of all of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests import naive_m5
+
+from spinney.growing import grow_model
+from spinney.model import Fingerprint
+from spinney.predict import flatten
+from spinney.recipe import RECIPES
+from spinney.schema import Attribute, Schema, Target
+from spinney.sources.memory import MemorySource
+
+M5 = RECIPES["m5"]
+SIZES = (0, 4, 0)
+KINDS = ["numeric", "nominal", "numeric"]
+SCHEMA = Schema(
+    (
+        Attribute("a", "numeric"),
+        Attribute("b", "nominal", ("p", "q", "r", "s")),
+        Attribute("c", "numeric"),
+    ),
+    Target("y", origin=0.0),
+)
+
+
+@st.composite
+def rows(draw, *, missing=False):
+    """Draw rows whose target is nearly linear in parts, with some noise."""
+    seed = draw(st.integers(0, 2**32 - 1))
+    generator = np.random.default_rng(seed)
+    n = draw(st.integers(5, 40))
+    a, c = generator.integers(0, 12, n) * 1.0, generator.normal(size=n).round(2)
+    b = generator.integers(0, draw(st.integers(1, 4)), n)
+    y = np.where(a > 5, 3 * a - 10 * (b == 1), 20 - 2 * c)
+    y = (y + generator.normal(size=n) * draw(st.sampled_from([0.1, 2.0, 8.0]))).round(3)
+    w = generator.integers(1, 4, n) * 1.0 if draw(st.booleans()) else np.ones(n)
+    columns = [a, b, c]
+    if missing:
+        a[generator.random(n) < 0.15] = np.nan
+        b[generator.random(n) < 0.15] = -1
+    return columns, y, w
+
+
+def grown(columns, y, w, recipe=M5):
+    source = MemorySource(SCHEMA, columns, classes=y, weights=w)
+    return grow_model(source, Fingerprint(len(y), 1.0, "", "0"), recipe=recipe).tree
+
+
+def plain(columns, y, w):
+    """Return rows for the twin; None where a cell is missing."""
+    lines = zip(*columns, strict=True)
+    cells = [
+        [None if np.isnan(a) else float(a), None if b < 0 else int(b), float(c)]
+        for a, b, c in lines
+    ]
+    return [(line, float(t), float(v)) for line, t, v in zip(cells, y, w, strict=True)]
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows(missing=True))
+def test_predictions_are_those_of_the_twin(drawn):
+    columns, y, w = drawn
+    tree = grown(columns, y, w)
+    known = naive_m5.filled(plain(columns, y, w), KINDS)
+    root = naive_m5.model_tree(known, KINDS, SIZES)
+    ours = flatten(tree).outputs(columns, len(y))[:, 0]
+    scale = float(np.abs(y).max())
+    for found, (cells, *_) in zip(ours, known, strict=True):
+        path = naive_m5.leaf_path(root, cells)
+        expected = naive_m5.smoothed(path, 15.0, cells)
+        assert found == pytest.approx(expected, rel=1e-5, abs=1e-5 * scale)
+
+
+def conditions(tree, node):
+    return tuple(tree.condition(step) for step in tree.path(node.number))
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows())
+def test_pruning_gives_a_subtree(drawn):
+    pruned = grown(*drawn)
+    whole = grown(*drawn, recipe=M5.changed(pruning="none"))
+    paths = {conditions(whole, node) for node in whole}
+    assert {conditions(pruned, node) for node in pruned} <= paths
+    assert pruned.n_leaves <= whole.n_leaves
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows(missing=True))
+def test_weights_are_repetitions(drawn):
+    columns, y, w = drawn
+    places = np.repeat(np.arange(len(y)), w.astype(int))
+    repeated = [column[places] for column in columns]
+    one = flatten(grown(columns, y, w)).outputs(columns, len(y))
+    other = flatten(grown(repeated, y[places], np.ones(len(places))))
+    found = other.outputs(columns, len(y))
+    np.testing.assert_allclose(one, found, rtol=1e-6, atol=1e-6 * np.abs(y).max())
