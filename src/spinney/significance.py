@@ -30,7 +30,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.tails import log_chi_square_tail, log_f_tail
@@ -91,6 +90,8 @@ def g_test(table: Tabular) -> Test:
     Since Σ o = Σ e, G = 2 Σ (o ln(o / e) − (o − e)) = 2 Σ e ((1 + d) ln(1 + d) − d)
     with d = (o − e) / e: no term is negative, and none cancels another.
     """
+    from scipy import special
+
     weights = _weights_of(table)
     expected, ratio, degrees = _against_independence(weights)
     terms = special.xlog1py(1 + ratio, ratio) - ratio

@@ -21,7 +21,6 @@ References
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special
 
 from spinney.counts import Floats
 
@@ -42,6 +41,8 @@ def log_chi_square_tail(statistic: Floats, degrees: Floats) -> Floats:
     >>> log_chi_square_tail(np.array([10.0, 20_000.0]), np.array([2.0, 2.0])).tolist()
     [-5.0, -10000.0]
     """
+    from scipy import special
+
     tested = (degrees > 0) & (statistic > 0)
     shape, place = (
         np.where(tested, degrees, 2.0) / 2,
@@ -64,6 +65,8 @@ def log_f_tail(statistic: Floats, between: Floats, within: Floats) -> Floats:
     >>> bool(np.isclose(tail[0], np.log(0.1)))
     True
     """
+    from scipy import special
+
     tested = (between > 0) & (within > 0) & (statistic > 0)
     second = np.where(tested, between, 2.0) / 2
     first = np.where(tested, within, 2.0) / 2
@@ -92,6 +95,8 @@ def _log_gamma_far(shape: Floats, place: Floats) -> Floats:
     Γ(a, x) = e^(−x) x^a / (b₀ + a₁ / (b₁ + a₂ / (b₂ + …))) with a_n = −n (n − a)
     and b_n = x + 2n + 1 − a.
     """
+    from scipy import special
+
     fraction = _fraction(
         place + 1 - shape,
         lambda n: (-n * (n - shape), place + 2 * n + 1 - shape),
@@ -105,6 +110,8 @@ def _log_beta_far(first: Floats, second: Floats, odds: Floats) -> Floats:
 
     I_x(a, b) = x^a (1 − x)^b / (a B(a, b)) / (1 + d₁ / (1 + d₂ / (1 + …))).
     """
+    from scipy import special
+
     place = 1 / (1 + odds)
 
     def coefficients(n: int) -> tuple[Floats, Floats]:

@@ -1,0 +1,92 @@
+"""A forest as the teacher: labels, and a tree that counts true rows."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spinney
+from spinney import ParameterError
+from spinney.learner import Options
+from spinney.lessons import Lesson
+from spinney.recipe import RECIPES
+from spinney.schema import Attribute, Schema, Target
+from spinney.teacher import smoothed_labels, smoothed_source
+from spinney.training import TrainingSet
+
+TABLES = Path(__file__).parents[1] / "tables"
+TAUGHT = RECIPES["cart"].changed(missing="branch", forest=0.5, min_samples_leaf=2)
+
+
+def training(numeric: bool = False) -> TrainingSet:
+    generator = np.random.default_rng(3)
+    x = generator.normal(size=60).round(2)
+    c = generator.integers(-1, 3, size=60)
+    noise = generator.random(60) < 0.15
+    classes = ((x > 0.2) ^ noise).astype(np.int64)
+    target = Target("y", origin=0.0) if numeric else Target("y", ("a", "b"))
+    schema = Schema(
+        (Attribute("x", "numeric"), Attribute("c", "nominal", ("p", "q", "r"))), target
+    )
+    labels = classes + x if numeric else classes
+    return TrainingSet(schema, (x, c), labels, None)
+
+
+def test_labels_are_shares_between_the_row_and_the_forest():
+    rows = training()
+    labels = smoothed_labels(rows, 0.5, 0)
+    assert labels.shape == (60, 2)
+    np.testing.assert_allclose(labels.sum(axis=1), 1)
+    own = labels[np.arange(60), rows.classes]
+    assert own.min() >= 0.5
+    assert own.min() < 0.9  # the forest doubts some labels
+    np.testing.assert_array_equal(labels, smoothed_labels(rows, 0.5, 0))
+    assert (smoothed_labels(rows, 0.0, 0) == np.eye(2)[rows.classes]).all()
+
+
+def test_a_smoothed_source_has_the_weight_of_its_rows():
+    rows = training()
+    labels = smoothed_labels(rows, 0.5, 0)
+    totals = smoothed_source(rows, labels).root()
+    assert totals.weight == pytest.approx(60)
+    np.testing.assert_allclose(totals.weights, labels.sum(axis=0))
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_the_tree_counts_the_rows_as_they_are(numeric):
+    rows = training(numeric)
+    tree = Lesson(rows, TAUGHT, Options()).grow()
+    assert len(tree) > 3
+    np.testing.assert_allclose(tree.root.weights, rows.source().root().weights)
+    for node in tree:
+        if not node.is_leaf:
+            below = sum(child.weights for child in tree.children(node))
+            np.testing.assert_allclose(below, node.weights, atol=1e-9)
+            merged = node.candidate.branches
+            np.testing.assert_allclose(
+                merged.weights.sum(axis=0), node.weights, atol=1e-9
+            )
+        else:
+            assert node.reason is not None
+
+
+def test_pruned_saved_and_loaded(tmp_path):
+    path = str(TABLES / "iris.csv")
+    model = spinney.grow(
+        path,
+        "class",
+        recipe=TAUGHT.changed(pruning="cost-complexity", rule="half-se", folds=5),
+    )
+    assert model.tree.n_leaves < 8
+    assert model.score(path) > 0.93
+    model.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    np.testing.assert_array_equal(loaded.predict_proba(path), model.predict_proba(path))
+    assert loaded.tree.root.weights.tolist() == [50, 50, 50]
+
+
+def test_rows_that_stay_away_are_asked_for():
+    with pytest.raises(ParameterError, match=r"forest=0\.5.*needs the rows"):
+        spinney.grow(str(TABLES / "iris.csv"), "class", recipe=TAUGHT, source="duckdb")
+    with pytest.raises(ParameterError, match="forest=2 must be"):
+        TAUGHT.changed(forest=2)
