@@ -13,6 +13,7 @@ PAGES = (
     "README.md",
     "docs/tables.md",
     "docs/growing.md",
+    "docs/pruning.md",
     "docs/buckets.md",
     "docs/model_trees.md",
     "docs/c45.md",

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from spinney._version import __version__
-from spinney.counts import Floats
 from spinney.declare import Declarations
 from spinney.errors import DataError, ParameterError, refuse_unknown, warn
 from spinney.files import OpenRelation, opened_relation, read_table, table_warnings
 from spinney.files.advice import identifier_warning, is_identifier
 from spinney.learner import grow_tree
+from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
@@ -28,8 +28,9 @@ from spinney.sources.sql_schema import (
     schema_of,
     target_column,
 )
-from spinney.table import Column, Table
+from spinney.table import Table
 from spinney.training import (
+    TrainingSet,
     as_target,
     check_classes,
     check_numbers,
@@ -37,10 +38,11 @@ from spinney.training import (
     check_target,
     check_texts,
     missing_classes,
+    row_weights,
     training_set,
 )
 
-__all__ = ["SOURCES", "grow_from", "grow_model", "row_weights"]
+__all__ = ["SOURCES", "grow_from", "grow_model"]
 
 SOURCES = ("memory", "duckdb")
 
@@ -50,19 +52,41 @@ def grow_model(
     fingerprint: Fingerprint,
     *,
     recipe: Recipe,
+    training: TrainingSet | None = None,
     **said: Any,
 ) -> Model:
     """Grow over a source, prune as the recipe says, and give leaves their models.
 
-    What is said beside the recipe is for ``options_of``.
+    What is said beside the recipe is for ``options_of``. ``training`` are the rows
+    of the source, where they are at hand.
     """
     options = options_of(source, recipe=recipe, **said)
-    tree = grow_tree(source, recipe, options)
+    if recipe.needs_rows:
+        if training is None:
+            raise _no_rows(recipe)
+        lesson = Lesson(training, recipe, options)
+        tree = lesson.grow()
+        if recipe.pruning == "cost-complexity":
+            result = lesson.pruned(tree)
+            tree = with_models(result.tree, source, recipe=recipe)
+            return Model(tree, recipe, fingerprint, tuple(result.steps))
+    else:
+        tree = grow_tree(source, recipe, options)
     tree, steps = pruned_after_growing(
         tree, source, recipe=recipe, class_weights=options.class_weights
     )
     tree = with_models(tree, source, recipe=recipe)
     return Model(tree, recipe, fingerprint, steps)
+
+
+def _no_rows(recipe: Recipe) -> ParameterError:
+    """Return the refusal of a recipe that looks at rows, where they stay away."""
+    what = "forest" if recipe.forest else "pruning"
+    return ParameterError(
+        f"{what}={getattr(recipe, what)!r} (recipe {recipe.name!r}) needs the rows, "
+        "and they stay in DuckDB: read them (source='memory'), or take "
+        "another recipe, such as 'c4.5'"
+    )
 
 
 def grow_from(
@@ -98,8 +122,14 @@ def grow_from(
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    rows, origin = _rows_in_memory(table, target, weight, declarations, recipe)
-    return grow_model(rows, origin, recipe=recipe, **options)
+    training = _rows_in_memory(table, target, weight, declarations, recipe)
+    return grow_model(
+        training.source(),
+        training.fingerprint(),
+        recipe=recipe,
+        training=training,
+        **options,
+    )
 
 
 def _counted_in_duckdb(data: Any, source: str | None, connection: Any) -> bool:
@@ -118,7 +148,7 @@ def _rows_in_memory(
     weight: str | None,
     declared: Declarations,
     recipe: Recipe,
-) -> tuple[Source, Fingerprint]:
+) -> TrainingSet:
     column = check_target(table, target)
     weights = None
     if weight is not None:
@@ -130,7 +160,7 @@ def _rows_in_memory(
     attributes = table.without((target, weight or ""))
     for warning in table_warnings(attributes, declared):
         warn(warning)
-    training = training_set(
+    return training_set(
         attributes,
         classes,
         classes=codes,
@@ -138,24 +168,6 @@ def _rows_in_memory(
         markers=declared.missing,
         from_zero=recipe.measure(numeric=classes.is_numeric).from_zero,
     )
-    return training.source(), training.fingerprint()
-
-
-def row_weights(column: Column) -> Floats:
-    """Return the cells of a weight column, or say why they cannot be weights."""
-    if column.kind != "numeric":
-        msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
-        raise DataError(msg)
-    odd = np.flatnonzero(~(column.cells >= 0))
-    if len(odd):
-        cell = column.cells[odd[0]]
-        found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
-        msg = (
-            f"weight {column.name!r} has {found} in row {odd[0] + 1}: weights must be "
-            "0 or greater"
-        )
-        raise DataError(msg)
-    return np.asarray(column.cells, dtype=np.float64)
 
 
 def _rows_in_duckdb(

@@ -1,6 +1,7 @@
 """A grown tree with all that a later reader needs: recipe, schema, origin."""
 
 from dataclasses import dataclass, field
+from math import nan
 
 from spinney.recipe import Recipe
 from spinney.schema import Schema
@@ -34,7 +35,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class PruneStep:
-    """One node examined: the tree, or the node, before and after a change.
+    """One node examined, and what changing it does.
 
     Parameters
     ----------
@@ -43,15 +44,20 @@ class PruneStep:
     condition : str
         The branch that leads to it.
     before, after : float
-        The accuracy of the whole tree on validation rows; in error-based pruning
-        the errors of the node, those of training rows where it is collapsed, else
-        the estimated ones. Where nothing was changed, ``after`` is what the best
-        change would have made of it. A row that a missing value divides counts
-        by its parts.
+        What the method goes by, named by ``measure``, without and with the change.
+        The change is that the node becomes a leaf; for ``"pre-pruning"``, which
+        comes from above, that it is split.
     pruned : bool
         Whether it became a leaf.
     action : str
         What error-based pruning did: "collapsed", "replaced", "raised" or "kept".
+    measure : str
+        What ``before`` and ``after`` are.
+    risk_before, risk_after : float
+        The training error of the whole tree without and with the change: the weight
+        of the rows in error, their cost, or the sum of squares. A row that a missing
+        value divides counts by its parts, while ``score`` asks for its one label.
+        NaN where the method keeps no such account.
     """
 
     node: int
@@ -60,6 +66,9 @@ class PruneStep:
     after: float
     pruned: bool
     action: str = ""
+    measure: str = field(default="", compare=False)
+    risk_before: float = field(default=nan, compare=False)
+    risk_after: float = field(default=nan, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,14 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the
 estimators add its conventions.
 """
 
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from spinney.cost_matrix import Costs
 from spinney.counts import Floats
 from spinney.errors import ParameterError, warn
 from spinney.explain import (
@@ -23,13 +26,13 @@ from spinney.files.model_file import save_model
 from spinney.model import Model
 from spinney.pessimistic import CONFIDENCE
 from spinney.predict import FlatTree, flatten
-from spinney.prune import PruneStep, pruned
+from spinney.prune import Sequence, Steps
+from spinney.pruning import forced_paths, prune_model
 from spinney.reading import read_by
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
 from spinney.rulesets.rows import is_grown_on, rows_of
 from spinney.table import Table, Value
-from spinney.training import check_target
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ class ReadableTree:
     """
 
     model_: Model
+    pruning_: Steps
+    sequence_: Sequence | None
 
     def __init__(self, model: Model) -> None:
         self._adopt(model)
@@ -71,11 +76,34 @@ class ReadableTree:
     # Predicting
 
     def read(
-        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str = "utf-8",
+        whole: bool = False,
+        weight: str | None = None,
     ) -> Table:
-        """Read a table as the model understands it: kinds, names, missing cells."""
-        schema, needed = self._grown().schema, self._flat.needed
-        return read_by(schema, needed, data, format=format, encoding=encoding)
+        """Read a table as the model understands it: kinds, names, missing cells.
+
+        Parameters
+        ----------
+        data : anything that ``read_table`` takes
+            The table.
+        format, encoding : str
+            Those of a file, where its suffix does not tell.
+        whole : bool
+            Whether all attributes of the model must be there, and not only those
+            that the tree asks about.
+        weight : str, optional
+            A column of weights to read too.
+        """
+        schema = self._grown().schema
+        needed = np.arange(len(schema.attributes)) if whole else self._flat.needed
+        also = () if weight is None else (weight,)
+        return read_by(
+            schema, needed, data, also=also, format=format, encoding=encoding
+        )
 
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict; columns are found by name."""
@@ -241,22 +269,105 @@ class ReadableTree:
 
     # Pruning and keeping
 
-    def _pruned(
-        self, method: str, validation: Any
-    ) -> tuple[Model, tuple[PruneStep, ...]]:
-        """Return the model pruned against a table, and the steps."""
-        model = self._grown()
-        table = self.read(validation)
-        target = model.schema.target
-        table = table.take(~check_target(table, target.name).missing)
-        result = pruned(
-            model.tree,
-            model.schema.encode(table, self._flat.needed),
-            classes=target.encode(table[target.name]),
+    def _growing_options(self) -> dict[str, Any]:
+        """Return what the tree was grown with beside its recipe, as far as known."""
+        return {"force": forced_paths(self.tree)}
+
+    def prune(
+        self,
+        method: str | None = None,
+        *,
+        validation: Any = None,
+        data: Any = None,
+        weight: str | None = None,
+        nodes: Iterable[int] | None = None,
+        alpha: float | None = None,
+        folds: int | None = None,
+        rule: str | None = None,
+        cost_matrix: Costs | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """Return a new model, pruned; this one stays as it is.
+
+        An option that a method does not use is refused.
+
+        Parameters
+        ----------
+        method : str, optional
+            ``"reduced-error"``, bottom-up against validation rows (default);
+            ``"pre-pruning"``, top-down against them, as if while growing;
+            ``"cost-complexity"``, by weakest links, at an alpha or at the one that
+            cross-validation chooses; ``"pessimistic"`` and ``"mdl"``, by the training
+            counts alone; ``"manual"``, the nodes that are named; ``"simplify"``,
+            sibling leaves that say the same. See :mod:`spinney.prune`.
+        validation : table with the target column, optional
+            The rows whose accuracy, cost or squared error decides.
+        data : table with the target column, optional
+            For ``"cost-complexity"`` without an alpha: the table that the model was
+            grown on, to be grown on in folds.
+        weight : str, optional
+            The column of row weights of ``validation`` or ``data``.
+        nodes : list of int, optional
+            For ``"manual"``, which is then the default: the nodes to cut.
+        alpha : float, optional
+            What a leaf costs, in the unit of the training risk. rpart's cp times the
+            risk of the root.
+        folds : int, optional
+            How many folds; 10 if not said.
+        rule : {"1-se", "minimum"}, optional
+            The smallest subtree within one standard error of the least
+            cross-validated risk (default), or that of the least.
+        cost_matrix : mapping of mappings or square array, optional
+            ``cost_matrix[label][true]``: what errors cost. That of the model, if it
+            was grown under one and none is given.
+        seed : int, optional
+            That of the folds; 0 if not said.
+
+        Returns
+        -------
+        model
+            Its ``pruning_`` lists what each step did to the error, and prints as a
+            table. ``sequence_`` is the table of the subtrees of
+            ``"cost-complexity"``, None for other methods.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> melons = {"texture": ["clear", "clear", "blurry", "blurry"],
+        ...           "density": [0.7, 0.3, 0.8, 0.2],
+        ...           "ripe": ["yes", "no", "no", "no"]}
+        >>> model = spinney.grow(melons, "ripe", recipe="cart").prune(nodes=[2])
+        >>> print(model)
+        ripe  (4: no 3 (75 %), yes 1 (25 %))
+        ├── texture = blurry → no  (2: no 2 (100 %))
+        └── texture = clear → yes  (2: no 1 (50 %), yes 1 (50 %))
+        >>> print(model.pruning_)
+        before, after: training risk; risk: on the training rows
+        node  before  after  risk  after          branch
+           2       0      1     0      1  pruned  texture = clear
+        """
+        options = {
+            "validation": validation,
+            "data": data,
+            "weight": weight,
+            "nodes": nodes,
+            "alpha": alpha,
+            "folds": folds,
+            "rule": rule,
+            "cost_matrix": cost_matrix,
+            "seed": seed,
+        }
+        found = prune_model(
+            self._grown(),
+            self.read,
             method=method,
+            options=options,
+            grown_with=self._growing_options(),
         )
-        new = Model(result.tree, model.recipe, model.fingerprint, result.steps)
-        return new, result.steps
+        new = copy(self)
+        new._adopt(found.model)
+        new.pruning_, new.sequence_ = found.steps, found.sequence
+        return new
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Save the model to a file; :func:`spinney.load` reads it back."""

@@ -27,7 +27,17 @@ STEPS = 1000
 
 _NAMED = {
     "thresholds": ("midpoint", "observed"),
-    "pruning": ("none", "collapse", "error-based", "adjusted-error"),
+    "pruning": (
+        "none",
+        "collapse",
+        "error-based",
+        "cost-complexity",
+        "pessimistic",
+        "mdl",
+        "simplify",
+        "adjusted-error",
+    ),
+    "rule": ("1-se", "half-se", "minimum"),
     "leaves": ("mean", "linear"),
     "probability": ("frequency", "laplace", "m-estimate"),
 }
@@ -101,12 +111,23 @@ class Recipe:
     thresholds : {"midpoint", "observed"}
         Whether a threshold is the midpoint of its neighbours, or the greatest value
         of the whole training table that is not above it (C4.5).
-    pruning : {"none", "collapse", "error-based", "adjusted-error"}
+    pruning : {"none", "collapse", "error-based", "cost-complexity", "pessimistic", \
+"mdl", "simplify", "adjusted-error"}
         What is done to the grown tree: nothing; subtrees that make no fewer training
         errors than a leaf become one; that, and C4.5's pruning by the errors to be
-        expected. See :mod:`spinney.prune`. Both only where the target has classes.
-        Only where it is a number: M5's comparison of each node with the branches
-        below it, by errors that grow with the number of terms.
+        expected; CART's by weakest links, cross-validated; and others, see
+        :mod:`spinney.prune`. Of these, numbers know "cost-complexity" and "simplify"
+        only, and are left as they are by the others. For numbers alone there is
+        M5's "adjusted-error": each node against the branches below it, by errors
+        that grow with the number of terms.
+    folds, rule : int, {"1-se", "half-se", "minimum"}
+        For "cost-complexity": how many folds, and how far from the least risk, in
+        standard errors, a smaller tree may be.
+    forest : float
+        The share of a forest's guesses in the labels that the tree grows on; see
+        :mod:`spinney.teacher`.
+    seed : int
+        Of the folds and of the forest.
     confidence : float
         The confidence level of error-based pruning, at most 0.5; less prunes more.
     raising : bool
@@ -163,6 +184,10 @@ class Recipe:
     raising: bool = True
     probability: str = "frequency"
     m: float = 2.0
+    folds: int = 10
+    rule: str = "1-se"
+    forest: float = 0.0
+    seed: int = 0
     min_branch_share: float = 0.0
     min_deviation: float = 0.0
     leaves: str = "mean"
@@ -190,6 +215,9 @@ class Recipe:
         _check_whole("max_leaves", self.max_leaves, least=1)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             _check_number(name, getattr(self, name))
+        _check_whole("folds", self.folds, least=2)
+        _check_whole("seed", self.seed, least=0)
+        _check_number("forest", self.forest, most=1.0)
         for name in ("min_step", "m", "smoothing"):
             _check_number(name, getattr(self, name))
         for name in ("min_weight_fraction_leaf", "confidence", "min_branch_share"):
@@ -205,6 +233,11 @@ class Recipe:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in known:
                 refuse_unknown(name, value, known)
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether growing asks for more than count tables can tell."""
+        return self.forest > 0 or self.pruning == "cost-complexity"
 
     @property
     def bucketing(self) -> str | None:

@@ -30,6 +30,7 @@ __all__ = [
     "check_total",
     "missing_classes",
     "origin_of",
+    "row_weights",
     "training_set",
 ]
 
@@ -54,6 +55,22 @@ class TrainingSet:
         """The weight of all rows."""
         rows = len(self.classes)
         return float(rows if self.weights is None else self.weights.sum())
+
+    @property
+    def own_weights(self) -> Floats:
+        """The weight of each row."""
+        if self.weights is None:
+            return np.ones(len(self.classes))
+        return self.weights
+
+    def taken(self, rows: "NDArray[Any] | slice") -> "TrainingSet":
+        """Return some of the rows (a mask, positions or a slice)."""
+        return replace(
+            self,
+            columns=tuple(cells[rows] for cells in self.columns),
+            classes=self.classes[rows],
+            weights=None if self.weights is None else self.weights[rows],
+        )
 
     def source(self) -> MemorySource:
         """Return the rows as a source in memory."""
@@ -225,6 +242,23 @@ def missing_classes(target: str, absent: int, n_rows: int) -> str:
     return (
         f"target {target!r}: {absent} of {n_rows} rows have no class and are left out"
     )
+
+
+def row_weights(column: Column) -> Floats:
+    """Return the cells of a weight column, or say why they cannot be weights."""
+    if column.kind != "numeric":
+        msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
+        raise DataError(msg)
+    odd = np.flatnonzero(~(column.cells >= 0))
+    if len(odd):
+        cell = column.cells[odd[0]]
+        found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
+        msg = (
+            f"weight {column.name!r} has {found} in row {odd[0] + 1}: weights must be "
+            "0 or greater"
+        )
+        raise DataError(msg)
+    return np.asarray(column.cells, dtype=np.float64)
 
 
 def check_target(table: Table, target: str) -> Column:

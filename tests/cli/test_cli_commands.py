@@ -11,7 +11,7 @@ from spinney.export.json import from_json, to_json
 from spinney.files.model_file import load_model
 from spinney.files.model_header import FORMAT_VERSION
 
-COMMANDS = ("grow", "show", "rules", "explain", "predict", "info")
+COMMANDS = ("grow", "show", "rules", "explain", "prune", "predict", "info")
 
 
 def lines_of(text):

@@ -41,8 +41,20 @@ EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
 class _Commands(click.Group):
     """Loads a command when it is called, so that --help needs nothing heavy."""
 
-    names = ("grow", "show", "rules", "explain", "predict", "evaluate", "info")
-    homes: ClassVar = {"evaluate": "spinney.cli.evaluating"}
+    names = (
+        "grow",
+        "show",
+        "rules",
+        "explain",
+        "prune",
+        "predict",
+        "evaluate",
+        "info",
+    )
+    homes: ClassVar = {
+        "evaluate": "spinney.cli.evaluating",
+        "prune": "spinney.cli.pruning",
+    }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.names)
@@ -71,6 +83,7 @@ class _Commands(click.Group):
 Examples:
   spinney grow melons.csv --target ripe -o melons.spinney
   spinney rules melons.spinney
+  spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
   spinney evaluate melons.csv --target ripe --folds 5
 

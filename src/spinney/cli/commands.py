@@ -11,6 +11,7 @@ from spinney.cli.options import (
     examples,
     file_options,
     json_option,
+    load_readable,
     numbers_of,
     output_options,
     reading_options,
@@ -30,16 +31,6 @@ if TYPE_CHECKING:
     from spinney.readable import ReadableTree
 
 __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
-
-
-def _load(path: str) -> "ReadableTree":
-    from spinney.files.model_file import load_model
-    from spinney.readable import ReadableTree
-
-    if path == "-":
-        msg = "a model is not read from standard input: name its file"
-        raise ParameterError(msg)
-    return ReadableTree(load_model(path))
 
 
 @click.command(
@@ -62,8 +53,8 @@ def _load(path: str) -> "ReadableTree":
 @click.option(
     "--criterion",
     help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or hellinger; "
-    "of two branches c_sep or twoing; for a number squared_error, variance, f or "
-    "poisson.",
+    "of two branches c_sep or twoing; for a number squared_error, variance, sdr, "
+    "variance_root, f or poisson.",
 )
 @click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
 @click.option(
@@ -107,8 +98,14 @@ def _load(path: str) -> "ReadableTree":
 @click.option("--min-step", type=float, help="Least distance that a threshold parts.")
 @click.option("--thresholds", help="midpoint or observed.")
 @click.option(
-    "--pruning", help="none, collapse, error-based; of numbers: adjusted-error."
+    "--pruning",
+    help="none, collapse, error-based, cost-complexity, pessimistic, mdl or simplify; "
+    "of numbers adjusted-error.",
 )
+@click.option("--folds", type=int, help="Of cost-complexity pruning.")
+@click.option("--rule", help="Of cost-complexity pruning: 1-se, half-se or minimum.")
+@click.option("--forest", type=float, help="Share of a forest in the labels.")
+@click.option("--seed", type=int, help="Of the folds and the forest.")
 @click.option("--confidence", type=float, help="Of error-based pruning, such as 0.25.")
 @click.option(
     "--raising/--no-raising",
@@ -252,7 +249,7 @@ def show(model: str, depth: int | None, *, ascii_: bool, json_: bool) -> None:
     if json_ and depth is not None:
         msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
         raise ParameterError(msg)
-    _show(_load(model), max_depth=depth, ascii_=ascii_, json_=json_)
+    _show(load_readable(model), max_depth=depth, ascii_=ascii_, json_=json_)
 
 
 @click.command(
@@ -287,7 +284,7 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
 
     plain, output, force = options["ascii_"], options["output"], options["force"]
     check_output(output, force=force)
-    loaded = _load(model)
+    loaded = load_readable(model)
     if simplify is None:
         check_alone(options)
         found: Any = loaded.rules()
@@ -328,7 +325,7 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
     if row is None and number is not None:
         msg = f"--row-number {number} says nothing alone: name its table by --row"
         raise ParameterError(msg)
-    loaded = _load(model)
+    loaded = load_readable(model)
     if row is None:
         found = loaded.explain(node=0 if node is None else node)
     else:
@@ -375,7 +372,7 @@ def predict(model: str, data: str, **options: Any) -> None:
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
-    loaded = _load(model)
+    loaded = load_readable(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
     for name, values in loaded.unseen(table).items():
         warn(unseen_warning(name, values))
@@ -407,7 +404,7 @@ def info(model: str | None, *, json_: bool) -> None:
     """Print what MODEL is and what it was grown on; without it, the versions here."""
     from spinney.cli.information import about_installation, about_model, as_lines
 
-    facts = about_installation() if model is None else about_model(_load(model))
+    facts = about_installation() if model is None else about_model(load_readable(model))
     if json_:
         write_data(as_json("info", facts))
     else:

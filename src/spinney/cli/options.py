@@ -4,12 +4,15 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from spinney.cli.output import STANDARD_OUTPUT
 from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.readable import ReadableTree
 
 __all__ = [
     "check_output",
@@ -18,6 +21,7 @@ __all__ = [
     "file_options",
     "in_shell_words",
     "json_option",
+    "load_readable",
     "numbers_of",
     "output_options",
     "reading_options",
@@ -36,11 +40,14 @@ OPTION_NAMES = {
     "sizes": "--size",
     "recipes": "--recipe",
     "cost_matrix": "--costs",
+    "nodes": "--node",
 }
 SAME_NAMES = {
+    "alpha",
     "class_weight",
     "confidence",
     "criterion",
+    "data",
     "encoding",
     "folds",
     "format",
@@ -60,16 +67,31 @@ SAME_NAMES = {
     "min_samples_split",
     "min_step",
     "min_weight_fraction_leaf",
+    "method",
     "node",
     "ordinal",
     "probability",
     "pruning",
     "recipe",
     "repeats",
+    "rule",
     "seed",
     "source",
     "thresholds",
+    "validation",
+    "weight",
 }
+
+
+def load_readable(path: str) -> "ReadableTree":
+    """Load the model that a command is given."""
+    from spinney.files.model_file import load_model
+    from spinney.readable import ReadableTree
+
+    if path == "-":
+        msg = "a model is not read from standard input: name its file"
+        raise ParameterError(msg)
+    return ReadableTree(load_model(path))
 
 
 def _all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:

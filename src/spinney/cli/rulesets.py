@@ -25,8 +25,8 @@ def simplified(
     model: "ReadableTree", data: str, options: Mapping[str, Any]
 ) -> "RuleSet":
     """Return the rule set of a model over the table that it was grown on."""
-    from spinney.growing import row_weights
     from spinney.reading import read_by
+    from spinney.training import row_weights
 
     given, weight = options["confidence"], options["weight"]
     confidence = check_confidence(CONFIDENCE if given is None else given)

@@ -69,7 +69,7 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         The classes.
     model_ : Model
         The tree with its recipe and origin; :attr:`tree` is short for its tree.
-    pruning_ : tuple of PruneStep
+    pruning_ : sequence of PruneStep
         What pruning did, in the order in which it was done.
 
     Examples
@@ -117,6 +117,10 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         raising: bool | None = None,
         probability: str | None = None,
         m: float | None = None,
+        folds: int | None = None,
+        rule: str | None = None,
+        forest: float | None = None,
+        seed: int | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
         priors: Mapping[Value, float] | None = None,
         cost_matrix: Costs | None = None,
@@ -153,6 +157,10 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         self.raising = raising
         self.probability = probability
         self.m = m
+        self.folds = folds
+        self.rule = rule
+        self.forest = forest
+        self.seed = seed
         self.class_weight = class_weight
         self.priors = priors
         self.cost_matrix = cost_matrix

@@ -1,8 +1,7 @@
-"""What the scikit-learn classes share: fitting, reading, pruning."""
+"""What the scikit-learn classes share: fitting and reading."""
 
 import os
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from spinney.counts import Floats
 from spinney.files import read_table
 from spinney.growing import grow_model
 from spinney.model import Model
+from spinney.prune import Steps
 from spinney.readable import ReadableTree
 from spinney.recipe import SETTINGS, Recipe, recipe_named
 from spinney.schema import Target
@@ -87,10 +87,11 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
             training.source(),
             training.fingerprint(),
             recipe=recipe,
+            training=training,
             **self._options(),
         )
         self._adopt(model)
-        self.pruning_ = model.steps
+        self.pruning_ = Steps(model.steps)
 
     def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
         """Return the target that y is, and each row's class or number."""
@@ -120,7 +121,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         """Take a model that reads tables by the names of columns."""
         self._by_name = True
         self._adopt(model)
-        self.pruning_ = model.steps
+        self.pruning_ = Steps(model.steps)
         return self
 
     # Reading tables
@@ -168,7 +169,7 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
             return validate_data(self, X, y=y, **settings)[0]
         return validate_data(self, X, reset=False, **settings)
 
-    # Reading and pruning
+    # Reading
 
     def get_depth(self) -> int:
         """Return the height of the tree."""
@@ -183,27 +184,10 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         """What each attribute gained, as shares: ``tree.importances``."""
         return self.tree.importances
 
-    def prune(self, method: str = "reduced-error", *, validation: Any) -> Self:
-        """Return a new model, pruned against a validation table.
-
-        Parameters
-        ----------
-        method : {"reduced-error", "pre-pruning"}
-            Bottom-up on the finished tree, or top-down as if while growing; see
-            :mod:`spinney.prune`.
-        validation : table with the target column
-            The rows whose accuracy decides.
-
-        Returns
-        -------
-        model
-            Its ``pruning_`` lists what each step did to the accuracy.
-        """
-        model, steps = self._pruned(method, validation)
-        new = copy(self)
-        new._adopt(model)
-        new.pruning_ = steps
-        return new
+    def _growing_options(self) -> dict[str, Any]:
+        own = {"ties": self.ties, "force": self.force}
+        known = {name: value for name, value in own.items() if value is not None}
+        return {**super()._growing_options(), **known}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,6 @@ from spinney.counts import Floats
 from spinney.declare import Declarations
 from spinney.errors import DataError, warn
 from spinney.files import read_table, table_warnings
-from spinney.growing import row_weights
 from spinney.table import Cells, Column, Table, Value, level_order
 from spinney.training import (
     as_target,
@@ -18,6 +17,7 @@ from spinney.training import (
     check_numbers,
     check_roles,
     check_target,
+    row_weights,
 )
 
 __all__ = ["EvaluationRows", "codes_of", "rows_of"]

@@ -1,34 +1,106 @@
-"""Pruning: from a tree to a smaller one, with a record of every step."""
+"""Pruning: from a tree to a smaller one, with a record of every step.
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+Each method is a pure function of a finished tree, in a file of its own; ``METHODS``
+says what it needs besides.
+"""
 
-from numpy.typing import NDArray
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from spinney.counts import Floats
-from spinney.errors import refuse_unknown
-from spinney.model import PruneStep
+from spinney.errors import ParameterError, refuse_unknown
+from spinney.prune.cost_complexity import TrainingRows, cost_complexity
 from spinney.prune.error_based import collapsed, error_based
+from spinney.prune.folds import folds_of
+from spinney.prune.manual import manual
+from spinney.prune.mdl import mdl
+from spinney.prune.pessimistic import pessimistic
 from spinney.prune.pre_pruning import pre_pruning
+from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.reduced_error import reduced_error
-from spinney.prune.validation import validate
+from spinney.prune.sequence import RULES, Sequence, Subtree
+from spinney.prune.simplify import simplify
+from spinney.prune.validation import Validation, validate
 from spinney.recipe import Recipe
 from spinney.sources.base import Source
 from spinney.tree import Tree
 
-__all__ = ["METHODS", "PruneStep", "Pruned", "pruned", "pruned_after_growing"]
+__all__ = [
+    "METHODS",
+    "RULES",
+    "Method",
+    "PruneStep",
+    "Pruned",
+    "Sequence",
+    "Steps",
+    "Subtree",
+    "TrainingRows",
+    "Validation",
+    "cost_complexity",
+    "folds_of",
+    "method_named",
+    "pruned",
+    "pruned_after_growing",
+    "validate",
+]
 
-METHODS = {"reduced-error": reduced_error, "pre-pruning": pre_pruning}
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to prune, as data.
+
+    Parameters
+    ----------
+    name : str
+        What users call it.
+    function : callable
+        From a tree and the options below to a :class:`Pruned`.
+    needs : tuple of str
+        The options without which it cannot work; of names joined by "|" one.
+    takes : tuple of str
+        Further options.
+    numeric : bool
+        Whether it works where the target is a number.
+    """
+
+    name: str
+    function: Callable[..., Pruned]
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    numeric: bool = True
+
+    @property
+    def options(self) -> frozenset[str]:
+        """All options that it knows."""
+        needed = (name for names in self.needs for name in names.split("|"))
+        return frozenset((*needed, *self.takes))
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            "reduced-error", reduced_error, ("validation",), ("weight", "cost_matrix")
+        ),
+        Method("pre-pruning", pre_pruning, ("validation",), ("weight", "cost_matrix")),
+        Method(
+            "cost-complexity",
+            cost_complexity,
+            ("alpha|data",),
+            ("weight", "folds", "rule", "seed", "cost_matrix"),
+        ),
+        Method("pessimistic", pessimistic, numeric=False),
+        Method("mdl", mdl, numeric=False),
+        Method("manual", manual, ("nodes",), ("cost_matrix",)),
+        Method("simplify", simplify, (), ("cost_matrix",)),
+    )
+}
+
 
 # By what recipes call them: methods that need no rows but those of the tree.
 AFTER_GROWING = {"collapse": collapsed, "error-based": error_based}
-
-
-class Pruned(NamedTuple):
-    """The smaller tree and the steps that led to it."""
-
-    tree: Tree
-    steps: tuple[PruneStep, ...]
+BY_ITSELF = ("pessimistic", "mdl", "simplify")
 
 
 def pruned_after_growing(
@@ -37,25 +109,39 @@ def pruned_after_growing(
     *,
     recipe: Recipe,
     class_weights: Floats | None = None,
-) -> Pruned:
+) -> tuple[Tree, tuple[PruneStep, ...]]:
     """Prune a tree as its recipe says, by the rows that it was grown on.
 
     Errors are those of classes: a tree that predicts numbers stays as it is.
     """
-    if recipe.pruning == "none" or tree.schema.target.is_numeric:
-        return Pruned(tree, ())
+    numeric = tree.schema.target.is_numeric
+    if recipe.pruning in BY_ITSELF:
+        if numeric and not METHODS[recipe.pruning].numeric:
+            return tree, ()
+        result = pruned(tree, recipe.pruning)
+        return result.tree, tuple(result.steps)
+    if recipe.pruning not in AFTER_GROWING or numeric:
+        return tree, ()
     prune = AFTER_GROWING[recipe.pruning]
-    return Pruned(*prune(tree, source, recipe=recipe, class_weights=class_weights))
+    return prune(tree, source, recipe=recipe, class_weights=class_weights)
 
 
-def pruned(
-    tree: Tree,
-    columns: Sequence[NDArray[Any]],
-    *,
-    classes: NDArray[Any],
-    method: str,
-) -> Pruned:
-    """Prune a tree against coded validation rows."""
-    if not isinstance(method, str) or method not in METHODS:
-        refuse_unknown("method", method, METHODS)
-    return Pruned(*METHODS[method](tree, validate(tree, columns, classes)))
+def method_named(name: object) -> Method:
+    """Return a method by name."""
+    if not isinstance(name, str) or name not in METHODS:
+        refuse_unknown("method", name, METHODS)
+    return METHODS[name]
+
+
+def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
+    """Prune a tree; ``options`` are those of the method's function."""
+    found = method_named(method)
+    target = tree.schema.target
+    if target.is_numeric and not found.numeric:
+        others = [name for name, other in METHODS.items() if other.numeric]
+        msg = (
+            f"method={method!r} counts errors, and {target.name!r} is a number: use "
+            f"{', '.join(map(repr, others))}"
+        )
+        raise ParameterError(msg)
+    return found.function(tree, **options)

@@ -18,7 +18,7 @@ from spinney.search import recount
 from spinney.sources.base import ROOT, Request, Source
 from spinney.tree import Candidate, Node, Reason, Tree
 
-__all__ = ["Draft", "Rows", "draft_of", "finished"]
+__all__ = ["Draft", "Rows", "draft_of", "finished", "recounted"]
 
 
 @dataclass(slots=True, eq=False)
@@ -151,6 +151,32 @@ class Rows:
                 self.n_places += 1
                 numbers[branch] = child.place = self.n_places
         self.source.partition(draft.place, draft.candidate.split, numbers, keep=keep)
+
+
+def recounted(
+    tree: Tree,
+    source: Source,
+    *,
+    recipe: Recipe,
+    class_weights: Floats | None = None,
+) -> Tree:
+    """Return a tree over other rows, or the same rows with other labels.
+
+    Leaves keep the reason that they had, unless they are pure or empty now.
+    """
+    totals = source.root()
+    scale = 1.0 if class_weights is None else class_weights
+    root = draft_of(tree)
+    here = replace(root, weights=totals.weights * scale, n_rows=int(totals.rows.sum()))
+    rows = Rows(tree, source, recipe, class_weights)
+    counted = finished(rows.moved(root, here), tree, recipe)
+    nodes = [
+        replace(node, reason=before.reason)
+        if node.reason is Reason.PRUNED and before.reason is not Reason.PURE
+        else node
+        for node, before in zip(counted, tree, strict=True)
+    ]
+    return Tree(tree.schema, tuple(nodes))
 
 
 def _shared_out(draft: Draft) -> list[Draft]:

@@ -183,6 +183,7 @@ class _Pruner:
                 float(after),
                 action in ("collapsed", "replaced"),
                 action,
+                measure="errors of the node",
             )
         )
 

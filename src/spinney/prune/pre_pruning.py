@@ -1,29 +1,32 @@
 """Pre-pruning: top-down, against a validation set.
 
-A split is made only if the tree with it labels more validation rows right than
-the tree without it. Which split a node would make does not depend on that, so
-the finished tree is walked from the root, and a node whose split does not help
-becomes a leaf before anything below it is looked at.
+A split is made only if the tree with it labels more validation rows right than the
+tree without it, or costs or errs less. Which split a node would make does not depend
+on that, so the finished tree is walked from the root, and a node whose split does not
+help becomes a leaf before anything below it is looked at.
 """
 
-from spinney.counts import TOLERANCE
+from spinney.counts import TOLERANCE, Floats
 from spinney.prune.cutting import cut
-from spinney.prune.validation import PruneStep, Validation
+from spinney.prune.record import Pruned, PruneStep, Steps
+from spinney.prune.risk import leaf_risks
+from spinney.prune.validation import Validation
 from spinney.tree import Node, Tree
 
 __all__ = ["pre_pruning"]
 
 
 def pre_pruning(
-    tree: Tree, validation: Validation
-) -> tuple[Tree, tuple[PruneStep, ...]]:
+    tree: Tree, *, validation: Validation, costs: Floats | None = None
+) -> Pruned:
     """Return the pruned tree and what each step did.
 
-    A step's ``before`` is the accuracy without the split, ``after`` with it, its
+    A step's ``before`` is the measure without the split, ``after`` with it, its
     children being leaves.
     """
-    right = validation.right
-    accuracy = right[0]
+    merits, scale, risks = validation.merit, validation.scale, leaf_risks(tree, costs)
+    merit, risk = float(merits[0]), float(risks[0])
+    margin = TOLERANCE * max(1.0, abs(merit))
     steps = []
     cuts: set[int] = set()
     level = [tree.root]
@@ -32,23 +35,26 @@ def pre_pruning(
         for node in level:
             if node.is_leaf:
                 continue
-            children = tree.children(node)
-            below = sum(right[child.number] for child in children)
-            split = accuracy - right[node.number] + below
-            helps = bool(split > accuracy + TOLERANCE)
+            places = list(node.children)
+            split = merit - float(merits[node.number]) + float(merits[places].sum())
+            split_risk = risk - float(risks[node.number]) + float(risks[places].sum())
+            helps = split > merit + margin
             steps.append(
                 PruneStep(
                     node.number,
                     tree.condition(node),
-                    float(accuracy / validation.n_rows),
-                    float(split / validation.n_rows),
+                    merit / scale,
+                    split / scale,
                     not helps,
+                    measure=validation.measure,
+                    risk_before=risk,
+                    risk_after=split_risk,
                 )
             )
             if helps:
-                accuracy = split
-                following.extend(children)
+                merit, risk = split, split_risk
+                following.extend(tree.children(node))
             else:
                 cuts.add(node.number)
         level = following
-    return cut(tree, cuts), tuple(steps)
+    return Pruned(cut(tree, cuts), Steps(steps))

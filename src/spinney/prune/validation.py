@@ -1,4 +1,4 @@
-"""Validation rows at the nodes of a tree, and the record of pruning by them."""
+"""Validation rows at the nodes of a tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,37 +9,113 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats
 from spinney.errors import DataError
-from spinney.model import PruneStep
-from spinney.predict import flatten
+from spinney.predict import Entries, flatten
+from spinney.prune.risk import costs_of
 from spinney.tree import Tree
 
-__all__ = ["PruneStep", "Validation", "validate"]
+__all__ = ["Judge", "Validation", "validate"]
+
+
+class Judge:
+    """What the label or number of a node costs for a row: 1, a cost, or a square.
+
+    A row of a class that the tree does not know is never right; under costs it costs
+    as much as the dearest error of its label.
+    """
+
+    def __init__(
+        self, tree: Tree, targets: NDArray[Any], costs: Floats | None = None
+    ) -> None:
+        self._targets = np.asarray(targets)
+        self._numeric = tree.schema.target.is_numeric
+        matrix = costs_of(tree.schema.target, costs)
+        if self._numeric:
+            self._said = np.array([node.value for node in tree])
+            return
+        self._said = np.array([node.label for node in tree])
+        if matrix is None:
+            matrix = 1.0 - np.eye(tree.schema.n_classes)
+        # One more column: class -1 is the last.
+        self._costs = np.column_stack([matrix, matrix.max(axis=1)])
+
+    def losses(self, entries: Entries) -> Floats:
+        """Return the loss of each entry, its whole row at its node."""
+        said, true = self._said[entries.nodes], self._targets[entries.rows]
+        if self._numeric:
+            return np.asarray((said - true) ** 2)
+        return np.asarray(self._costs[said, true])
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """For each node, the weight of validation rows it would label right, as a leaf.
+    """For each node, the loss of the validation rows that come to it, as a leaf.
 
     A row that a missing value divides counts at each node with its part.
+
+    Parameters
+    ----------
+    loss : array
+        The weight of the rows that a node labels wrong, what they cost, or the sum
+        of their squared errors.
+    arriving : array
+        The weight of the rows that come to each node.
+    measure : {"accuracy", "cost", "mean squared error"}
+        What the loss becomes in the record of steps.
     """
 
-    right: Floats
-    n_rows: int
+    loss: Floats
+    arriving: Floats
+    measure: str
+
+    @property
+    def merit(self) -> Floats:
+        """What is to be raised: the weight labelled right, or a loss with a minus."""
+        right = self.arriving - self.loss
+        return right if self.measure == "accuracy" else -self.loss
+
+    @property
+    def scale(self) -> float:
+        """What turns a merit of the whole tree into the measure."""
+        weight = float(self.arriving[0])
+        return weight if self.measure == "accuracy" else -weight
 
 
 def validate(
-    tree: Tree, columns: Sequence[NDArray[Any]], classes: NDArray[Any]
+    tree: Tree,
+    columns: Sequence[NDArray[Any]],
+    targets: NDArray[Any],
+    *,
+    weights: Floats | None = None,
+    costs: Floats | None = None,
 ) -> Validation:
-    """Send validation rows down a tree; a row of an unknown class is never right."""
-    n_rows = len(classes)
-    if not n_rows:
+    """Send coded validation rows down a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    columns : sequence of arrays
+        One an attribute, as ``Schema.encode`` gives them.
+    targets : array
+        Class codes, -1 for a class that is unknown; or numbers.
+    weights : array, optional
+        The weight of each row.
+    costs : array, optional
+        ``costs[label][true]``; the tree's own if not given.
+    """
+    n_rows = len(targets)
+    own = np.ones(n_rows) if weights is None else weights
+    if not own.sum() > 0:
         msg = "the validation table has no rows: pruning needs some"
         raise DataError(msg)
-    labels = np.array([node.label for node in tree])
-    right = np.zeros(len(tree))
+    judge = Judge(tree, targets, costs)
+    loss, arriving = np.zeros(len(tree)), np.zeros(len(tree))
     for entries in flatten(tree).visits(columns, n_rows):
-        hit = labels[entries.nodes] == np.asarray(classes)[entries.rows]
-        right += np.bincount(
-            entries.nodes, np.where(hit, entries.weights, 0.0), minlength=len(tree)
-        )
-    return Validation(right, n_rows)
+        parts = entries.weights * own[entries.rows]
+        lost = np.bincount(entries.nodes, parts * judge.losses(entries), len(tree))
+        loss += lost
+        arriving += np.bincount(entries.nodes, parts, len(tree))
+    numeric = tree.schema.target.is_numeric
+    plain = costs_of(tree.schema.target, costs) is None
+    of_classes = "accuracy" if plain else "cost"
+    return Validation(loss, arriving, "mean squared error" if numeric else of_classes)

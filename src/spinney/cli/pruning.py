@@ -1,0 +1,138 @@
+"""The command that prunes."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney.cli.options import (
+    check_output,
+    examples,
+    file_options,
+    load_readable,
+    output_options,
+    text_options,
+)
+from spinney.cli.output import (
+    STANDARD_OUTPUT,
+    as_json,
+    say,
+    write_data,
+    write_text,
+)
+from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.readable import ReadableTree
+
+__all__ = ["prune"]
+
+
+@click.command(
+    epilog=examples(
+        "spinney prune melons.spinney --validation more.csv -o smaller.spinney",
+        "spinney prune melons.spinney --method cost-complexity --data melons.csv",
+        "spinney prune melons.spinney --method cost-complexity --alpha 1.5",
+        "spinney prune melons.spinney --method mdl --json",
+        "spinney prune melons.spinney --node 3 --node 7 -o smaller.spinney",
+    )
+)
+@click.argument("model")
+@click.option(
+    "--method",
+    help="reduced-error (default), pre-pruning, cost-complexity, pessimistic, mdl, "
+    "manual (default with --node) or simplify.",
+)
+@click.option("--validation", metavar="TABLE", help="The rows whose error decides.")
+@click.option(
+    "--data", metavar="TABLE", help="The training table, to choose an alpha by folds."
+)
+@click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights of that table."
+)
+@click.option(
+    "--node", type=int, multiple=True, help="Cut this node by hand. Repeatable."
+)
+@click.option("--alpha", type=float, help="What a leaf costs, in training errors.")
+@click.option("--folds", type=int, help="How many folds, 10 if not said.")
+@click.option("--rule", help="1-se (default) or minimum.")
+@click.option("--seed", type=int, help="That of the folds, 0 if not said.")
+@file_options
+@output_options
+@text_options
+def prune(model: str, **options: Any) -> None:
+    """Prune MODEL, and say what each step did to the error."""
+    output, force = options["output"], options["force"]
+    if output == STANDARD_OUTPUT:
+        msg = "-o '-': a model does not go to standard output: name a file, or --json"
+        raise ParameterError(msg)
+    check_output(output, force=force)
+    loaded = load_readable(model)
+    smaller = loaded.prune(
+        options["method"],
+        validation=_table(loaded, options, "validation", whole=False),
+        data=_table(loaded, options, "data", whole=True),
+        nodes=options["node"] or None,
+        weight=options["weight"],
+        alpha=options["alpha"],
+        folds=options["folds"],
+        rule=options["rule"],
+        seed=options["seed"],
+    )
+    if output is not None:
+        from spinney.files.model_file import save_model
+
+        save_model(smaller.model_, output, force=force)
+        say(f"saved to {output}")
+    if options["json_"]:
+        facts = _facts(loaded, smaller)
+        write_data(as_json("prune", facts, ascii_only=options["ascii_"]))
+    else:
+        write_text(
+            lambda plain: _report(loaded, smaller, ascii_only=plain),
+            ascii_only=options["ascii_"],
+        )
+
+
+def _table(
+    model: "ReadableTree", options: dict[str, Any], name: str, *, whole: bool
+) -> Any:
+    """Return the table that an option names, if it does."""
+    if options[name] is None:
+        return None
+    return model.read(
+        options[name],
+        format=options["format_"],
+        encoding=options["encoding"],
+        whole=whole,
+        weight=options["weight"],
+    )
+
+
+def _facts(before: "ReadableTree", after: "ReadableTree") -> dict[str, Any]:
+    sequence = after.sequence_
+    return {
+        "leaves": {"before": before.tree.n_leaves, "after": after.tree.n_leaves},
+        "training_risk": {"before": _risk(before), "after": _risk(after)},
+        "steps": after.pruning_.as_dicts(),
+        **({} if sequence is None else {"sequence": sequence.as_dicts()}),
+    }
+
+
+def _risk(model: "ReadableTree") -> float:
+    """Return the training risk of a tree: rows in error, or squares."""
+    from spinney.prune.risk import below, leaf_risks
+
+    return float(below(model.tree, leaf_risks(model.tree))[0])
+
+
+def _report(before: "ReadableTree", after: "ReadableTree", *, ascii_only: bool) -> str:
+    from spinney.wording import weight_text
+
+    parts = [after.pruning_.text(ascii_only=ascii_only)]
+    if after.sequence_ is not None:
+        parts.append(str(after.sequence_))
+    parts.append(
+        f"leaves: {before.tree.n_leaves}, now {after.tree.n_leaves}\n"
+        f"training risk: {weight_text(_risk(before))}, now {weight_text(_risk(after))}"
+    )
+    return "\n\n".join(parts)

@@ -1,0 +1,93 @@
+"""Growing on rows at hand: with a forest as the teacher, and again on some of them.
+
+A tree that a forest taught is grown on smoothed labels and then counted again on the
+true ones: every number that it shows is of rows as they are.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from spinney.counts import Floats
+from spinney.errors import ParameterError, SpinneyWarning
+from spinney.learner import Options, grow_tree
+from spinney.prune import Pruned, TrainingRows, cost_complexity, folds_of
+from spinney.prune.drafts import recounted
+from spinney.recipe import Recipe
+from spinney.teacher import smoothed_labels, smoothed_source
+from spinney.training import TrainingSet
+from spinney.tree import Tree
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Lesson"]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Rows, and how a tree is grown on them."""
+
+    training: TrainingSet
+    recipe: Recipe
+    options: Options
+
+    @cached_property
+    def labels(self) -> Floats | None:
+        """The labels of all rows as a forest smooths them, if there is one."""
+        if not self.recipe.forest:
+            return None
+        return smoothed_labels(self.training, self.recipe.forest, self.recipe.seed)
+
+    def grow(self, mask: "NDArray[np.bool_] | None" = None) -> Tree:
+        """Return the unpruned tree of all rows, or of some."""
+        rows = slice(None) if mask is None else mask
+        training = self.training.taken(rows)
+        source = training.source()
+        if self.labels is None:
+            return grow_tree(source, self.recipe, self.options)
+        taught = smoothed_source(training, self.labels[rows])
+        tree = grow_tree(taught, self.recipe, self.options)
+        scale = self.options.class_weights
+        return recounted(tree, source, recipe=self.recipe, class_weights=scale)
+
+    def regrow(self, mask: "NDArray[np.bool_]") -> Tree:
+        """Return the tree of some rows, where what was forced may not be possible."""
+        with warnings.catch_warnings():
+            # On fewer rows a forced path may lead nowhere: no concern of the user's.
+            warnings.simplefilter("ignore", SpinneyWarning)
+            try:
+                return self.grow(mask)
+            except ParameterError:
+                if not self.options.forced:
+                    raise
+        # Or its attribute has one value there: then the tree is grown freely.
+        free = replace(self, options=replace(self.options, forced={}))
+        return free.grow(mask)
+
+    def training_rows(self) -> TrainingRows:
+        """Return the rows with the way to grow on some of them."""
+        training, scale = self.training, self.options.class_weights
+        counted = training.own_weights
+        if scale is not None:
+            counted = counted * scale[training.classes]
+        return TrainingRows(training.columns, training.classes, counted, self.regrow)
+
+    def pruned(self, tree: Tree) -> Pruned:
+        """Return the tree pruned by weakest links, as cross-validation chooses."""
+        recipe, training = self.recipe, self.training
+        folds = folds_of(
+            training.classes,
+            n_folds=min(recipe.folds, len(training.classes)),
+            seed=recipe.seed,
+            numeric=training.schema.target.is_numeric,
+        )
+        return cost_complexity(
+            tree,
+            training=self.training_rows(),
+            folds=folds,
+            rule=recipe.rule,
+            costs=self.options.costs,
+        )

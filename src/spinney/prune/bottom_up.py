@@ -1,0 +1,100 @@
+"""Bottom-up pruning of whatever adds up over leaves and splits.
+
+The deepest nodes come first, each level from left to right. When a node is looked at,
+everything below it has been decided, so a node that becomes a leaf exactly where that
+does not cost more makes the smallest of the cheapest subtrees.
+"""
+
+from spinney.counts import TOLERANCE, Floats
+from spinney.prune.cutting import cut
+from spinney.prune.record import Pruned, PruneStep, Steps
+from spinney.prune.risk import below
+from spinney.tree import Node, Tree
+
+__all__ = ["Running", "bottom_up"]
+
+
+class Running:
+    """A sum over the leaves and splits of a tree, as pruned so far.
+
+    Nodes are to be asked about deepest first.
+    """
+
+    def __init__(
+        self, tree: Tree, as_leaf: Floats, of_split: Floats | None = None
+    ) -> None:
+        self.as_leaf, self.of_split = as_leaf, of_split
+        self.below = below(tree, as_leaf, of_split)
+        self.total = float(self.below[0])
+
+    def as_tree(self, node: Node) -> float:
+        """Return the sum at a node, if it stays as it is."""
+        own = 0.0 if self.of_split is None else self.of_split[node.number]
+        return float(own + sum(self.below[child] for child in node.children))
+
+    def after(self, node: Node) -> float:
+        """Return the whole sum, if a node becomes a leaf."""
+        return self.total - self.as_tree(node) + float(self.as_leaf[node.number])
+
+    def decide(self, node: Node, *, pruned: bool) -> None:
+        """Take note of what becomes of a node."""
+        if pruned:
+            self.total = self.after(node)
+            self.below[node.number] = self.as_leaf[node.number]
+        else:
+            self.below[node.number] = self.as_tree(node)
+
+
+def bottom_up(
+    tree: Tree,
+    as_leaf: Floats,
+    *,
+    risks: Floats,
+    of_split: Floats | None = None,
+    measure: str,
+    scale: float = 1.0,
+    cut_ties: bool = True,
+) -> Pruned:
+    """Prune each node that does not cost more as a leaf; deepest first.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    as_leaf, of_split : arrays, one number a node
+        What a node costs as a leaf, and what its split costs beside its children.
+    risks : array
+        The training risk of each node as a leaf, for the record.
+    measure : str
+        What the record calls costs, divided by ``scale``.
+    scale : float
+        A negative one turns costs into merits.
+    cut_ties : bool
+        Whether a node is cut where that changes nothing.
+    """
+    costs, errors = Running(tree, as_leaf, of_split), Running(tree, risks)
+    # Sums over a tree are exact to a share of the largest of them.
+    margin = TOLERANCE * max(1.0, abs(costs.total), abs(float(as_leaf[0])))
+    steps = []
+    cuts: set[int] = set()
+    inner = [node for node in tree if not node.is_leaf]
+    for node in sorted(inner, key=lambda node: (-node.depth, node.number)):
+        saved = costs.as_tree(node) - float(as_leaf[node.number])
+        pruned = saved >= -margin if cut_ties else saved > margin
+        steps.append(
+            PruneStep(
+                node.number,
+                tree.condition(node),
+                costs.total / scale,
+                costs.after(node) / scale,
+                pruned,
+                measure=measure,
+                risk_before=errors.total,
+                risk_after=errors.after(node),
+            )
+        )
+        costs.decide(node, pruned=pruned)
+        errors.decide(node, pruned=pruned)
+        if pruned:
+            cuts.add(node.number)
+    return Pruned(cut(tree, cuts), Steps(steps))

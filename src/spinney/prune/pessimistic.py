@@ -1,0 +1,82 @@
+"""Pessimistic pruning (Quinlan 1987, as Mingers 1989 describes it): top-down.
+
+The errors of a leaf are corrected by ½. A subtree of L leaves and E errors among N rows
+is kept only if its corrected errors, and one standard error more, are fewer than those
+of the leaf that would replace it::
+
+    (E + L/2) + SE  <  errors of the leaf + 1/2
+    SE = √((E + L/2) (N − E − L/2) / N)
+
+No validation rows are needed. A node is looked at before what is below it, so nothing
+below a node that becomes a leaf is.
+"""
+
+from math import sqrt
+
+import numpy as np
+
+from spinney.counts import TOLERANCE
+from spinney.prune.cutting import cut
+from spinney.prune.record import Pruned, PruneStep, Steps
+from spinney.prune.risk import below, leaf_errors, leaf_risks
+from spinney.tree import Node, Tree
+
+__all__ = ["corrected_errors", "pessimistic"]
+
+
+def corrected_errors(errors: float, leaves: int, weight: float) -> tuple[float, float]:
+    """Return the corrected errors of a subtree and their standard error.
+
+    >>> corrected, error = corrected_errors(10, 4, 35)
+    >>> corrected, round(error, 2)
+    (12.0, 2.81)
+    """
+    corrected = errors + leaves / 2
+    variance = corrected * (weight - corrected) / weight if weight > 0 else 0.0
+    return corrected, sqrt(max(variance, 0.0))
+
+
+def pessimistic(tree: Tree) -> Pruned:
+    """Return the pruned tree and what each step did.
+
+    A step's ``before`` is the left side of the rule for the node's subtree, ``after``
+    the right side; both are of the node alone.
+    """
+    as_leaf, risks = leaf_errors(tree), leaf_risks(tree)
+    errors, risks_below = below(tree, as_leaf), below(tree, risks)
+    leaves = below(tree, np.ones(len(tree)))
+    total = float(risks_below[0])
+    steps = []
+    cuts: set[int] = set()
+    level = [tree.root]
+    while level:
+        following: list[Node] = []
+        for node in level:
+            if node.is_leaf:
+                continue
+            place = node.number
+            corrected, deviation = corrected_errors(
+                float(errors[place]), int(leaves[place]), node.weight
+            )
+            limit = float(as_leaf[place]) + 0.5
+            after = total - float(risks_below[place]) + float(risks[place])
+            pruned = corrected + deviation >= limit - TOLERANCE * max(1.0, limit)
+            steps.append(
+                PruneStep(
+                    place,
+                    tree.condition(node),
+                    corrected + deviation,
+                    limit,
+                    pruned,
+                    measure="corrected errors of the subtree + 1 SE, and of the leaf",
+                    risk_before=total,
+                    risk_after=after,
+                )
+            )
+            if pruned:
+                cuts.add(place)
+                total = after
+            else:
+                following.extend(tree.children(node))
+        level = following
+    return Pruned(cut(tree, cuts), Steps(steps))

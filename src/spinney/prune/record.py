@@ -1,0 +1,120 @@
+"""The record of pruning: what each step did to the error."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+from spinney.model import PruneStep
+from spinney.tree import Tree
+from spinney.wording import shown, signs_to_ascii, weight_text
+
+__all__ = ["PruneStep", "Pruned", "Steps", "columns_text"]
+
+
+class Steps(Sequence[PruneStep]):
+    """The steps of pruning in their order; ``print`` shows them as a table."""
+
+    def __init__(self, steps: Sequence[PruneStep]) -> None:
+        self._steps = tuple(steps)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._steps[place]
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __iter__(self) -> Iterator[PruneStep]:
+        return iter(self._steps)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Steps):
+            return self._steps == other._steps
+        return self._steps == other
+
+    def __hash__(self) -> int:
+        return hash(self._steps)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} steps of pruning>"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return the steps as a table, a line each."""
+        if not self._steps:
+            return "no node was examined"
+        header = ("node", "before", "after", "risk", "after", "", "branch")
+        lines = [
+            (
+                str(step.node),
+                weight_text(step.before),
+                weight_text(step.after),
+                _risk_text(step.risk_before),
+                _risk_text(step.risk_after),
+                step.action or ("pruned" if step.pruned else "kept"),
+                shown(step.condition) or "(root)",
+            )
+            for step in self._steps
+        ]
+        title = f"before, after: {self._steps[0].measure}; risk: on the training rows"
+        text = f"{title}\n{columns_text(header, lines, left=2)}"
+        return signs_to_ascii(text) if ascii_only else text
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the steps as plain data."""
+        return [
+            {
+                "node": step.node,
+                "branch": step.condition,
+                "measure": step.measure,
+                "before": step.before,
+                "after": step.after,
+                "training_risk_before": _known(step.risk_before),
+                "training_risk_after": _known(step.risk_after),
+                "pruned": step.pruned,
+            }
+            for step in self._steps
+        ]
+
+
+def _known(risk: float) -> float | None:
+    return None if isnan(risk) else risk
+
+
+def _risk_text(risk: float) -> str:
+    return "" if isnan(risk) else weight_text(risk)
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The smaller tree and the steps that led to it.
+
+    ``sequence`` is that of ``"cost-complexity"``, None for other methods.
+    """
+
+    tree: Tree
+    steps: Steps
+    sequence: Any = None
+
+
+def columns_text(
+    header: Sequence[str], lines: Sequence[Sequence[str]], *, left: int = 0
+) -> str:
+    """Return aligned columns; the last ``left`` ones are flush left.
+
+    >>> print(columns_text(("n", "name"), [("10", "a"), ("9", "b")], left=1))
+     n  name
+    10  a
+     9  b
+    """
+    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
+    flush = len(widths) - left
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place < flush else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in (header, *lines)
+    )

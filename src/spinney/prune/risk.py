@@ -1,0 +1,73 @@
+"""The training error of nodes and trees, from the counts at the nodes alone.
+
+The risk of a node as a leaf is the weight of its rows that are not of its label,
+under a cost matrix what they cost, and for a number the squared errors Σ w (y − v)².
+Weights are those at the nodes, which class weights have multiplied.
+"""
+
+import numpy as np
+
+from spinney.counts import Floats
+from spinney.schema import Target
+from spinney.tree import Tree
+
+__all__ = ["below", "costs_of", "leaf_errors", "leaf_risks"]
+
+
+def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
+    """Return the risk of each node as a leaf.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its labels are taken as they are.
+    costs : array of shape (classes, classes), optional
+        ``costs[label][true]``; those that the tree was grown under if not given,
+        1 for every error if there are none.
+    """
+    target = tree.schema.target
+    matrix = costs_of(target, costs)
+    if matrix is None:
+        return leaf_errors(tree)
+    weights = np.array([node.weights for node in tree])
+    labels = np.array([node.label for node in tree])
+    return np.asarray((weights * matrix[labels]).sum(axis=1))
+
+
+def leaf_errors(tree: Tree) -> Floats:
+    """Return the weight of the rows that each node labels wrong, or the squares."""
+    target = tree.schema.target
+    weights = np.array([node.weights for node in tree])
+    if target.is_numeric:
+        values = np.array([node.value for node in tree])
+        return squared_errors(weights, values - (target.origin or 0.0))
+    labels = np.array([node.label for node in tree])
+    weights[np.arange(len(labels)), labels] = 0.0
+    return np.asarray(weights.sum(axis=1))
+
+
+def squared_errors(moments: Floats, values: Floats) -> Floats:
+    """Return Σ w (y − v)² from the moments Σw, Σwy, Σwy²."""
+    weight, first, second = moments[:, 0], moments[:, 1], moments[:, 2]
+    known = np.where(weight > 0, weight, 1.0)
+    mean = first / known
+    # About the mean first, so that little cancels; the rest is its distance from v.
+    about_mean = np.maximum(second - first * mean, 0.0)
+    return np.where(weight > 0, about_mean + weight * (values - mean) ** 2, 0.0)
+
+
+def below(tree: Tree, as_leaf: Floats, of_split: Floats | None = None) -> Floats:
+    """Return for each node the sum over its leaves, and over the splits below it."""
+    sums = as_leaf.copy()
+    for node in reversed(tree.nodes):
+        if not node.is_leaf:
+            own = 0.0 if of_split is None else of_split[node.number]
+            sums[node.number] = own + sum(sums[child] for child in node.children)
+    return sums
+
+
+def costs_of(target: Target, costs: Floats | None = None) -> Floats | None:
+    """Return the costs to go by: those given, or those of the target, if any."""
+    if costs is not None:
+        return costs
+    return None if target.costs is None else np.array(target.costs)

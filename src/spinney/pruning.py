@@ -1,0 +1,265 @@
+"""Pruning as users ask for it: tables are read, options checked, a method called."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.cost_matrix import cost_array
+from spinney.counts import Floats
+from spinney.errors import DataError, ParameterError
+from spinney.lessons import Lesson
+from spinney.model import Model
+from spinney.options import options_of
+from spinney.prune import (
+    METHODS,
+    RULES,
+    Method,
+    Sequence,
+    Steps,
+    TrainingRows,
+    folds_of,
+    method_named,
+    pruned,
+    validate,
+)
+from spinney.recipe import Recipe
+from spinney.schema import Target
+from spinney.table import Table, Value
+from spinney.training import TrainingSet, check_target, row_weights
+from spinney.tree import Tree
+
+__all__ = ["OPTIONS", "Pruning", "forced_paths", "prune_model"]
+
+Reader = Callable[..., Table]
+
+OPTIONS = tuple(sorted({name for m in METHODS.values() for name in m.options}))
+FOLDS = 10
+# What chooses an alpha, and so says nothing beside a given one.
+CHOOSING = ("data", "folds", "rule", "seed", "weight")
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """A pruned model with the record of how it came about."""
+
+    model: Model
+    steps: Steps
+    sequence: Sequence | None = None
+
+
+def prune_model(
+    model: Model,
+    read: Reader,
+    *,
+    method: str | None,
+    options: Mapping[str, Any],
+    grown_with: Mapping[str, Any],
+) -> Pruning:
+    """Prune a model.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    read : callable
+        Reads a table as the model understands it.
+    method : str, optional
+        One of ``METHODS``; None is "manual" where nodes are named, "reduced-error"
+        otherwise.
+    options : mapping
+        Those of the methods; None stands for one that is not given.
+    grown_with : mapping
+        The ties and forced splits of the model, to grow like it on folds.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    found = method_named(_default(given) if method is None else method)
+    _check_options(found, given)
+    arguments = dict(given)
+    weight = arguments.pop("weight", None)
+    if "cost_matrix" in arguments:
+        arguments["costs"] = _costs(arguments.pop("cost_matrix"), model.schema.target)
+    if "validation" in arguments:
+        arguments["validation"] = _validation(
+            model, read, arguments["validation"], weight, arguments.get("costs")
+        )
+    if "alpha" in arguments:
+        _check_alpha(arguments["alpha"])
+    if "data" in arguments:
+        _choosing(model, read, arguments, weight, grown_with)
+    result = pruned(model.tree, found.name, **arguments)
+    steps = tuple(result.steps)
+    smaller = Model(result.tree, model.recipe, model.fingerprint, steps)
+    return Pruning(smaller, result.steps, result.sequence)
+
+
+def _default(given: Mapping[str, Any]) -> str:
+    return "manual" if "nodes" in given else "reduced-error"
+
+
+def _check_options(method: Method, given: Mapping[str, Any]) -> None:
+    """Refuse options that the method does not use, and the lack of those it needs."""
+    for name in given:
+        if name not in method.options:
+            fitting = [m.name for m in METHODS.values() if name in m.options]
+            msg = (
+                f"{name}: of no use to the method {method.name!r}: leave it out, or "
+                f"take the method {' or '.join(map(repr, fitting))}"
+            )
+            raise ParameterError(msg)
+    for names in method.needs:
+        if not any(name in given for name in names.split("|")):
+            msg = f"method={method.name!r} needs {NEEDED[names]}"
+            raise ParameterError(msg)
+    if "alpha" in given:
+        for name in CHOOSING:
+            if name in given:
+                msg = f"{name}: it serves to choose an alpha, and one is given"
+                raise ParameterError(msg)
+
+
+NEEDED = {
+    "validation": "a table with the target column (validation=, --validation)",
+    "alpha|data": (
+        "an alpha (alpha=, --alpha), or the training table to choose it by folds "
+        "(data=, --data)"
+    ),
+    "nodes": "the numbers of nodes to cut (nodes=[3, 7], --node 3 --node 7)",
+}
+
+
+def _validation(
+    model: Model, read: Reader, data: Any, weight: str | None, costs: Any
+) -> Any:
+    """Return the validation rows at the nodes of the tree."""
+    schema = model.schema
+    table, weights = _known(model, read(data, weight=weight), weight)
+    needed = np.unique([n.candidate.attribute for n in model.tree if not n.is_leaf])
+    columns = schema.encode(table, needed.astype(np.int64))
+    targets = schema.target.encode(table[schema.target.name])
+    return validate(model.tree, columns, targets, weights=weights, costs=costs)
+
+
+def _known(
+    model: Model, table: Table, weight: str | None
+) -> tuple[Table, Floats | None]:
+    """Return the rows that have a target and a weight, with their weights."""
+    column = check_target(table, model.schema.target.name)
+    kept = ~column.missing
+    if weight is None:
+        return table.take(kept), None
+    weights = row_weights(table[weight])
+    kept &= weights > 0
+    return table.take(kept), weights[kept]
+
+
+def _costs(cost_matrix: Any, target: Target) -> Floats:
+    if target.is_numeric:
+        msg = f"cost_matrix: {target.name!r} is a number: leave it out"
+        raise ParameterError(msg)
+    return cost_array(cost_matrix, target.classes)
+
+
+def _check_alpha(alpha: object) -> None:
+    number = isinstance(alpha, (int, float, np.integer, np.floating))
+    if not number or isinstance(alpha, bool) or not 0 <= alpha < np.inf:  # type: ignore[operator]
+        msg = f"alpha={alpha!r} must be a number of at least 0"
+        raise ParameterError(msg)
+
+
+def _choosing(
+    model: Model,
+    read: Reader,
+    arguments: dict[str, Any],
+    weight: str | None,
+    grown_with: Mapping[str, Any],
+) -> None:
+    """Replace the training table, folds and seed by coded rows with their folds."""
+    rule = arguments.setdefault("rule", "1-se")
+    if rule not in RULES:
+        msg = f"rule={rule!r} is unknown: known: {', '.join(map(repr, RULES))}"
+        raise ParameterError(msg)
+    n_folds, seed = arguments.pop("folds", FOLDS), arguments.pop("seed", 0)
+    for name, number, least in (("folds", n_folds, 2), ("seed", seed, 0)):
+        whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+        if not whole or number < least:
+            msg = f"{name}={number!r} must be a whole number of at least {least}"
+            raise ParameterError(msg)
+    rows = _training(
+        model, read(arguments.pop("data"), whole=True, weight=weight), weight
+    )
+    known = {**_said(model.tree, rows), **grown_with}
+    arguments["training"] = training_rows(rows, model.recipe, known)
+    arguments["folds"] = folds_of(
+        rows.classes,
+        n_folds=n_folds,
+        seed=seed,
+        numeric=model.schema.target.is_numeric,
+    )
+
+
+def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
+    """Code the training table again, as it was when the model was grown."""
+    schema, origin = model.schema, model.fingerprint
+    table, weights = _known(model, data, weight)
+    targets = schema.target.encode(table[schema.target.name])
+    rows = TrainingSet(schema, tuple(schema.encode(table)), targets, weights)
+    same_weight = np.isclose(rows.weight, origin.weight, rtol=1e-9)
+    if len(targets) != origin.n_rows or not same_weight:
+        msg = (
+            f"data: {len(targets)} rows of weight {rows.weight:.6g}, but the model was "
+            f"grown on {origin.n_rows} of weight {origin.weight:.6g}: give the "
+            "table that it was grown on, and name its column of weights, if it had one"
+        )
+        raise DataError(msg)
+    if not schema.target.is_numeric and (targets < 0).any():
+        msg = (
+            f"data: {schema.target.name!r} holds a class that the model has not seen: "
+            "give the table that it was grown on"
+        )
+        raise DataError(msg)
+    return rows
+
+
+def _said(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
+    """Return what was said beside the recipe, as far as a finished tree tells."""
+    schema = tree.schema
+    prices = {a.name: a.cost for a in schema.attributes if a.cost > 0}
+    return {
+        "class_weight": _class_weights(tree, rows),
+        "cost_matrix": schema.target.costs,
+        "test_costs": prices or None,
+    }
+
+
+def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
+    """Return what class weights or priors have made of the classes at the root."""
+    target = tree.schema.target
+    if target.is_numeric:
+        return None
+    counted = np.bincount(rows.classes, rows.weights, minlength=len(target.classes))
+    present = counted > 0
+    ratio = np.where(present, tree.root.weights / np.where(present, counted, 1.0), 1.0)
+    if np.allclose(ratio, 1.0, rtol=1e-9):
+        return None
+    return dict(zip(target.classes, ratio.tolist(), strict=True))
+
+
+def training_rows(
+    rows: TrainingSet, recipe: Recipe, grown_with: Mapping[str, Any]
+) -> TrainingRows:
+    """Return rows with the way to grow on some of them, for cross-validation."""
+    options = options_of(rows.source(), recipe=recipe, **grown_with)
+    return Lesson(rows, recipe, options).training_rows()
+
+
+def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:
+    """Return the splits of a tree that a user forced, by path."""
+    paths: dict[tuple[str, ...], str] = {}
+    for node in tree:
+        if node.forced and not node.is_leaf:
+            above = tree.path(node.number)[1:]
+            name = tree.schema.attributes[node.candidate.attribute].name
+            paths[tuple(tree.condition(step) for step in above)] = name
+    return paths

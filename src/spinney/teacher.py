@@ -1,0 +1,107 @@
+"""Labels smoothed by a forest, for a single tree to grow on.
+
+A greedy tree chases the noise of single labels. A forest averages it away, and says of
+each training row how likely each class is; told by the trees that did not see the row,
+that is an honest guess. A tree that grows on a mixture of such guesses and the true
+labels finds better splits, and stays one tree (Breiman and Shang 1996, "Born again
+trees"; Frosst and Hinton 2017 for the use of soft labels)::
+
+    label of a row  =  (1 − share) · its own class  +  share · the forest's guess
+
+A row then counts at several classes with parts of its weight, which count tables
+carry as they are. Only where splits are made is this used: the finished tree counts
+the rows as they are.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.counts import Floats
+from spinney.sources.memory import MemorySource
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spinney.schema import Attribute
+    from spinney.training import TrainingSet
+
+__all__ = ["smoothed_labels", "smoothed_source"]
+
+N_TREES = 100
+MOST_ROWS_A_TREE = 20_000
+MOST_INDICATORS = 64
+LEAST_SHARE = 0.02
+
+
+def smoothed_source(training: "TrainingSet", labels: Floats) -> MemorySource:
+    """Return training rows as a source, with smoothed labels."""
+    weights = training.own_weights
+    if training.schema.target.is_numeric:
+        return MemorySource(
+            training.schema, training.columns, classes=labels, weights=weights
+        )
+    rows, classes = np.nonzero(labels)
+    return MemorySource(
+        training.schema,
+        [column[rows] for column in training.columns],
+        classes=classes,
+        weights=labels[rows, classes] * weights[rows],
+    )
+
+
+def smoothed_labels(training: "TrainingSet", share: float, seed: int) -> Floats:
+    """Return the smoothed label of each row: a share for each class, or a number.
+
+    Guesses below 2 % are dropped, so that a row counts at few classes.
+    """
+    guesses = _guesses(training, seed)
+    if training.schema.target.is_numeric:
+        return np.asarray((1 - share) * training.classes + share * guesses)
+    own = np.eye(training.schema.n_classes)[training.classes]
+    labels = (1 - share) * own + share * guesses
+    labels[labels < LEAST_SHARE] = 0.0
+    return np.asarray(labels / labels.sum(axis=1, keepdims=True))
+
+
+def _guesses(training: "TrainingSet", seed: int) -> Floats:
+    """Return what the trees of a forest that did not see a row say of it."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    numeric = training.schema.target.is_numeric
+    forest = (RandomForestRegressor if numeric else RandomForestClassifier)(
+        N_TREES,
+        oob_score=True,
+        bootstrap=True,
+        max_features=1 / 3 if numeric else "sqrt",
+        max_samples=min(MOST_ROWS_A_TREE, len(training.classes)),
+        random_state=seed,
+    )
+    columns = [
+        _as_numbers(attribute, cells)
+        for attribute, cells in zip(
+            training.schema.attributes, training.columns, strict=True
+        )
+    ]
+    matrix = np.column_stack([np.zeros(len(training.classes)), *columns])
+    with np.errstate(all="ignore"):
+        forest.fit(matrix, training.classes, sample_weight=training.own_weights)
+    if numeric:
+        told = forest.oob_prediction_
+        return np.asarray(np.where(np.isnan(told), training.classes, told))
+    guesses = np.zeros((len(training.classes), training.schema.n_classes))
+    guesses[:, forest.classes_] = forest.oob_decision_function_
+    own = np.eye(training.schema.n_classes)[training.classes]
+    unseen = np.isnan(guesses).any(axis=1) | (guesses.sum(axis=1) == 0)
+    return np.asarray(np.where(unseen[:, None], own, guesses))
+
+
+def _as_numbers(attribute: "Attribute", cells: "NDArray[Any]") -> Floats:
+    """Return a column as a forest of numbers takes it: codes, or an indicator each."""
+    if attribute.kind == "numeric":
+        return np.asarray(cells, dtype=np.float32)
+    codes = np.where(cells < 0, np.nan, cells.astype(np.float64))
+    if attribute.kind == "ordinal" or len(attribute.values) > MOST_INDICATORS:
+        return codes
+    each = codes[:, None] == np.arange(len(attribute.values))
+    return np.asarray(each, dtype=np.float64)

@@ -1,0 +1,108 @@
+"""spinney prune."""
+
+import json
+
+import pytest
+from tests.strategies import TABLES
+
+import spinney
+from spinney.files.model_file import load_model
+
+TRAIN = TABLES / "watermelon_2.0_train.csv"
+VALID = TABLES / "watermelon_2.0_valid.csv"
+
+
+@pytest.fixture
+def full(works):
+    arguments = "--target ripe --ignore id --recipe id3 --tie umbilicus --quiet -o"
+    works("grow", TRAIN, *arguments.split(), "full.spinney")
+    return "full.spinney"
+
+
+def test_the_steps_and_what_became_of_the_tree(tool, full):
+    outcome = tool("prune", full, "--validation", VALID, "-o", "small.spinney")
+    assert outcome.err == "spinney: saved to small.spinney\n"
+    assert outcome.out.splitlines() == [
+        "before, after: accuracy; risk: on the training rows",
+        "node  before   after  risk  after          branch",
+        "   9  0.4286  0.5714     0      1  pruned  color = dark",
+        "   8  0.5714  0.5714     1      1  kept    root = slightly curly",
+        "   2  0.5714  0.7143     1      2  pruned  umbilicus = hollow",
+        "   6  0.7143  0.7143     2      3  kept    umbilicus = slightly hollow",
+        "   0  0.7143  0.4286     2      5  kept    (root)",
+        "",
+        "leaves: 11, now 7",
+        "training risk: 0, now 2",
+    ]
+    expected = spinney.load(full).prune("reduced-error", validation=VALID)
+    assert str(spinney.load("small.spinney")) == str(expected)
+    assert len(load_model(full).tree) > len(load_model("small.spinney").tree)
+
+
+def test_json(works, full):
+    found = json.loads(works("prune", full, "--node", 2, "--node", 6, "--json"))
+    assert found["schema"] == "spinney/prune/1"
+    assert found["leaves"] == {"before": 11, "after": 3}
+    assert [step["node"] for step in found["steps"]] == [2, 6]
+    assert found["training_risk"]["before"] == 0
+    assert "sequence" not in found
+    arguments = ("prune", full, "--method", "cost-complexity", "--data", TRAIN)
+    found = json.loads(works(*arguments, "--folds", 5, "--seed", 1, "--json"))
+    assert found["sequence"][-1]["leaves"] == 1
+    assert sum(row["chosen"] for row in found["sequence"]) == 1
+
+
+def test_the_table_of_the_sequence(works, full):
+    arguments = ("prune", full, "--method", "cost-complexity")
+    by_alpha = works(*arguments, "--alpha", 0.6, "--ascii")
+    assert "before, after: risk + 0.6 x leaves" in by_alpha
+    assert "    1  0.200000       0       1    1.00000" in by_alpha
+    by_folds = works(*arguments, "--data", TRAIN, "--rule", "minimum")
+    assert "xerror" in by_folds
+    assert "chosen" in by_folds
+
+
+@pytest.mark.parametrize("method", ["mdl", "pessimistic", "simplify"])
+def test_methods_that_need_nothing(works, full, method):
+    assert "leaves: 11, now" in works("prune", full, "--method", method)
+
+
+@pytest.mark.parametrize(
+    "code, arguments, message",
+    [
+        (2, [], "--method 'reduced-error' needs a table with the target column"),
+        (2, ["--method", "mld"], "--method 'mld' is unknown: did you mean 'mdl'?"),
+        (2, ["--node", "99"], "--node: there is no node 99"),
+        (2, ["--node", "1"], "--node: node 1 is a leaf"),
+        (2, ["--method", "mdl", "--alpha", "1"], "--alpha: of no use to the method"),
+        (
+            2,
+            ["--method", "cost-complexity", "--alpha", "-1"],
+            "--alpha -1.0 must be a number of at least 0",
+        ),
+        (
+            2,
+            ["--method", "cost-complexity", "--data", TRAIN, "--rule", "best"],
+            "--rule 'best' is unknown",
+        ),
+        (
+            2,
+            ["--method", "cost-complexity", "--data", TRAIN, "--folds", "99"],
+            "--folds 99 must be a whole number from 2",
+        ),
+        (
+            3,
+            ["--method", "cost-complexity", "--data", VALID],
+            "--data: 7 rows of weight 7",
+        ),
+        (2, ["--method", "mdl", "-o", "full.spinney"], "it exists; name another file"),
+        (2, ["--method", "mdl", "-o", "-"], "a model does not go to standard output"),
+    ],
+)
+def test_refusals(refused, full, code, arguments, message):
+    assert message in refused(code, "prune", full, *arguments)
+
+
+def test_overwriting_if_told_so(works, full):
+    works("prune", full, "--method", "mdl", "-o", full, "--force")
+    assert len(load_model(full).tree) == 1
