@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from spinney._version import __version__
+from spinney.combine import without_unused
+from spinney.construct import grow_with_construction
 from spinney.declare import Declarations
 from spinney.errors import DataError, ParameterError, refuse_unknown, warn
 from spinney.files import OpenRelation, opened_relation, read_table, table_warnings
 from spinney.files.advice import identifier_warning, is_identifier
-from spinney.learner import grow_tree
 from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
 from spinney.options import options_of
@@ -67,13 +68,14 @@ def grow_model(
         tree = lesson.grow()
         if recipe.pruning == "cost-complexity":
             result = lesson.pruned(tree)
-            return Model(result.tree, recipe, fingerprint, tuple(result.steps))
+            tree = without_unused(result.tree)
+            return Model(tree, recipe, fingerprint, tuple(result.steps))
     else:
-        tree = grow_tree(source, recipe, options)
+        tree = grow_with_construction(source, recipe, options)
     tree, steps = pruned_after_growing(
         tree, source, recipe=recipe, class_weights=options.class_weights
     )
-    return Model(tree, recipe, fingerprint, steps)
+    return Model(without_unused(tree), recipe, fingerprint, steps)
 
 
 def _no_rows(recipe: Recipe) -> ParameterError:

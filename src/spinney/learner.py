@@ -29,12 +29,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.buckets import cuts_of
+from spinney.combine import Weighing, combined, without_unused
 from spinney.costs import altered_priors, labels_of
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.errors import ParameterError, warn
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
-from spinney.schema import Schema
+from spinney.schema import Attribute, Schema
 from spinney.search import Decision, decide
 from spinney.sources.base import ROOT, Request, Source, Totals
 from spinney.split import Groups, Split, Threshold, arriving, describe
@@ -64,6 +65,8 @@ class Options:
         are sought under altered priors.
     prices : mapping of int to float
         What it costs to ask for an attribute.
+    constructed : sequence of Attribute
+        Attributes with formulas, which stand after those of the source.
     """
 
     class_weights: Floats | None = None
@@ -71,6 +74,7 @@ class Options:
     forced: Mapping[tuple[str, ...], int] = field(default_factory=dict)
     costs: Floats | None = None
     prices: Mapping[int, float] = field(default_factory=dict)
+    constructed: Sequence[Attribute] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -125,7 +129,7 @@ class Family:
 class _Learner:
     def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
         self.source, self.recipe, self.options = source, recipe, options
-        self.schema = priced(source.schema, options)
+        self.schema = priced(source.schema, options).extended(options.constructed)
         self.n_nodes = 0
         self.n_leaves = 1
         self.total = 0.0
@@ -147,7 +151,10 @@ class _Learner:
                     heappush(open_nodes, (self.urgency(node), node.number, node))
             families = [self.split(node) for node in self.take(open_nodes)]
         self.warn_unreached()
-        return finish(root, self.schema, self.recipe)
+        tree = without_unused(finish(root, self.schema, self.recipe))
+        for place in range(tree.schema.n_columns, len(tree.schema.attributes)):
+            self.source.extend(place, tree.schema.attributes[place])
+        return tree
 
     def plant(self) -> Growing:
         """Return the root."""
@@ -157,6 +164,9 @@ class _Learner:
         self.total = totals.weight
         if self.options.costs is not None:
             self.altered = altered_priors(totals.weights, self.options.costs)
+        own = len(self.source.schema.attributes)
+        for further, attribute in enumerate(self.options.constructed):
+            self.source.extend(own + further, attribute)
         everything = tuple(range(len(self.schema.attributes)))
         return Growing(0, totals, everything, whole=self.source.whole)
 
@@ -221,8 +231,10 @@ class _Learner:
         forced = self.options.forced.get(node.path)
         node.forced = forced is not None
         self.reached.add(node.path)
+        paid = {split.attribute for split, _ in steps_to(node)}
+        tables = {place: table.scaled(scale) for place, table in node.tables.items()}
         node.decision = decide(
-            {place: table.scaled(scale) for place, table in node.tables.items()},
+            tables,
             self.schema,
             recipe=self.recipe,
             preference=self.options.preference,
@@ -230,9 +242,20 @@ class _Learner:
             total=self.total,
             cuts=self.cuts,
             altered=self.altered,
-            paid={split.attribute for split, _ in steps_to(node)},
+            paid=paid,
             observed=self.observed,
         )
+        if self.recipe.linear_terms > 1 and not node.forced:
+            node.decision, made = combined(
+                self.source,
+                node.number,
+                tables=tables,
+                decision=node.decision,
+                schema=self.schema,
+                recipe=self.recipe,
+                weighing=Weighing(self.total, scale, self.altered, paid),
+            )
+            self.schema = self.schema.extended([] if made is None else [made])
         if not node.is_open:
             node.tables = None
 

@@ -46,6 +46,7 @@ SAME_NAMES = {
     "alpha",
     "class_weight",
     "confidence",
+    "construct",
     "criterion",
     "data",
     "encoding",

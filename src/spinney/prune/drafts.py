@@ -79,6 +79,7 @@ class Rows:
         self, tree: Tree, source: Source, recipe: Recipe, class_weights: Floats | None
     ) -> None:
         self.source, self.recipe, self.scale = source, recipe, class_weights
+        self.attributes = tree.schema.attributes
         costs = tree.schema.target.costs
         self.altered: Floats | None = None
         if costs is not None:
@@ -132,7 +133,7 @@ class Rows:
             recount(
                 candidate,
                 tables[candidate.attribute].scaled(self.scale),
-                self.source.schema.attributes[candidate.attribute],
+                self.attributes[candidate.attribute],
                 recipe=self.recipe,
                 altered=self.altered,
             )
