@@ -14,8 +14,8 @@ As a conjunction of one round can be a test of the next, they grow to three clau
 A formula helps at a node if it passes the gates of :mod:`spinney.combine` against the
 attribute that the node chose: it must beat its merit by the factor
 1 + penalty · (attributes − 1), and save more bits than it takes to say which formula
-it is and where, log₂ of how many were proposed times the nodes. Its rank is the sum, over the nodes where it helps, of the
-node's weight times the lead.
+it is and where, log₂ of how many were proposed times the nodes. Its rank is the sum,
+over the nodes where it helps, of the node's weight times the lead.
 
 At last only attributes that the tree asks about are kept: it is grown again until
 they are the same, so that no figure of a node depends on what is not there.
@@ -95,17 +95,15 @@ def _best(
     for node, tables in _counted(source, tree, made):
         steps = tree.path(node.number)[:-1]
         here = replace(weighing, paid={step.candidate.attribute for step in steps})
+        decision = Decision(node.candidates, node.chosen)
+        least = bits_known(decision) + np.log2(len(made) * MOST_NODES)
         for place, table in enumerate(tables):
             wider = tree.schema.extended([made[place]])
             found = proposed(table, wider, recipe, here)
-            decision = Decision(node.candidates, node.chosen)
-            if found is None or not admitted(
-                found, decision, wider, recipe, here.total
-            ):
+            if found is None or bits_of(found) <= least:
                 continue
             ahead = lead(found, node.candidate, wider, recipe, here.paid)
-            saved = bits_of(found) - bits_known(decision)
-            if ahead > 0 and saved > np.log2(len(made) * MOST_NODES):
+            if ahead > 0 and admitted(found, decision, wider, recipe, here.total):
                 ranks[place] += node.weight * ahead
     return made[first_best(ranks)] if ranks.any() else None
 

@@ -9,7 +9,7 @@ Numbers are computed in float64, in the order in which the text has them, so tha
 what is printed is what is asked.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +18,21 @@ from spinney.errors import ParameterError
 from spinney.wording import number_text, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from spinney.schema import Attribute
 
-__all__ = ["Clause", "Conjunction", "Difference", "Formula", "Linear", "Ratio"]
+__all__ = [
+    "Clause",
+    "Conjunction",
+    "Difference",
+    "Formula",
+    "Linear",
+    "Ratio",
+    "moved",
+]
 
 MOST_CLAUSES = 3
 
@@ -219,6 +227,21 @@ class Conjunction:
 
 
 Formula = Difference | Ratio | Linear | Conjunction
+
+
+def moved(formula: Formula, places: "Mapping[int, int]") -> Formula:
+    """Return a formula whose attributes stand at other places.
+
+    >>> moved(Ratio(3, 1), {3: 0, 1: 7})
+    Ratio(first=0, second=7)
+    """
+    new = tuple(places[place] for place in formula.places)
+    if isinstance(formula, Conjunction):
+        clauses = zip(formula.clauses, new, strict=True)
+        return Conjunction(tuple(replace(c, place=place) for c, place in clauses))
+    if isinstance(formula, Linear):
+        return Linear(new, formula.coefficients)
+    return type(formula)(*new)
 
 
 def _check_places(places: tuple[int, ...]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from spinney.cells import parse_number, refuse_later
 from spinney.errors import DataError, ParameterError, did_you_mean
-from spinney.formula import Conjunction, Difference
+from spinney.formula import Conjunction, Difference, moved
 from spinney.table import Column, Kind, Value, factorise
 from spinney.times import TIME_UNITS, converted, parse_time
 from spinney.wording import shown, signs_to_ascii, value_text
@@ -278,6 +278,31 @@ class Schema:
         if truth:
             return Attribute(name, "nominal", (False, True), formula=formula)
         return Attribute(name, "numeric", formula=formula)
+
+    def of_columns(self) -> "Schema":
+        """Return the schema without the attributes that have formulas."""
+        return replace(self, attributes=self.attributes[: self.n_columns])
+
+    def narrowed(self, needed: "Iterable[int]") -> "Schema":
+        """Return the schema of some attributes and of the columns behind them.
+
+        >>> schema = Schema(tuple(Attribute(name, "numeric") for name in "xyz"),
+        ...                 Target("sort", ("a", "b")))
+        >>> schema = schema.extended([schema.constructed(Difference(2, 1))])
+        >>> narrow = schema.narrowed([3])
+        >>> narrow.names, narrow.attributes[2].formula
+        (('y', 'z', 'z − y'), Difference(first=1, second=0))
+        """
+        wanted = [int(place) for place in needed]
+        kept = sorted({*wanted, *self.behind(wanted)})
+        places = {place: new for new, place in enumerate(kept)}
+        attributes = []
+        for place in kept:
+            attribute = self.attributes[place]
+            if attribute.formula is not None:
+                attribute = replace(attribute, formula=moved(attribute.formula, places))
+            attributes.append(attribute)
+        return replace(self, attributes=tuple(attributes))
 
     def extended(self, attributes: "Iterable[Attribute]") -> "Schema":
         """Return the schema with further attributes, which have formulas."""

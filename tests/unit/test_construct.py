@@ -176,3 +176,15 @@ def test_every_recipe_constructs(recipe):
     data = numbers(lambda x, y: x - y > 1.5)
     model = spinney.grow(data, "c", recipe=recipe, construct=2)
     assert Difference(0, 1) in made(model)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rule_sets_have_the_columns_behind_their_formulas():
+    model = spinney.grow(monks_1(), "c", recipe="cart", construct=5)
+    rules = model.ruleset(monks_1())
+    assert rules.schema.names[:3] == ("a1", "a2", "a5")
+    assert (rules.predict(monks_1()) == model.predict(monks_1())).all()
+    again = spinney.RuleSet.from_json(rules.to_json())
+    assert again.schema == rules.schema
+    assert [r.conditions for r in again.rules] == [r.conditions for r in rules.rules]
+    assert str(again) == str(rules)

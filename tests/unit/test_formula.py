@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.errors import DataError, ParameterError
-from spinney.formula import Clause, Conjunction, Difference, Linear, Ratio
+from spinney.formula import Clause, Conjunction, Difference, Linear, Ratio, moved
 from spinney.schema import Attribute, Schema, Target
 from spinney.table import Column, Table
 
@@ -192,3 +192,13 @@ def test_the_columns_behind_a_formula_are_needed_and_not_its_name():
     assert schema.absent(table(length=[1.0]), [6, 7]) == ["width", "outlook"]
     with pytest.raises(DataError, match="'width'"):
         schema.encode(table(length=[1.0]), np.array([6]))
+
+
+def test_a_narrow_schema_has_the_columns_behind_its_formulas():
+    narrow = wide_schema().narrowed([7])
+    assert narrow.names == ("width", "outlook", "(width ≤ 2 and outlook = sunny)")
+    assert narrow.attributes[2].formula.places == (0, 1)
+    assert narrow.attributes[2].formula.clauses[1].codes == (1,)
+    assert wide_schema().narrowed([3]).names == ("size",)
+    assert moved(Linear((0, 4), (1.0, 2.0)), {0: 3, 4: 1}) == Linear((3, 1), (1.0, 2.0))
+    assert wide_schema().of_columns() == SCHEMA

@@ -54,6 +54,8 @@ SAME_NAMES = {
     "format",
     "grouping",
     "holdout",
+    "linear_penalty",
+    "linear_terms",
     "m",
     "max_depth",
     "max_leaves",
