@@ -151,10 +151,7 @@ class _Learner:
                     heappush(open_nodes, (self.urgency(node), node.number, node))
             families = [self.split(node) for node in self.take(open_nodes)]
         self.warn_unreached()
-        tree = without_unused(finish(root, self.schema, self.recipe))
-        for place in range(tree.schema.n_columns, len(tree.schema.attributes)):
-            self.source.extend(place, tree.schema.attributes[place])
-        return tree
+        return without_unused(finish(root, self.schema, self.recipe))
 
     def plant(self) -> Growing:
         """Return the root."""

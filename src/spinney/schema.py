@@ -256,11 +256,17 @@ class Schema:
         for place in self.behind(wanted):
             attribute = self.attributes[place]
             columns[place] = attribute.encode(table[attribute.name])
-        for place in map(int, wanted):
+        return self.completed(columns, wanted)
+
+    def completed(self, columns: "Sequence[Any]", needed: "Iterable[int]") -> list[Any]:
+        """Return the cells of columns with those that needed formulas make of them."""
+        found = [*columns[: self.n_columns]]
+        found += [None] * (len(self.attributes) - len(found))
+        for place in map(int, needed):
             formula = self.attributes[place].formula
             if formula is not None:
-                columns[place] = formula.cells(columns)
-        return columns
+                found[place] = formula.cells(found)
+        return found
 
     def constructed(self, formula: "Formula") -> Attribute:
         """Return an attribute of this formula, by a name that none has yet.

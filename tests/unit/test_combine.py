@@ -264,6 +264,41 @@ def test_pruning_and_reading_by_name():
         model.predict({"x": [1.0], "z": [1.0]})
 
 
+@pytest.mark.parametrize("made", [{"linear_terms": 2}, {"construct": 2}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"recipe": "c4.5"},
+        {"recipe": "c4.5", "raising": False},
+        {"recipe": "cart", "pruning": "cost-complexity"},
+        {"recipe": "cart", "forest": 0.5, "seed": 1},
+    ],
+)
+def test_recipes_that_prune_or_are_taught(settings, made):
+    """Noise makes branches to cut; folds grow trees with formulas of their own."""
+    table = diagonal(300)
+    random = np.random.default_rng(1)
+    for place in random.choice(len(table["x"]), 30, replace=False):
+        table["side"][place] = random.choice(["above", "below"])
+    model = spinney.grow(table, "side", **made, **settings)
+    assert formulas(model) or "construct" in made
+    assert model.score(diagonal(seed=1)) > 0.9
+    leaves = model.apply(table)
+    for leaf in model.tree.leaves:
+        assert (leaves == leaf.number).sum() == leaf.n_rows
+
+
+@pytest.mark.parametrize("made", [{"linear_terms": 2}, {"construct": 2}])
+def test_cross_validated_pruning_makes_formulas_in_each_fold(made):
+    table = diagonal(300)
+    model = spinney.grow(table, "side", recipe="id3", **made)
+    pruned = model.prune("cost-complexity", data=table, folds=3)
+    assert pruned.score(diagonal(seed=1)) > 0.9
+    leaf = model.prune(nodes=[0])
+    assert formulas(leaf) == []
+    assert (leaf.predict({"x": [1.0]}) == leaf.tree.label(leaf.tree.root)).all()
+
+
 @pytest.mark.parametrize(
     "settings",
     [

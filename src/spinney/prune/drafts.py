@@ -80,6 +80,8 @@ class Rows:
     ) -> None:
         self.source, self.recipe, self.scale = source, recipe, class_weights
         self.attributes = tree.schema.attributes
+        for place in range(tree.schema.n_columns, len(self.attributes)):
+            source.extend(place, self.attributes[place])
         costs = tree.schema.target.costs
         self.altered: Floats | None = None
         if costs is not None:
