@@ -20,6 +20,7 @@ PAGES = (
     "docs/criteria.md",
     "docs/evaluation.md",
     "docs/model-files.md",
+    "docs/multivariate.md",
     "docs/rulesets.md",
     "docs/id3.md",
     "docs/chaid.md",

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from spinney._version import __version__
+from spinney.combine import without_unused
+from spinney.construct import grow_with_construction
 from spinney.declare import Declarations
 from spinney.errors import DataError, ParameterError, refuse_unknown, warn
 from spinney.files import OpenRelation, opened_relation, read_table, table_warnings
 from spinney.files.advice import identifier_warning, is_identifier
-from spinney.learner import grow_tree
 from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
@@ -68,14 +69,14 @@ def grow_model(
         tree = lesson.grow()
         if recipe.pruning == "cost-complexity":
             result = lesson.pruned(tree)
-            tree = with_models(result.tree, source, recipe=recipe)
+            tree = without_unused(with_models(result.tree, source, recipe=recipe))
             return Model(tree, recipe, fingerprint, tuple(result.steps))
     else:
-        tree = grow_tree(source, recipe, options)
+        tree = grow_with_construction(source, recipe, options)
     tree, steps = pruned_after_growing(
         tree, source, recipe=recipe, class_weights=options.class_weights
     )
-    tree = with_models(tree, source, recipe=recipe)
+    tree = without_unused(with_models(tree, source, recipe=recipe))
     return Model(tree, recipe, fingerprint, steps)
 
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.buckets import cuts_of
+from spinney.combine import Weighing, combined, without_unused
 from spinney.costs import altered_priors, labels_of
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.criteria import deviation
@@ -36,7 +37,7 @@ from spinney.errors import ParameterError, warn
 from spinney.outputs import outputs_of
 from spinney.overall import Overall, overall_by_attribute
 from spinney.recipe import Recipe
-from spinney.schema import Schema
+from spinney.schema import Attribute, Schema
 from spinney.search import Decision, decide
 from spinney.sources.base import ROOT, Request, Source, Totals
 from spinney.split import Groups, Split, Threshold, arriving, describe
@@ -66,6 +67,8 @@ class Options:
         are sought under altered priors.
     prices : mapping of int to float
         What it costs to ask for an attribute.
+    constructed : sequence of Attribute
+        Attributes with formulas, which stand after those of the source.
     """
 
     class_weights: Floats | None = None
@@ -73,6 +76,7 @@ class Options:
     forced: Mapping[tuple[str, ...], int] = field(default_factory=dict)
     costs: Floats | None = None
     prices: Mapping[int, float] = field(default_factory=dict)
+    constructed: Sequence[Attribute] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -127,7 +131,7 @@ class Family:
 class _Learner:
     def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
         self.source, self.recipe, self.options = source, recipe, options
-        self.schema = priced(source.schema, options)
+        self.schema = priced(source.schema, options).extended(options.constructed)
         self.n_nodes = 0
         self.n_leaves = 1
         self.total = 0.0
@@ -151,7 +155,7 @@ class _Learner:
                     heappush(open_nodes, (self.urgency(node), node.number, node))
             families = [self.split(node) for node in self.take(open_nodes)]
         self.warn_unreached()
-        return finish(root, self.schema, self.recipe)
+        return without_unused(finish(root, self.schema, self.recipe))
 
     def plant(self) -> Growing:
         """Return the root."""
@@ -164,6 +168,9 @@ class _Learner:
             self.least_deviation = self.recipe.min_deviation * spread
         if self.options.costs is not None:
             self.altered = altered_priors(totals.weights, self.options.costs)
+        own = len(self.source.schema.attributes)
+        for further, attribute in enumerate(self.options.constructed):
+            self.source.extend(own + further, attribute)
         everything = tuple(range(len(self.schema.attributes)))
         return Growing(0, totals, everything, whole=self.source.whole)
 
@@ -232,8 +239,10 @@ class _Learner:
         forced = self.options.forced.get(node.path)
         node.forced = forced is not None
         self.reached.add(node.path)
+        paid = {split.attribute for split, _ in steps_to(node)}
+        tables = {place: table.scaled(scale) for place, table in node.tables.items()}
         node.decision = decide(
-            {place: table.scaled(scale) for place, table in node.tables.items()},
+            tables,
             self.schema,
             recipe=self.recipe,
             preference=self.options.preference,
@@ -241,10 +250,21 @@ class _Learner:
             total=self.total,
             cuts=self.cuts,
             altered=self.altered,
-            paid={split.attribute for split, _ in steps_to(node)},
+            paid=paid,
             observed=self.observed,
             overall=self.overall,
         )
+        if self.recipe.linear_terms > 1 and not node.forced:
+            node.decision, made = combined(
+                self.source,
+                node.number,
+                tables=tables,
+                decision=node.decision,
+                schema=self.schema,
+                recipe=self.recipe,
+                weighing=Weighing(self.total, scale, self.altered, paid),
+            )
+            self.schema = self.schema.extended([] if made is None else [made])
         if not node.is_open:
             node.tables = None
 

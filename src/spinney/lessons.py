@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from spinney.construct import grow_with_construction
 from spinney.counts import Floats
 from spinney.errors import ParameterError, SpinneyWarning
-from spinney.learner import Options, grow_tree
+from spinney.learner import Options
 from spinney.prune import Pruned, TrainingRows, cost_complexity, folds_of
 from spinney.prune.drafts import recounted
 from spinney.recipe import Recipe
@@ -47,9 +48,9 @@ class Lesson:
         training = self.training.taken(rows)
         source = training.source()
         if self.labels is None:
-            return grow_tree(source, self.recipe, self.options)
+            return grow_with_construction(source, self.recipe, self.options)
         taught = smoothed_source(training, self.labels[rows])
-        tree = grow_tree(taught, self.recipe, self.options)
+        tree = grow_with_construction(taught, self.recipe, self.options)
         scale = self.options.class_weights
         return recounted(tree, source, recipe=self.recipe, class_weights=scale)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.combine import without_unused
 from spinney.cost_matrix import cost_array
 from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError
@@ -90,7 +91,8 @@ def prune_model(
         _choosing(model, read, arguments, weight, grown_with)
     result = pruned(model.tree, found.name, **arguments)
     steps = tuple(result.steps)
-    smaller = Model(result.tree, model.recipe, model.fingerprint, steps)
+    tree = without_unused(result.tree)
+    smaller = Model(tree, model.recipe, model.fingerprint, steps)
     return Pruning(smaller, result.steps, result.sequence)
 
 
@@ -201,7 +203,7 @@ def _choosing(
 
 def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     """Code the training table again, as it was when the model was grown."""
-    schema, origin = model.schema, model.fingerprint
+    schema, origin = model.schema.of_columns(), model.fingerprint
     table, weights = _known(model, data, weight)
     targets = schema.target.encode(table[schema.target.name])
     rows = TrainingSet(schema, tuple(schema.encode(table)), targets, weights)

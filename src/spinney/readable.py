@@ -145,7 +145,8 @@ class ReadableTree:
         dear = np.zeros(len(tree))
         for node in tree.leaves:
             asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
-            dear[node.number] = sum(tree.schema.attributes[a].cost for a in asked)
+            columns = tree.schema.behind(asked)
+            dear[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
         return np.asarray(self.decision_path(X) @ dear)
 
     def unseen(self, table: Table) -> dict[str, list[Value]]:
@@ -155,7 +156,7 @@ class ReadableTree:
         """
         schema = self._grown().schema
         found: dict[str, list[Value]] = {}
-        for place in self._flat.needed:
+        for place in schema.behind(self._flat.needed):
             attribute = schema.attributes[place]
             column = table[attribute.name]
             if attribute.kind == "numeric" or column.kind == "numeric":

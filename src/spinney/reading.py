@@ -54,7 +54,7 @@ def reading_declarations(schema: Schema, needed: Collection[int]) -> Declaration
     Only the columns that the tree asks about matter, and the target; where it asks
     about none, any table will do.
     """
-    asked = [schema.attributes[place] for place in needed]
+    asked = [schema.attributes[place] for place in schema.behind(needed)]
     if not asked:
         return Declarations(missing=schema.markers)
     target = schema.target

@@ -151,6 +151,15 @@ class Recipe:
     smoothing : float
         The weight with which the nodes above a leaf join in its number, in rows; M5
         has 15.
+    linear_terms : int
+        The most terms of a linear combination of numbers that a node may ask about;
+        0 for none. See :mod:`spinney.directions`.
+    linear_penalty : float
+        By how much more, for each further term, a combination must beat the best
+        single attribute, as a share of its merit; see :mod:`spinney.combine`.
+    construct : int
+        The most attributes to make of others before growing: differences, ratios
+        and conjunctions; see :mod:`spinney.construct`.
 
     Examples
     --------
@@ -192,6 +201,9 @@ class Recipe:
     min_deviation: float = 0.0
     leaves: str = "mean"
     smoothing: float = 0.0
+    linear_terms: int = 0
+    linear_penalty: float = 0.1
+    construct: int = 0
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -213,12 +225,14 @@ class Recipe:
         _check_whole("n_buckets", self.n_buckets, least=2)
         _check_whole("max_depth", self.max_depth, least=0)
         _check_whole("max_leaves", self.max_leaves, least=1)
+        _check_whole("linear_terms", self.linear_terms, least=0)
+        _check_whole("construct", self.construct, least=0)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             _check_number(name, getattr(self, name))
         _check_whole("folds", self.folds, least=2)
         _check_whole("seed", self.seed, least=0)
         _check_number("forest", self.forest, most=1.0)
-        for name in ("min_step", "m", "smoothing"):
+        for name in ("min_step", "m", "smoothing", "linear_penalty"):
             _check_number(name, getattr(self, name))
         for name in ("min_weight_fraction_leaf", "confidence", "min_branch_share"):
             _check_number(name, getattr(self, name), most=0.5)

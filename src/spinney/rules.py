@@ -37,7 +37,7 @@ class Condition:
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the condition as it reads."""
-        name = shown(self.attribute.name)
+        name = self.attribute.text(ascii_only=ascii_only)
         if self.missing and (self.values == () or self.low == np.inf):
             return f"{name} is missing"
         suffix = " or missing" if self.missing else ""

@@ -4,16 +4,17 @@ A model is grown on codes and keeps the schema, so that any later table, with it
 columns in any order and its values in any coding, is read the same way.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spinney.cells import parse_number, refuse_later
-from spinney.errors import DataError, did_you_mean
+from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.formula import Conjunction, Difference, moved
 from spinney.table import Column, Kind, Value, factorise
 from spinney.times import TIME_UNITS, converted, parse_time
-from spinney.wording import value_text
+from spinney.wording import shown, signs_to_ascii, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from spinney.counts import Integers
+    from spinney.formula import Formula
     from spinney.table import Table
 
 __all__ = ["Attribute", "Schema", "Target", "missing_columns"]
@@ -42,6 +44,8 @@ class Attribute:
         What a number counts, where the column held dates.
     cost : float
         What it costs to ask for its value, once for each row.
+    formula : Formula, optional
+        How it is made of attributes that columns hold; see :mod:`spinney.formula`.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Attribute:
     values: tuple[Value, ...] = ()
     unit: str | None = None
     cost: float = 0.0
+    formula: "Formula | None" = None
     _places: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -57,6 +62,11 @@ class Attribute:
         for code, value in enumerate(self.values):
             places.setdefault(value_text(value), code)
         object.__setattr__(self, "_places", places)
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return its name for a person; the signs of a formula in ASCII if asked."""
+        name = shown(self.name)
+        return signs_to_ascii(name) if ascii_only and self.formula else name
 
     def encode(self, column: Column) -> "NDArray[Any]":
         """Return the column's cells in this attribute's codes; -1 or NaN if missing.
@@ -176,6 +186,7 @@ class Target:
 class Schema:
     """The attributes of a model, in column order, and its target.
 
+    Attributes with a formula stand after those that columns hold.
     ``markers`` are the texts that stood for missing cells in the training table,
     and do so in later ones.
     """
@@ -183,6 +194,18 @@ class Schema:
     attributes: tuple[Attribute, ...]
     target: Target
     markers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse formulas over attributes that cannot be behind them."""
+        base = self.attributes[: self.n_columns]
+        for attribute in self.attributes[self.n_columns :]:
+            _check_formula(attribute, base)
+
+    @property
+    def n_columns(self) -> int:
+        """How many attributes are columns of a table; the others have formulas."""
+        made = (p for p, a in enumerate(self.attributes) if a.formula is not None)
+        return next(made, len(self.attributes))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -201,10 +224,18 @@ class Schema:
         msg = f"there is no attribute {name!r}: {did_you_mean(name, self.names)}"
         raise DataError(msg)
 
+    def behind(self, needed: "Iterable[int]") -> list[int]:
+        """Return the places of the columns that attributes are read from, rising."""
+        places: set[int] = set()
+        for place in map(int, needed):
+            formula = self.attributes[place].formula
+            places.update((place,) if formula is None else formula.places)
+        return sorted(places)
+
     def absent(self, table: "Table", needed: "Iterable[int]") -> list[str]:
-        """Return the needed attributes that a table does not have."""
+        """Return the columns that needed attributes are read from and a table lacks."""
         present = set(table.names)
-        names = (self.attributes[place].name for place in needed)
+        names = (self.attributes[place].name for place in self.behind(needed))
         return [name for name in names if name not in present]
 
     def encode(self, table: "Table", needed: "Integers | None" = None) -> list[Any]:
@@ -221,11 +252,93 @@ class Schema:
         absent = self.absent(table, wanted)
         if absent:
             raise missing_columns(absent, table.names)
-        places = set(map(int, wanted))
-        return [
-            attribute.encode(table[attribute.name]) if place in places else None
-            for place, attribute in enumerate(self.attributes)
-        ]
+        columns: list[Any] = [None] * len(self.attributes)
+        for place in self.behind(wanted):
+            attribute = self.attributes[place]
+            columns[place] = attribute.encode(table[attribute.name])
+        return self.completed(columns, wanted)
+
+    def completed(self, columns: "Sequence[Any]", needed: "Iterable[int]") -> list[Any]:
+        """Return the cells of columns with those that needed formulas make of them."""
+        found = [*columns[: self.n_columns]]
+        found += [None] * (len(self.attributes) - len(found))
+        for place in map(int, needed):
+            formula = self.attributes[place].formula
+            if formula is not None:
+                found[place] = formula.cells(found)
+        return found
+
+    def constructed(self, formula: "Formula") -> Attribute:
+        """Return an attribute of this formula, by a name that none has yet.
+
+        >>> schema = Schema((Attribute("x", "numeric"), Attribute("y", "numeric")),
+        ...                 Target("sort", ("a", "b")))
+        >>> schema.constructed(Difference(0, 1)).name
+        'x − y'
+        """
+        name = formula.text(self.attributes)
+        truth = isinstance(formula, Conjunction)
+        taken = {self.target.name, *self.names}
+        while name in taken or (truth and not name.startswith("(")):
+            name = f"({name})"
+        if truth:
+            return Attribute(name, "nominal", (False, True), formula=formula)
+        return Attribute(name, "numeric", formula=formula)
+
+    def of_columns(self) -> "Schema":
+        """Return the schema without the attributes that have formulas."""
+        return replace(self, attributes=self.attributes[: self.n_columns])
+
+    def narrowed(self, needed: "Iterable[int]") -> "Schema":
+        """Return the schema of some attributes and of the columns behind them.
+
+        >>> schema = Schema(tuple(Attribute(name, "numeric") for name in "xyz"),
+        ...                 Target("sort", ("a", "b")))
+        >>> schema = schema.extended([schema.constructed(Difference(2, 1))])
+        >>> narrow = schema.narrowed([3])
+        >>> narrow.names, narrow.attributes[2].formula
+        (('y', 'z', 'z − y'), Difference(first=1, second=0))
+        """
+        wanted = [int(place) for place in needed]
+        kept = sorted({*wanted, *self.behind(wanted)})
+        places = {place: new for new, place in enumerate(kept)}
+        attributes = []
+        for place in kept:
+            attribute = self.attributes[place]
+            if attribute.formula is not None:
+                attribute = replace(attribute, formula=moved(attribute.formula, places))
+            attributes.append(attribute)
+        return replace(self, attributes=tuple(attributes))
+
+    def extended(self, attributes: "Iterable[Attribute]") -> "Schema":
+        """Return the schema with further attributes, which have formulas."""
+        return replace(self, attributes=(*self.attributes, *attributes))
+
+
+def _check_formula(attribute: Attribute, base: "Sequence[Attribute]") -> None:
+    """Refuse a formula that these columns cannot be behind."""
+    formula, what = attribute.formula, f"attribute {attribute.name!r}"
+    if formula is None:
+        msg = f"{what} is a column and stands after one with a formula"
+        raise ParameterError(msg)
+    if max(formula.places) >= len(base):
+        msg = f"{what} has a formula over an attribute that is no column"
+        raise ParameterError(msg)
+    behind = [base[place] for place in formula.places]
+    if isinstance(formula, Conjunction):
+        good = attribute.kind == "nominal" and attribute.values == (False, True)
+        good &= all(isinstance(value, bool) for value in attribute.values)
+        for clause, of in zip(formula.clauses, behind, strict=True):
+            known = clause.codes is None or clause.codes[-1] < len(of.values)
+            good &= known and (of.kind == "numeric") == (clause.codes is None)
+    else:
+        good = attribute.kind == "numeric" and not attribute.values
+        good &= all(of.kind == "numeric" for of in behind)
+        same = isinstance(formula, Difference) and len({of.unit for of in behind}) == 1
+        good &= same or not any(of.unit for of in behind)
+    if not good:
+        msg = f"{what} has a formula over attributes of another kind or unit"
+        raise ParameterError(msg)
 
 
 def missing_columns(absent: "Sequence[str]", names: "Sequence[str]") -> DataError:

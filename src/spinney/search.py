@@ -33,6 +33,7 @@ __all__ = [
     "is_significant",
     "propose",
     "recount",
+    "worth",
 ]
 
 
@@ -98,17 +99,19 @@ def decide(
     if not able:
         return Decision(candidates, reason=Reason.SIGNIFICANCE)
 
-    def price(candidate: Candidate) -> float:
-        place = candidate.attribute
-        return 1 + (0 if place in paid else schema.attributes[place].cost)
-
     rank = {attribute: order for order, attribute in enumerate(preference)}
     able.sort(key=lambda place: rank.get(candidates[place].attribute, len(rank)))
-    merits = np.array(
-        [candidates[place].merit / price(candidates[place]) for place in able]
-    )
+    merits = np.array([worth(candidates[place], schema, paid) for place in able])
     tolerance = recipe.measure(numeric=schema.target.is_numeric).tolerance
     return Decision(candidates, able[first_best(merits, tolerance)])
+
+
+def worth(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
+    """Return a merit by what it costs to ask, but for what was ``paid`` above."""
+    known = set(schema.behind(paid))
+    columns = schema.behind([candidate.attribute])
+    cost = sum(schema.attributes[place].cost for place in columns if place not in known)
+    return candidate.merit / (1 + cost)
 
 
 def is_significant(candidate: Candidate, recipe: Recipe) -> bool:
@@ -241,7 +244,8 @@ def propose(
     if split.missing is None and not policy.divides:
         split = replace(split, missing=_default(split, policy, overall))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
-    if attribute.kind == "numeric" and recipe.thresholds == "observed":
+    plain = attribute.kind == "numeric" and attribute.formula is None
+    if plain and recipe.thresholds == "observed":
         split = _at_observed(split, table.values if observed is None else observed)
     merit = float(criterion.merit(branch_table(counts, split).scaled(altered)))
     p_value = None

@@ -186,7 +186,7 @@ def describe(
     >>> describe(Groups(0, ((0,), (1,)), (0.5, 0.5), missing=1), size, 1)
     'size ≠ small'
     """
-    name = shown(attribute.name)
+    name = attribute.text(ascii_only=ascii_only)
     if isinstance(split, Threshold):
         if split.threshold == np.inf:
             return f"{name} is {'missing' if branch else 'known'}"

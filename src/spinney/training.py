@@ -80,9 +80,10 @@ class TrainingSet:
 
     def fingerprint(self) -> Fingerprint:
         """Return what tells this training set from another."""
-        digest = hashlib.sha256(repr(self.schema).encode())
+        schema = self.schema.of_columns()
+        digest = hashlib.sha256(repr(schema).encode())
         weights = () if self.weights is None else (self.weights,)
-        for cells in (*self.columns, self.classes, *weights):
+        for cells in (*self.columns[: schema.n_columns], self.classes, *weights):
             digest.update(np.ascontiguousarray(cells, dtype="<f8").tobytes())
         return Fingerprint(
             len(self.classes), self.weight, digest.hexdigest(), __version__

@@ -323,7 +323,7 @@ def answers_of(ask: Callable[[Source], Any], folder: Path) -> list[Any]:
             pytest.MonkeyPatch.context() as patch,
             opened(kind, mixed_rows(30), folder) as (rows, options),
         ):
-            patch.setattr("spinney.growing.grow_tree", answered)
+            patch.setattr("spinney.growing.grow_with_construction", answered)
             with pytest.raises(AnsweredError) as found:
                 spinney.grow(rows, "label", **options)
             answers.append(found.value.args[0])

@@ -156,7 +156,7 @@ def test_a_new_field_must_enter_the_format():
         Model: "tree recipe fingerprint steps",  # the steps are not kept
         Tree: "schema nodes",
         Schema: "attributes target markers",
-        Attribute: "name kind values unit cost _places",
+        Attribute: "name kind values unit cost formula _places",
         Target: "name classes origin costs",
         Fingerprint: "n_rows weight digest version",
         Node: "number parent branch depth weights n_rows distribution label "
@@ -230,7 +230,9 @@ def test_golden_file_still_loads():
     text = (GOLDEN / "watermelon_id3.v1.json").read_text(encoding="utf-8")
     written, golden = json.loads(to_json(model)), json.loads(text)
     golden["recipe"] = {**written["recipe"], **golden["recipe"]}  # later settings
-    golden["attributes"] = [{**entry, "cost": 0.0} for entry in golden["attributes"]]
+    golden["attributes"] = [
+        {**entry, "cost": 0.0, "formula": None} for entry in golden["attributes"]
+    ]
     for node in golden["nodes"]:
         for candidate in node["candidates"]:
             candidate["p_value"] = None

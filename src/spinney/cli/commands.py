@@ -114,6 +114,13 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 )
 @click.option("--probability", help="frequency, laplace or m-estimate.")
 @click.option("--m", type=float, help="Weight of all rows in an m-estimate.")
+@click.option(
+    "--linear-terms", type=int, help="Most terms of a linear combination of numbers."
+)
+@click.option(
+    "--linear-penalty", type=float, help="What each further term must add: 0.1."
+)
+@click.option("--construct", type=int, help="Most attributes to make of others.")
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(
     "--class-weight",

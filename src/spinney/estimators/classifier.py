@@ -43,8 +43,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
 leaves, smoothing, min_gain, mdl_correction, \
-min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m \
-: optional
+min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m, \
+linear_terms, linear_penalty, construct : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
@@ -121,6 +121,9 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         rule: str | None = None,
         forest: float | None = None,
         seed: int | None = None,
+        linear_terms: int | None = None,
+        linear_penalty: float | None = None,
+        construct: int | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
         priors: Mapping[Value, float] | None = None,
         cost_matrix: Costs | None = None,
@@ -161,6 +164,9 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         self.rule = rule
         self.forest = forest
         self.seed = seed
+        self.linear_terms = linear_terms
+        self.linear_penalty = linear_penalty
+        self.construct = construct
         self.class_weight = class_weight
         self.priors = priors
         self.cost_matrix = cost_matrix

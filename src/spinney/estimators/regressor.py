@@ -29,7 +29,8 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
-leaves, pruning, smoothing, min_gain : optional
+leaves, pruning, smoothing, min_gain, linear_terms, \
+linear_penalty, construct : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     test_costs, ties, force : optional
         As for :class:`TreeClassifier`.
@@ -77,6 +78,9 @@ leaves, pruning, smoothing, min_gain : optional
         rule: str | None = None,
         forest: float | None = None,
         seed: int | None = None,
+        linear_terms: int | None = None,
+        linear_penalty: float | None = None,
+        construct: int | None = None,
         test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
@@ -108,6 +112,9 @@ leaves, pruning, smoothing, min_gain : optional
         self.rule = rule
         self.forest = forest
         self.seed = seed
+        self.linear_terms = linear_terms
+        self.linear_penalty = linear_penalty
+        self.construct = construct
         self.test_costs = test_costs
         self.ties = ties
         self.force = force

@@ -181,8 +181,17 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Floats:
-        """What each attribute gained, as shares: ``tree.importances``."""
-        return self.tree.importances
+        """What each column gained, as shares: ``tree.importances``.
+
+        What an attribute with a formula gained is divided equally among the columns
+        behind it.
+        """
+        schema, gained = self.tree.schema, self.tree.importances
+        columns = gained[: schema.n_columns].copy()
+        for place in range(schema.n_columns, len(gained)):
+            behind = schema.behind([place])
+            columns[behind] += gained[place] / len(behind)
+        return columns
 
     def _growing_options(self) -> dict[str, Any]:
         own = {"ties": self.ties, "force": self.force}

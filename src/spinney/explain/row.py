@@ -11,6 +11,7 @@ from spinney.costs import labels_of
 from spinney.explain.text import row_text
 from spinney.model import Model
 from spinney.predict import flatten
+from spinney.schema import Attribute
 from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import number_text
@@ -158,7 +159,16 @@ def _asked(
         return None, True
     attribute = tree.schema.attributes[node.split.attribute]
     seen = bool(node.split.branch_of(cells[node.split.attribute])[0] >= 0)
+    if attribute.formula is not None:
+        return _made(attribute, cells[node.split.attribute][0]), seen
     value = row[attribute.name]
     if attribute.unit and isinstance(value, float):
         return number_text(float(cells[node.split.attribute][0]), attribute.unit), seen
     return value, seen
+
+
+def _made(attribute: Attribute, cell: float) -> Value | None:
+    """Return the value that a formula gives; None where it is missing."""
+    if attribute.kind == "numeric":
+        return None if np.isnan(cell) else float(cell)
+    return None if cell < 0 else attribute.values[int(cell)]

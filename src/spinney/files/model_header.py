@@ -5,7 +5,7 @@ JSON tells ``"1"``, ``1``, ``1.0`` and ``true`` apart.
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields
 from typing import Any
 
@@ -13,6 +13,16 @@ import numpy as np
 
 from spinney.criteria import stored_name
 from spinney.errors import ParameterError
+from spinney.files.model_formula import formula_data, read_formula
+from spinney.files.plain import (
+    OPTIONAL,
+    described,
+    listed,
+    members,
+    number,
+    text,
+    whole,
+)
 from spinney.files.strict_json import DIGITS, DamageError
 from spinney.model import Fingerprint, Model
 from spinney.recipe import Recipe
@@ -53,10 +63,6 @@ KEYS = (
 # What version 1 did not have, and what it stood for.
 ADDED = {"origin": None, "costs": None}
 
-# A later version may add keys of this form; every reader may pass over them. Any
-# other key that a reader does not know is one that it would get wrong.
-OPTIONAL = "optional."
-
 _KINDS = ("nominal", "ordinal", "numeric")
 
 
@@ -88,6 +94,7 @@ def schema_header(schema: Schema) -> dict[str, Any]:
                 "values": [_plain(value) for value in attribute.values],
                 "unit": attribute.unit,
                 "cost": _plain(attribute.cost),
+                "formula": formula_data(attribute.formula),
             }
             for attribute in schema.attributes
         ],
@@ -117,69 +124,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def members(
-    data: object, what: str, keys: Collection[str], *, defaults: Collection[str] = ()
-) -> Mapping[str, Any]:
-    """Return an object after checking that it has these keys and no others.
-
-    >>> members({"a": 1, "optional.b": 2}, "the thing", ["a"])["a"]
-    1
-    """
-    if not isinstance(data, dict):
-        msg = f"{what} must be an object with keys, not {_shown(data)}"
-        raise DamageError(msg)
-    for key in keys:
-        if key not in data and key not in defaults:
-            msg = f"{what} has no {key!r}"
-            raise DamageError(msg)
-    for key in data:
-        if key not in keys and not key.startswith(OPTIONAL):
-            msg = f"{what} has an unknown key {key[:80]!r}"
-            raise DamageError(msg)
-    return data
-
-
-def _shown(data: object) -> str:
-    names = {dict: "an object", list: "a list", type(None): "nothing"}
-    return names.get(type(data)) or repr(data)[:60]
-
-
-def listed(data: object, what: str) -> list[Any]:
-    """Return a list after checking that it is one."""
-    if not isinstance(data, list):
-        msg = f"{what} must be a list, not {_shown(data)}"
-        raise DamageError(msg)
-    return data
-
-
-def text(data: object, what: str) -> str:
-    """Return a text after checking that it is one."""
-    if not isinstance(data, str):
-        msg = f"{what} must be text, not {_shown(data)}"
-        raise DamageError(msg)
-    return data
-
-
-def whole(data: object, what: str, *, least: int = 0) -> int:
-    """Return a whole number of 64 bits after checking that it is one."""
-    if type(data) is not int or not least <= data < 2**63:
-        msg = f"{what} must be a whole number of at least {least}, not {_shown(data)}"
-        raise DamageError(msg)
-    return data
-
-
-def number(data: object, what: str) -> float:
-    """Return a finite number after checking that it is one.
-
-    >>> number(3, "the weight")
-    3.0
-    """
-    if type(data) not in (int, float):
-        msg = f"{what} must be a number, not {_shown(data)}"
-        raise DamageError(msg)
-    return float(data)  # type: ignore[arg-type]
-
-
 def read_schema(data: Mapping[str, Any]) -> Schema:
     """Return the schema that the header describes."""
     target = text(data["target"], "the target")
@@ -201,7 +145,13 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
     markers = listed(data["markers"], "the markers of missing cells")
     for marker in markers:
         text(marker, "a marker of missing cells")
-    return Schema(attributes, Target(target, classes, origin, costs), tuple(markers))
+    try:
+        return Schema(
+            attributes, Target(target, classes, origin, costs), tuple(markers)
+        )
+    except ParameterError as error:
+        msg = f"a formula is none: {error}"
+        raise DamageError(msg) from None
 
 
 def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
@@ -219,11 +169,11 @@ def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
 
 def _read_attribute(data: object, place: int) -> Attribute:
     what = f"attribute {place}"
-    keys = ("name", "kind", "values", "unit", "cost")
-    entry = members(data, what, keys, defaults=("cost",))
+    keys = ("name", "kind", "values", "unit", "cost", "formula")
+    entry = members(data, what, keys, defaults=("cost", "formula"))
     kind = entry["kind"]
     if kind not in _KINDS:
-        msg = f"{what} is of an unknown kind {_shown(kind)}"
+        msg = f"{what} is of an unknown kind {described(kind)}"
         raise DamageError(msg)
     values = _values(entry["values"], what)
     if kind == "numeric" and values:
@@ -238,14 +188,15 @@ def _read_attribute(data: object, place: int) -> Attribute:
         msg = f"{what} has a negative cost"
         raise DamageError(msg)
     name = text(entry["name"], f"the name of {what}")
-    return Attribute(name, kind, values, unit, cost)
+    formula = read_formula(entry.get("formula"), what)
+    return Attribute(name, kind, values, unit, cost, formula)
 
 
 def _values(data: object, what: str) -> tuple[Value, ...]:
     values = listed(data, f"the values of {what}")
     for value in values:
         if not isinstance(value, (str, bool, int, float)):
-            msg = f"{what} has a value that is {_shown(value)}"
+            msg = f"{what} has a value that is {described(value)}"
             raise DamageError(msg)
     if len({level_order(value) for value in values}) < len(values):
         msg = f"{what} has the same value twice"

@@ -41,7 +41,7 @@ class TrainingRows:
     Parameters
     ----------
     columns : sequence of arrays
-        One an attribute.
+        One a column of the table.
     targets : array
         Class codes or numbers.
     weights : array
@@ -132,7 +132,10 @@ def _losses(
     size = max(1, LARGEST_BLOCK // (len(alphas) + 1))
     for start in range(0, len(places), size):
         rows = places[start : start + size]
-        columns = [None if cells is None else cells[rows] for cells in training.columns]
+        columns = tree.schema.completed(
+            [None if cells is None else cells[rows] for cells in training.columns],
+            flat.needed,
+        )
         ends = np.zeros((len(rows), len(alphas) + 1))
         for entries in flat.visits(columns, len(rows)):
             whole = Entries(rows[entries.rows], entries.nodes, entries.weights)

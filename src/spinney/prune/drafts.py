@@ -79,6 +79,9 @@ class Rows:
         self, tree: Tree, source: Source, recipe: Recipe, class_weights: Floats | None
     ) -> None:
         self.source, self.recipe, self.scale = source, recipe, class_weights
+        self.attributes = tree.schema.attributes
+        for place in range(tree.schema.n_columns, len(self.attributes)):
+            source.extend(place, self.attributes[place])
         costs = tree.schema.target.costs
         self.altered: Floats | None = None
         if costs is not None:
@@ -132,7 +135,7 @@ class Rows:
             recount(
                 candidate,
                 tables[candidate.attribute].scaled(self.scale),
-                self.source.schema.attributes[candidate.attribute],
+                self.attributes[candidate.attribute],
                 recipe=self.recipe,
                 altered=self.altered,
             )

@@ -161,6 +161,9 @@ def _ordered(drafts: Sequence[Draft], rows: Rows) -> list[Draft]:
 def _finished(drafts: Sequence[Draft], rows: Rows, confidence: float) -> RuleSet:
     """Count what each rule covers, and find the default."""
     free = np.ones(len(rows.classes), dtype=np.bool_)
+    asked = {c.attribute.name for draft in drafts for c in draft.conditions}
+    schema = rows.schema.narrowed(rows.places[name] for name in asked)
+    attributes = {attribute.name: attribute for attribute in schema.attributes}
     rules = []
     for order, draft in enumerate(drafts):
         match = rows.matching(draft.conditions)
@@ -169,7 +172,10 @@ def _finished(drafts: Sequence[Draft], rows: Rows, confidence: float) -> RuleSet
         rules.append(
             RankedRule(
                 order,
-                draft.conditions,
+                tuple(
+                    replace(c, attribute=attributes[c.attribute.name])
+                    for c in draft.conditions
+                ),
                 rows.schema.target,
                 draft.code,
                 weights,
@@ -178,10 +184,8 @@ def _finished(drafts: Sequence[Draft], rows: Rows, confidence: float) -> RuleSet
         )
     everything = rows.tally(np.ones_like(free))
     left = rows.tally(free)
-    asked = {c.attribute.name for draft in drafts for c in draft.conditions}
-    attributes = tuple(a for a in rows.schema.attributes if a.name in asked)
     return RuleSet(
-        replace(rows.schema, attributes=attributes),
+        schema,
         tuple(rules),
         _default(left, everything),
         tuple(left.tolist()),

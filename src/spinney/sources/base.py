@@ -1,10 +1,11 @@
-"""The three questions that a learner asks of data.
+"""The questions that a learner asks of data.
 
 Start at the root; build count tables for these nodes and attributes; send the
-rows of this node to its children. Rows belong to nodes by weight: a row whose
-value is missing may be in several nodes with a part of its weight in each.
+rows of this node to its children. For attributes with formulas two more: take this
+one in; sum these numbers and their products. Rows belong to nodes by weight: a row
+whose value is missing may be in several nodes with a part of its weight in each.
 
-A fourth question is for linear models: how terms and the target vary together.
+A further one is for linear models: how terms and the target vary together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +14,13 @@ from typing import Protocol
 
 from spinney.counts import CountTable, Floats, Integers, sizes
 from spinney.linear import Term
-from spinney.schema import Schema
+from spinney.schema import Attribute, Schema
 from spinney.split import Split
 
 __all__ = [
     "LARGEST_WHOLE",
     "ROOT",
+    "CrossMoments",
     "Products",
     "Request",
     "Source",
@@ -78,6 +80,39 @@ class Products:
     weight: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossMoments:
+    """Sums of numbers and of their products over the rows that have them all.
+
+    Parameters
+    ----------
+    weights : array of shape (groups,)
+        The weight of each class; of all rows, where the target is a number.
+    sums : array of shape (groups, numbers)
+        Σwx, x being measured from an origin.
+    products : array of shape (groups, numbers, numbers)
+        Σwxxᵀ.
+
+    Notes
+    -----
+    Where the target is a number, it is the last of the numbers.
+    """
+
+    weights: Floats
+    sums: Floats
+    products: Floats
+
+    def scaled(self, class_weights: Floats | None) -> "CrossMoments":
+        """Return the moments with each class's weight multiplied."""
+        if class_weights is None:
+            return self
+        return CrossMoments(
+            self.weights * class_weights,
+            self.sums * class_weights[:, None],
+            self.products * class_weights[:, None, None],
+        )
+
+
 class Source(Protocol):
     """What answers a learner's questions; nodes are known by number, the root is 0.
 
@@ -128,4 +163,21 @@ class Source(Protocol):
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms and a numeric target vary."""
+        ...
+
+    def extend(self, place: int, attribute: Attribute) -> None:
+        """Let an attribute with a formula stand at a place after the schema's own.
+
+        It may be asked about and split by from then on. What stood at the place is
+        forgotten, so that another tree can have another attribute there.
+        """
+        ...
+
+    def cross_moments(
+        self, node: int, places: Sequence[int], origin: Floats
+    ) -> CrossMoments:
+        """Return the moments of numeric attributes at a node.
+
+        Rows count that have a number at all places, as measured from the origin.
+        """
         ...

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import CountTable, Floats, Integers
-from spinney.schema import Schema
+from spinney.schema import Attribute, Schema
 from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
+    CrossMoments,
     Products,
     Request,
     TermRequest,
@@ -64,16 +65,11 @@ class MemorySource:
         else:
             self._numbers = np.asarray(classes, dtype=np.float64) - schema.target.origin
             self.whole &= _is_whole(own * self._numbers**2)
-        self._values: list[NDArray[Any]] = []
-        self._ranks: list[Integers] = []
-        for attribute, cells in zip(schema.attributes, columns, strict=True):
-            if attribute.kind == "numeric":
-                values, ranks = _ranked(cells)
-                self._values.append(values)
-                self._ranks.append(ranks)
-            else:
-                self._values.append(np.arange(len(attribute.values)))
-                self._ranks.append(np.asarray(cells, dtype=np.int64))
+        self._columns: dict[int, tuple[NDArray[Any], Integers]] = {}
+        pairs = zip(schema.attributes, columns, strict=True)
+        for place, (attribute, cells) in enumerate(pairs):
+            self._columns[place] = _valued(attribute, cells)
+        self._made: dict[int, Attribute] = {}
         everything = np.arange(n_rows)
         self._members: dict[int, tuple[Integers, Floats]] = {ROOT: (everything, own)}
 
@@ -86,11 +82,74 @@ class MemorySource:
         """Return for each request the tables by attribute."""
         return [
             {
-                attribute: self._count(*self._members[request.node], attribute)
+                attribute: self._count(request.node, attribute)
                 for attribute in request.attributes
             }
             for request in requests
         ]
+
+    def extend(self, place: int, attribute: Attribute) -> None:
+        """Let an attribute with a formula stand at a place."""
+        self._made[place] = attribute
+        self._columns.pop(place, None)
+
+    def cross_moments(
+        self, node: int, places: Sequence[int], origin: Floats
+    ) -> CrossMoments:
+        """Return the moments of numeric attributes at a node."""
+        rows, weights = self._members[node]
+        numbers = np.stack([self._cells(place, rows) for place in places], axis=1)
+        complete = ~np.isnan(numbers).any(axis=1)
+        rows, weights = rows[complete], weights[complete]
+        numbers = numbers[complete] - origin
+        groups = np.zeros(len(rows), dtype=np.int64)
+        if self._numbers is None:
+            groups = self._classes[rows]
+        else:
+            numbers = np.column_stack([numbers, self._numbers[rows]])
+        n_groups, width = max(1, self.schema.n_classes), numbers.shape[1]
+        products = np.zeros((n_groups, width, width))
+        sums = np.zeros((n_groups, width))
+        for group in np.unique(groups):
+            here = groups == group
+            with np.errstate(over="ignore", invalid="ignore"):
+                weighted = numbers[here] * weights[here, None]
+                sums[group] = weighted.sum(axis=0)
+                products[group] = numbers[here].T @ weighted
+        return CrossMoments(
+            np.bincount(groups, weights, minlength=n_groups).astype(np.float64),
+            sums,
+            products,
+        )
+
+    def _cells(self, place: int, rows: Integers) -> NDArray[Any]:
+        """Return the cells of some rows as ``Schema.encode`` gives them."""
+        if place not in self._columns:
+            formula = self._made[place].formula
+            assert formula is not None
+            behind: list[Any] = [None] * len(self.schema.attributes)
+            for at in formula.places:
+                behind[at] = self._cells(at, rows)
+            return formula.cells(behind)
+        values, ranks = self._columns[place]
+        if values.dtype.kind == "f":
+            return np.append(values, np.nan)[ranks[rows]]
+        return ranks[rows]
+
+    def _column(self, node: int, place: int) -> tuple[NDArray[Any], Integers]:
+        """Return the values of an attribute, and the ranks of a node's rows.
+
+        What is asked about at the root is likely to be asked about again: such an
+        attribute is made for all rows, and kept.
+        """
+        rows = self._members[node][0]
+        if place not in self._columns:
+            made = _valued(self._made[place], self._cells(place, rows))
+            if node != ROOT:
+                return made
+            self._columns[place] = made
+        values, ranks = self._columns[place]
+        return values, ranks[rows]
 
     def partition(
         self,
@@ -102,11 +161,11 @@ class MemorySource:
     ) -> None:
         """Send the rows of a node to its children."""
         rows, weights = self._members[node]
+        values, ranks = self._column(node, split.attribute)
         if node != ROOT and not keep:  # the root stays, for the next tree
             del self._members[node]
         # A missing cell has rank -1, and so finds the -1 at the end.
-        goes = np.append(split.branch_of(self._values[split.attribute]), -1)
-        branches = goes[self._ranks[split.attribute][rows]]
+        branches = np.append(split.branch_of(values), -1)[ranks]
         if split.missing is not None:
             branches = np.where(branches < 0, split.missing, branches)
         absent = branches < 0
@@ -147,17 +206,11 @@ class MemorySource:
             lines -= means[:, None]
             return Products(means, (lines * weights) @ lines.T, total)
 
-    def _cells(self, attribute: int, rows: Integers) -> NDArray[Any]:
-        """Return the cells of an attribute in some rows: numbers or codes."""
-        ranks = self._ranks[attribute][rows]
-        if self.schema.attributes[attribute].kind == "numeric":
-            return np.append(self._values[attribute], np.nan)[ranks]
-        return ranks
-
-    def _count(self, rows: Integers, weights: Floats, attribute: int) -> CountTable:
-        """Count one attribute over some rows."""
-        values = self._values[attribute]
-        ranks = self._ranks[attribute][rows] + 1  # a missing cell has rank 0
+    def _count(self, node: int, attribute: int) -> CountTable:
+        """Count one attribute over the rows of a node."""
+        rows, weights = self._members[node]
+        values, ranks = self._column(node, attribute)
+        ranks = ranks + 1  # a missing cell has rank 0
         if len(values) > SPARSE * len(rows):
             occurring, ranks = np.unique(np.append(ranks, 0), return_inverse=True)
             values, ranks = values[occurring[1:] - 1], ranks[:-1]
@@ -191,6 +244,13 @@ def _is_whole(amounts: Floats) -> bool:
     """Return whether amounts are whole numbers whose sum is exact in any order."""
     whole = bool(np.all(amounts == np.floor(amounts)))
     return whole and bool(amounts.sum() <= LARGEST_WHOLE)
+
+
+def _valued(attribute: Attribute, cells: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
+    """Return the values of an attribute and each cell's place among them."""
+    if attribute.kind == "numeric":
+        return _ranked(cells)
+    return np.arange(len(attribute.values)), np.asarray(cells, dtype=np.int64)
 
 
 def _ranked(cells: NDArray[Any]) -> tuple[Floats, Integers]:

@@ -19,24 +19,33 @@ and written as escaped literals by one function where there is only a relation.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.counts import CountTable
+from spinney.counts import CountTable, Floats
 from spinney.linear import Term
 from spinney.relation import SqlColumn, quote_text, translated_errors
-from spinney.schema import Schema
+from spinney.schema import Attribute, Schema
 from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
+    CrossMoments,
     Products,
     Request,
     TermRequest,
     Totals,
+)
+from spinney.sources.sql_formula import (
+    CONJUNCTION,
+    TRUTHS,
+    cross_sums,
+    expression_of,
+    moments_of,
+    number_literal,
 )
 from spinney.sources.sql_products import (
     batches,
@@ -90,7 +99,7 @@ class Engine:
             return "CAST(? AS DOUBLE)" if isinstance(value, float) else "?"
         if isinstance(value, str):
             return quote_text(value)
-        return _number(value)
+        return number_literal(value)
 
     def fetch(
         self, statement: str, values: Sequence[str | float] = ()
@@ -154,6 +163,7 @@ class SqlSource:
             _class_key(rows.target, label): code
             for code, label in enumerate(schema.target.classes)
         }
+        self._made: dict[int, Attribute] = {}
         self._paths: dict[int, Path] = {ROOT: ()}
         self._totals, self.whole = self._count_classes()
 
@@ -182,7 +192,7 @@ class SqlSource:
         origin = self.schema.target.origin
         if origin is None:
             return ["class"], [f"sum({weight})"]
-        number = f"(class - {_number(origin)})"
+        number = f"(class - {number_literal(origin)})"
         return [], [
             f"sum({weight})",
             f"sum({weight} * {number})",
@@ -220,6 +230,59 @@ class SqlSource:
         for node in nodes:
             self._paths.pop(node, None)
 
+    def extend(self, place: int, attribute: Attribute) -> None:
+        """Let an attribute with a formula stand at a place, as an SQL expression."""
+        self._made[place] = attribute
+
+    def cross_moments(
+        self, node: int, places: Sequence[int], origin: Floats
+    ) -> CrossMoments:
+        """Return the moments of numeric attributes at a node, from one statement."""
+        values: list[str | float] = []
+        part = self._part(node, values)
+        target = self.schema.target
+        numbers = [
+            f"(a{place} - {number_literal(start)})"
+            for place, start in zip(places, origin, strict=True)
+        ]
+        if target.origin is not None:
+            numbers.append(f"(class - {number_literal(target.origin)})")
+        keys = [] if target.is_numeric else ["class"]
+        known = "".join(f" AND a{place} IS NOT NULL" for place in places)
+        statement = (
+            f"SELECT {', '.join([*keys, *cross_sums(numbers, 'weight * part')])} "
+            f"FROM ({self._select(self._asked([node]))}), "
+            f"LATERAL (SELECT {part} AS part) WHERE part > 0{known}"
+            f"{' GROUP BY class' if keys else ''}"
+        )
+        lines: dict[int, Sequence[Any]] = {}
+        for line in self._engine.fetch(statement, values):
+            lines[self._classes[line[0]] if keys else 0] = line[len(keys) :]
+        return moments_of(lines, max(1, len(target.classes)), len(numbers))
+
+    def _attribute(self, place: int) -> Attribute:
+        """Return the attribute at a place, one with a formula included."""
+        return self._made.get(place) or self.schema.attributes[place]
+
+    def _sql_column(self, place: int) -> SqlColumn:
+        """Return how the values of an attribute are written in SQL."""
+        return CONJUNCTION if place in self._made else self._rows.attributes[place]
+
+    def _asked(self, nodes: Sequence[int]) -> set[int]:
+        """Return the attributes that the paths to nodes ask about."""
+        return {split.attribute for node in nodes for split, _ in self._paths[node]}
+
+    def _select(self, places: Collection[int]) -> str:
+        """Return the select of the rows, with those of these that have formulas."""
+        rows = self._rows.select()
+        made = [
+            f"{expression_of(self._made[place], self._rows.attributes, self.schema)} "
+            f"AS a{place}"
+            for place in sorted(places)
+            if place in self._made
+        ]
+        return f"SELECT *, {', '.join(made)} FROM ({rows})" if made else rows
+
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute, from one statement."""
         wanted = sorted({place for request in requests for place in request.attributes})
@@ -255,7 +318,7 @@ class SqlSource:
         sets = ", ".join(f"({', '.join([*keys, column])})" for column in columns)
         statement = (
             f"SELECT {', '.join([*keys, 'count(*)', *amounts, *columns, *groupings])} "
-            f"FROM ({self._rows.select()}), "
+            f"FROM ({self._select({*wanted, *self._asked(nodes)})}), "
             f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
             f"LATERAL (SELECT CASE node {cases} END AS part) "
             f"WHERE part > 0 GROUP BY GROUPING SETS ({sets})"
@@ -296,7 +359,7 @@ class SqlSource:
             )
         origin = self.schema.target.origin
         assert origin is not None
-        columns.append(f"class - {_number(origin)}")
+        columns.append(f"class - {number_literal(origin)}")
         named = ", ".join(f"{column} AS z{i}" for i, column in enumerate(columns))
         # Values are bound in the order of the statement: after those of the terms.
         cases = " ".join(
@@ -328,7 +391,7 @@ class SqlSource:
             absent = self._engine.mark(split.shares[branch], values)
         else:
             absent = "1" if split.missing == branch else "0"
-        attribute = self.schema.attributes[split.attribute]
+        attribute = self._attribute(split.attribute)
         if isinstance(split, Intervals):
             taken = self._between(cell, *split.bounds(branch), values)
         elif isinstance(split, Threshold) and attribute.kind == "numeric":
@@ -355,15 +418,15 @@ class SqlSource:
 
     def _texts_of(self, split: Split, branch: int) -> list[str]:
         """Return the texts of the codes that take a branch."""
-        column = self._rows.attributes[split.attribute]
-        levels = self.schema.attributes[split.attribute].values
+        column = self._sql_column(split.attribute)
+        levels = self._attribute(split.attribute).values
         goes = split.branch_of(np.arange(len(levels)))
         return [column.text(levels[code]) for code in np.flatnonzero(goes == branch)]
 
     def _table(self, entries: Sequence[Entry], place: int) -> CountTable:
         """Return the count table of one attribute at one node."""
-        numeric = self.schema.attributes[place].kind == "numeric"
-        codes = self._codes[place]
+        numeric = self._attribute(place).kind == "numeric"
+        codes = TRUTHS if place in self._made else self._codes[place]
         cells = [
             value if numeric or value is None else codes[value] for value, *_ in entries
         ]
@@ -379,11 +442,6 @@ class SqlSource:
             rows[at, code] = count
             weights[at, code : code + len(amounts)] = amounts
         return CountTable(values, weights[:-1], rows[:-1], weights[-1], rows[-1])
-
-
-def _number(number: float) -> str:
-    """Return a finite number as SQL, exactly."""
-    return f"CAST('{float(number)!r}' AS DOUBLE)"
 
 
 def _class_key(column: SqlColumn, label: Value) -> str | float:

@@ -1,0 +1,270 @@
+"""Linear combinations at a node: found by moments, weighed against single attributes.
+
+A combination of t terms must pass three gates.
+
+Merit
+    It must beat the chosen attribute's merit by the factor 1 + penalty · (t − 1).
+    The default penalty, 0.1, is of the size at which CART deletes terms (Breiman et
+    al. 1984, section 5.2: those that add less than a tenth or a fifth of what the
+    most important one does): a further term must be worth reading.
+Bits
+    A further term costs ½ log₂ n bits for its coefficient (Rissanen 1983) and log₂ p
+    to say which of p numbers it is, so a combination must save (t − 1) times as many
+    bits more of the classes than the chosen attribute and every other split of two
+    branches do. This keeps combinations of chance out of small nodes, where a factor
+    of a small merit would not.
+Rows
+    There must be ten for each term, or the scatter is not known well enough.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spinney.buckets import cuts_of
+from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.criteria import gain
+from spinney.directions import combinations
+from spinney.recipe import Recipe
+from spinney.schema import Attribute, Schema
+from spinney.search import Decision, compete, is_significant, propose, worth
+from spinney.sources.base import Request, Source
+from spinney.tree import Candidate, Node, Reason, Tree
+
+__all__ = [
+    "Weighing",
+    "admitted",
+    "bits_known",
+    "bits_of",
+    "combined",
+    "lead",
+    "proposed",
+    "without_unused",
+]
+
+# A node's cross moments take the square of the attributes, so only the best ones
+# by their own gain are combined.
+MOST_ATTRIBUTES = 20
+LEAST_KNOWN = 0.5
+ROWS_FOR_A_TERM = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """What merits depend on beside the recipe: see :func:`spinney.search.decide`."""
+
+    total: float
+    class_weights: Floats | None = None
+    altered: Floats | None = None
+    paid: Collection[int] = ()
+
+
+def combined(
+    source: Source,
+    node: int,
+    *,
+    tables: Mapping[int, CountTable],
+    decision: Decision,
+    schema: Schema,
+    recipe: Recipe,
+    weighing: Weighing,
+) -> tuple[Decision, Attribute | None]:
+    """Return the decision of a node, with the attribute made for it if one wins.
+
+    The attribute then stands in the source after those of the schema.
+    """
+    small = decision.reason in (Reason.MIN_GAIN, Reason.ROWS_IN_LEAF)
+    places = _combinable(tables, decision, schema)
+    if (decision.chosen is None and not small) or len(places) < 2:
+        return decision, None
+    n_rows = n_rows_of(tables[places[0]])
+    most = min(recipe.linear_terms, n_rows // ROWS_FOR_A_TERM)
+    if most < 2:
+        return decision, None
+    origin = np.array([_middle(tables[place]) for place in places])
+    moments = source.cross_moments(node, places, origin)
+    formulas = combinations(
+        moments.scaled(weighing.class_weights).scaled(weighing.altered),
+        places,
+        most=most,
+        numeric=schema.target.is_numeric,
+    )
+    place = len(schema.attributes)
+    made = [schema.constructed(formula) for formula in formulas]
+    for further, attribute in enumerate(made):
+        source.extend(place + further, attribute)
+    request = Request(node, tuple(range(place, place + len(made))))
+    (counted,) = source.tables([request])
+    rival = None if decision.chosen is None else decision.candidates[decision.chosen]
+    known = bits_known(decision)
+    best, won = 0.0, None
+    for further, attribute in enumerate(made):
+        wider = schema.extended([attribute])
+        found = proposed(counted[place + further], wider, recipe, weighing)
+        if found is None or not admitted(
+            found, decision, wider, recipe, weighing.total
+        ):
+            continue
+        terms = len(formulas[further].places)
+        price = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(places)))
+        value = lead(found, rival, wider, recipe, weighing.paid)
+        if value > best + TOLERANCE and bits_of(found) > known + price:
+            best, won = value, (attribute, found)
+    if won is None:
+        return decision, None
+    attribute, found = won
+    source.extend(place, attribute)
+    candidates = (*decision.candidates, found)
+    return Decision(candidates, len(candidates) - 1), attribute
+
+
+def _combinable(
+    tables: Mapping[int, CountTable], decision: Decision, schema: Schema
+) -> tuple[int, ...]:
+    """Return the plain numbers that vary here and are mostly known, the best ones."""
+    gains = {found.attribute: found.gain for found in decision.candidates}
+    able = []
+    for place, table in tables.items():
+        attribute = schema.attributes[place]
+        plain = attribute.kind == "numeric" and not attribute.unit
+        known = len(table.values) > 1 and table.known_share >= LEAST_KNOWN
+        if plain and known and attribute.formula is None:
+            able.append(place)
+    able.sort(key=lambda place: (-round(gains.get(place, -1.0), 9), place))
+    return tuple(sorted(able[:MOST_ATTRIBUTES]))
+
+
+def _middle(table: CountTable) -> float:
+    """Return a number near the mean: the weighted median of the values."""
+    half = np.searchsorted(np.cumsum(table.sizes), table.sizes.sum() / 2)
+    return float(table.values[min(int(half), len(table.values) - 1)])
+
+
+def proposed(
+    table: CountTable, schema: Schema, recipe: Recipe, weighing: Weighing
+) -> Candidate | None:
+    """Return the best split of the last attribute; buckets are made at the node."""
+    table = table.scaled(weighing.class_weights)
+    cuts = None
+    if recipe.bucketing is not None and len(table.values):
+        cuts = cuts_of(table, recipe.bucketing, recipe.n_buckets)
+    return propose(
+        table,
+        schema.attributes[-1],
+        len(schema.attributes) - 1,
+        recipe=recipe,
+        total=weighing.total,
+        cuts=cuts,
+        altered=weighing.altered,
+        observed=table.values,
+    )
+
+
+def admitted(
+    found: Candidate, decision: Decision, schema: Schema, recipe: Recipe, total: float
+) -> bool:
+    """Return whether a combination keeps the rules that attributes keep."""
+    if getattr(found.split, "threshold", 0.0) == np.inf:
+        return False  # whether a sum is known is no combination
+    everyone = (*decision.candidates, found)
+    able = compete(everyone, schema, recipe=recipe, total=total)
+    competes = len(everyone) - 1 in able
+    enough = found.gain >= recipe.min_gain and is_significant(found, recipe)
+    return competes and enough
+
+
+def lead(
+    found: Candidate,
+    rival: Candidate | None,
+    schema: Schema,
+    recipe: Recipe,
+    paid: Collection[int],
+) -> float:
+    """Return by how much a made attribute beats a rival, after its penalty.
+
+    ``schema`` has the attribute last; without a rival, merit counts from 0.
+    """
+    bar = 0.0 if rival is None else max(0.0, worth(rival, schema, paid))
+    terms = len(schema.behind([found.attribute]))
+    factor = 1 + recipe.linear_penalty * (terms - 1)
+    return worth(found, schema, paid) / factor - bar
+
+
+def n_rows_of(table: CountTable) -> int:
+    """Return how many rows a table counts."""
+    return int(table.rows.sum() + table.missing_rows.sum())
+
+
+def bits_known(decision: Decision) -> float:
+    """Return the most bits that the chosen split, or another of two branches, saves."""
+    singles = [
+        bits_of(single)
+        for position, single in enumerate(decision.candidates)
+        if position == decision.chosen or single.split.n_branches == 2
+    ]
+    return max(singles, default=0.0)
+
+
+def bits_of(candidate: Candidate) -> float:
+    """Return by how many bits a split shortens the target's description.
+
+    Of classes it is weight × information gain; of a number, whose description by a
+    normal distribution takes ½ log₂ of its variance a row, n/2 · log₂ of the ratio
+    of the sums of squares before and after.
+    """
+    table = candidate.branches
+    if not table.is_moments:
+        return table.weight * float(gain(table))
+    before = float(_squares(table.total))
+    after = max(float(_squares(table.weights).sum()), TOLERANCE * before)
+    known = float(table.sizes.sum())
+    return known / 2 * float(np.log2(before / after)) if before > 0 else 0.0
+
+
+def _squares(moments: Floats) -> Floats:
+    """Return sums of squares about the mean."""
+    weight, first, second = np.moveaxis(moments, -1, 0)
+    safe = np.where(weight > 0, weight, 1.0)
+    return np.asarray(np.maximum(second - first * first / safe, 0.0))
+
+
+def without_unused(tree: Tree) -> Tree:
+    """Return a tree without the formulas that no node that asks has looked at."""
+    schema = tree.schema
+    asked = {
+        candidate.attribute
+        for node in tree.nodes
+        if not node.is_leaf
+        for candidate in node.candidates
+    }
+    kept = [
+        place
+        for place in range(len(schema.attributes))
+        if place < schema.n_columns or place in asked
+    ]
+    if len(kept) == len(schema.attributes):
+        return tree
+    places = {place: new for new, place in enumerate(kept)}
+    attributes = tuple(schema.attributes[place] for place in kept)
+    return Tree(
+        replace(schema, attributes=attributes),
+        tuple(_renumbered(node, places) for node in tree.nodes),
+    )
+
+
+def _renumbered(node: Node, places: Mapping[int, int]) -> Node:
+    """Return a node whose candidates ask about attributes by their new places."""
+    kept = [p for p, found in enumerate(node.candidates) if found.attribute in places]
+    candidates = tuple(
+        replace(
+            node.candidates[p],
+            split=replace(
+                node.candidates[p].split,
+                attribute=places[node.candidates[p].attribute],
+            ),
+        )
+        for p in kept
+    )
+    chosen = None if node.chosen is None else kept.index(node.chosen)
+    return replace(node, candidates=candidates, chosen=chosen)

@@ -1,0 +1,256 @@
+"""Attributes that are made of others: differences, ratios, sums and conjunctions.
+
+A formula knows the places of the attributes behind it and nothing else of them. It
+gives a cell for each row, missing wherever one of its inputs is, and reads as people
+write it. An attribute with a formula is split like any other, so a linear
+combination of attributes is a threshold on such an attribute.
+
+Numbers are computed in float64, in the order in which the text has them, so that
+what is printed is what is asked.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.errors import ParameterError
+from spinney.wording import number_text, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from spinney.schema import Attribute
+
+__all__ = [
+    "Clause",
+    "Conjunction",
+    "Difference",
+    "Formula",
+    "Linear",
+    "Ratio",
+    "moved",
+]
+
+MOST_CLAUSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One number less another."""
+
+    first: int
+    second: int
+
+    def __post_init__(self) -> None:
+        """Refuse an attribute less itself."""
+        _check_places(self.places)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The attributes behind it."""
+        return self.first, self.second
+
+    def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
+        """Return the number of each row; NaN where one of the two is missing.
+
+        >>> Difference(1, 0).cells([np.array([1.0, np.nan]), np.array([3.0, 3.0])])
+        array([ 2., nan])
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _finite(columns[self.first] - columns[self.second])
+
+    def text(self, attributes: "Sequence[Attribute]") -> str:
+        """Return how it reads, such as ``length − width``."""
+        first, second = (shown(attributes[place].name) for place in self.places)
+        return f"{first} − {second}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One number divided by another; missing where that is 0."""
+
+    first: int
+    second: int
+
+    def __post_init__(self) -> None:
+        """Refuse an attribute divided by itself."""
+        _check_places(self.places)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The attributes behind it."""
+        return self.first, self.second
+
+    def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
+        """Return the ratio of each row; NaN where it is none.
+
+        >>> Ratio(0, 1).cells([np.array([1.0, 1.0]), np.array([4.0, 0.0])])
+        array([0.25,  nan])
+        """
+        with np.errstate(all="ignore"):
+            return _finite(columns[self.first] / columns[self.second])
+
+    def text(self, attributes: "Sequence[Attribute]") -> str:
+        """Return how it reads, such as ``length / width``."""
+        first, second = (shown(attributes[place].name) for place in self.places)
+        return f"{first} / {second}"
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A sum of numbers, each times its coefficient, in the attributes' own units."""
+
+    places: tuple[int, ...]
+    coefficients: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no combination of several attributes."""
+        _check_places(self.places)
+        good = [np.isfinite(factor) and factor != 0 for factor in self.coefficients]
+        if not all(good) or len(good) != len(self.places):
+            msg = (
+                f"coefficients={self.coefficients!r} must be finite, not 0, and one "
+                f"for each of {len(self.places)} attributes"
+            )
+            raise ParameterError(msg)
+
+    def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
+        """Return the sum of each row; NaN where a term is missing.
+
+        >>> Linear((0, 1), (0.5, -1.25)).cells([np.array([4.0]), np.array([2.0])])
+        array([-0.5])
+        """
+        terms = zip(self.places, self.coefficients, strict=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            first, *rest = (factor * columns[place] for place, factor in terms)
+            for term in rest:
+                first = first + term
+            return _finite(first)
+
+    def text(self, attributes: "Sequence[Attribute]") -> str:
+        """Return how it reads, such as ``0.5·length − 1.25·width``."""
+        text = ""
+        for place, factor in zip(self.places, self.coefficients, strict=True):
+            if text:
+                text += " − " if factor < 0 else " + "
+            elif factor < 0:
+                text = "−"
+            times = "" if abs(factor) == 1 else f"{number_text(abs(factor))}·"
+            text += times + shown(attributes[place].name)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A condition on one attribute: one of some codes, or low < number ≤ high."""
+
+    place: int
+    codes: tuple[int, ...] | None = None
+    low: float = -np.inf
+    high: float = np.inf
+
+    def __post_init__(self) -> None:
+        """Refuse a condition that is always or never true."""
+        bounded = self.low < self.high and (self.low, self.high) != (-np.inf, np.inf)
+        if self.codes is None and not bounded:
+            msg = f"a clause needs codes or bounds, not ({self.low}, {self.high}]"
+            raise ParameterError(msg)
+        if self.codes is not None and (
+            not self.codes
+            or list(self.codes) != sorted(set(self.codes))
+            or (self.low, self.high) != (-np.inf, np.inf)
+        ):
+            msg = f"codes={self.codes!r} must rise, without bounds beside them"
+            raise ParameterError(msg)
+
+    def holds(self, cells: "NDArray[Any]") -> "NDArray[np.bool_]":
+        """Return which known cells satisfy it."""
+        if self.codes is not None:
+            return np.isin(cells, self.codes)
+        return np.asarray((cells > self.low) & (cells <= self.high))
+
+    def text(self, attribute: "Attribute") -> str:
+        """Return how it reads."""
+        name = shown(attribute.name)
+        if self.codes is not None:
+            texts = [shown(attribute.values[code]) for code in self.codes]
+            if len(texts) == 1:
+                return f"{name} = {texts[0]}"
+            return f"{name} ∈ {{{', '.join(texts)}}}"
+        low, high = (number_text(x, attribute.unit) for x in (self.low, self.high))
+        if self.high == np.inf:
+            return f"{name} > {low}"
+        if self.low == -np.inf:
+            return f"{name} ≤ {high}"
+        return f"{low} < {name} ≤ {high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """Whether two or three clauses about different attributes all hold."""
+
+    clauses: tuple[Clause, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse too few, too many, or two clauses about one attribute."""
+        _check_places(self.places)
+        if len(self.clauses) > MOST_CLAUSES:
+            msg = f"a conjunction has at most {MOST_CLAUSES} clauses"
+            raise ParameterError(msg)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The attributes behind it."""
+        return tuple(clause.place for clause in self.clauses)
+
+    def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
+        """Return 1 where all clauses hold, 0 where not, -1 where a cell is missing.
+
+        >>> both = Conjunction((Clause(0, codes=(1,)), Clause(1, low=77.5)))
+        >>> both.cells([np.array([1, 1, 0, -1]), np.array([80.0, 70.0, 80.0, 80.0])])
+        array([ 1,  0,  0, -1], dtype=int32)
+        """
+        size = len(columns[self.places[0]])
+        holds, known = np.ones(size, dtype=bool), np.ones(size, dtype=bool)
+        for clause in self.clauses:
+            cells = np.asarray(columns[clause.place])
+            known &= ~np.isnan(cells) if cells.dtype.kind == "f" else cells >= 0
+            holds &= clause.holds(cells)
+        return np.where(known, holds, -1).astype(np.int32)
+
+    def text(self, attributes: "Sequence[Attribute]") -> str:
+        """Return how it reads, such as ``outlook = sunny and humidity > 77.5``."""
+        return " and ".join(c.text(attributes[c.place]) for c in self.clauses)
+
+
+Formula = Difference | Ratio | Linear | Conjunction
+
+
+def moved(formula: Formula, places: "Mapping[int, int]") -> Formula:
+    """Return a formula whose attributes stand at other places.
+
+    >>> moved(Ratio(3, 1), {3: 0, 1: 7})
+    Ratio(first=0, second=7)
+    """
+    new = tuple(places[place] for place in formula.places)
+    if isinstance(formula, Conjunction):
+        clauses = zip(formula.clauses, new, strict=True)
+        return Conjunction(tuple(replace(c, place=place) for c, place in clauses))
+    if isinstance(formula, Linear):
+        return Linear(new, formula.coefficients)
+    return type(formula)(*new)
+
+
+def _check_places(places: tuple[int, ...]) -> None:
+    """Refuse a formula over fewer than two attributes, or over one twice."""
+    if len(places) < 2 or len(set(places)) < len(places) or min(places) < 0:
+        msg = f"a formula needs two or more different attributes, not {places!r}"
+        raise ParameterError(msg)
+
+
+def _finite(numbers: "NDArray[Any]") -> "NDArray[Any]":
+    """Return numbers; what floats cannot hold is missing, and -0.0 is 0.0."""
+    return np.where(np.isfinite(numbers), numbers + 0.0, np.nan)

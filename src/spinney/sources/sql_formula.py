@@ -1,0 +1,98 @@
+"""Formulas as SQL over the columns a0, a1 …, and sums of products."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spinney.formula import Clause, Conjunction, Difference, Linear, Ratio
+from spinney.relation import SqlColumn, quote_text
+from spinney.schema import Attribute, Schema
+from spinney.sources.base import CrossMoments
+
+__all__ = [
+    "CONJUNCTION",
+    "TRUTHS",
+    "cross_sums",
+    "expression_of",
+    "moments_of",
+    "number_literal",
+]
+
+# How a conjunction is written, and the codes of its values.
+CONJUNCTION = SqlColumn("conjunction", "nominal", "", (False, True), family="boolean")
+TRUTHS = {CONJUNCTION.text(truth): int(truth) for truth in (False, True)}
+
+
+def number_literal(number: float) -> str:
+    """Return a finite number as SQL, exactly."""
+    return f"CAST('{float(number)!r}' AS DOUBLE)"
+
+
+def expression_of(
+    attribute: Attribute, columns: Sequence[SqlColumn], schema: Schema
+) -> str:
+    """Return an attribute's formula as SQL, NULL where it has no value.
+
+    The arithmetic is that of ``Formula.cells``, in the same order.
+    """
+    formula = attribute.formula
+    if isinstance(formula, Conjunction):
+        known = " AND ".join(f"a{place} IS NOT NULL" for place in formula.places)
+        holds = " AND ".join(_holds(c, columns, schema) for c in formula.clauses)
+        no, yes = map(quote_text, TRUTHS)
+        return f"CASE WHEN {known} THEN CASE WHEN {holds} THEN {yes} ELSE {no} END END"
+    if isinstance(formula, Difference):
+        number = f"a{formula.first} - a{formula.second}"
+    elif isinstance(formula, Ratio):
+        number = f"a{formula.first} / nullif(a{formula.second}, 0)"
+    else:
+        assert isinstance(formula, Linear)
+        terms = zip(formula.places, formula.coefficients, strict=True)
+        number = " + ".join(f"{number_literal(c)} * a{place}" for place, c in terms)
+    return f"CASE WHEN isfinite({number}) THEN {number} END"
+
+
+def _holds(clause: Clause, columns: Sequence[SqlColumn], schema: Schema) -> str:
+    """Return the condition of a clause."""
+    cell = f"a{clause.place}"
+    if clause.codes is not None:
+        column, values = columns[clause.place], schema.attributes[clause.place].values
+        texts = (quote_text(column.text(values[code])) for code in clause.codes)
+        return f"{cell} IN ({', '.join(texts)})"
+    parts = []
+    if clause.low != -np.inf:
+        parts.append(f"{cell} > {number_literal(clause.low)}")
+    if clause.high != np.inf:
+        parts.append(f"{cell} <= {number_literal(clause.high)}")
+    return " AND ".join(parts)
+
+
+def cross_sums(numbers: Sequence[str], weight: str) -> list[str]:
+    """Return the sums that ``moments_of`` puts into their places."""
+    return [
+        f"sum({weight})",
+        *(f"sum({weight} * {number})" for number in numbers),
+        *(
+            f"sum({weight} * {numbers[i]} * {numbers[j]})"
+            for i, j in _pairs(len(numbers))
+        ),
+    ]
+
+
+def moments_of(
+    lines: Mapping[int, Sequence[Any]], n_groups: int, width: int
+) -> CrossMoments:
+    """Return the moments from the sums of each group."""
+    weights, sums = np.zeros(n_groups), np.zeros((n_groups, width))
+    products = np.zeros((n_groups, width, width))
+    for group, line in lines.items():
+        found = [float(amount or 0.0) for amount in line]
+        weights[group], sums[group] = found[0], found[1 : 1 + width]
+        for (i, j), amount in zip(_pairs(width), found[1 + width :], strict=True):
+            products[group, i, j] = products[group, j, i] = amount
+    return CrossMoments(weights, sums, products)
+
+
+def _pairs(width: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(width) for j in range(i, width)]

@@ -1,0 +1,45 @@
+"""The shell over attributes with formulas."""
+
+
+def boundary(folder):
+    """Write a table whose class is whether x − y > 0."""
+    cells = [(7 * n % 40, 11 * n % 41) for n in range(200)]
+    lines = [f"{x},{y},{'yes' if x > y else 'no'}" for x, y in cells]
+    table = folder / "rows.csv"
+    table.write_text("\n".join(["x,y,over", *lines]) + "\n", encoding="utf-8")
+
+
+def test_combinations_from_growing_to_predicting(folder, works, tool):
+    boundary(folder)
+    grow = ("grow", "rows.csv", "--target", "over", "--ascii")
+    text = works(*grow, "--linear-terms", "2", "--recipe", "cart", "-o", "m.spinney")
+    assert "*y <= " in text or "x - y <= " in text
+    assert works("predict", "m.spinney", "rows.csv").split()[:4] == [
+        "over",
+        "no",
+        "no",
+        "no",
+    ]
+    assert " - " in works("rules", "m.spinney", "--ascii")
+    (folder / "less.csv").write_text("x\n1\n", encoding="utf-8")
+    outcome = tool("predict", "m.spinney", "less.csv")
+    assert outcome.code != 0
+    assert "'y'" in outcome.err
+
+
+def test_constructed_attributes(folder, works):
+    boundary(folder)
+    grow = ("grow", "rows.csv", "--target", "over", "--construct", "2")
+    assert "x − y > " in works(*grow, "-o", "m.spinney")
+    info = works("info", "m.spinney")
+    assert "x − y" in info
+    assert "construct" in info
+    assert "choice: x − y" in works("explain", "m.spinney", "--node", "0")
+
+
+def test_settings_that_mean_nothing_are_named_as_options(folder, tool):
+    boundary(folder)
+    for option in ("--linear-terms", "--construct", "--linear-penalty"):
+        outcome = tool("grow", "rows.csv", "--target", "over", option, "-1")
+        assert outcome.code == 2
+        assert f"{option} -1" in outcome.err

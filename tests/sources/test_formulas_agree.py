@@ -1,0 +1,150 @@
+"""Attributes with formulas: DuckDB counts and sums what memory does."""
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spinney
+from spinney.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
+from spinney.sources.base import ROOT, Request, Source
+from spinney.split import Groups, Threshold
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+FORMULAS: tuple[Formula, ...] = (
+    Difference(0, 1),
+    Ratio(1, 0),
+    Linear((0, 1), (0.3333, -1.0)),
+    Conjunction((Clause(0, high=1.0), Clause(2, codes=(0, 2)))),
+    Conjunction((Clause(0, low=-1.0, high=2.0), Clause(1, low=0.0), Clause(3, (1,)))),
+)
+
+
+class AnsweredError(Exception):
+    """Ends the growing of a tree, with what its source answered."""
+
+
+def answers_of(ask: Any, columns: dict[str, list[Any]], **options: Any) -> list[Any]:
+    """Ask the same rows in memory, in a bare relation and in a bound one."""
+
+    def answered(source: Source, *_: Any) -> None:
+        raise AnsweredError(ask(source))
+
+    answers = []
+    with duckdb.connect() as connection:
+        relation = connection.from_arrow(pa.table(columns))
+        given_as = [
+            (columns, {}),
+            (relation, {}),
+            (relation, {"connection": connection}),
+        ]
+        for rows, how in given_as:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("spinney.growing.grow_with_construction", answered)
+                with pytest.raises(AnsweredError) as found:
+                    spinney.grow(rows, "c", **how, **options)
+            answers.append(found.value.args[0])
+    return answers
+
+
+def rows(n_rows: int = 60, *, seed: int = 0) -> dict[str, list[Any]]:
+    random = np.random.default_rng(seed)
+    x, y = random.integers(-3, 4, (2, n_rows)).astype(float)
+    return {
+        "x": [None if random.random() < 0.1 else cell for cell in x.tolist()],
+        "y": y.tolist(),
+        "k": random.choice(["it's", "u", "?"], n_rows).tolist(),
+        "b": random.choice([True, False], n_rows).tolist(),
+        "c": random.choice(["yes", "no"], n_rows).tolist(),
+    }
+
+
+def assert_same_tables(one: Any, other: Any) -> None:
+    for name in ("values", "weights", "rows", "missing", "missing_rows"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_formulas_are_counted_alike():
+    def ask(source: Source) -> Any:
+        places = tuple(range(4, 4 + len(FORMULAS)))
+        for place, formula in zip(places, FORMULAS, strict=True):
+            source.extend(place, source.schema.constructed(formula))
+        found = source.tables([Request(ROOT, places)])
+        # By a formula to a node, and there again.
+        source.partition(ROOT, Threshold(4, 0.0, (0.5, 0.5), 1), {0: 1, 1: 2})
+        source.partition(2, Groups(7, ((0,), (1,)), (0.5, 0.5)), {0: 3, 1: 4})
+        return found + source.tables([Request(1, places), Request(3, (0, *places))])
+
+    memory, *others = answers_of(ask, rows())
+    assert memory[0][4].missing_rows.any()
+    for other in others:
+        for one_node, other_node in zip(memory, other, strict=True):
+            assert sorted(one_node) == sorted(other_node)
+            for place, table in one_node.items():
+                assert_same_tables(table, other_node[place])
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_moments_are_summed_alike(numeric):
+    columns = rows()
+    if numeric:
+        columns["c"] = [0.5 + place % 7 for place in range(60)]
+
+    def ask(source: Source) -> Any:
+        source.partition(ROOT, Threshold(1, 0.5, (0.25, 0.75)), {0: 1, 1: 2})
+        source.partition(1, Threshold(0, 0.5, (0.25, 0.75)), {0: 3, 1: 4})
+        nodes = (ROOT, 2, 4)
+        return [source.cross_moments(n, (0, 1), np.array([0.5, -1.0])) for n in nodes]
+
+    memory, *others = answers_of(ask, columns, recipe="cart")
+    assert memory[0].products.shape == ((1, 3, 3) if numeric else (2, 2, 2))
+    for other in others:
+        for one, two in zip(memory, other, strict=True):
+            for name in ("weights", "sums", "products"):
+                np.testing.assert_allclose(
+                    getattr(one, name), getattr(two, name), rtol=1e-12, atol=1e-12
+                )
+
+
+def test_a_place_can_be_given_to_another_attribute():
+    def ask(source: Source) -> Any:
+        found = []
+        for formula in FORMULAS[:2]:
+            source.extend(4, source.schema.constructed(formula))
+            found += source.tables([Request(ROOT, (4,))])
+        return [tables[4].values.tolist() for tables in found]
+
+    memory, *others = answers_of(ask, rows())
+    assert memory[0] != memory[1]
+    assert others == [memory, memory]
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["id3", "c4.5", "cart"]),
+    st.sampled_from([{"linear_terms": 3}, {"construct": 2}]),
+)
+@settings(max_examples=12, deadline=None)
+def test_both_grow_the_same_tree(seed, recipe, made):
+    random = np.random.default_rng(seed)
+    x, y, z = random.uniform(1, 9, (3, 80)).round(2)
+    label = np.where(
+        (x - y > random.uniform(-2, 2)) ^ (random.random(80) < 0.03), "a", "b"
+    )
+    columns = {
+        "x": [None if random.random() < 0.05 else cell for cell in x.tolist()],
+        "y": y.tolist(),
+        "z": z.tolist(),
+        "k": random.choice(["it's", "u"], 80).tolist(),
+        "c": label.tolist(),
+    }
+    options = {"recipe": recipe, "max_depth": 4, **made}
+    in_memory = spinney.grow(columns, "c", **options)
+    in_duckdb = spinney.grow(duckdb.from_arrow(pa.table(columns)), "c", **options)
+    assert str(in_memory) == str(in_duckdb)
+    assert in_memory.tree.schema == in_duckdb.tree.schema
