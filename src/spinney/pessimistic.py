@@ -96,7 +96,7 @@ def added_errors(weight: float, errors: float, confidence: float = 0.25) -> floa
     Quinlan (1993, page 41) has 6 × 0.206 for the first:
 
     >>> round(added_errors(6, 0), 3), round(added_errors(14, 5), 3)
-    (1.238, 1.264)
+    (1.238, 1.761)
     """
     if errors < 1:
         none: float = weight * (1 - pow(confidence, 1 / weight))

@@ -216,8 +216,8 @@ class ReadableTree:
         >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
         >>> model = spinney.grow(shop, "sold")
         >>> print(model.ruleset(shop))
-        IF size ≤ 3.5 THEN sold = no  (support 3, errors 0, estimated error 37.0 %)
-        IF size > 3.5 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
+        IF size ≤ 3 THEN sold = no  (support 3, errors 0, estimated error 37.0 %)
+        IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
         OTHERWISE sold = yes  (support 0)
         """
         model = self._grown()

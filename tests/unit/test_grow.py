@@ -221,6 +221,13 @@ def test_deviation():
     assert len(free.leaves) == 4
 
 
+def test_significance():
+    table = letters({"p": "ababababab" * 3}, "xxyyxyxxyy" * 3)
+    tree = grow_tree(table.source, RECIPES["chaid"])
+    assert [node.reason for node in tree] == [Reason.SIGNIFICANCE]
+    assert tree.root.candidates[0].p_value > 0.05
+
+
 def test_every_reason_but_pruning_is_tested_here():
     tested = {name for name in globals() if name.startswith("test_")}
     for reason in Reason:

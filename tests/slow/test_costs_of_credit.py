@@ -1,0 +1,38 @@
+"""The cost matrix of credit_g lowers the expected cost, on rows held out."""
+
+import os
+import warnings
+from pathlib import Path
+
+import pytest
+from tests.slow.test_real_tables import arguments_of
+
+import spinney
+from spinney.files.cost_file import read_costs
+
+FOLDER = os.environ.get("SPINNEY_DATA", "")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not FOLDER, reason="SPINNEY_DATA names no folder of tables"),
+]
+
+
+@pytest.mark.parametrize("recipe", ["c4.5", "chaid"])
+def test_costs_are_lower_where_they_are_known(recipe):
+    costs = read_costs(Path(FOLDER, "credit_g_costs.csv"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", spinney.SpinneyWarning)
+        found = spinney.evaluate(
+            **arguments_of("credit_g"),
+            recipes={
+                "plain": {"recipe": recipe},
+                "costly": {"recipe": recipe, "cost_matrix": costs},
+            },
+            cost_matrix=costs,
+            folds=10,
+            seed=1,
+        )
+    plain, costly = found.table
+    print(found)
+    assert costly["cost"] < plain["cost"]
