@@ -11,10 +11,14 @@ own-category
     that is known.
 branch
     the missing rows go as a whole to the branch where they gain most.
+surrogate
+    the merit is that of ``fractional``; the other rows go by the first surrogate
+    whose value they have, else to the heaviest branch (CART, for two branches; see
+    :mod:`spinney.surrogates`).
 
 At prediction a category that the node has not seen is treated as missing. Where
-no training row was missing at a node, the last three send missing values to the
-heaviest branch, the first of equals.
+no training row was missing at a node, ``most-common``, ``own-category`` and
+``branch`` send missing values to the heaviest branch, the first of equals.
 """
 
 from collections.abc import Callable
@@ -145,6 +149,8 @@ class Policy:
         Whether missing rows are placed after the values are grouped.
     tells : bool
         Whether a missing value tells a row from one whose value is known.
+    surrogates : bool
+        Whether other attributes say where a row with a missing value goes.
     """
 
     name: str
@@ -152,9 +158,10 @@ class Policy:
     divides: bool = False
     moves: bool = False
     tells: bool = False
+    surrogates: bool = False
 
 
-def _fractional(
+def _aside(
     table: CountTable, _attribute: "Attribute", known: Known
 ) -> Groupings | None:
     return known(table)
@@ -222,9 +229,10 @@ def _with_alone(ways: Groupings, table: CountTable) -> Groupings:
 POLICIES = {
     policy.name: policy
     for policy in (
-        Policy("fractional", _fractional, divides=True),
+        Policy("fractional", _aside, divides=True),
         Policy("most-common", _most_common),
         Policy("own-category", _own_category, tells=True),
         Policy("branch", _branch, moves=True),
+        Policy("surrogate", _aside, surrogates=True),
     )
 }

@@ -59,7 +59,7 @@ class Recipe:
         that CHAID merges; see :mod:`spinney.merging`. With the first two, numeric
         and ordinal attributes get a threshold; to be merged, numbers are put into
         10 buckets of equal frequency unless ``buckets`` says otherwise.
-    missing : {"fractional", "most-common", "own-category", "branch"}
+    missing : {"fractional", "most-common", "own-category", "branch", "surrogate"}
         What a missing value means; see :mod:`spinney.missing`.
     numeric_criterion : {"squared_error", "variance", "f", "poisson"} or function
         What a good split is where the target is a number; a function is given the
@@ -131,6 +131,8 @@ class Recipe:
         two pull small leaves towards the even, or the whole table's, distribution.
     m : float
         The weight of the whole table's distribution in an m-estimate.
+    surrogates : int
+        With ``missing="surrogate"``: the most that a node keeps.
 
     Examples
     --------
@@ -168,6 +170,7 @@ class Recipe:
     rule: str = "1-se"
     forest: float = 0.0
     seed: int = 0
+    surrogates: int = 5
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -187,6 +190,17 @@ class Recipe:
         if self.alpha_split is not None:
             _check_number("alpha_split", self.alpha_split, most=1)
         _check_whole("n_buckets", self.n_buckets, least=2)
+        if policy_named(self.missing).surrogates and self.grouping != "binary":
+            msg = (
+                f"missing={self.missing!r} needs grouping='binary', not "
+                f"{self.grouping!r}: surrogates stand in for splits of two branches; "
+                "change one of them, such as missing='fractional'"
+            )
+            raise ParameterError(msg)
+        if self.surrogates is None:
+            msg = "surrogates=None must be a whole number of at least 0"
+            raise ParameterError(msg)
+        _check_whole("surrogates", self.surrogates, least=0)
         _check_whole("max_depth", self.max_depth, least=0)
         _check_whole("max_leaves", self.max_leaves, least=1)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
@@ -350,7 +364,7 @@ RECIPES = {
             thresholds="observed",
             pruning="error-based",
         ),
-        Recipe("cart", "gini", "binary", "branch"),
+        Recipe("cart", "gini", "binary", "surrogate"),
         # The limits are those of R's CHAID: small groups make poor tests.
         Recipe(
             "chaid",

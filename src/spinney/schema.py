@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from spinney.counts import Integers
     from spinney.table import Table
 
 __all__ = ["Attribute", "Schema", "Target", "missing_columns"]
@@ -76,6 +75,10 @@ class Attribute:
             return column.cells
         places = [self._place(level) for level in column.levels]
         return np.array([*places, -1], dtype=np.int32)[column.cells]
+
+    def all_missing(self, n_rows: int) -> "NDArray[Any]":
+        """Return the cells of a column that is not there."""
+        return np.full(n_rows, np.nan if self.kind == "numeric" else -1)
 
     def _place(self, level: Value) -> int:
         """Return the code of a level: by value and type first, by text otherwise."""
@@ -207,23 +210,37 @@ class Schema:
         names = (self.attributes[place].name for place in needed)
         return [name for name in names if name not in present]
 
-    def encode(self, table: "Table", needed: "Integers | None" = None) -> list[Any]:
+    def encode(
+        self,
+        table: "Table",
+        needed: "Iterable[int] | None" = None,
+        *,
+        optional: "Iterable[int]" = (),
+    ) -> list[Any]:
         """Return one array of cells an attribute, whatever the table's order.
 
         Parameters
         ----------
         table : Table
             Columns are found by name; further ones are of no concern.
-        needed : array of int, optional
+        needed : iterable of int, optional
             The attributes that must be there; the others may be None.
+        optional : iterable of int
+            Those of the needed that may lack; then all their cells are missing.
         """
-        wanted = range(len(self.attributes)) if needed is None else needed
-        absent = self.absent(table, wanted)
+        places = set(
+            range(len(self.attributes)) if needed is None else map(int, needed)
+        )
+        absent = self.absent(table, sorted(places.difference(map(int, optional))))
         if absent:
             raise missing_columns(absent, table.names)
-        places = set(map(int, wanted))
+        present = set(table.names)
         return [
-            attribute.encode(table[attribute.name]) if place in places else None
+            None
+            if place not in places
+            else attribute.encode(table[attribute.name])
+            if attribute.name in present
+            else attribute.all_missing(table.n_rows)
             for place, attribute in enumerate(self.attributes)
         ]
 

@@ -230,7 +230,7 @@ def propose(
     gains = criterion.gain(ways.table)[admissible]
     best = first_best(gains)
     split = _split_of(ways, int(admissible[best]), table, attribute, place)
-    if split.missing is None and not policy.divides:
+    if split.missing is None and not (policy.divides or policy.surrogates):
         split = replace(split, missing=first_best(np.array(split.shares)))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
     if attribute.kind == "numeric" and recipe.thresholds == "observed":

@@ -14,7 +14,15 @@ import numpy as np
 
 from spinney.counts import CountTable, Floats, Integers
 from spinney.schema import Schema
-from spinney.split import Groups, Split, arriving, branch_table, describe
+from spinney.split import (
+    Groups,
+    Route,
+    Split,
+    Surrogate,
+    arriving,
+    branch_table,
+    describe,
+)
 from spinney.table import Value
 
 __all__ = ["Candidate", "Node", "Reason", "Tree"]
@@ -88,7 +96,9 @@ class Node:
     """One node; a leaf where ``children`` is empty.
 
     Of a numeric target ``weights`` are the moments, ``distribution`` holds the one
-    number that the node predicts, and ``label`` is 0.
+    number that the node predicts, and ``label`` is 0. Rows whose value is missing go
+    by the first of ``surrogates`` that knows theirs, else ``otherwise``; where that is
+    None, the split says what becomes of them.
     """
 
     number: int
@@ -104,6 +114,8 @@ class Node:
     children: tuple[int, ...] = ()
     reason: Reason | None = None
     forced: bool = False
+    surrogates: tuple[Surrogate, ...] = ()
+    otherwise: int | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -131,6 +143,13 @@ class Node:
     def split(self) -> Split | None:
         """What the node asks; None at a leaf."""
         return None if self.chosen is None else self.candidate.split
+
+    @property
+    def route(self) -> Route | None:
+        """How rows leave the node; None at a leaf."""
+        if self.split is None:
+            return None
+        return Route(self.split, self.surrogates, self.otherwise)
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
@@ -207,6 +226,23 @@ class Tree:
         total = gained.sum()
         return gained / total if total > 0 else gained
 
+    @property
+    def surrogate_importances(self) -> Floats:
+        """What each attribute gained over all rows, surrogates given their part.
+
+        As rpart's variable importance: a split counts with its gain times the weight
+        of its node for its own attribute, and for that of each surrogate with the
+        same times the adjusted agreement. The numbers are not scaled.
+        """
+        gained = np.zeros(len(self.schema.attributes))
+        for node in self.nodes:
+            if not node.is_leaf:
+                improvement = node.weight * max(node.candidate.gain, 0.0)
+                gained[node.candidate.attribute] += improvement
+                for surrogate in node.surrogates:
+                    gained[surrogate.attribute] += improvement * surrogate.adjusted
+        return gained
+
     def label(self, node: Node) -> Value:
         """Return what a node predicts: its class, or its number."""
         target = self.schema.target
@@ -237,6 +273,8 @@ class Tree:
     ) -> str:
         """Return how a branch of a node's candidate reads, missing values included."""
         split = candidate.split
+        if node.route is not None and candidate is node.candidate:
+            split = node.route.spoken
         attribute = self.schema.attributes[split.attribute]
         n_codes = len(attribute.values)
         if isinstance(split, Groups) and split.complement(branch, n_codes):
@@ -253,5 +291,6 @@ class Tree:
         """Give the splits above a node with the branches taken, nearest first."""
         while node.parent is not None:
             parent = self.nodes[node.parent]
-            yield parent.candidate.split, node.branch
+            assert parent.route is not None
+            yield parent.route.spoken, node.branch
             node = parent

@@ -56,7 +56,8 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 )
 @click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
 @click.option(
-    "--missing-policy", help="fractional, most-common, own-category or branch."
+    "--missing-policy",
+    help="fractional, most-common, own-category, branch or surrogate.",
 )
 @click.option("--max-depth", type=int, help="Most questions on a path.")
 @click.option("--max-leaves", type=int, help="Most leaves.")
@@ -103,6 +104,9 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 )
 @click.option("--probability", help="frequency, laplace or m-estimate.")
 @click.option("--m", type=float, help="Weight of all rows in an m-estimate.")
+@click.option(
+    "--surrogates", type=int, help="Most questions that stand in for a split."
+)
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(
     "--class-weight",

@@ -73,6 +73,7 @@ SAME_NAMES = {
     "rule",
     "seed",
     "source",
+    "surrogates",
     "thresholds",
     "validation",
     "weight",

@@ -42,8 +42,8 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_gain, mdl_correction, \
-min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m \
-: optional
+min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m, \
+surrogates : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
@@ -116,6 +116,7 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         rule: str | None = None,
         forest: float | None = None,
         seed: int | None = None,
+        surrogates: int | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
         priors: Mapping[Value, float] | None = None,
         cost_matrix: Costs | None = None,
@@ -152,6 +153,7 @@ min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, 
         self.rule = rule
         self.forest = forest
         self.seed = seed
+        self.surrogates = surrogates
         self.class_weight = class_weight
         self.priors = priors
         self.cost_matrix = cost_matrix

@@ -28,7 +28,7 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
+min_samples_leaf, min_weight_fraction_leaf, min_gain, surrogates : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     test_costs, ties, force : optional
         As for :class:`TreeClassifier`.
@@ -72,6 +72,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         rule: str | None = None,
         forest: float | None = None,
         seed: int | None = None,
+        surrogates: int | None = None,
         test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
@@ -99,6 +100,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain : optional
         self.rule = rule
         self.forest = forest
         self.seed = seed
+        self.surrogates = surrogates
         self.test_costs = test_costs
         self.ties = ties
         self.force = force

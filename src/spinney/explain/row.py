@@ -10,6 +10,7 @@ from spinney.costs import labels_of
 from spinney.explain.text import row_text
 from spinney.model import Model
 from spinney.predict import flatten
+from spinney.split import describe
 from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import number_text
@@ -23,6 +24,7 @@ class RowStep:
 
     ``value`` is the row's value of the attribute that the node asks about, and
     ``seen`` whether the node knows a branch for it; if not it counts as missing.
+    ``sent_by`` says which surrogate then sent the row, or that none could.
     """
 
     node: int
@@ -34,6 +36,7 @@ class RowStep:
     label: Value
     leaf: bool
     distribution: tuple[float, ...]
+    sent_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ def explain_row(
                 tree.label(node),
                 node.is_leaf,
                 tuple(node.distribution.tolist()),
+                _sent_by(tree, node, cells),
             )
         )
     (outputs,) = flat.outputs(cells, 1)
@@ -107,3 +111,19 @@ def _asked(
     if attribute.unit and isinstance(value, float):
         return number_text(float(cells[node.split.attribute][0]), attribute.unit), seen
     return value, seen
+
+
+def _sent_by(tree: Tree, node: Node, cells: Sequence[Any]) -> str:
+    """Return what sent a row whose value has no branch, where a node has surrogates."""
+    split = node.split
+    if split is None or node.otherwise is None:
+        return ""
+    if split.branch_of(cells[split.attribute])[0] >= 0:
+        return ""
+    for surrogate in node.surrogates:
+        place = surrogate.attribute
+        own = int(surrogate.split.branch_of(cells[place])[0])
+        if own >= 0:
+            text = describe(surrogate.split, tree.schema.attributes[place], own)
+            return f"sent by the surrogate {text}"
+    return "no surrogate is known, sent to the heavier branch"

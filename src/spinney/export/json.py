@@ -20,7 +20,7 @@ from spinney.files.model_header import FORMAT, FORMAT_VERSION
 from spinney.files.strict_json import DamageError, parse
 from spinney.model import Model
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Intervals, Split
+from spinney.split import Groups, Intervals, Split, Surrogate
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 
@@ -125,7 +125,21 @@ def _node_data(node: Node, tree: Tree) -> dict[str, Any]:
         "children": list(node.children),
         "reason": None if node.reason is None else node.reason.name.lower(),
         "forced": node.forced,
+        "surrogates": [
+            _surrogate_data(surrogate, schema) for surrogate in node.surrogates
+        ],
+        "otherwise": node.otherwise,
         "candidates": candidates,
+    }
+
+
+def _surrogate_data(surrogate: Surrogate, schema: Schema) -> dict[str, Any]:
+    attribute = schema.attributes[surrogate.attribute]
+    return {
+        "split": _split_data(surrogate.split, attribute),
+        "reversed": surrogate.reversed,
+        "agreement": float(surrogate.agreement),
+        "adjusted": float(surrogate.adjusted),
     }
 
 

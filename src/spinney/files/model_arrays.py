@@ -34,6 +34,8 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     table.codes        the values, where the attribute has codes
     table.numbers      the values, where the attribute is numeric
     table.weights, table.rows       a line of c for each of all values
+
+and those of the surrogates, in :mod:`spinney.files.model_surrogates`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,6 +46,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import CountTable
+from spinney.files.model_surrogates import (
+    SURROGATE_FLOATS,
+    SURROGATE_INTEGERS,
+    flatten_surrogates,
+    read_surrogates,
+)
 from spinney.schema import Schema
 from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
@@ -114,6 +122,7 @@ _FLOATS = (
     "split.shares",
     "table.numbers",
     "table.weights",
+    *SURROGATE_FLOATS,
 )
 _INTEGERS = (
     *_NODE,
@@ -123,6 +132,7 @@ _INTEGERS = (
     "split.codes",
     "table.codes",
     "table.rows",
+    *SURROGATE_INTEGERS,
 )
 DTYPES: dict[str, type[np.generic]] = {
     **dict.fromkeys(_FLOATS, np.float64),
@@ -165,6 +175,7 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         **_flatten_values(candidates, tree.schema),
         "table.weights": _lines((table.weights for table in tables), width),
         "table.rows": _lines((table.rows for table in tables), n_outputs),
+        **flatten_surrogates(nodes),
     }
     return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
 
@@ -237,7 +248,9 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
     """Return the tree of arrays that have been checked."""
     columns = {name: arrays[name].tolist() for name in _NODE}
     children = children_of(columns["node.parent"])
-    candidates = _candidates(arrays, schema)
+    candidates, surrogates = _candidates(arrays, schema), read_surrogates(arrays)
+    n_surrogates = arrays["node.surrogates"].tolist()
+    otherwise = arrays["node.otherwise"].tolist()
     nodes = []
     for number, (weights, distribution) in enumerate(
         zip(arrays["node.weights"], arrays["node.distribution"], strict=True)
@@ -259,6 +272,8 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
             children[number],
             None if reason < 0 else REASONS[reason],
             bool(forced),
+            tuple(next(surrogates) for _ in range(n_surrogates[number])),
+            None if otherwise[number] < 0 else otherwise[number],
         )
         nodes.append(node)
     return Tree(schema, tuple(nodes))

@@ -37,6 +37,7 @@ from spinney.files.model_header import (
     read_recipe,
     read_schema,
 )
+from spinney.files.model_surrogates import without_surrogates
 from spinney.files.strict_json import DamageError, dump, parse
 from spinney.model import Model
 
@@ -192,7 +193,8 @@ def _model(data: bytes, limits: Limits) -> Model:
         schema = read_schema(found)
         recipe = read_recipe(found["recipe"])
         fingerprint = read_fingerprint(found["fingerprint"])
-        members(arrays, "the file", DTYPES)
+        members(arrays, "the file", DTYPES, defaults=without_surrogates(0))
+        arrays = {**without_surrogates(arrays["node.parent"].size), **arrays}
         for name, dtype in DTYPES.items():
             if arrays[name].dtype != dtype:
                 msg = f"the array {name!r} has the dtype of another"

@@ -1,8 +1,11 @@
-"""The three questions that a learner asks of data.
+"""The questions that a learner asks of data.
 
 Start at the root; build count tables for these nodes and attributes; send the
 rows of this node to its children. Rows belong to nodes by weight: a row whose
 value is missing may be in several nodes with a part of its weight in each.
+
+Two more are asked only where surrogates stand in for missing values: how other
+attributes agree with a split, and what a split with its surrogates sends where.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,9 +14,9 @@ from typing import Protocol
 
 from spinney.counts import CountTable, Floats, Integers, sizes
 from spinney.schema import Schema
-from spinney.split import Split
+from spinney.split import Route, Split
 
-__all__ = ["LARGEST_WHOLE", "ROOT", "Request", "Source", "Totals"]
+__all__ = ["LARGEST_WHOLE", "ROOT", "Agreement", "Request", "Source", "Totals"]
 
 ROOT = 0
 LARGEST_WHOLE = 2.0**53
@@ -37,6 +40,15 @@ class Request:
     """The tables of these attributes at this node, please."""
 
     node: int
+    attributes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How these attributes agree with a split of this node, please."""
+
+    node: int
+    split: Split
     attributes: tuple[int, ...]
 
 
@@ -68,10 +80,22 @@ class Source(Protocol):
         """Return for each request the tables by attribute."""
         ...
 
+    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute, value × branch.
+
+        The columns of a table are the branches of the split in the place of
+        classes; rows that the split itself does not send are left out.
+        """
+        ...
+
+    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+        """Return for each node and route the table of its rows by branch."""
+        ...
+
     def partition(
         self,
         node: int,
-        split: Split,
+        route: Route,
         children: Mapping[int, int],
         *,
         keep: bool = False,

@@ -3,8 +3,9 @@
 A node is the list of splits on its path with the branches taken. A row's weight
 at a node is its own weight times, for each split, 1 where its value takes the
 branch, the branch's share where the value is missing and the split divides such
-rows, and 0 otherwise. So no row is marked, copied or numbered: one grouped
-statement answers a whole level::
+rows, and 0 otherwise. With surrogates the branch is the first that is not NULL of
+COALESCE(the split's, the surrogates' in order, the last one). So no row is marked,
+copied or numbered: one grouped statement answers a whole level::
 
     SELECT node, class, count(*), sum(weight * part), a0, a1, GROUPING(a0, a1)
     FROM (SELECT … AS a0, … AS a1, … AS class, … AS weight FROM the relation),
@@ -19,18 +20,20 @@ and written as escaped literals by one function where there is only a relation.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.counts import CountTable
 from spinney.relation import SqlColumn, quote_text, translated_errors
 from spinney.schema import Schema
-from spinney.sources.base import LARGEST_WHOLE, ROOT, Request, Totals
-from spinney.split import Intervals, Split, Threshold
+from spinney.sources.base import LARGEST_WHOLE, ROOT, Agreement, Request, Totals
+from spinney.sources.sql_routes import Path, SqlRoutes, Values
+from spinney.split import Route
 from spinney.table import Value
 
 if TYPE_CHECKING:
@@ -41,7 +44,6 @@ __all__ = ["Engine", "SqlRows", "SqlSource"]
 # GROUPING takes at most 64 columns in DuckDB.
 GROUPING_COLUMNS = 60
 
-Path = tuple[tuple[Split, int], ...]
 # A value with the column of its count, its number of rows, the column of its first
 # amount, and the amounts: one weight, or the moments of a number.
 Entry = tuple[Any, int, int, tuple[float, ...]]
@@ -86,6 +88,26 @@ class Engine:
                 answer = self.relation.query(self.name, statement)
                 return [] if answer is None else answer.fetchall()
             return self.connection.execute(statement, list(values)).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What is counted: by which keys, which sums, and how an answer's line is read.
+
+    ``read`` gives the column of a line, its number of rows and its amounts; a table
+    has so many columns of weights and of rows.
+    """
+
+    keys: tuple[str, ...]
+    sums: tuple[str, ...]
+    read: Callable[[Sequence[Any]], tuple[int, int, tuple[float, ...]]]
+    width: int
+    n_outputs: int
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """What a statement selects."""
+        return (*self.keys, "count(*)", *self.sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +162,7 @@ class SqlSource:
             for code, label in enumerate(schema.target.classes)
         }
         self._paths: dict[int, Path] = {ROOT: ()}
+        self._routes = SqlRoutes(schema, rows.attributes, engine.mark)
         self._totals, self.whole = self._count_classes()
 
     def _count_classes(self) -> tuple[Totals, bool]:
@@ -147,12 +170,12 @@ class SqlSource:
         weights = np.zeros(target.width)
         rows = np.zeros(target.n_outputs, dtype=np.int64)
         whole = True
-        keys, amounts = self._measured("weight")
-        last = amounts[-1].removeprefix("sum(").removesuffix(")")
+        measure = self._of_target("weight")
+        last = measure.sums[-1].removeprefix("sum(").removesuffix(")")
         statement = (
-            f"SELECT {', '.join([*keys, 'count(*)', *amounts])}, "
+            f"SELECT {', '.join(measure.selected)}, "
             f"bool_and({last} = floor({last})) FROM ({self._rows.select()})"
-            f"{' GROUP BY class' if keys else ''}"
+            f"{' GROUP BY class' if measure.keys else ''}"
         )
         for *line, is_whole in self._engine.fetch(statement):
             code, count, found = self._measures(line)
@@ -162,17 +185,19 @@ class SqlSource:
         exact = bool(weights[-1 if target.is_numeric else ...].sum() <= LARGEST_WHOLE)
         return Totals(weights, rows), whole and exact
 
-    def _measured(self, weight: str) -> tuple[list[str], list[str]]:
-        """Return what is counted: the key beside the node, and sums of a weight."""
-        origin = self.schema.target.origin
-        if origin is None:
-            return ["class"], [f"sum({weight})"]
-        number = f"(class - {_number(origin)})"
-        return [], [
-            f"sum({weight})",
-            f"sum({weight} * {number})",
-            f"sum({weight} * {number} * {number})",
-        ]
+    def _of_target(self, weight: str) -> Measure:
+        """Return how the target is counted: weights by class, or moments."""
+        target = self.schema.target
+        if target.origin is None:
+            keys, sums = ["class"], [f"sum({weight})"]
+        else:
+            number = f"(class - {_number(target.origin)})"
+            first = f"{weight} * {number}"
+            keys = []
+            sums = [f"sum({weight})", f"sum({first})", f"sum({first} * {number})"]
+        return Measure(
+            tuple(keys), tuple(sums), self._measures, target.width, target.n_outputs
+        )
 
     def _measures(self, line: Sequence[Any]) -> tuple[int, int, tuple[float, ...]]:
         """Return the column, the number of rows and the amounts of an answer's line."""
@@ -188,7 +213,7 @@ class SqlSource:
     def partition(
         self,
         node: int,
-        split: Split,
+        route: Route,
         children: Mapping[int, int],
         *,
         keep: bool = False,
@@ -198,7 +223,7 @@ class SqlSource:
         if node != ROOT and not keep:
             del self._paths[node]
         for branch, child in children.items():
-            self._paths[child] = (*path, (split, branch))
+            self._paths[child] = (*path, (route, branch))
 
     def forget(self, nodes: Iterable[int]) -> None:
         """Forget the paths of nodes."""
@@ -207,91 +232,93 @@ class SqlSource:
 
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute, from one statement."""
+        values: Values = []
+        nodes = self._nodes([request.node for request in requests], values)
+        measure = self._of_target("weight * part")
+        return self._counted(requests, f"{nodes} WHERE part > 0", measure, values)
+
+    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables of value × branch, from one statement."""
+        values: Values = []
+        nodes = self._nodes([request.node for request in requests], values)
+        goes = {r.node: self._routes.branch(r.split, values) for r in requests}
+        rows = f"{nodes}, {_by_node(goes, 'branch')} WHERE part > 0"
+        n_branches = max((r.split.n_branches for r in requests), default=0)
+        measure = Measure(
+            ("branch",), ("sum(weight * part)",), _read_code, n_branches, n_branches
+        )
+        rows = f"{rows} AND branch IS NOT NULL"
+        return self._counted(requests, rows, measure, values)
+
+    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+        """Return for each node and route the table of its rows by branch."""
+        values: Values = []
+        nodes = self._nodes([node for node, _ in routes], values)
+        goes = {node: self._routes.sent(route, values) for node, route in routes}
+        measure = self._of_target("weight * part")
+        keys = ", ".join(["node", "branch", *measure.keys])
+        statement = (
+            f"SELECT node, branch, {', '.join(measure.selected)} "
+            f"{nodes}, {_by_node(goes, 'branch')} WHERE part > 0 GROUP BY {keys}"
+        )
+        found = {
+            node: _empty(np.arange(route.split.n_branches), measure)
+            for node, route in routes
+        }
+        for node, branch, *line in self._engine.fetch(statement, values):
+            code, count, amounts = measure.read(line)
+            found[node].rows[branch, code] = count
+            found[node].weights[branch, code : code + len(amounts)] = amounts
+        return [found[node] for node, _ in routes]
+
+    def _nodes(self, nodes: Sequence[int], values: Values) -> str:
+        """Return the rows at these nodes, each with its part, as SQL."""
+        parts = {node: self._routes.part(self._paths[node], values) for node in nodes}
+        return (
+            f"FROM ({self._rows.select()}), "
+            f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
+            f"{_by_node(parts, 'part')}"
+        )
+
+    def _counted(
+        self,
+        requests: Sequence[Request] | Sequence[Agreement],
+        rows: str,
+        measure: Measure,
+        values: Values,
+    ) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute, from one statement."""
         wanted = sorted({place for request in requests for place in request.attributes})
         if not wanted:
             return [{} for _ in requests]
-        statement, values = self._statement([r.node for r in requests], wanted)
-        found: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
-        n_measures = 4 if self.schema.target.is_numeric else 3
-        for node, *line in self._engine.fetch(statement, values):
-            position, value = _grouped_by(line[n_measures:], len(wanted))
-            entry = (value, *self._measures(line[:n_measures]))
-            found[int(node), wanted[position]].append(entry)
-        return [
-            {place: self._table(found[r.node, place], place) for place in r.attributes}
-            for r in requests
-        ]
-
-    def _statement(
-        self, nodes: Sequence[int], wanted: Sequence[int]
-    ) -> tuple[str, list[str | float]]:
-        """Return the statement of a level and the values to bind."""
-        values: list[str | float] = []
-        cases = " ".join(
-            f"WHEN {node} THEN {self._part(node, values)}" for node in nodes
-        )
         columns = [f"a{place}" for place in wanted]
         groupings = [
             f"GROUPING({', '.join(columns[start : start + GROUPING_COLUMNS])})"
             for start in range(0, len(columns), GROUPING_COLUMNS)
         ]
-        keys, amounts = self._measured("weight * part")
-        keys = ["node", *keys]
-        sets = ", ".join(f"({', '.join([*keys, column])})" for column in columns)
+        keys = ", ".join(["node", *measure.keys])
+        sets = ", ".join(f"({keys}, {column})" for column in columns)
         statement = (
-            f"SELECT {', '.join([*keys, 'count(*)', *amounts, *columns, *groupings])} "
-            f"FROM ({self._rows.select()}), "
-            f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
-            f"LATERAL (SELECT CASE node {cases} END AS part) "
-            f"WHERE part > 0 GROUP BY GROUPING SETS ({sets})"
+            f"SELECT node, {', '.join([*measure.selected, *columns, *groupings])} "
+            f"{rows} GROUP BY GROUPING SETS ({sets})"
         )
-        return statement, values
+        found: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
+        n_measures = len(measure.selected)
+        for node, *line in self._engine.fetch(statement, values):
+            position, value = _grouped_by(line[n_measures:], len(wanted))
+            entry = (value, *measure.read(line[:n_measures]))
+            found[int(node), wanted[position]].append(entry)
+        return [
+            {
+                place: self._table(found[request.node, place], place, measure)
+                for place in request.attributes
+            }
+            for request in requests
+        ]
 
-    def _part(self, node: int, values: list[str | float]) -> str:
-        """Return the part of its weight that a row has at a node, as SQL."""
-        factors = [self._factor(split, b, values) for split, b in self._paths[node]]
-        return " * ".join(["CAST(1 AS DOUBLE)", *factors])
-
-    def _factor(self, split: Split, branch: int, values: list[str | float]) -> str:
-        """Return the factor of one split: 1, the branch's share, or 0."""
-        cell = f"a{split.attribute}"
-        if split.missing is None:
-            absent = self._engine.mark(split.shares[branch], values)
-        else:
-            absent = "1" if split.missing == branch else "0"
-        attribute = self.schema.attributes[split.attribute]
-        if isinstance(split, Intervals):
-            taken = self._between(cell, *split.bounds(branch), values)
-        elif isinstance(split, Threshold) and attribute.kind == "numeric":
-            sign = ">" if branch else "<="
-            taken = f"{cell} {sign} {self._engine.mark(split.threshold, values)}"
-        else:
-            texts = self._texts_of(split, branch)
-            marks = ", ".join(self._engine.mark(text, values) for text in texts)
-            taken = f"{cell} IN ({marks})" if texts else "false"
-        return f"CASE WHEN {cell} IS NULL THEN {absent} WHEN {taken} THEN 1 ELSE 0 END"
-
-    def _between(
-        self, cell: str, low: float, high: float, values: list[str | float]
-    ) -> str:
-        """Return the condition of an interval (low, high]; nothing is above ∞."""
-        if low == np.inf:
-            return "false"
-        parts = []
-        if low != -np.inf:
-            parts.append(f"{cell} > {self._engine.mark(low, values)}")
-        if high != np.inf:
-            parts.append(f"{cell} <= {self._engine.mark(high, values)}")
-        return f"({' AND '.join(parts)})" if parts else "true"
-
-    def _texts_of(self, split: Split, branch: int) -> list[str]:
-        """Return the texts of the codes that take a branch."""
-        column = self._rows.attributes[split.attribute]
-        levels = self.schema.attributes[split.attribute].values
-        goes = split.branch_of(np.arange(len(levels)))
-        return [column.text(levels[code]) for code in np.flatnonzero(goes == branch)]
-
-    def _table(self, entries: Sequence[Entry], place: int) -> CountTable:
+    def _table(
+        self, entries: Sequence[Entry], place: int, measure: Measure
+    ) -> CountTable:
         """Return the count table of one attribute at one node."""
         numeric = self.schema.attributes[place].kind == "numeric"
         codes = self._codes[place]
@@ -301,15 +328,38 @@ class SqlSource:
         kind = np.float64 if numeric else np.int64
         known = [cell for cell in cells if cell is not None]
         values = np.unique(np.array(known, dtype=kind))
-        # The last line of the table takes the missing cells.
-        target = self.schema.target
-        weights = np.zeros((len(values) + 1, target.width))
-        rows = np.zeros((len(values) + 1, target.n_outputs), dtype=np.int64)
+        table = _empty(values, measure)
         for cell, (_, code, count, amounts) in zip(cells, entries, strict=True):
-            at = -1 if cell is None else int(np.searchsorted(values, cell))
-            rows[at, code] = count
-            weights[at, code : code + len(amounts)] = amounts
-        return CountTable(values, weights[:-1], rows[:-1], weights[-1], rows[-1])
+            upto = code + len(amounts)
+            if cell is None:
+                table.missing_rows[code], table.missing[code:upto] = count, amounts
+            else:
+                at = int(np.searchsorted(values, cell))
+                table.rows[at, code], table.weights[at, code:upto] = count, amounts
+        return table
+
+
+def _empty(values: NDArray[Any], measure: Measure) -> CountTable:
+    """Return a table of zeros, to be filled in."""
+    width, n_outputs = measure.width, measure.n_outputs
+    return CountTable(
+        values,
+        np.zeros((len(values), width)),
+        np.zeros((len(values), n_outputs), dtype=np.int64),
+        np.zeros(width),
+        np.zeros(n_outputs, dtype=np.int64),
+    )
+
+
+def _read_code(line: Sequence[Any]) -> tuple[int, int, tuple[float, ...]]:
+    """Return the column, the number of rows and the weight of an answer's line."""
+    return int(line[0]), int(line[1]), (float(line[2]),)
+
+
+def _by_node(cases: Mapping[int, str], name: str) -> str:
+    """Return a column that is another expression at each node, as SQL."""
+    lines = " ".join(f"WHEN {node} THEN {case}" for node, case in cases.items())
+    return f"LATERAL (SELECT CASE node {lines} END AS {name})"
 
 
 def _number(number: float) -> str:
