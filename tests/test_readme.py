@@ -17,6 +17,7 @@ PAGES = (
     "docs/buckets.md",
     "docs/c45.md",
     "docs/criteria.md",
+    "docs/cart.md",
     "docs/evaluation.md",
     "docs/model-files.md",
     "docs/rulesets.md",
