@@ -21,7 +21,7 @@ from spinney.model import Fingerprint, Model
 from spinney.recipe import RECIPES, Recipe
 from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
-from spinney.split import Split, Threshold
+from spinney.split import Split, Surrogate, Threshold
 from spinney.table import factorise
 from spinney.tree import Candidate, Node, Reason, Tree
 
@@ -55,6 +55,12 @@ def textbook_model(
     return Model(grow_tree(source, recipe), recipe, FINGERPRINT)
 
 
+def with_policy(recipe: Recipe, missing: str) -> Recipe:
+    """Return a recipe with a policy; surrogates need splits of two branches."""
+    grouping = "binary" if missing == "surrogate" else None
+    return recipe.changed(missing=missing, grouping=grouping)
+
+
 def mixed_model(missing: str = "fractional", *, n_rows: int = 40) -> Model:
     """Grow a tree with every kind of attribute, missing cells and three classes."""
     random = np.random.default_rng(7)
@@ -71,7 +77,7 @@ def mixed_model(missing: str = "fractional", *, n_rows: int = 40) -> Model:
     weights[::5] = np.nan
     classes = random.integers(0, 3, n_rows)
     source = MemorySource(schema, [*columns, weights], classes=classes)
-    recipe = RECIPES["id3"].changed(missing=missing, max_depth=2)
+    recipe = with_policy(RECIPES["id3"], missing).changed(max_depth=2)
     return Model(grow_tree(source, recipe), recipe, FINGERPRINT)
 
 
@@ -168,10 +174,10 @@ def _assert_same(one: object, other: object) -> None:
         assert one.dtype == other.dtype
         assert one.shape == other.shape
         assert one.tobytes() == other.tobytes()
-    elif isinstance(one, Node | Candidate | CountTable | Split):
+    elif isinstance(one, Node | Candidate | CountTable | Split | Surrogate):
         for field in fields(one):
             _assert_same(getattr(one, field.name), getattr(other, field.name))
-    elif isinstance(one, tuple) and one and isinstance(one[0], Candidate):
+    elif isinstance(one, tuple) and one and isinstance(one[0], Candidate | Surrogate):
         assert isinstance(other, tuple)
         for left, right in zip(one, other, strict=True):
             _assert_same(left, right)

@@ -18,9 +18,10 @@ path
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
-from math import dist, inf, log2
+from math import inf, log2
 from typing import Any
 
+from tests import naive_surrogates
 from tests.naive_criteria import GAINS, MERITS, split_information
 
 from spinney.recipe import Recipe
@@ -74,6 +75,8 @@ class Node:
     chosen: Candidate | None = None
     children: list["Node"] = field(default_factory=list)
     reason: str | None = None
+    surrogates: list[naive_surrogates.Surrogate] = field(default_factory=list)
+    otherwise: int | None = None
 
 
 # The splits of one attribute
@@ -122,7 +125,7 @@ def all_ways(rows: Rows, place: int, task: "Task") -> list[Way]:
     span = everywhere[-1] - everywhere[0] if everywhere else 0.0
     step = recipe.min_step if span >= 1000 * recipe.min_step else 0.0
     sides = all_sides(values, attribute, recipe.grouping, n_codes, step)
-    if recipe.missing == "fractional":
+    if recipe.missing in ("fractional", "surrogate"):
         return [Way(side) for side in sides]
     if not absent:
         sizes = [list(map(weight_of, divide(rows, place, Way(s))[0])) for s in sides]
@@ -265,6 +268,7 @@ class Task:
     guide: Guide
     observed: list[list[float]]
     known: float = 0.0
+    scale: Sequence[float] = ()
 
 
 def reason_to_stop(node: Node, recipe: Recipe) -> str | None:
@@ -346,10 +350,13 @@ def new_node(
     return Node(path, rows, weights, attributes, shares, equal[-1])
 
 
-def branch_out(node: Node, schema: Schema, recipe: Recipe) -> None:
+def branch_out(node: Node, task: Task) -> None:
     """Make the children of a node by its chosen split."""
-    chosen = node.chosen
-    branches, rest = divide(node.rows, chosen.attribute, chosen.way)
+    chosen, schema, recipe = node.chosen, task.schema, task.recipe
+    if recipe.missing == "surrogate":
+        branches, rest = naive_surrogates.divide(node, task)
+    else:
+        branches, rest = divide(node.rows, chosen.attribute, chosen.way)
     used = isinstance(chosen.way.sides, tuple) and recipe.grouping == "multiway"
     left = [p for p in node.attributes if not used or p != chosen.attribute]
     for branch, (rows, share) in enumerate(zip(branches, chosen.shares, strict=True)):
@@ -373,7 +380,9 @@ def grow(
     places = list(range(len(schema.attributes)))
     root = new_node((), scaled, places, schema.n_classes, None)
     observed = [sorted({r[0][p] for r in rows} - {None}) for p in places]
-    task = Task(schema, recipe, sum(root.weights), preference, guide, observed)
+    task = Task(
+        schema, recipe, sum(root.weights), preference, guide, observed, scale=scale
+    )
     decide(root, task)
     open_nodes = [root] if root.chosen else []
     n_leaves = 1
@@ -385,7 +394,7 @@ def grow(
             n_leaves -= node.chosen.way.n_branches - 1
             node.chosen, node.reason = None, "LEAVES"
             continue
-        branch_out(node, schema, recipe)
+        branch_out(node, task)
         for child in node.children:
             decide(child, task)
         open_nodes += [child for child in node.children if child.chosen]
@@ -407,24 +416,13 @@ def route(tree: Any, cells: Sequence[Cell]) -> dict[int, float]:
             continue
         way = way_of(node.split)
         branch = way.branch_of(cells[node.split.attribute])
-        branch = way.missing if branch is None else branch
+        for each in node.surrogates:
+            asked = each.attribute, way_of(each.split), each.reversed
+            if branch is None:
+                branch = naive_surrogates.Surrogate(*asked).branch_of(cells)
+        last = way.missing if node.otherwise is None else node.otherwise
+        branch = last if branch is None else branch
         for place, child in enumerate(node.children):
             part = node.split.shares[place] if branch is None else place == branch
             reached[child] += reached[node.number] * part
     return reached
-
-
-def lloyd_step(
-    points: Sequence[Sequence[float]], centres: Sequence[Sequence[float]]
-) -> tuple[list[int], list[list[float]]]:
-    """Return each point's nearest centre, the first of equals, and the new centres."""
-    nearest = []
-    for point in points:
-        distances = [dist(point, centre) for centre in centres]
-        nearest.append(distances.index(min(distances)))
-    moved = []
-    for cluster, centre in enumerate(centres):
-        members = [p for p, c in zip(points, nearest, strict=True) if c == cluster]
-        columns = zip(*members, strict=True) if members else ([c] for c in centre)
-        moved.append([sum(column) / len(column) for column in columns])
-    return nearest, moved

@@ -156,12 +156,14 @@ def tables(
 def recipes(draw: st.DrawFn, *, limited: bool = True) -> Recipe:
     """Draw a recipe; without limits, all of them are at their free values."""
     criterion = draw(st.sampled_from(OF_CLASSES))
-    two_branches = CRITERIA[criterion].binary
+    missing = draw(st.sampled_from(sorted(set(POLICIES) - {"mean"})))
+    two_branches = CRITERIA[criterion].binary or missing == "surrogate"
     recipe = Recipe(
         "drawn",
         criterion,
         "binary" if two_branches else draw(st.sampled_from(("multiway", "binary"))),
-        draw(st.sampled_from(sorted(set(POLICIES) - {"mean"}))),
+        missing,
+        surrogates=draw(st.sampled_from((5, 5, 0, 1, 2))),
     )
     if not limited:
         return recipe

@@ -18,6 +18,7 @@ PAGES = (
     "docs/model_trees.md",
     "docs/c45.md",
     "docs/criteria.md",
+    "docs/cart.md",
     "docs/evaluation.md",
     "docs/model-files.md",
     "docs/multivariate.md",

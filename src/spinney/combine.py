@@ -232,12 +232,9 @@ def _squares(moments: Floats) -> Floats:
 def without_unused(tree: Tree) -> Tree:
     """Return a tree without the formulas that no node that asks has looked at."""
     schema = tree.schema
-    asked = {
-        candidate.attribute
-        for node in tree.nodes
-        if not node.is_leaf
-        for candidate in node.candidates
-    }
+    inner = [node for node in tree.nodes if not node.is_leaf]
+    asked = {found.attribute for node in inner for found in node.candidates}
+    asked |= {stand_in.attribute for node in inner for stand_in in node.surrogates}
     kept = [
         place
         for place in range(len(schema.attributes))
@@ -254,7 +251,7 @@ def without_unused(tree: Tree) -> Tree:
 
 
 def _renumbered(node: Node, places: Mapping[int, int]) -> Node:
-    """Return a node whose candidates ask about attributes by their new places."""
+    """Return a node whose questions ask about attributes by their new places."""
     kept = [p for p, found in enumerate(node.candidates) if found.attribute in places]
     candidates = tuple(
         replace(
@@ -266,5 +263,9 @@ def _renumbered(node: Node, places: Mapping[int, int]) -> Node:
         )
         for p in kept
     )
+    surrogates = tuple(
+        replace(each, split=replace(each.split, attribute=places[each.attribute]))
+        for each in node.surrogates
+    )
     chosen = None if node.chosen is None else kept.index(node.chosen)
-    return replace(node, candidates=candidates, chosen=chosen)
+    return replace(node, candidates=candidates, chosen=chosen, surrogates=surrogates)

@@ -143,8 +143,8 @@ def _counted(
             for branch, child in enumerate(node.children)
             if child in passed
         }
-        if further:
-            source.partition(number, node.candidate.split, further)
+        if further and node.route is not None:
+            source.partition(number, node.route, further)
 
 
 def _tables(

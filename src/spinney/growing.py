@@ -21,7 +21,8 @@ from spinney.recipe import Recipe
 from spinney.relation import is_relation
 from spinney.schema import Target
 from spinney.sources.base import Source
-from spinney.sources.sql import Engine, SqlRows, SqlSource
+from spinney.sources.sql import SqlSource
+from spinney.sources.sql_engine import Engine, SqlRows
 from spinney.sources.sql_schema import (
     check_weights,
     count_classes,

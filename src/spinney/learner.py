@@ -16,12 +16,13 @@ The algorithm, a level at a time::
         ask the source for the tables of the front       (siblings by subtraction)
         decide each node: its best split, or the reason to stop
         take open nodes: all of them, or the best one if leaves are limited
+        ask the source for their surrogates, if the recipe has any
         make their children; those that may be split are the next front
 
 No row is ever seen here, and nothing recurs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
@@ -30,18 +31,19 @@ import numpy as np
 
 from spinney.buckets import cuts_of
 from spinney.combine import Weighing, combined, without_unused
-from spinney.costs import altered_priors, labels_of
-from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.costs import altered_priors
+from spinney.counts import TOLERANCE, Floats
 from spinney.criteria import deviation
 from spinney.errors import ParameterError, warn
-from spinney.outputs import outputs_of
+from spinney.front import Family, Growing, finish, plan, remainder, steps_to
 from spinney.overall import Overall, overall_by_attribute
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
 from spinney.search import Decision, decide
 from spinney.sources.base import ROOT, Request, Source, Totals
-from spinney.split import Groups, Split, Threshold, arriving, describe
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.split import Groups, Route, Split, Threshold, arriving, describe
+from spinney.surrogates import Leaving, routes_of
+from spinney.tree import Reason, Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,53 +81,10 @@ class Options:
     constructed: Sequence[Attribute] = ()
 
 
-@dataclass(slots=True, eq=False)
-class Growing:
-    """A node that grows: what is known of it so far."""
-
-    number: int
-    totals: Totals
-    attributes: tuple[int, ...]
-    depth: int = 0
-    parent: "Growing | None" = None
-    branch: int = 0
-    path: tuple[str, ...] = ()
-    whole: bool = True
-    tables: dict[int, CountTable] | None = None
-    decision: Decision = field(default_factory=lambda: Decision(()))
-    forced: bool = False
-    children: "list[Growing]" = field(default_factory=list)
-
-    @property
-    def candidate(self) -> Candidate:
-        """The winning split with its counts."""
-        assert self.decision.chosen is not None
-        return self.decision.candidates[self.decision.chosen]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether its best split is known."""
-        return self.decision.chosen is not None
-
-
 def grow_tree(source: Source, recipe: Recipe, options: Options | None = None) -> Tree:
     """Grow a tree over the rows of a source."""
     learner = _Learner(source, recipe, options or Options())
     return learner.grow()
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Siblings whose tables are wanted: some counted, at most one subtracted."""
-
-    counted: tuple[Growing, ...]
-    subtracted: Growing | None = None
-
-    @property
-    def nodes(self) -> tuple[Growing, ...]:
-        """All that get tables."""
-        rest = () if self.subtracted is None else (self.subtracted,)
-        return (*self.counted, *rest)
 
 
 class _Learner:
@@ -153,7 +112,9 @@ class _Learner:
                 self.decide(node)
                 if node.is_open:
                     heappush(open_nodes, (self.urgency(node), node.number, node))
-            families = [self.split(node) for node in self.take(open_nodes)]
+            taken = self.take(open_nodes)
+            self.find_routes(taken)
+            families = [self.split(node) for node in taken]
         self.warn_unreached()
         return without_unused(finish(root, self.schema, self.recipe))
 
@@ -307,11 +268,22 @@ class _Learner:
             heappush(open_nodes, entry)
         return tied[0][2]
 
+    def find_routes(self, nodes: Sequence[Growing]) -> None:
+        """Find how rows leave these nodes, and what surrogates make of it."""
+        leaving = [
+            Leaving(node.number, node.candidate.split, node.tables or {})
+            for node in nodes
+        ]
+        routes = routes_of(self.source, leaving, self.schema, self.recipe, self.cuts)
+        for node, (route, sent) in zip(nodes, routes, strict=True):
+            node.route = route
+            node.sent = sent and sent.scaled(self.options.class_weights)
+
     def split(self, node: Growing) -> Family:
         """Make the children of a node and send them their rows."""
-        split = node.candidate.split
+        assert node.route is not None
         absent = bool(node.candidate.table.missing_rows.any())
-        divided = absent and split.missing is None
+        divided = absent and node.route.last is None
         node.children = self.children_of(node, whole=node.whole and not divided)
         front = [child for child in node.children if self.may_split(child)]
         family = plan(node, front)
@@ -319,13 +291,16 @@ class _Learner:
             node.tables = None
         if front:
             kept = {child.branch: child.number for child in family.nodes}
-            self.source.partition(node.number, split, kept)
+            route = node.route if absent else Route(node.route.split)
+            self.source.partition(node.number, route, kept)
         return family
 
     def children_of(self, node: Growing, *, whole: bool) -> list[Growing]:
         """Return the children with the counts that the split gives them."""
         split = node.candidate.split
         weights, rows = node.candidate.shared_out()
+        if node.sent is not None:
+            weights, rows = node.sent.weights, node.sent.rows
         used = self.recipe.grouping == "multiway" and is_multiway(split)
         attributes = tuple(
             place for place in node.attributes if not used or place != split.attribute
@@ -350,7 +325,8 @@ class _Learner:
         """Return how the path to a child reads, if anybody asked for a path."""
         if not self.options.forced:
             return ()
-        split = node.candidate.split
+        assert node.route is not None
+        split = node.route.spoken
         attribute = self.schema.attributes[split.attribute]
         n_codes = arriving(steps_to(node), split, len(attribute.values))
         return (*node.path, describe(split, attribute, branch, n_codes=n_codes))
@@ -380,40 +356,6 @@ def priced(schema: Schema, options: Options) -> Schema:
     return replace(schema, attributes=attributes, target=target)
 
 
-def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
-    """Give the splits above a node with the branches taken, nearest first."""
-    while node.parent is not None:
-        yield node.parent.candidate.split, node.branch
-        node = node.parent
-
-
-def plan(node: Growing, front: Sequence[Growing]) -> Family:
-    """Choose which children to count, and which to have by subtraction.
-
-    Subtraction is used only where it is exact: whole weights, no divided row.
-    """
-    if front and front[0].whole:
-        largest = max(front, key=lambda child: int(child.totals.rows.sum()))
-        others = [c for c in node.children if c is not largest and c.totals.rows.any()]
-        n_others = sum(int(child.totals.rows.sum()) for child in others)
-        if n_others < largest.totals.rows.sum():
-            return Family(tuple(others), largest)
-    return Family(tuple(front))
-
-
-def remainder(family: Family) -> dict[int, CountTable]:
-    """Return the parent's tables less those of the counted siblings."""
-    node = family.subtracted
-    assert node is not None
-    assert node.parent is not None
-    assert node.parent.tables is not None
-    rest = {place: node.parent.tables[place] for place in node.attributes}
-    for sibling in family.counted:
-        assert sibling.tables is not None
-        rest = {place: rest[place] - sibling.tables[place] for place in rest}
-    return rest
-
-
 def is_multiway(split: Split) -> bool:
     """Return whether each branch has one value, or bucket, so that none is left."""
     if isinstance(split, Groups):
@@ -427,45 +369,3 @@ def is_pure(totals: Totals) -> bool:
         return bool(np.count_nonzero(totals.rows) == 1)
     weight, first, second = totals.weights
     return bool(second - first * first / weight <= TOLERANCE * second)
-
-
-def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
-    """Turn growing nodes into finished ones, numbered in printing order."""
-    order: list[Growing] = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(reversed(node.children))
-    numbers = {id(node): number for number, node in enumerate(order)}
-    nodes: list[Node] = []
-    for number, node in enumerate(order):
-        parent = None if node.parent is None else numbers[id(node.parent)]
-        weights = node.totals.weights
-        if parent is not None and not node.totals.rows.any():
-            outputs = nodes[parent].distribution
-        else:
-            outputs = outputs_of(
-                weights,
-                schema.target,
-                recipe=recipe,
-                everything=root.totals.weights,
-            )
-        nodes.append(
-            Node(
-                number,
-                parent,
-                node.branch,
-                node.depth,
-                weights,
-                int(node.totals.rows.sum()),
-                outputs,
-                int(labels_of(outputs, schema.target.costs)),
-                node.decision.candidates,
-                node.decision.chosen,
-                tuple(numbers[id(child)] for child in node.children),
-                node.decision.reason,
-                node.forced,
-            )
-        )
-    return Tree(schema, tuple(nodes))

@@ -15,6 +15,10 @@ mean
     a missing number is the mean, a missing category the commonest one, of all
     training rows, at every node (M5P). An ordered category is the one next to the
     mean of the codes.
+surrogate
+    the merit is that of ``fractional``; the other rows go by the first surrogate
+    whose value they have, else to the heaviest branch (CART, for two branches; see
+    :mod:`spinney.surrogates`).
 
 At prediction a category that the node has not seen is treated as missing. Where
 no training row was missing at a node, ``most-common``, ``own-category`` and
@@ -161,6 +165,8 @@ class Policy:
     overall : bool
         Whether a missing value is the typical one of all rows, wherever it is
         missing.
+    surrogates : bool
+        Whether other attributes say where a row with a missing value goes.
     """
 
     name: str
@@ -169,6 +175,7 @@ class Policy:
     moves: bool = False
     tells: bool = False
     overall: bool = False
+    surrogates: bool = False
 
 
 def _typical(
@@ -198,7 +205,7 @@ def _typical(
     return ways and replace(ways, missing_as=value)
 
 
-def _fractional(
+def _aside(
     table: CountTable, _attribute: "Attribute", known: Known
 ) -> Groupings | None:
     return known(table)
@@ -266,10 +273,11 @@ def _with_alone(ways: Groupings, table: CountTable) -> Groupings:
 POLICIES = {
     policy.name: policy
     for policy in (
-        Policy("fractional", _fractional, divides=True),
+        Policy("fractional", _aside, divides=True),
         Policy("most-common", _most_common),
         Policy("own-category", _own_category, tells=True),
         Policy("branch", _branch, moves=True),
-        Policy("mean", _fractional, overall=True),
+        Policy("mean", _aside, overall=True),
+        Policy("surrogate", _aside, surrogates=True),
     )
 }

@@ -149,13 +149,13 @@ def _fit(tree: Tree, source: Source, below: Sequence[Terms]) -> list[Fitted]:
             found[node.number] = fitted(products, line, origin=target.origin)
         following: list[Node] = []
         for node in level:
-            if node.split is None:
+            if node.route is None:
                 continue
             children = tree.children(node)
             following += children
             inner = {c.branch: c.number for c in children if below[c.number]}
             if inner:
-                source.partition(node.number, node.split, inner)
+                source.partition(node.number, node.route, inner)
         level = following
     return [
         each if each is not None else _mean(node)

@@ -8,6 +8,9 @@ such rows, the entry becomes one entry a branch, its weight divided by shares::
     nodes   0    0    0    →    3    1    1    3    7        row 2 was missing
     weights 1    1    1         1    1   .2   .5   .3
 
+Where a node has surrogates, an entry without a branch asks them in order first; what
+none of them sends goes whole to the node's last branch.
+
 All entries move together, so a step costs the same for one row or many, and a
 tree of any depth is walked without recursion.
 """
@@ -21,7 +24,7 @@ from numpy.typing import NDArray
 
 from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.linear import FlatModels, flat_models
-from spinney.split import Groups, Intervals
+from spinney.split import Groups, Intervals, Split
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
@@ -42,33 +45,79 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class FlatTree:
-    """A tree as arrays, one entry a node; -1 stands for none.
+class Questions:
+    """Splits as arrays, one entry a split; an attribute of -1 stands for none.
 
-    ``first`` and ``count`` say where a node's children are in ``children`` and
-    ``shares``; ``first_code`` and ``codes`` where the branches of its codes are
-    in ``lookup``. A threshold is the first of a node's cuts; ``first_cut`` and
-    ``more_cuts`` say where the others are in ``cuts``.
+    The branch of a code is in ``lookup``, at ``first_code`` and the code; a split has
+    ``codes`` of them. A threshold is the first of a split's cuts; ``first_cut`` and
+    ``more_cuts`` say where the others are in ``cuts``. The branches of a ``reversed``
+    threshold are exchanged.
     """
 
     attribute: Integers
     threshold: Floats
-    missing: Integers
-    first: Integers
-    count: Integers
     first_code: Integers
     codes: Integers
-    children: Integers
-    shares: Floats
+    reversed: NDArray[np.bool_]
     lookup: Integers
-    distribution: Floats
     first_cut: Integers
     more_cuts: Integers
     cuts: Floats
+
+    def branches(self, places: Integers, value: Floats) -> Integers:
+        """Return the branch of each value by its split; -1 if missing or unseen."""
+        absent = np.isnan(value)
+        by_number = ~np.isnan(self.threshold[places])
+        branch = (value > self.threshold[places]).astype(np.int64)
+        for order in range(int(self.more_cuts.max(initial=0))):
+            further = np.flatnonzero(self.more_cuts[places] > order)
+            cut = self.cuts[self.first_cut[places[further]] + order]
+            branch[further] += value[further] > cut
+        branch = np.where(self.reversed[places], 1 - branch, branch)
+        code = np.where(absent | by_number, 0, value).astype(np.int64)
+        seen = code < self.codes[places]
+        found = self.lookup[np.where(seen, self.first_code[places] + code, -1)]
+        branch = np.where(by_number, branch, np.where(seen, found, -1))
+        return np.where(absent, -1, branch)
+
+
+@dataclass(frozen=True, slots=True)
+class FlatTree:
+    """A tree as arrays, one entry a node; -1 stands for none.
+
+    ``first`` and ``count`` say where a node's children are in ``children`` and
+    ``shares``; ``first_surrogate`` and ``surrogate_count`` where its surrogates are.
+    """
+
+    asked: Questions
+    surrogates: Questions
+    missing: Integers
+    first: Integers
+    count: Integers
+    first_surrogate: Integers
+    surrogate_count: Integers
+    children: Integers
+    shares: Floats
+    distribution: Floats
     models: FlatModels
 
     @property
+    def attribute(self) -> Integers:
+        """The attribute that each node asks about, -1 at a leaf."""
+        return self.asked.attribute
+
+    @property
     def needed(self) -> Integers:
+        """The attributes that some node or surrogate asks about, or a model reads."""
+        return np.union1d(self._demanded, self.surrogates.attribute)
+
+    @property
+    def optional(self) -> Integers:
+        """The attributes that only surrogates ask about."""
+        return np.setdiff1d(self.surrogates.attribute, self._demanded)
+
+    @property
+    def _demanded(self) -> Integers:
         """The attributes that some node asks about, or some leaf's model reads."""
         leaves = np.repeat(self.attribute < 0, self.models.count)
         read = self.models.attribute[leaves]
@@ -151,7 +200,8 @@ class FlatTree:
         """Move entries at inner nodes one step down."""
         nodes = entries.nodes
         value = values[entries.rows, place[self.attribute[nodes]]]
-        branch = self._branches(nodes, value)
+        branch = self.asked.branches(nodes, value)
+        self._stand_in(branch, entries, values, place)
         branch = np.where(branch < 0, self.missing[nodes], branch)
         here = branch >= 0
         moved = self.children[self.first[nodes[here]] + branch[here]]
@@ -159,20 +209,22 @@ class FlatTree:
             return Entries(entries.rows, moved, entries.weights)
         return self._divided(_taken(entries, ~here), _taken(entries, here), moved)
 
-    def _branches(self, nodes: Integers, value: Floats) -> Integers:
-        """Return the branch of each value at its node; -1 if missing or unseen."""
-        absent = np.isnan(value)
-        by_number = ~np.isnan(self.threshold[nodes])
-        branch = (value > self.threshold[nodes]).astype(np.int64)
-        for place in range(int(self.more_cuts.max(initial=0))):
-            further = np.flatnonzero(self.more_cuts[nodes] > place)
-            cut = self.cuts[self.first_cut[nodes[further]] + place]
-            branch[further] += value[further] > cut
-        code = np.where(absent | by_number, 0, value).astype(np.int64)
-        seen = code < self.codes[nodes]
-        found = self.lookup[np.where(seen, self.first_code[nodes] + code, -1)]
-        branch = np.where(by_number, branch, np.where(seen, found, -1))
-        return np.where(absent, -1, branch)
+    def _stand_in(
+        self, branch: Integers, entries: Entries, values: Floats, place: Integers
+    ) -> None:
+        """Let surrogates say the branches that are not known yet, the best first."""
+        open_ = np.flatnonzero(branch < 0)
+        order = 0
+        while len(open_):
+            nodes = entries.nodes[open_]
+            asking = order < self.surrogate_count[nodes]
+            open_, nodes = open_[asking], nodes[asking]
+            asked = self.first_surrogate[nodes] + order
+            column = place[self.surrogates.attribute[asked]]
+            value = values[entries.rows[open_], column]
+            branch[open_] = self.surrogates.branches(asked, value)
+            open_ = open_[branch[open_] < 0]
+            order += 1
 
     def _divided(self, divided: Entries, whole: Entries, moved: Integers) -> Entries:
         """Return moved entries and, after them, the parts of the divided ones."""
@@ -195,53 +247,73 @@ def _taken(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
 
 def flatten(tree: Tree) -> FlatTree:
     """Lay a tree out as arrays."""
-    n_nodes = len(tree)
-    attribute, missing = _filled(n_nodes, -1), _filled(n_nodes, -1)
-    first, count = _filled(n_nodes, 0), _filled(n_nodes, 0)
-    first_code, codes = _filled(n_nodes, 0), _filled(n_nodes, 0)
-    threshold = np.full(n_nodes, np.nan)
-    children: list[int] = []
-    shares: list[float] = []
+    inner = [node for node in tree if not node.is_leaf]
+    numbers = np.array([node.number for node in inner], dtype=np.int64)
+    surrogates = [surrogate for node in inner for surrogate in node.surrogates]
+    branches = np.array([len(node.children) for node in inner], dtype=np.int64)
+    stand_ins = np.array([len(node.surrogates) for node in inner], dtype=np.int64)
+    routes = [node.route for node in inner]
+    last = [-1 if r is None or r.last is None else r.last for r in routes]
+
+    def spread(entries: Any, value: int) -> Integers:
+        """Return an array over all nodes, with these entries at the inner ones."""
+        filled = _filled(len(tree), value)
+        filled[numbers] = entries
+        return filled
+
+    return FlatTree(
+        _questions([node.split for node in tree]),
+        _questions([s.split for s in surrogates], [s.reversed for s in surrogates]),
+        spread(last, -1),
+        spread(branches.cumsum() - branches, 0),
+        spread(branches, 0),
+        spread(stand_ins.cumsum() - stand_ins, 0),
+        spread(stand_ins, 0),
+        np.array([child for node in inner for child in node.children], dtype=np.int64),
+        np.array([share for r in routes if r for share in r.split.shares]),
+        np.array([node.distribution for node in tree]),
+        flat_models([node.model for node in tree]),
+    )
+
+
+def _questions(
+    splits: Sequence[Split | None], reversed_: Sequence[bool] | None = None
+) -> Questions:
+    """Lay splits out as arrays."""
+    attribute, threshold = _filled(len(splits), -1), np.full(len(splits), np.nan)
+    first_code, codes = _filled(len(splits), 0), _filled(len(splits), 0)
     lookup: list[Integers] = [_filled(1, -1)]
     n_codes = 1
-    first_cut, more_cuts = _filled(n_nodes, 0), _filled(n_nodes, 0)
+    first_cut, more_cuts = _filled(len(splits), 0), _filled(len(splits), 0)
     cuts: list[float] = []
-    for node in tree:
-        split = node.split
+    for place, split in enumerate(splits):
         if split is None:
             continue
-        attribute[node.number] = split.attribute
-        missing[node.number] = -1 if split.missing is None else split.missing
-        first[node.number], count[node.number] = len(children), len(node.children)
-        children.extend(node.children)
-        shares.extend(split.shares)
+        attribute[place] = split.attribute
         if isinstance(split, Groups):
             branches = split.lookup()
             lookup.append(branches)
-            first_code[node.number], codes[node.number] = n_codes, len(branches)
+            first_code[place], codes[place] = n_codes, len(branches)
             n_codes += len(branches)
         elif isinstance(split, Intervals):
-            threshold[node.number], *rest = split.cuts
-            first_cut[node.number], more_cuts[node.number] = len(cuts), len(rest)
+            threshold[place], *rest = split.cuts
+            first_cut[place], more_cuts[place] = len(cuts), len(rest)
             cuts.extend(rest)
         else:
-            threshold[node.number] = split.threshold
-    return FlatTree(
+            threshold[place] = split.threshold
+    swapped = np.zeros(len(splits), dtype=bool)
+    if reversed_ is not None:
+        swapped[:] = reversed_
+    return Questions(
         attribute,
         threshold,
-        missing,
-        first,
-        count,
         first_code,
         codes,
-        np.array(children, dtype=np.int64),
-        np.array(shares, dtype=np.float64),
+        swapped,
         np.concatenate(lookup),
-        np.array([node.distribution for node in tree]),
         first_cut,
         more_cuts,
         np.array(cuts, dtype=np.float64),
-        flat_models([node.model for node in tree]),
     )
 
 

@@ -13,6 +13,7 @@ from spinney.errors import DataError, ParameterError
 from spinney.lessons import Lesson
 from spinney.model import Model
 from spinney.options import options_of
+from spinney.predict import flatten
 from spinney.prune import (
     METHODS,
     RULES,
@@ -137,8 +138,8 @@ def _validation(
     """Return the validation rows at the nodes of the tree."""
     schema = model.schema
     table, weights = _known(model, read(data, weight=weight), weight)
-    needed = np.unique([n.candidate.attribute for n in model.tree if not n.is_leaf])
-    columns = schema.encode(table, needed.astype(np.int64))
+    flat = flatten(model.tree)
+    columns = schema.encode(table, flat.needed, optional=flat.optional)
     targets = schema.target.encode(table[schema.target.name])
     return validate(model.tree, columns, targets, weights=weights, costs=costs)
 

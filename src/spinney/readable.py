@@ -102,7 +102,13 @@ class ReadableTree:
         needed = np.arange(len(schema.attributes)) if whole else self._flat.needed
         also = () if weight is None else (weight,)
         return read_by(
-            schema, needed, data, also=also, format=format, encoding=encoding
+            schema,
+            needed,
+            data,
+            optional=() if whole else self._flat.optional,
+            also=also,
+            format=format,
+            encoding=encoding,
         )
 
     def _table(self, X: Any) -> Table:
@@ -111,9 +117,14 @@ class ReadableTree:
 
     def _columns(self, X: Any) -> tuple[list[Any], int]:
         """Return the coded columns of a table to predict."""
-        schema = self._grown().schema
+        self._grown()
         table = self._table(X)
-        return schema.encode(table, self._flat.needed), table.n_rows
+        return self._encoded(table), table.n_rows
+
+    def _encoded(self, table: Table) -> list[Any]:
+        """Return the coded columns of a table to predict."""
+        flat = self._flat
+        return self._grown().schema.encode(table, flat.needed, optional=flat.optional)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the share of each class at the leaves that a row comes to."""
@@ -158,6 +169,8 @@ class ReadableTree:
         found: dict[str, list[Value]] = {}
         for place in schema.behind(self._flat.needed):
             attribute = schema.attributes[place]
+            if attribute.name not in table.names:
+                continue
             column = table[attribute.name]
             if attribute.kind == "numeric" or column.kind == "numeric":
                 continue
@@ -265,7 +278,7 @@ class ReadableTree:
         if table.n_rows != 1:
             msg = f"row= must hold one row, not {table.n_rows}: such as [3:4]"
             raise ParameterError(msg)
-        cells = model.schema.encode(table, self._flat.needed)
+        cells = self._encoded(table)
         return explain_row(model, cells, table.row(0))
 
     # Pruning and keeping

@@ -21,19 +21,21 @@ def read_by(
     needed: Collection[int],
     data: Any,
     *,
+    optional: Collection[int] = (),
     also: Collection[str] = (),
     format: str | None = None,
     encoding: str = "utf-8",
 ) -> Table:
     """Read a table that must have the needed attributes, and may have the target.
 
-    ``also`` names further columns to be read, if they are there.
+    The ``optional`` ones of them may lack; ``also`` names further columns to be read,
+    if they are there.
     """
     declared = reading_declarations(schema, needed)
     if declared.only is not None:
         declared = replace(declared, only=(*declared.only, *also))
     table = read_table(data, declarations=declared, format=format, encoding=encoding)
-    absent = schema.absent(table, needed)
+    absent = schema.absent(table, [p for p in needed if p not in optional])
     if absent:
         raise missing_columns(absent, _all_names(data, format, encoding, table))
     return table

@@ -63,7 +63,8 @@ class Recipe:
         that CHAID merges; see :mod:`spinney.merging`. But for the last, numeric
         and ordinal attributes get a threshold; to be merged, numbers are put into
         10 buckets of equal frequency unless ``buckets`` says otherwise.
-    missing : {"fractional", "most-common", "own-category", "branch", "mean"}
+    missing : {"fractional", "most-common", "own-category", "branch", "mean", \
+"surrogate"}
         What a missing value means; see :mod:`spinney.missing`.
     numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
 "poisson"} or function
@@ -160,6 +161,8 @@ class Recipe:
     construct : int
         The most attributes to make of others before growing: differences, ratios
         and conjunctions; see :mod:`spinney.construct`.
+    surrogates : int
+        With ``missing="surrogate"``: the most that a node keeps.
 
     Examples
     --------
@@ -204,6 +207,7 @@ class Recipe:
     linear_terms: int = 0
     linear_penalty: float = 0.1
     construct: int = 0
+    surrogates: int = 5
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -223,6 +227,18 @@ class Recipe:
         if self.alpha_split is not None:
             _check_number("alpha_split", self.alpha_split, most=1)
         _check_whole("n_buckets", self.n_buckets, least=2)
+        two = self.grouping in ("binary", "ordered")
+        if policy_named(self.missing).surrogates and not two:
+            msg = (
+                f"missing={self.missing!r} needs grouping='binary', not "
+                f"{self.grouping!r}: surrogates stand in for splits of two branches; "
+                "change one of them, such as missing='fractional'"
+            )
+            raise ParameterError(msg)
+        if self.surrogates is None:
+            msg = "surrogates=None must be a whole number of at least 0"
+            raise ParameterError(msg)
+        _check_whole("surrogates", self.surrogates, least=0)
         _check_whole("max_depth", self.max_depth, least=0)
         _check_whole("max_leaves", self.max_leaves, least=1)
         _check_whole("linear_terms", self.linear_terms, least=0)
@@ -408,7 +424,7 @@ RECIPES = {
             thresholds="observed",
             pruning="error-based",
         ),
-        Recipe("cart", "gini", "binary", "branch"),
+        Recipe("cart", "gini", "binary", "surrogate"),
         # The limits are those of R's CHAID: small groups make poor tests.
         Recipe(
             "chaid",

@@ -1,7 +1,8 @@
 """One rule a leaf, conditions on the same attribute merged into one.
 
 The rules of a tree are mutually exclusive and exhaustive: every row without a
-missing value satisfies exactly one.
+missing value satisfies exactly one. Where a node has surrogates, a category that
+it has not seen is missing there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ class Condition:
 
     Numbers and ordered codes lie in ``low < value ≤ high``; a nominal value is one
     of ``values``. ``missing`` says whether a missing value satisfies it too; None
-    where such a row satisfies it with a part of its weight.
+    where such a row satisfies it with a part of its weight, or surrogates decide.
     """
 
     attribute: Attribute
@@ -211,8 +212,9 @@ def model_lines(tree: Tree, *, ascii_only: bool = False) -> dict[int, str]:
 def _narrowed(
     inherited: dict[int, Condition], parent: Node, node: Node, schema: Schema
 ) -> dict[int, Condition]:
-    candidate = parent.candidate
-    split, place = candidate.split, candidate.attribute
+    assert parent.route is not None
+    candidate, split = parent.candidate, parent.route.spoken
+    place = split.attribute
     before = inherited.get(place, Condition(schema.attributes[place], missing=True))
     # Whether missing values come this way matters only where some were seen.
     if split.missing is None or not candidate.table.missing_rows.any():

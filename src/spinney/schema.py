@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from spinney.counts import Integers
     from spinney.formula import Formula
     from spinney.table import Table
 
@@ -86,6 +85,10 @@ class Attribute:
             return column.cells
         places = [self._place(level) for level in column.levels]
         return np.array([*places, -1], dtype=np.int32)[column.cells]
+
+    def all_missing(self, n_rows: int) -> "NDArray[Any]":
+        """Return the cells of a column that is not there."""
+        return np.full(n_rows, np.nan if self.kind == "numeric" else -1)
 
     def _place(self, level: Value) -> int:
         """Return the code of a level: by value and type first, by text otherwise."""
@@ -238,25 +241,40 @@ class Schema:
         names = (self.attributes[place].name for place in self.behind(needed))
         return [name for name in names if name not in present]
 
-    def encode(self, table: "Table", needed: "Integers | None" = None) -> list[Any]:
+    def encode(
+        self,
+        table: "Table",
+        needed: "Iterable[int] | None" = None,
+        *,
+        optional: "Iterable[int]" = (),
+    ) -> list[Any]:
         """Return one array of cells an attribute, whatever the table's order.
 
         Parameters
         ----------
         table : Table
             Columns are found by name; further ones are of no concern.
-        needed : array of int, optional
+        needed : iterable of int, optional
             The attributes that must be there; the others may be None.
+        optional : iterable of int
+            Those of the needed that may lack; then all their cells are missing.
         """
-        wanted = range(len(self.attributes)) if needed is None else needed
-        absent = self.absent(table, wanted)
+        places = set(
+            range(len(self.attributes)) if needed is None else map(int, needed)
+        )
+        absent = self.absent(table, sorted(places.difference(map(int, optional))))
         if absent:
             raise missing_columns(absent, table.names)
+        present = set(table.names)
         columns: list[Any] = [None] * len(self.attributes)
-        for place in self.behind(wanted):
+        for place in self.behind(places):
             attribute = self.attributes[place]
-            columns[place] = attribute.encode(table[attribute.name])
-        return self.completed(columns, wanted)
+            columns[place] = (
+                attribute.encode(table[attribute.name])
+                if attribute.name in present
+                else attribute.all_missing(table.n_rows)
+            )
+        return self.completed(columns, sorted(places))
 
     def completed(self, columns: "Sequence[Any]", needed: "Iterable[int]") -> list[Any]:
         """Return the cells of columns with those that needed formulas make of them."""

@@ -241,7 +241,7 @@ def propose(
     gains = criterion.gain(ways.table)[admissible]
     best = first_best(gains, criterion.tolerance)
     split = _split_of(ways, int(admissible[best]), table, attribute, place)
-    if split.missing is None and not policy.divides:
+    if split.missing is None and not (policy.divides or policy.surrogates):
         split = replace(split, missing=_default(split, policy, overall))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
     plain = attribute.kind == "numeric" and attribute.formula is None

@@ -4,9 +4,12 @@ A split sends every known value to one branch. A row whose value is missing, or
 is a category that no training row had at this node, goes to the branch
 ``missing``; where that is None it is divided over all branches by ``shares``,
 the branches' shares of the known weight (C4.5's fractional rows).
+
+Where a node has surrogates, other questions stand in for its split: a ``Route``
+tries them in order, and sends what is left ``otherwise``, to one branch.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +28,9 @@ __all__ = [
     "VALUES_SHOWN",
     "Groups",
     "Intervals",
+    "Route",
     "Split",
+    "Surrogate",
     "Threshold",
     "arriving",
     "branch_table",
@@ -140,6 +145,76 @@ class Intervals:
 
 
 Split = Threshold | Groups | Intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Surrogate:
+    """Another question that sends most rows where the split of a node sends them.
+
+    Parameters
+    ----------
+    split : Threshold or Groups
+        What it asks. It has no shares: a surrogate divides no row.
+    agreement : float
+        The share of the weight with a known value of the node's own attribute
+        that the surrogate sends to the same branch.
+    adjusted : float
+        What it saves of the errors that sending all to the heavier branch makes,
+        (agreement − majority) / (1 − majority).
+    reversed : bool
+        Whether values up to the threshold take the node's second branch. Groups
+        are those of the node's branches as they stand.
+    """
+
+    split: Split
+    agreement: float
+    adjusted: float
+    reversed: bool = False
+
+    @property
+    def attribute(self) -> int:
+        """The place of the attribute in the schema."""
+        return self.split.attribute
+
+    def own_branch(self, branch: int) -> int:
+        """Return which branch of its own question stands for one of the node's."""
+        return 1 - branch if self.reversed else branch
+
+    def branch_of(self, values: "NDArray[Any]") -> "Integers":
+        """Return the node's branch of each value; -1 where it is missing or unseen."""
+        branches = self.split.branch_of(values)
+        if not self.reversed:
+            return branches
+        return np.where(branches < 0, branches, 1 - branches)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How rows leave a node: by its split, then by surrogates, then otherwise.
+
+    Where ``otherwise`` is None, the split alone decides, as without surrogates.
+    """
+
+    split: Split
+    surrogates: tuple[Surrogate, ...] = ()
+    otherwise: int | None = None
+
+    @property
+    def attributes(self) -> tuple[int, ...]:
+        """The places of all attributes that are asked about."""
+        return (self.split.attribute, *(each.attribute for each in self.surrogates))
+
+    @property
+    def spoken(self) -> Split:
+        """The split as it reads: without surrogates the rest takes the last branch."""
+        if self.otherwise is None or self.surrogates:
+            return self.split
+        return replace(self.split, missing=self.otherwise)
+
+    @property
+    def last(self) -> int | None:
+        """The branch of rows that nothing sends; None where they are divided."""
+        return self.split.missing if self.otherwise is None else self.otherwise
 
 
 def branch_table(table: "CountTable", split: Split) -> "CountTable":

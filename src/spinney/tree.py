@@ -15,7 +15,15 @@ import numpy as np
 from spinney.counts import CountTable, Floats, Integers
 from spinney.linear import LinearModel
 from spinney.schema import Schema
-from spinney.split import Groups, Split, arriving, branch_table, describe
+from spinney.split import (
+    Groups,
+    Route,
+    Split,
+    Surrogate,
+    arriving,
+    branch_table,
+    describe,
+)
 from spinney.table import Value
 
 __all__ = ["Candidate", "Node", "Reason", "Tree"]
@@ -92,7 +100,9 @@ class Node:
     Of a numeric target ``weights`` are the moments, ``distribution`` holds the one
     number that the node predicts, and ``label`` is 0. Where it has a ``model``, that
     predicts instead, row by row, and the number is the mean; inner nodes have
-    models too, for the time when they are cut to leaves.
+    models too, for the time when they are cut to leaves. Rows whose value is missing go
+    by the first of ``surrogates`` that knows theirs, else ``otherwise``; where that is
+    None, the split says what becomes of them.
     """
 
     number: int
@@ -109,6 +119,8 @@ class Node:
     reason: Reason | None = None
     forced: bool = False
     model: LinearModel | None = None
+    surrogates: tuple[Surrogate, ...] = ()
+    otherwise: int | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -136,6 +148,13 @@ class Node:
     def split(self) -> Split | None:
         """What the node asks; None at a leaf."""
         return None if self.chosen is None else self.candidate.split
+
+    @property
+    def route(self) -> Route | None:
+        """How rows leave the node; None at a leaf."""
+        if self.split is None:
+            return None
+        return Route(self.split, self.surrogates, self.otherwise)
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
@@ -218,6 +237,23 @@ class Tree:
         total = gained.sum()
         return gained / total if total > 0 else gained
 
+    @property
+    def surrogate_importances(self) -> Floats:
+        """What each attribute gained over all rows, surrogates given their part.
+
+        As rpart's variable importance: a split counts with its gain times the weight
+        of its node for its own attribute, and for that of each surrogate with the
+        same times the adjusted agreement. The numbers are not scaled.
+        """
+        gained = np.zeros(len(self.schema.attributes))
+        for node in self.nodes:
+            if not node.is_leaf:
+                improvement = node.weight * max(node.candidate.gain, 0.0)
+                gained[node.candidate.attribute] += improvement
+                for surrogate in node.surrogates:
+                    gained[surrogate.attribute] += improvement * surrogate.adjusted
+        return gained
+
     def label(self, node: Node) -> Value:
         """Return what a node predicts: its class, or its number."""
         target = self.schema.target
@@ -248,6 +284,8 @@ class Tree:
     ) -> str:
         """Return how a branch of a node's candidate reads, missing values included."""
         split = candidate.split
+        if node.route is not None and candidate is node.candidate:
+            split = node.route.spoken
         attribute = self.schema.attributes[split.attribute]
         n_codes = len(attribute.values)
         if isinstance(split, Groups) and split.complement(branch, n_codes):
@@ -264,5 +302,6 @@ class Tree:
         """Give the splits above a node with the branches taken, nearest first."""
         while node.parent is not None:
             parent = self.nodes[node.parent]
-            yield parent.candidate.split, node.branch
+            assert parent.route is not None
+            yield parent.route.spoken, node.branch
             node = parent

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive
+from tests import naive, naive_surrogates
+from tests.naive_lloyd import lloyd_step
 from tests.strategies import (
     CLASS_RECIPES,
     TABLES,
@@ -28,6 +29,7 @@ from spinney.learner import Options, grow_tree
 from spinney.predict import flatten
 from spinney.recipe import RECIPES, Recipe
 from spinney.schema import Attribute, Schema, Target
+from spinney.split import Surrogate
 from spinney.tree import Node, Tree
 
 # Sums are taken in another order here than there: rounding, and nothing else.
@@ -74,6 +76,18 @@ def check_candidate(found: object, expected: naive.Candidate) -> None:
     assert found.exact
 
 
+def check_surrogate(found: Surrogate, expected: naive_surrogates.Surrogate) -> None:
+    way = naive.way_of(found.split)
+    assert found.attribute == expected.attribute
+    assert found.reversed == expected.reversed
+    if isinstance(expected.way.sides, tuple):
+        assert way.sides == expected.way.sides
+    else:
+        assert close(way.sides, expected.way.sides)
+    assert close(found.agreement, expected.agreement)
+    assert close(found.adjusted, expected.adjusted)
+
+
 def check_same(tree: Tree, root: naive.Node) -> None:
     """Compare every node of a tree with the twin's."""
     todo = [(tree.root, root)]
@@ -93,6 +107,10 @@ def check_same(tree: Tree, root: naive.Node) -> None:
         assert (node.split is None) == (twin.chosen is None)
         if twin.chosen is not None:
             assert node.split.attribute == twin.chosen.attribute
+        assert node.otherwise == twin.otherwise
+        assert len(node.surrogates) == len(twin.surrogates)
+        for found, expected in zip(node.surrogates, twin.surrogates, strict=True):
+            check_surrogate(found, expected)
         todo += zip(tree.children(node), twin.children, strict=True)
     assert n_compared == len(tree)
 
@@ -182,13 +200,13 @@ def test_a_naive_step_of_k_means_gives_the_textbooks_centres():
     with (TABLES / "kmeans_five.csv").open(encoding="utf-8") as file:
         records = list(csv.reader(file))[1:]
     points = [[float(cell) for cell in record[1:]] for record in records]
-    nearest, centres = naive.lloyd_step(points, [points[1], points[3]])
+    nearest, centres = lloyd_step(points, [points[1], points[3]])
     assert nearest == [0, 0, 0, 1, 1]
     assert [[round(c, 2) for c in centre] for centre in centres] == [
         [1.83, 2.33],
         [4.25, 6.0],
     ]
-    assert naive.lloyd_step(points, centres)[0] == nearest
+    assert lloyd_step(points, centres)[0] == nearest
 
 
 def one_nominal(counts: dict[str | None, list[int]], n_classes: int) -> Rows:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import spinney
 from spinney.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.sources.base import ROOT, Request, Source
-from spinney.split import Groups, Threshold
+from spinney.split import Groups, Route, Threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -76,8 +76,8 @@ def test_formulas_are_counted_alike():
             source.extend(place, source.schema.constructed(formula))
         found = source.tables([Request(ROOT, places)])
         # By a formula to a node, and there again.
-        source.partition(ROOT, Threshold(4, 0.0, (0.5, 0.5), 1), {0: 1, 1: 2})
-        source.partition(2, Groups(7, ((0,), (1,)), (0.5, 0.5)), {0: 3, 1: 4})
+        source.partition(ROOT, Route(Threshold(4, 0.0, (0.5, 0.5), 1)), {0: 1, 1: 2})
+        source.partition(2, Route(Groups(7, ((0,), (1,)), (0.5, 0.5))), {0: 3, 1: 4})
         return found + source.tables([Request(1, places), Request(3, (0, *places))])
 
     memory, *others = answers_of(ask, rows())
@@ -96,8 +96,8 @@ def test_moments_are_summed_alike(numeric):
         columns["c"] = [0.5 + place % 7 for place in range(60)]
 
     def ask(source: Source) -> Any:
-        source.partition(ROOT, Threshold(1, 0.5, (0.25, 0.75)), {0: 1, 1: 2})
-        source.partition(1, Threshold(0, 0.5, (0.25, 0.75)), {0: 3, 1: 4})
+        source.partition(ROOT, Route(Threshold(1, 0.5, (0.25, 0.75))), {0: 1, 1: 2})
+        source.partition(1, Route(Threshold(0, 0.5, (0.25, 0.75))), {0: 3, 1: 4})
         nodes = (ROOT, 2, 4)
         return [source.cross_moments(n, (0, 1), np.array([0.5, -1.0])) for n in nodes]
 

@@ -25,8 +25,8 @@ from tests.strategies import CLASS_RECIPES
 import spinney
 from spinney.missing import POLICIES
 from spinney.sources.base import Request, Source
-from spinney.sources.sql import Engine
-from spinney.split import Threshold
+from spinney.sources.sql_engine import Engine
+from spinney.split import Route, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -186,17 +186,32 @@ def assert_same_candidate(one: Candidate, other: Candidate, *, exact: bool) -> N
 
 def assert_same_node(one: Node, other: Node, *, exact: bool) -> None:
     names = "number parent branch depth n_rows label chosen children reason forced"
+    assert one.otherwise == other.otherwise
     for name in names.split():
         assert getattr(one, name) == getattr(other, name), (one.number, name)
     assert_numbers(one.weights, other.weights, exact=exact)
     assert_numbers(one.distribution, other.distribution, exact=exact)
     for pair in zip(one.candidates, other.candidates, strict=True):
         assert_same_candidate(*pair, exact=exact)
+    for found, expected in zip(one.surrogates, other.surrogates, strict=True):
+        assert found.split == expected.split
+        assert found.reversed == expected.reversed
+        figures = ([each.agreement, each.adjusted] for each in (found, expected))
+        assert_numbers(*figures, exact=exact)
 
 
 def divides_a_row(tree: Tree) -> bool:
-    chosen = [node.candidates[node.chosen] for node in tree if not node.is_leaf]
-    return any(c.split.missing is None and c.table.missing_rows.any() for c in chosen)
+    return any(
+        node.route.last is None and node.candidate.table.missing_rows.any()
+        for node in tree
+        if node.route is not None
+    )
+
+
+def policy_of(missing: str) -> dict[str, str | None]:
+    """Return the settings of a policy; surrogates need splits of two branches."""
+    grouping = "binary" if missing == "surrogate" else None
+    return {"missing": missing, "grouping": grouping}
 
 
 def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> None:
@@ -219,7 +234,7 @@ def test_every_source_grows_the_same_tree(recipe, missing, data, tmp_path):
         "max_leaves": data.draw(st.none() | st.none() | st.integers(2, 6)),
         "min_samples_leaf": data.draw(st.sampled_from((None, 1, 1.5))),
     }
-    options = {"recipe": recipe, "missing": missing, **limits}
+    options = {**policy_of(missing), "recipe": recipe, **limits}
     whole = all(w.is_integer() for w in table.columns.get(table.weight, []))
     for kind in SOURCES:
         columns = as_written(kind, table.columns)
@@ -294,7 +309,7 @@ def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("missing", sorted(POLICIES))
 @pytest.mark.parametrize("recipe", CLASS_RECIPES)
 def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
-    options = {"recipe": recipe, "missing": missing, "pruning": "none"}
+    options = {"recipe": recipe, **policy_of(missing), "pruning": "none"}
     with opened("bound relation", mixed_rows(60), tmp_path) as (rows, source):
         spinney.grow(rows, "label", max_depth=0, **options, **source)
         n_before = len(statements)  # for the classes, values and totals
@@ -303,8 +318,16 @@ def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
     tree = model.tree
     assert tree.height >= 2
     asked = {node.depth for node in tree if node.reason not in STOPPED_UNASKED}
-    assert sum("GROUPING SETS" in text for text in statements) == len(asked)
-    assert len(statements) == n_before + len(asked)
+    # Surrogates are one more statement for the splits of a level, and one for what
+    # they send where a value is missing.
+    splits = [node for node in tree if node.otherwise is not None]
+    missed = [node for node in splits if node.candidate.table.missing_rows.any()]
+    agreed, sent = ({node.depth for node in nodes} for nodes in (splits, missed))
+    assert sum("GROUPING SETS" in text for text in statements) == len(asked) + len(
+        agreed
+    )
+    assert len(statements) == n_before + len(asked) + len(agreed) + len(sent)
+    assert (missing == "surrogate") == bool(sent)
 
 
 class AnsweredError(Exception):
@@ -340,7 +363,7 @@ def test_an_empty_request_gets_an_empty_answer(tmp_path, statements):
 
 def test_nodes_may_be_asked_for_different_attributes(tmp_path):
     def ask(source: Source) -> list[Any]:
-        source.partition(0, Threshold(1, 4.0, (0.5, 0.5)), {0: 7, 1: 3})
+        source.partition(0, Route(Threshold(1, 4.0, (0.5, 0.5))), {0: 7, 1: 3})
         return source.tables([Request(7, (2,)), Request(3, (0, 1))])
 
     answers = answers_of(ask, tmp_path)

@@ -132,7 +132,10 @@ def check_text(told: NodeExplanation) -> None:
             assert set(candidate.working) <= set(lines)
         if candidate.working:
             assert candidate.working[-1].endswith(f" = {candidate.merit:.3f}")
-    assert lines[-1] == f"choice: {told.why}"
+    assert f"choice: {told.why}" in lines
+    for surrogate in told.surrogates:
+        ending = [f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"]
+        assert ending in [words[-2:] for words in figures]
 
 
 @given(st.data(), tables(), recipes())

@@ -19,6 +19,7 @@ from tests.models import (
     mixed_model,
     textbook_model,
     wide_model,
+    with_policy,
 )
 from tests.strategies import CLASS_RECIPES, Rows, tables
 
@@ -61,7 +62,7 @@ def test_round_trip(missing):
     missing=st.sampled_from(sorted(POLICIES)),
 )
 def test_round_trip_of_random_trees(rows: Rows, recipe: str, missing: str) -> None:
-    how = RECIPES[recipe].changed(missing=missing)
+    how = with_policy(RECIPES[recipe], missing)
     model = Model(grow_tree(rows.source, how), how, FINGERPRINT)
     assert_same_model(from_json(to_json(model)), model)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive
+from tests.naive_lloyd import lloyd_step
 
 from spinney.cluster import distances, lloyd
 from spinney.errors import DataError
@@ -34,7 +34,7 @@ def test_every_iteration_is_the_naive_step(points, centroids):
                     for c in centres
                 ]
             )
-        nearest, moved = naive.lloyd_step(points, centres)
+        nearest, moved = lloyd_step(points, centres)
         # Means are not exact, and what is equally near may differ by a rounding.
         for place, cluster in enumerate(step.clusters):
             best = step.distances[place][nearest[place]]

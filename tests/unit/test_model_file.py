@@ -27,6 +27,7 @@ from tests.models import (
     refusal,
     textbook_model,
     wide_model,
+    with_policy,
 )
 from tests.strategies import CLASS_RECIPES, Rows, tables
 
@@ -42,7 +43,7 @@ from spinney.missing import POLICIES
 from spinney.model import Fingerprint, Model
 from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
-from spinney.split import Groups, Intervals, Threshold
+from spinney.split import Groups, Intervals, Surrogate, Threshold
 from spinney.times import DAY_UNIT
 from spinney.tree import Candidate, Node, Reason, Tree
 
@@ -58,7 +59,7 @@ good = good_file  # the fixture, by the name that tests ask for
 @pytest.mark.parametrize("missing", POLICIES)
 @pytest.mark.parametrize("table", ["watermelon_2.0", "watermelon_2.0a"])
 def test_round_trip_of_textbook_trees(tmp_path, table, recipe, missing):
-    model = textbook_model(table, RECIPES[recipe].changed(missing=missing))
+    model = textbook_model(table, with_policy(RECIPES[recipe], missing))
     save_model(model, tmp_path / "m")
     assert_same_model(load_model(tmp_path / "m"), model)
 
@@ -77,7 +78,7 @@ def test_round_trip_of_textbook_trees(tmp_path, table, recipe, missing):
 def test_round_trip_of_random_trees(
     tmp_path: Path, rows: Rows, recipe: str, missing: str, max_leaves: int | None
 ) -> None:
-    how = RECIPES[recipe].changed(missing=missing, max_leaves=max_leaves)
+    how = with_policy(RECIPES[recipe], missing).changed(max_leaves=max_leaves)
     model = Model(grow_tree(rows.source, how), how, FINGERPRINT)
     save_model(model, tmp_path / "m")
     assert_same_model(load_model(tmp_path / "m"), model)
@@ -160,9 +161,10 @@ def test_a_new_field_must_enter_the_format():
         Target: "name classes origin costs",
         Fingerprint: "n_rows weight digest version",
         Node: "number parent branch depth weights n_rows distribution label "
-        "candidates chosen children reason forced model",
+        "candidates chosen children reason forced model surrogates otherwise",
         LinearModel: "intercept terms coefficients",
         Term: "attribute codes missing",
+        Surrogate: "split agreement adjusted reversed",
         Candidate: "split table gain merit exact p_value",
         CountTable: "values weights rows missing missing_rows",
         Threshold: "attribute threshold shares missing",
@@ -234,6 +236,7 @@ def test_golden_file_still_loads():
         {**entry, "cost": 0.0, "formula": None} for entry in golden["attributes"]
     ]
     for node in golden["nodes"]:
+        node.update(surrogates=[], otherwise=None)
         for candidate in node["candidates"]:
             candidate["p_value"] = None
     assert written == {**golden, **ADDED, "version": FORMAT_VERSION}

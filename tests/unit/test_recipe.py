@@ -12,7 +12,7 @@ from spinney.recipe import RECIPES, Recipe, recipe_named
 def test_the_famous_learners_as_data():
     assert list(RECIPES) == ["id3", "c4.5", "cart", "chaid", "m5"]
     assert RECIPES["id3"] == Recipe("id3", "gain", "multiway", "fractional", "variance")
-    assert RECIPES["cart"] == Recipe("cart", "gini", "binary", "branch")
+    assert RECIPES["cart"] == Recipe("cart", "gini", "binary", "surrogate")
     c45 = RECIPES["c4.5"]
     assert (c45.criterion, c45.grouping) == ("gain_ratio", "multiway")
     assert (c45.min_samples_leaf, c45.min_gain) == (2, 1e-6)

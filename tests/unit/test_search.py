@@ -13,7 +13,8 @@ from spinney.sources.base import Request
 from spinney.split import Groups, Threshold
 from spinney.tree import Candidate, Reason
 
-ID3, C45, CART = (RECIPES[name] for name in ("id3", "c4.5", "cart"))
+ID3, C45 = (RECIPES[name] for name in ("id3", "c4.5"))
+CART = RECIPES["cart"].changed(missing="branch")
 NUMBER = Attribute("number", "numeric")
 
 

@@ -58,7 +58,8 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
 )
 @click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
 @click.option(
-    "--missing-policy", help="fractional, most-common, own-category or branch."
+    "--missing-policy",
+    help="fractional, most-common, own-category, branch or surrogate.",
 )
 @click.option("--max-depth", type=int, help="Most questions on a path.")
 @click.option("--max-leaves", type=int, help="Most leaves.")
@@ -121,6 +122,9 @@ __all__ = ["explain", "grow", "info", "predict", "rules", "show"]
     "--linear-penalty", type=float, help="What each further term must add: 0.1."
 )
 @click.option("--construct", type=int, help="Most attributes to make of others.")
+@click.option(
+    "--surrogates", type=int, help="Most questions that stand in for a split."
+)
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(
     "--class-weight",

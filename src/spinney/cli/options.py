@@ -80,6 +80,7 @@ SAME_NAMES = {
     "rule",
     "seed",
     "source",
+    "surrogates",
     "thresholds",
     "validation",
     "weight",

@@ -44,7 +44,7 @@ exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
 leaves, smoothing, min_gain, mdl_correction, \
 min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m, \
-linear_terms, linear_penalty, construct : optional
+linear_terms, linear_penalty, construct, surrogates : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
@@ -124,6 +124,7 @@ linear_terms, linear_penalty, construct : optional
         linear_terms: int | None = None,
         linear_penalty: float | None = None,
         construct: int | None = None,
+        surrogates: int | None = None,
         class_weight: Mapping[Value, float] | str | None = None,
         priors: Mapping[Value, float] | None = None,
         cost_matrix: Costs | None = None,
@@ -167,6 +168,7 @@ linear_terms, linear_penalty, construct : optional
         self.linear_terms = linear_terms
         self.linear_penalty = linear_penalty
         self.construct = construct
+        self.surrogates = surrogates
         self.class_weight = class_weight
         self.priors = priors
         self.cost_matrix = cost_matrix

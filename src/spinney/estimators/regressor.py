@@ -30,7 +30,7 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
 leaves, pruning, smoothing, min_gain, linear_terms, \
-linear_penalty, construct : optional
+linear_penalty, construct, surrogates : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`.
     test_costs, ties, force : optional
         As for :class:`TreeClassifier`.
@@ -81,6 +81,7 @@ linear_penalty, construct : optional
         linear_terms: int | None = None,
         linear_penalty: float | None = None,
         construct: int | None = None,
+        surrogates: int | None = None,
         test_costs: Mapping[str, float] | None = None,
         ties: Sequence[str] | None = None,
         force: Mapping[Any, str] | None = None,
@@ -115,6 +116,7 @@ linear_penalty, construct : optional
         self.linear_terms = linear_terms
         self.linear_penalty = linear_penalty
         self.construct = construct
+        self.surrogates = surrogates
         self.test_costs = test_costs
         self.ties = ties
         self.force = force

@@ -14,10 +14,11 @@ from spinney.counts import TOLERANCE, CountTable, Floats, equal_to_best
 from spinney.criteria import Criterion, gain_ratio, split_information, variance
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
+from spinney.missing import policy_named
 from spinney.model import Model
 from spinney.schema import Target
 from spinney.search import average_gain, compete, is_significant
-from spinney.split import Groups, Split, Threshold
+from spinney.split import Groups, Split, Surrogate, Threshold, describe
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 from spinney.wording import shown
@@ -26,6 +27,7 @@ __all__ = [
     "BranchLine",
     "CandidateLines",
     "NodeExplanation",
+    "SurrogateLine",
     "ValueLine",
     "explain_node",
 ]
@@ -84,6 +86,16 @@ class CandidateLines:
 
 
 @dataclass(frozen=True, slots=True)
+class SurrogateLine:
+    """A question that stands in for the node's own, as it reads for each branch."""
+
+    attribute: str
+    branches: tuple[str, ...]
+    agreement: float
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
 class NodeExplanation:
     """What is known of a node, and why it is as it is."""
 
@@ -104,6 +116,8 @@ class NodeExplanation:
     candidates: tuple[CandidateLines, ...]
     chosen: str | None
     why: str
+    surrogates: tuple[SurrogateLine, ...] = ()
+    otherwise: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -133,6 +147,8 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     average = average_gain(node.candidates, tree.schema, recipe=recipe, total=total)
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
+    surrogates = policy_named(model.recipe.missing).surrogates
+    absent = "where surrogates send it" if surrogates else "every branch, by shares"
     return NodeExplanation(
         node=int(number),
         path=tuple(tree.condition(step) for step in tree.path(number)[1:]),
@@ -152,12 +168,37 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         min_gain=model.recipe.min_gain,
         candidates=tuple(
             _candidate_lines(
-                tree, node, candidate, criterion, altered, competes=place in able
+                tree,
+                node,
+                candidate,
+                criterion,
+                altered,
+                competes=place in able,
+                absent=absent,
             )
             for place, candidate in enumerate(node.candidates)
         ),
         chosen=_chosen_name(tree, node),
         why=_why(tree, node, criterion, able),
+        surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
+        otherwise=(
+            None
+            if node.otherwise is None
+            else tree.branch_text(node, node.candidate, node.otherwise)
+        ),
+    )
+
+
+def _surrogate_line(tree: Tree, surrogate: Surrogate) -> SurrogateLine:
+    attribute = tree.schema.attributes[surrogate.attribute]
+    return SurrogateLine(
+        attribute.name,
+        tuple(
+            describe(surrogate.split, attribute, surrogate.own_branch(branch))
+            for branch in range(2)
+        ),
+        surrogate.agreement,
+        surrogate.adjusted,
     )
 
 
@@ -185,6 +226,7 @@ def _candidate_lines(
     altered: Floats | None,
     *,
     competes: bool,
+    absent: str,
 ) -> CandidateLines:
     split, table = candidate.split, candidate.table.scaled(altered)
     counts = candidate.branches.scaled(altered)
@@ -216,7 +258,7 @@ def _candidate_lines(
         missing=shown_as(table.missing) if table.missing_rows.any() else (),
         missing_weight=table.missing_size,
         missing_goes_to=(
-            "every branch, by shares"
+            absent
             if split.missing is None
             else tree.branch_text(node, candidate, split.missing)
         ),

@@ -12,6 +12,7 @@ from spinney.explain.text import row_text
 from spinney.model import Model
 from spinney.predict import flatten
 from spinney.schema import Attribute
+from spinney.split import describe
 from spinney.table import Value
 from spinney.tree import Node, Tree
 from spinney.wording import number_text
@@ -49,6 +50,7 @@ class RowStep:
 
     ``value`` is the row's value of the attribute that the node asks about, and
     ``seen`` whether the node knows a branch for it; if not it counts as missing.
+    ``sent_by`` says which surrogate then sent the row, or that none could.
     ``label`` is what the node predicts; of a leaf with a linear model, what that
     predicts of this row.
     """
@@ -63,6 +65,7 @@ class RowStep:
     leaf: bool
     distribution: tuple[float, ...]
     model: ModelArithmetic | None = None
+    sent_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ def explain_row(
                 node.is_leaf,
                 tuple(node.distribution.tolist()),
                 arithmetic,
+                _sent_by(tree, node, cells),
             )
         )
     (outputs,) = flat.outputs(cells, 1)
@@ -172,3 +176,19 @@ def _made(attribute: Attribute, cell: float) -> Value | None:
     if attribute.kind == "numeric":
         return None if np.isnan(cell) else float(cell)
     return None if cell < 0 else attribute.values[int(cell)]
+
+
+def _sent_by(tree: Tree, node: Node, cells: Sequence[Any]) -> str:
+    """Return what sent a row whose value has no branch, where a node has surrogates."""
+    split = node.split
+    if split is None or node.otherwise is None:
+        return ""
+    if split.branch_of(cells[split.attribute])[0] >= 0:
+        return ""
+    for surrogate in node.surrogates:
+        place = surrogate.attribute
+        own = int(surrogate.split.branch_of(cells[place])[0])
+        if own >= 0:
+            text = describe(surrogate.split, tree.schema.attributes[place], own)
+            return f"sent by the surrogate {text}"
+    return "no surrogate is known, sent to the heavier branch"

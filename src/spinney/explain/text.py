@@ -45,7 +45,22 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
             f"{node.average_gain:.3f}; at least that: {', '.join(map(shown, able))}"
         ]
     lines.append(f"choice: {node.why}")
+    if node.otherwise is not None:
+        lines += ["", *_stand_ins(node)]
     return "\n".join(lines)
+
+
+def _stand_ins(node: "NodeExplanation") -> list[str]:
+    """Return what sends a row whose value is missing."""
+    title = f"where {shown(node.chosen or '')} is missing"
+    if not node.surrogates:
+        return [f"{title}: to {node.otherwise}"]
+    own = next(c for c in node.candidates if c.attribute == node.chosen)
+    rows = [(title, *(b.text for b in own.branches), "agreement", "adjusted")]
+    for surrogate in node.surrogates:
+        figures = f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"
+        rows.append((f"  {shown(surrogate.attribute)}", *surrogate.branches, *figures))
+    return [*_columns(rows), f"  else to {node.otherwise}"]
 
 
 def _plain_signs(node: "NodeExplanation") -> "NodeExplanation":
@@ -62,7 +77,11 @@ def _plain_signs(node: "NodeExplanation") -> "NodeExplanation":
         )
         for candidate in node.candidates
     )
-    return replace(node, candidates=candidates)
+    surrogates = tuple(
+        replace(each, branches=tuple(map(signs_to_ascii, each.branches)))
+        for each in node.surrogates
+    )
+    return replace(node, candidates=candidates, surrogates=surrogates)
 
 
 def _candidate(
@@ -166,11 +185,12 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def _odd_value(step: "RowStep") -> str:
+    goes = f": {step.sent_by}" if step.sent_by else ""
     if step.value is None:
-        return "  (the value asked is missing)"
+        return f"  (the value asked is missing{goes})"
     if not step.seen:
         value = shown(step.value)
-        return f"  (the value asked, {value}, was not seen here: as if missing)"
+        return f"  (the value asked, {value}, was not seen here: as if missing{goes})"
     return ""
 
 

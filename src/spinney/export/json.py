@@ -21,7 +21,7 @@ from spinney.files.strict_json import DamageError, parse
 from spinney.linear import LinearModel
 from spinney.model import Model
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Intervals, Split
+from spinney.split import Groups, Intervals, Split, Surrogate
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 
@@ -127,6 +127,10 @@ def _node_data(node: Node, tree: Tree) -> dict[str, Any]:
         "reason": None if node.reason is None else node.reason.name.lower(),
         "forced": node.forced,
         **({} if node.model is None else {"model": _model_data(node.model, schema)}),
+        "surrogates": [
+            _surrogate_data(surrogate, schema) for surrogate in node.surrogates
+        ],
+        "otherwise": node.otherwise,
         "candidates": candidates,
     }
 
@@ -147,6 +151,16 @@ def _model_data(model: LinearModel, schema: Schema) -> dict[str, Any]:
             }
         )
     return {"intercept": float(model.intercept), "terms": terms}
+
+
+def _surrogate_data(surrogate: Surrogate, schema: Schema) -> dict[str, Any]:
+    attribute = schema.attributes[surrogate.attribute]
+    return {
+        "split": _split_data(surrogate.split, attribute),
+        "reversed": surrogate.reversed,
+        "agreement": float(surrogate.agreement),
+        "adjusted": float(surrogate.adjusted),
+    }
 
 
 def _candidate_data(candidate: Candidate, schema: Schema) -> dict[str, Any]:

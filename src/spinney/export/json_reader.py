@@ -30,7 +30,7 @@ from spinney.files.strict_json import DamageError
 from spinney.linear import LinearModel, Term
 from spinney.model import Model
 from spinney.schema import Schema
-from spinney.split import Groups, Intervals, Split, Threshold
+from spinney.split import Groups, Intervals, Split, Surrogate, Threshold
 from spinney.table import Value, level_order
 from spinney.tree import Candidate, Node, Reason, Tree
 
@@ -52,12 +52,17 @@ _NODE = (
     "reason",
     "forced",
     "model",
+    "surrogates",
+    "otherwise",
     "candidates",
 )
 _MODEL = ("intercept", "terms")
 _TERM = ("attribute", "values", "coefficient", "missing")
+# What earlier versions did not have, and what it stood for.
+_NODE_ADDED: dict[str, Any] = {"model": None, "surrogates": [], "otherwise": None}
 _SPLIT = ("attribute", "asks", "threshold", "groups", "cuts", "shares", "missing")
 _CANDIDATE = ("split", "gain", "merit", "exact", "p_value", "table")
+_SURROGATE = ("split", "reversed", "agreement", "adjusted")
 _TABLE = ("values", "weights", "rows", "missing", "missing_rows")
 _REASONS = {reason.name.lower(): reason for reason in Reason}
 
@@ -108,7 +113,8 @@ class _Reader:
 
     def node(self, data: object) -> Node:
         """Return a node."""
-        entry = members(data, "a node", _NODE, defaults=("model",))
+        given = members(data, "a node", _NODE, defaults=_NODE_ADDED)
+        entry = {**_NODE_ADDED, **given}
         candidates = listed(entry["candidates"], "the candidates")
         chosen = _optional(entry["chosen"], "what is chosen")
         label = self.label(entry["label"])
@@ -130,7 +136,9 @@ class _Reader:
             ),
             _reason(entry["reason"]),
             _truth(entry["forced"], "the mark (forced)"),
-            self.model(entry.get("model")),
+            self.model(entry["model"]),
+            tuple(map(self.surrogate, listed(entry["surrogates"], "the surrogates"))),
+            _optional(entry["otherwise"], "the branch of what is missing"),
         )
         shown = None
         if chosen is not None and chosen < len(candidates):
@@ -179,8 +187,21 @@ class _Reader:
             None if p_value is None else number(p_value, "a p-value"),
         )
 
-    def split(self, data: object) -> Split:
-        """Return a split; what it asks tells which keys it has."""
+    def surrogate(self, data: object) -> Surrogate:
+        """Return a surrogate."""
+        entry = members(data, "a surrogate", _SURROGATE)
+        return Surrogate(
+            self.split(entry["split"], n_shares=0),
+            number(entry["agreement"], "an agreement"),
+            number(entry["adjusted"], "an adjusted agreement"),
+            _truth(entry["reversed"], "the mark (reversed)"),
+        )
+
+    def split(self, data: object, *, n_shares: int | None = None) -> Split:
+        """Return a split; what it asks tells which keys it has.
+
+        It has a share a branch, or ``n_shares``.
+        """
         forms = ("threshold", "groups", "cuts")
         entry = members(data, "a split", _SPLIT, defaults=forms)
         place = self.place(entry["attribute"], "a split")
@@ -193,13 +214,15 @@ class _Reader:
                 self.coded(group, place, "a group")
                 for group in listed(entry.get("groups"), "the groups")
             )
-            _same_length(shares, groups, "the shares of a split")
+            wanted = len(groups) if n_shares is None else n_shares
+            _same_length(shares, range(wanted), "the shares of a split")
             return Groups(place, groups, shares, missing)
         if entry["asks"] == "intervals" and not {"threshold", "groups"} & entry.keys():
             cuts = _cuts(entry.get("cuts"))
             _same_length(shares, (0, *cuts), "the shares of a split")
             return Intervals(place, cuts, shares, missing)
-        _same_length(shares, (0, 1), "the shares of a threshold")
+        wanted = 2 if n_shares is None else n_shares
+        _same_length(shares, range(wanted), "the shares of a threshold")
         if not {"groups", "cuts"} & entry.keys() and "threshold" in entry:
             if entry["asks"] == "known" and entry["threshold"] is None:
                 return Threshold(place, math.inf, shares, missing)

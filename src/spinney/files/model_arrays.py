@@ -40,6 +40,8 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     table.codes        the values, where the attribute has codes
     table.numbers      the values, where the attribute is numeric
     table.weights, table.rows       a line of c for each of all values
+
+and those of the surrogates, in :mod:`spinney.files.model_surrogates`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -50,6 +52,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import CountTable
+from spinney.files.model_surrogates import (
+    SURROGATE_FLOATS,
+    SURROGATE_INTEGERS,
+    flatten_surrogates,
+    read_surrogates,
+    without_surrogates,
+)
 from spinney.files.model_terms import (
     TERM_ARRAYS,
     flatten_models,
@@ -127,6 +136,7 @@ _FLOATS = (
     "split.shares",
     "table.numbers",
     "table.weights",
+    *SURROGATE_FLOATS,
 )
 _INTEGERS = (
     *_NODE,
@@ -136,6 +146,7 @@ _INTEGERS = (
     "split.codes",
     "table.codes",
     "table.rows",
+    *SURROGATE_INTEGERS,
 )
 DTYPES: dict[str, type[np.generic]] = {
     **dict.fromkeys(_FLOATS, np.float64),
@@ -147,7 +158,8 @@ DTYPES: dict[str, type[np.generic]] = {
 def with_defaults(arrays: Arrays) -> Arrays:
     """Return arrays with those that version 1 did not have."""
     if "node.parent" in arrays:
-        arrays = {**no_models(arrays["node.parent"].size), **arrays}
+        n_nodes = arrays["node.parent"].size
+        arrays = {**no_models(n_nodes), **without_surrogates(n_nodes), **arrays}
     if "candidate.p_value" in arrays or "candidate.gain" not in arrays:
         return arrays
     absent = np.full(arrays["candidate.gain"].shape, np.nan)
@@ -182,6 +194,7 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         "table.weights": _lines((table.weights for table in tables), width),
         "table.rows": _lines((table.rows for table in tables), n_outputs),
         **flatten_models(nodes),
+        **flatten_surrogates(nodes),
     }
     return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
 
@@ -254,7 +267,9 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
     """Return the tree of arrays that have been checked."""
     columns = {name: arrays[name].tolist() for name in _NODE}
     children = children_of(columns["node.parent"])
-    candidates = _candidates(arrays, schema)
+    candidates, surrogates = _candidates(arrays, schema), read_surrogates(arrays)
+    n_surrogates = arrays["node.surrogates"].tolist()
+    otherwise = arrays["node.otherwise"].tolist()
     models = models_of(arrays)
     nodes = []
     for number, (weights, distribution) in enumerate(
@@ -278,6 +293,8 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
             None if reason < 0 else REASONS[reason],
             bool(forced),
             next(models),
+            tuple(next(surrogates) for _ in range(n_surrogates[number])),
+            None if otherwise[number] < 0 else otherwise[number],
         )
         nodes.append(node)
     return Tree(schema, tuple(nodes))

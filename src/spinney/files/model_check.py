@@ -22,12 +22,15 @@ from spinney.files.model_rules import (
     SHARES_TOLERANCE,
     amounts,
     close,
+    counted,
     grouped,
     numeric,
     possible,
     require,
+    shaped,
     within,
 )
+from spinney.files.model_stand_ins import check_surrogates
 from spinney.files.model_terms import check_models
 from spinney.files.strict_json import DamageError, dump
 from spinney.model import Model
@@ -85,22 +88,7 @@ def check_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int = MAX_NODES) 
         _check_choices(arrays)
         check_candidates(arrays, schema)
         check_models(arrays, schema)
-
-
-def _check_shape(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
-    if arrays[name].shape != shape:
-        found = " × ".join(map(str, arrays[name].shape)) or "no"
-        wanted = " × ".join(map(str, shape))
-        msg = f"the array {name!r} has {found} entries where {wanted} are needed"
-        raise DamageError(msg)
-
-
-def _counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
-    """Check that counts add up to the length of what they count."""
-    counts = arrays[name]
-    if not within(counts, least, total + 1).all() or int(counts.sum()) != total:
-        msg = f"the counts {name!r} do not add up to the {total} that there are"
-        raise DamageError(msg)
+        check_surrogates(arrays, schema)
 
 
 def _check_lengths(arrays: Arrays, schema: Schema) -> None:
@@ -118,12 +106,12 @@ def _check_lengths(arrays: Arrays, schema: Schema) -> None:
         room, _, field = name.partition(".")
         if room in lengths:
             n = lengths[room]
-            _check_shape(arrays, name, (n, widths[field]) if field in widths else (n,))
+            shaped(arrays, name, (n, widths[field]) if field in widths else (n,))
     for name in ("split.thresholds", "split.shares", "split.groups", "split.codes"):
-        _check_shape(arrays, name, (arrays[name].size,))
-    _counted(arrays, "node.candidates", total=lengths["candidate"])
+        shaped(arrays, name, (arrays[name].size,))
+    counted(arrays, "node.candidates", total=lengths["candidate"])
     n_shares = arrays["split.shares"].size
-    _counted(arrays, "candidate.branches", total=n_shares, least=2)
+    counted(arrays, "candidate.branches", total=n_shares, least=2)
     of_codes = grouped(arrays)
     forms = within(arrays["candidate.form"], 0, len(FORMS))
     require(forms, "candidate {} is neither a threshold, groups nor intervals")
@@ -133,10 +121,10 @@ def _check_lengths(arrays: Arrays, schema: Schema) -> None:
         "candidate {} is a threshold without two branches",
     )
     n_cuts = int((arrays["candidate.branches"][~of_codes] - 1).sum())
-    _check_shape(arrays, "split.thresholds", (n_cuts,))
+    shaped(arrays, "split.thresholds", (n_cuts,))
     n_groups = int(arrays["candidate.branches"][of_codes].sum())
-    _check_shape(arrays, "split.groups", (n_groups,))
-    _counted(arrays, "split.groups", total=arrays["split.codes"].size)
+    shaped(arrays, "split.groups", (n_groups,))
+    counted(arrays, "split.groups", total=arrays["split.codes"].size)
     _check_table_lengths(arrays, schema)
 
 
@@ -144,14 +132,14 @@ def _check_table_lengths(arrays: Arrays, schema: Schema) -> None:
     attributes = within(arrays["candidate.attribute"], 0, len(schema.attributes))
     require(attributes, "candidate {} asks about an attribute that is not there")
     n_codes, n_numbers = arrays["table.codes"].size, arrays["table.numbers"].size
-    _counted(arrays, "candidate.values", total=n_codes + n_numbers, least=1)
+    counted(arrays, "candidate.values", total=n_codes + n_numbers, least=1)
     numbered = numeric(arrays, schema)
     n_numeric = int(arrays["candidate.values"][numbered].sum())
-    _check_shape(arrays, "table.numbers", (n_numeric,))
-    _check_shape(arrays, "table.codes", (n_codes + n_numbers - n_numeric,))
+    shaped(arrays, "table.numbers", (n_numeric,))
+    shaped(arrays, "table.codes", (n_codes + n_numbers - n_numeric,))
     n_lines, target = n_codes + n_numbers, schema.target
-    _check_shape(arrays, "table.weights", (n_lines, target.width))
-    _check_shape(arrays, "table.rows", (n_lines, target.n_outputs))
+    shaped(arrays, "table.weights", (n_lines, target.width))
+    shaped(arrays, "table.rows", (n_lines, target.n_outputs))
 
 
 def _check_links(arrays: Arrays) -> None:

@@ -17,10 +17,12 @@ __all__ = [
     "Truths",
     "amounts",
     "close",
+    "counted",
     "grouped",
     "numeric",
     "possible",
     "require",
+    "shaped",
     "sizes",
     "within",
 ]
@@ -68,6 +70,23 @@ def close(sums: Floats, expected: Floats, target: Target) -> Truths:
         weight, _, second = expected.T
         scale = np.stack([weight, np.sqrt(weight * second), second], axis=1)
     return np.asarray(np.abs(sums - expected) <= WEIGHTS_TOLERANCE * scale)
+
+
+def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
+    """Check the shape of an array."""
+    if arrays[name].shape != shape:
+        found = " × ".join(map(str, arrays[name].shape)) or "no"
+        wanted = " × ".join(map(str, shape))
+        msg = f"the array {name!r} has {found} entries where {wanted} are needed"
+        raise DamageError(msg)
+
+
+def counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
+    """Check that counts add up to the length of what they count."""
+    counts = arrays[name]
+    if not within(counts, least, total + 1).all() or int(counts.sum()) != total:
+        msg = f"the counts {name!r} do not add up to the {total} that there are"
+        raise DamageError(msg)
 
 
 def grouped(arrays: Arrays) -> Truths:

@@ -28,7 +28,14 @@ def cut(tree: Tree, numbers: Collection[int]) -> Tree:
         renumbered = replace(node, number=new_number[node.number], parent=parent)
         if node.number in numbers and not node.is_leaf:
             nodes.append(
-                replace(renumbered, chosen=None, children=(), reason=Reason.PRUNED)
+                replace(
+                    renumbered,
+                    chosen=None,
+                    children=(),
+                    reason=Reason.PRUNED,
+                    surrogates=(),
+                    otherwise=None,
+                )
             )
         else:
             children = tuple(new_number[child] for child in node.children)

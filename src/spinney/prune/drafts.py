@@ -2,7 +2,8 @@
 
 Pruning by replacement needs only the counts that a tree keeps. Raising a branch
 sends rows to nodes that were not grown on them, so it asks the source: the count
-table of one attribute a node, a level at a time, as growing does.
+table of one attribute a node, a level at a time, as growing does. Surrogates stay as
+they were found when the tree was grown, with the agreement that they had there.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
 from spinney.search import recount
 from spinney.sources.base import ROOT, Request, Source
+from spinney.split import Route
 from spinney.tree import Candidate, Node, Reason, Tree
 
 __all__ = ["Draft", "Rows", "draft_of", "finished", "recounted"]
@@ -48,6 +50,13 @@ class Draft:
     children: "list[Draft]" = field(default_factory=list)
     place: int = ROOT
     moved: bool = False
+
+    @property
+    def route(self) -> Route:
+        """How rows leave it."""
+        assert self.candidate is not None
+        origin = self.origin
+        return Route(self.candidate.split, origin.surrogates, origin.otherwise)
 
     @property
     def leaves(self) -> "list[Draft]":
@@ -111,7 +120,7 @@ class Rows:
             following: list[Draft] = []
             for draft, candidate in zip(level, self._recounted(level), strict=True):
                 draft.candidate = candidate
-                draft.children = _shared_out(draft)
+                draft.children = self._shared_out(draft)
                 inner = [child for child in draft.children if child.children]
                 if inner:
                     self._partition(draft, inner, keep=draft is top)
@@ -153,7 +162,25 @@ class Rows:
             if child in children:
                 self.n_places += 1
                 numbers[branch] = child.place = self.n_places
-        self.source.partition(draft.place, draft.candidate.split, numbers, keep=keep)
+        self.source.partition(draft.place, draft.route, numbers, keep=keep)
+
+    def _shared_out(self, draft: Draft) -> list[Draft]:
+        """Return copies of the children with the rows that the split now gives them."""
+        assert draft.candidate is not None
+        weights, rows = draft.candidate.shared_out()
+        absent = draft.candidate.table.missing_rows.any()
+        if absent and draft.route.otherwise is not None:
+            (sent,) = self.source.sent([(draft.place, draft.route)])
+            weights, rows = sent.scaled(self.scale).weights, sent.rows
+        return [
+            replace(
+                child,
+                weights=weights[branch],
+                n_rows=int(rows[branch].sum()),
+                moved=True,
+            )
+            for branch, child in enumerate(draft.children)
+        ]
 
 
 def recounted(
@@ -180,21 +207,6 @@ def recounted(
         for node, before in zip(counted, tree, strict=True)
     ]
     return Tree(tree.schema, tuple(nodes))
-
-
-def _shared_out(draft: Draft) -> list[Draft]:
-    """Return copies of the children with the rows that the split now gives them."""
-    assert draft.candidate is not None
-    weights, rows = draft.candidate.shared_out()
-    return [
-        replace(
-            child,
-            weights=weights[branch],
-            n_rows=int(rows[branch].sum()),
-            moved=True,
-        )
-        for branch, child in enumerate(draft.children)
-    ]
 
 
 def finished(root: Draft, tree: Tree, recipe: Recipe) -> Tree:
@@ -254,6 +266,8 @@ def _finished(
         (),
         None if draft.children else _reason(draft),
         origin.forced,
+        surrogates=origin.surrogates if draft.children else (),
+        otherwise=origin.otherwise if draft.children else None,
     )
 
 

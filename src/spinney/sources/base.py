@@ -5,7 +5,9 @@ rows of this node to its children. For attributes with formulas two more: take t
 one in; sum these numbers and their products. Rows belong to nodes by weight: a row
 whose value is missing may be in several nodes with a part of its weight in each.
 
-A further one is for linear models: how terms and the target vary together.
+A further one is for linear models: how terms and the target vary together. Two more
+are asked only where surrogates stand in for missing values: how other attributes agree
+with a split, and what a split with its surrogates sends where.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +17,12 @@ from typing import Protocol
 from spinney.counts import CountTable, Floats, Integers, sizes
 from spinney.linear import Term
 from spinney.schema import Attribute, Schema
-from spinney.split import Split
+from spinney.split import Route, Split
 
 __all__ = [
     "LARGEST_WHOLE",
     "ROOT",
+    "Agreement",
     "CrossMoments",
     "Products",
     "Request",
@@ -50,6 +53,15 @@ class Request:
     """The tables of these attributes at this node, please."""
 
     node: int
+    attributes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How these attributes agree with a split of this node, please."""
+
+    node: int
+    split: Split
     attributes: tuple[int, ...]
 
 
@@ -141,10 +153,22 @@ class Source(Protocol):
         """Return for each request the tables by attribute."""
         ...
 
+    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute, value × branch.
+
+        The columns of a table are the branches of the split in the place of
+        classes; rows that the split itself does not send are left out.
+        """
+        ...
+
+    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+        """Return for each node and route the table of its rows by branch."""
+        ...
+
     def partition(
         self,
         node: int,
-        split: Split,
+        route: Route,
         children: Mapping[int, int],
         *,
         keep: bool = False,

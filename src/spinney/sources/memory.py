@@ -1,6 +1,7 @@
 """Rows in memory, as arrays of codes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,22 @@ from spinney.schema import Attribute, Schema
 from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
+    Agreement,
     CrossMoments,
     Products,
     Request,
     TermRequest,
     Totals,
 )
-from spinney.split import Split
+from spinney.split import Route, Split, Surrogate
 
 __all__ = ["MemorySource"]
 
 # With more distinct values than this for each row of a node, the values that occur
 # there are found first, so that a small node costs what its rows cost.
 SPARSE = 4
+
+Tally = Callable[[Integers, int], tuple[Floats, Integers]]
 
 
 class MemorySource:
@@ -80,13 +84,37 @@ class MemorySource:
 
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute."""
-        return [
-            {
-                attribute: self._count(request.node, attribute)
-                for attribute in request.attributes
-            }
-            for request in requests
-        ]
+        found = []
+        for request in requests:
+            rows, weights = self._members[request.node]
+            tally = partial(self._tallied, rows, weights)
+            found.append({a: self._count(rows, a, tally) for a in request.attributes})
+        return found
+
+    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute, value × branch."""
+        found = []
+        for request in requests:
+            rows, weights = self._members[request.node]
+            branches = self._goes(request.split, rows)
+            known = branches >= 0
+            rows, weights, branches = rows[known], weights[known], branches[known]
+            tally = partial(_crossed, weights, branches, request.split.n_branches)
+            found.append({a: self._count(rows, a, tally) for a in request.attributes})
+        return found
+
+    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+        """Return for each node and route the table of its rows by branch."""
+        found = []
+        for node, route in routes:
+            rows, weights = self._members[node]
+            n_branches = route.split.n_branches
+            cells, counts = self._tallied(
+                rows, weights, self._branches(route, rows), n_branches
+            )
+            none = np.zeros_like(cells[0]), np.zeros_like(counts[0])
+            found.append(CountTable(np.arange(n_branches), cells, counts, *none))
+        return found
 
     def extend(self, place: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place."""
@@ -136,16 +164,15 @@ class MemorySource:
             return np.append(values, np.nan)[ranks[rows]]
         return ranks[rows]
 
-    def _column(self, node: int, place: int) -> tuple[NDArray[Any], Integers]:
-        """Return the values of an attribute, and the ranks of a node's rows.
+    def _column(self, place: int, rows: Integers) -> tuple[NDArray[Any], Integers]:
+        """Return the values of an attribute, and the ranks of some rows.
 
-        What is asked about at the root is likely to be asked about again: such an
-        attribute is made for all rows, and kept.
+        What is asked about of all rows is likely to be asked about again: such an
+        attribute is made for all of them, and kept.
         """
-        rows = self._members[node][0]
         if place not in self._columns:
             made = _valued(self._made[place], self._cells(place, rows))
-            if node != ROOT:
+            if len(rows) < len(self._classes):
                 return made
             self._columns[place] = made
         values, ranks = self._columns[place]
@@ -154,20 +181,16 @@ class MemorySource:
     def partition(
         self,
         node: int,
-        split: Split,
+        route: Route,
         children: Mapping[int, int],
         *,
         keep: bool = False,
     ) -> None:
         """Send the rows of a node to its children."""
         rows, weights = self._members[node]
-        values, ranks = self._column(node, split.attribute)
         if node != ROOT and not keep:  # the root stays, for the next tree
             del self._members[node]
-        # A missing cell has rank -1, and so finds the -1 at the end.
-        branches = np.append(split.branch_of(values), -1)[ranks]
-        if split.missing is not None:
-            branches = np.where(branches < 0, split.missing, branches)
+        branches = self._branches(route, rows)
         absent = branches < 0
         divided = bool(absent.any())
         for branch, child in children.items():
@@ -175,7 +198,7 @@ class MemorySource:
             if not divided:
                 self._members[child] = rows[here], weights[here]
                 continue
-            share = split.shares[branch]
+            share = route.split.shares[branch]
             parts = np.where(absent, weights * share, weights)
             here |= absent & (share > 0)
             self._members[child] = rows[here], parts[here]
@@ -206,15 +229,32 @@ class MemorySource:
             lines -= means[:, None]
             return Products(means, (lines * weights) @ lines.T, total)
 
-    def _count(self, node: int, attribute: int) -> CountTable:
-        """Count one attribute over the rows of a node."""
-        rows, weights = self._members[node]
-        values, ranks = self._column(node, attribute)
+    def _goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
+        """Return the branch that a question sends rows to, -1 where it knows none."""
+        values, ranks = self._column(question.attribute, rows)
+        # A missing cell has rank -1, and so finds the -1 at the end.
+        return np.asarray(np.append(question.branch_of(values), -1)[ranks])
+
+    def _branches(self, route: Route, rows: Integers) -> Integers:
+        """Return the branch of rows by a route, -1 where they are divided."""
+        branches = self._goes(route.split, rows)
+        for surrogate in route.surrogates:
+            absent = np.flatnonzero(branches < 0)
+            if not len(absent):
+                break
+            branches[absent] = self._goes(surrogate, rows[absent])
+        if route.last is not None:
+            branches[branches < 0] = route.last
+        return branches
+
+    def _count(self, rows: Integers, attribute: int, tally: Tally) -> CountTable:
+        """Count one attribute over some rows."""
+        values, ranks = self._column(attribute, rows)
         ranks = ranks + 1  # a missing cell has rank 0
         if len(values) > SPARSE * len(rows):
             occurring, ranks = np.unique(np.append(ranks, 0), return_inverse=True)
             values, ranks = values[occurring[1:] - 1], ranks[:-1]
-        cells, counts = self._tallied(rows, weights, ranks, len(values) + 1)
+        cells, counts = tally(ranks, len(values) + 1)
         present = 1 + np.flatnonzero(counts[1:].any(axis=1))
         return CountTable(
             values[present - 1], cells[present], counts[present], cells[0], counts[0]
@@ -233,11 +273,18 @@ class MemorySource:
             number = np.bincount(ranks, minlength=size)
             return np.stack(moments, axis=1).astype(np.float64), number[:, None]
         n_classes = self.schema.n_classes
-        keys = ranks * n_classes + self._classes[rows]
-        tally = np.bincount(keys, weights, minlength=size * n_classes)
-        number = np.bincount(keys, minlength=size * n_classes)
-        shape = (size, n_classes)
-        return tally.astype(np.float64).reshape(shape), number.reshape(shape)
+        return _crossed(weights, self._classes[rows], n_classes, ranks, size)
+
+
+def _crossed(
+    weights: Floats, columns: Integers, n_columns: int, ranks: Integers, size: int
+) -> tuple[Floats, Integers]:
+    """Return weights and numbers of rows, a line a rank, by column."""
+    keys = ranks * n_columns + columns
+    tally = np.bincount(keys, weights, minlength=size * n_columns)
+    number = np.bincount(keys, minlength=size * n_columns)
+    shape = (size, n_columns)
+    return tally.astype(np.float64).reshape(shape), number.reshape(shape)
 
 
 def _is_whole(amounts: Floats) -> bool:

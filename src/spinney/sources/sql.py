@@ -3,8 +3,9 @@
 A node is the list of splits on its path with the branches taken. A row's weight
 at a node is its own weight times, for each split, 1 where its value takes the
 branch, the branch's share where the value is missing and the split divides such
-rows, and 0 otherwise. So no row is marked, copied or numbered: one grouped
-statement answers a whole level::
+rows, and 0 otherwise. With surrogates the branch is the first that is not NULL of
+COALESCE(the split's, the surrogates' in order, the last one). So no row is marked,
+copied or numbered: one grouped statement answers a whole level::
 
     SELECT node, class, count(*), sum(weight * part), a0, a1, GROUPING(a0, a1)
     FROM (SELECT … AS a0, … AS a1, … AS class, … AS weight FROM the relation),
@@ -20,25 +21,25 @@ and written as escaped literals by one function where there is only a relation.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spinney.counts import CountTable, Floats
 from spinney.linear import Term
-from spinney.relation import SqlColumn, quote_text, translated_errors
+from spinney.relation import SqlColumn
 from spinney.schema import Attribute, Schema
 from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
+    Agreement,
     CrossMoments,
     Products,
     Request,
     TermRequest,
     Totals,
 )
+from spinney.sources.sql_engine import Engine, SqlRows
 from spinney.sources.sql_formula import (
     CONJUNCTION,
     TRUTHS,
@@ -47,6 +48,16 @@ from spinney.sources.sql_formula import (
     moments_of,
     number_literal,
 )
+from spinney.sources.sql_measures import (
+    GROUPING_COLUMNS,
+    Entry,
+    Measure,
+    by_node,
+    empty_table,
+    filled_table,
+    grouped_by,
+    read_code,
+)
 from spinney.sources.sql_products import (
     batches,
     centres,
@@ -54,86 +65,11 @@ from spinney.sources.sql_products import (
     sums,
     term_expression,
 )
-from spinney.split import Intervals, Split, Threshold
+from spinney.sources.sql_routes import Path, SqlRoutes, Values
+from spinney.split import Route
 from spinney.table import Value
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
-
 __all__ = ["Engine", "SqlRows", "SqlSource"]
-
-# GROUPING takes at most 64 columns in DuckDB.
-GROUPING_COLUMNS = 60
-
-Path = tuple[tuple[Split, int], ...]
-# A value with the column of its count, its number of rows, the column of its first
-# amount, and the amounts: one weight, or the moments of a number.
-Entry = tuple[Any, int, int, tuple[float, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """Runs statements over a relation; values are bound if there is a connection.
-
-    In statements the relation goes by ``name``, which is nobody else's.
-    """
-
-    relation: "DuckDBPyRelation"
-    connection: "DuckDBPyConnection | None" = None
-    name: str = field(default_factory=lambda: f"spinney_rows_{token_hex(8)}")
-
-    def __enter__(self) -> "Engine":
-        if self.connection is not None:
-            with translated_errors("the table"):
-                self.connection.register(self.name, self.relation)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.connection is not None:
-            self.connection.unregister(self.name)
-
-    def mark(self, value: str | float, values: list[str | float]) -> str:
-        """Return what stands for a value in a statement; note it if it is bound."""
-        if self.connection is not None:
-            values.append(value)
-            return "CAST(? AS DOUBLE)" if isinstance(value, float) else "?"
-        if isinstance(value, str):
-            return quote_text(value)
-        return number_literal(value)
-
-    def fetch(
-        self, statement: str, values: Sequence[str | float] = ()
-    ) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement about ``name``."""
-        with translated_errors("the table"):
-            if self.connection is None:
-                answer = self.relation.query(self.name, statement)
-                return [] if answer is None else answer.fetchall()
-            return self.connection.execute(statement, list(values)).fetchall()
-
-
-@dataclass(frozen=True, slots=True)
-class SqlRows:
-    """The columns that the learner needs, as SQL over the relation."""
-
-    relation: str
-    attributes: tuple[SqlColumn, ...]
-    target: SqlColumn
-    weight: SqlColumn | None = None
-
-    def select(self) -> str:
-        """Return the select that names them a0, a1 …, class and weight."""
-        weight = "1.0" if self.weight is None else self.weight.expression
-        named = [
-            *(
-                f"{column.expression} AS a{i}"
-                for i, column in enumerate(self.attributes)
-            ),
-            f"{self.target.expression} AS class",
-            f"CAST({weight} AS DOUBLE) AS weight",
-        ]
-        inner = f"SELECT {', '.join(named)} FROM {self.relation}"
-        return f"SELECT * FROM ({inner}) WHERE class IS NOT NULL AND weight > 0"
 
 
 class SqlSource:
@@ -165,6 +101,7 @@ class SqlSource:
         }
         self._made: dict[int, Attribute] = {}
         self._paths: dict[int, Path] = {ROOT: ()}
+        self._routes = SqlRoutes(self._attribute, self._sql_column, engine.mark)
         self._totals, self.whole = self._count_classes()
 
     def _count_classes(self) -> tuple[Totals, bool]:
@@ -172,12 +109,12 @@ class SqlSource:
         weights = np.zeros(target.width)
         rows = np.zeros(target.n_outputs, dtype=np.int64)
         whole = True
-        keys, amounts = self._measured("weight")
-        last = amounts[-1].removeprefix("sum(").removesuffix(")")
+        measure = self._of_target("weight")
+        last = measure.sums[-1].removeprefix("sum(").removesuffix(")")
         statement = (
-            f"SELECT {', '.join([*keys, 'count(*)', *amounts])}, "
+            f"SELECT {', '.join(measure.selected)}, "
             f"bool_and({last} = floor({last})) FROM ({self._rows.select()})"
-            f"{' GROUP BY class' if keys else ''}"
+            f"{' GROUP BY class' if measure.keys else ''}"
         )
         for *line, is_whole in self._engine.fetch(statement):
             code, count, found = self._measures(line)
@@ -187,17 +124,19 @@ class SqlSource:
         exact = bool(weights[-1 if target.is_numeric else ...].sum() <= LARGEST_WHOLE)
         return Totals(weights, rows), whole and exact
 
-    def _measured(self, weight: str) -> tuple[list[str], list[str]]:
-        """Return what is counted: the key beside the node, and sums of a weight."""
-        origin = self.schema.target.origin
-        if origin is None:
-            return ["class"], [f"sum({weight})"]
-        number = f"(class - {number_literal(origin)})"
-        return [], [
-            f"sum({weight})",
-            f"sum({weight} * {number})",
-            f"sum({weight} * {number} * {number})",
-        ]
+    def _of_target(self, weight: str) -> Measure:
+        """Return how the target is counted: weights by class, or moments."""
+        target = self.schema.target
+        if target.origin is None:
+            keys, sums = ["class"], [f"sum({weight})"]
+        else:
+            number = f"(class - {number_literal(target.origin)})"
+            first = f"{weight} * {number}"
+            keys = []
+            sums = [f"sum({weight})", f"sum({first})", f"sum({first} * {number})"]
+        return Measure(
+            tuple(keys), tuple(sums), self._measures, target.width, target.n_outputs
+        )
 
     def _measures(self, line: Sequence[Any]) -> tuple[int, int, tuple[float, ...]]:
         """Return the column, the number of rows and the amounts of an answer's line."""
@@ -213,7 +152,7 @@ class SqlSource:
     def partition(
         self,
         node: int,
-        split: Split,
+        route: Route,
         children: Mapping[int, int],
         *,
         keep: bool = False,
@@ -223,7 +162,7 @@ class SqlSource:
         if node != ROOT and not keep:
             del self._paths[node]
         for branch, child in children.items():
-            self._paths[child] = (*path, (split, branch))
+            self._paths[child] = (*path, (route, branch))
 
     def forget(self, nodes: Iterable[int]) -> None:
         """Forget the paths of nodes."""
@@ -238,8 +177,8 @@ class SqlSource:
         self, node: int, places: Sequence[int], origin: Floats
     ) -> CrossMoments:
         """Return the moments of numeric attributes at a node, from one statement."""
-        values: list[str | float] = []
-        part = self._part(node, values)
+        values: Values = []
+        part = self._routes.part(self._paths[node], values)
         target = self.schema.target
         numbers = [
             f"(a{place} - {number_literal(start)})"
@@ -251,7 +190,7 @@ class SqlSource:
         known = "".join(f" AND a{place} IS NOT NULL" for place in places)
         statement = (
             f"SELECT {', '.join([*keys, *cross_sums(numbers, 'weight * part')])} "
-            f"FROM ({self._select(self._asked([node]))}), "
+            f"FROM ({self._select({*places, *self._asked([node])})}), "
             f"LATERAL (SELECT {part} AS part) WHERE part > 0{known}"
             f"{' GROUP BY class' if keys else ''}"
         )
@@ -270,7 +209,12 @@ class SqlSource:
 
     def _asked(self, nodes: Sequence[int]) -> set[int]:
         """Return the attributes that the paths to nodes ask about."""
-        return {split.attribute for node in nodes for split, _ in self._paths[node]}
+        return {
+            place
+            for node in nodes
+            for route, _ in self._paths[node]
+            for place in route.attributes
+        }
 
     def _select(self, places: Collection[int]) -> str:
         """Return the select of the rows, with those of these that have formulas."""
@@ -285,45 +229,48 @@ class SqlSource:
 
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute, from one statement."""
-        wanted = sorted({place for request in requests for place in request.attributes})
-        if not wanted:
-            return [{} for _ in requests]
-        statement, values = self._statement([r.node for r in requests], wanted)
-        found: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
-        n_measures = 4 if self.schema.target.is_numeric else 3
-        for node, *line in self._engine.fetch(statement, values):
-            position, value = _grouped_by(line[n_measures:], len(wanted))
-            entry = (value, *self._measures(line[:n_measures]))
-            found[int(node), wanted[position]].append(entry)
-        return [
-            {place: self._table(found[r.node, place], place) for place in r.attributes}
-            for r in requests
-        ]
+        values: Values = []
+        wanted = {place for request in requests for place in request.attributes}
+        nodes = self._nodes([request.node for request in requests], values, wanted)
+        measure = self._of_target("weight * part")
+        return self._counted(requests, f"{nodes} WHERE part > 0", measure, values)
 
-    def _statement(
-        self, nodes: Sequence[int], wanted: Sequence[int]
-    ) -> tuple[str, list[str | float]]:
-        """Return the statement of a level and the values to bind."""
-        values: list[str | float] = []
-        cases = " ".join(
-            f"WHEN {node} THEN {self._part(node, values)}" for node in nodes
+    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables of value × branch, from one statement."""
+        values: Values = []
+        wanted = {place for request in requests for place in request.attributes}
+        wanted.update(request.split.attribute for request in requests)
+        nodes = self._nodes([request.node for request in requests], values, wanted)
+        goes = {r.node: self._routes.branch(r.split, values) for r in requests}
+        rows = f"{nodes}, {by_node(goes, 'branch')} WHERE part > 0"
+        n_branches = max((r.split.n_branches for r in requests), default=0)
+        measure = Measure(
+            ("branch",), ("sum(weight * part)",), read_code, n_branches, n_branches
         )
-        columns = [f"a{place}" for place in wanted]
-        groupings = [
-            f"GROUPING({', '.join(columns[start : start + GROUPING_COLUMNS])})"
-            for start in range(0, len(columns), GROUPING_COLUMNS)
-        ]
-        keys, amounts = self._measured("weight * part")
-        keys = ["node", *keys]
-        sets = ", ".join(f"({', '.join([*keys, column])})" for column in columns)
+        rows = f"{rows} AND branch IS NOT NULL"
+        return self._counted(requests, rows, measure, values)
+
+    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+        """Return for each node and route the table of its rows by branch."""
+        values: Values = []
+        asked = {place for _, route in routes for place in route.attributes}
+        nodes = self._nodes([node for node, _ in routes], values, asked)
+        goes = {node: self._routes.sent(route, values) for node, route in routes}
+        measure = self._of_target("weight * part")
+        keys = ", ".join(["node", "branch", *measure.keys])
         statement = (
-            f"SELECT {', '.join([*keys, 'count(*)', *amounts, *columns, *groupings])} "
-            f"FROM ({self._select({*wanted, *self._asked(nodes)})}), "
-            f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
-            f"LATERAL (SELECT CASE node {cases} END AS part) "
-            f"WHERE part > 0 GROUP BY GROUPING SETS ({sets})"
+            f"SELECT node, branch, {', '.join(measure.selected)} "
+            f"{nodes}, {by_node(goes, 'branch')} WHERE part > 0 GROUP BY {keys}"
         )
-        return statement, values
+        found = {
+            node: empty_table(np.arange(route.split.n_branches), measure)
+            for node, route in routes
+        }
+        for node, branch, *line in self._engine.fetch(statement, values):
+            code, count, amounts = measure.read(line)
+            found[node].rows[branch, code] = count
+            found[node].weights[branch, code : code + len(amounts)] = amounts
+        return [found[node] for node, _ in routes]
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, a statement for some at once."""
@@ -345,11 +292,11 @@ class SqlSource:
         self, nodes: Sequence[int], terms: tuple[Term, ...]
     ) -> dict[int, Products]:
         """Return how terms vary at nodes, from one statement."""
-        values: list[str | float] = []
+        values: Values = []
         columns = []
         for term in terms:
-            column = self._rows.attributes[term.attribute]
-            levels = self.schema.attributes[term.attribute].values
+            column = self._sql_column(term.attribute)
+            levels = self._attribute(term.attribute).values
             texts = [column.text(level) for level in levels]
             cell = f"a{term.attribute}"
             columns.append(
@@ -362,16 +309,11 @@ class SqlSource:
         columns.append(f"class - {number_literal(origin)}")
         named = ", ".join(f"{column} AS z{i}" for i, column in enumerate(columns))
         # Values are bound in the order of the statement: after those of the terms.
-        cases = " ".join(
-            f"WHEN {node} THEN {self._part(node, values)}" for node in nodes
-        )
+        rows = self._nodes(nodes, values, {term.attribute for term in terms})
         statement = (
             f"SELECT node, {', '.join(sums(len(columns)))} "
             f"FROM (SELECT node, weight * part AS w, {named} "
-            f"FROM ({self._rows.select()}), "
-            f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
-            f"LATERAL (SELECT CASE node {cases} END AS part) "
-            "WHERE part > 0) GROUP BY node"
+            f"{rows} WHERE part > 0) GROUP BY node"
         )
         n, centre = len(columns), centres(terms)
         return {
@@ -379,51 +321,57 @@ class SqlSource:
             for node, *line in self._engine.fetch(statement, values)
         }
 
-    def _part(self, node: int, values: list[str | float]) -> str:
-        """Return the part of its weight that a row has at a node, as SQL."""
-        factors = [self._factor(split, b, values) for split, b in self._paths[node]]
-        return " * ".join(["CAST(1 AS DOUBLE)", *factors])
+    def _nodes(self, nodes: Sequence[int], values: Values, asked: Iterable[int]) -> str:
+        """Return the rows at these nodes, each with its part, as SQL.
 
-    def _factor(self, split: Split, branch: int, values: list[str | float]) -> str:
-        """Return the factor of one split: 1, the branch's share, or 0."""
-        cell = f"a{split.attribute}"
-        if split.missing is None:
-            absent = self._engine.mark(split.shares[branch], values)
-        else:
-            absent = "1" if split.missing == branch else "0"
-        attribute = self._attribute(split.attribute)
-        if isinstance(split, Intervals):
-            taken = self._between(cell, *split.bounds(branch), values)
-        elif isinstance(split, Threshold) and attribute.kind == "numeric":
-            sign = ">" if branch else "<="
-            taken = f"{cell} {sign} {self._engine.mark(split.threshold, values)}"
-        else:
-            texts = self._texts_of(split, branch)
-            marks = ", ".join(self._engine.mark(text, values) for text in texts)
-            taken = f"{cell} IN ({marks})" if texts else "false"
-        return f"CASE WHEN {cell} IS NULL THEN {absent} WHEN {taken} THEN 1 ELSE 0 END"
+        ``asked`` are the attributes that are read beside those of the paths.
+        """
+        parts = {node: self._routes.part(self._paths[node], values) for node in nodes}
+        return (
+            f"FROM ({self._select({*asked, *self._asked(nodes)})}), "
+            f"(SELECT unnest([{', '.join(map(str, nodes))}]) AS node), "
+            f"{by_node(parts, 'part')}"
+        )
 
-    def _between(
-        self, cell: str, low: float, high: float, values: list[str | float]
-    ) -> str:
-        """Return the condition of an interval (low, high]; nothing is above ∞."""
-        if low == np.inf:
-            return "false"
-        parts = []
-        if low != -np.inf:
-            parts.append(f"{cell} > {self._engine.mark(low, values)}")
-        if high != np.inf:
-            parts.append(f"{cell} <= {self._engine.mark(high, values)}")
-        return f"({' AND '.join(parts)})" if parts else "true"
+    def _counted(
+        self,
+        requests: Sequence[Request] | Sequence[Agreement],
+        rows: str,
+        measure: Measure,
+        values: Values,
+    ) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute, from one statement."""
+        wanted = sorted({place for request in requests for place in request.attributes})
+        if not wanted:
+            return [{} for _ in requests]
+        columns = [f"a{place}" for place in wanted]
+        groupings = [
+            f"GROUPING({', '.join(columns[start : start + GROUPING_COLUMNS])})"
+            for start in range(0, len(columns), GROUPING_COLUMNS)
+        ]
+        keys = ", ".join(["node", *measure.keys])
+        sets = ", ".join(f"({keys}, {column})" for column in columns)
+        statement = (
+            f"SELECT node, {', '.join([*measure.selected, *columns, *groupings])} "
+            f"{rows} GROUP BY GROUPING SETS ({sets})"
+        )
+        found: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
+        n_measures = len(measure.selected)
+        for node, *line in self._engine.fetch(statement, values):
+            position, value = grouped_by(line[n_measures:], len(wanted))
+            entry = (value, *measure.read(line[:n_measures]))
+            found[int(node), wanted[position]].append(entry)
+        return [
+            {
+                place: self._table(found[request.node, place], place, measure)
+                for place in request.attributes
+            }
+            for request in requests
+        ]
 
-    def _texts_of(self, split: Split, branch: int) -> list[str]:
-        """Return the texts of the codes that take a branch."""
-        column = self._sql_column(split.attribute)
-        levels = self._attribute(split.attribute).values
-        goes = split.branch_of(np.arange(len(levels)))
-        return [column.text(levels[code]) for code in np.flatnonzero(goes == branch)]
-
-    def _table(self, entries: Sequence[Entry], place: int) -> CountTable:
+    def _table(
+        self, entries: Sequence[Entry], place: int, measure: Measure
+    ) -> CountTable:
         """Return the count table of one attribute at one node."""
         numeric = self._attribute(place).kind == "numeric"
         codes = TRUTHS if place in self._made else self._codes[place]
@@ -431,35 +379,9 @@ class SqlSource:
             value if numeric or value is None else codes[value] for value, *_ in entries
         ]
         kind = np.float64 if numeric else np.int64
-        known = [cell for cell in cells if cell is not None]
-        values = np.unique(np.array(known, dtype=kind))
-        # The last line of the table takes the missing cells.
-        target = self.schema.target
-        weights = np.zeros((len(values) + 1, target.width))
-        rows = np.zeros((len(values) + 1, target.n_outputs), dtype=np.int64)
-        for cell, (_, code, count, amounts) in zip(cells, entries, strict=True):
-            at = -1 if cell is None else int(np.searchsorted(values, cell))
-            rows[at, code] = count
-            weights[at, code : code + len(amounts)] = amounts
-        return CountTable(values, weights[:-1], rows[:-1], weights[-1], rows[-1])
+        return filled_table(cells, entries, kind, measure)
 
 
 def _class_key(column: SqlColumn, label: Value) -> str | float:
     """Return how the target's expression gives a class."""
     return float(label) if column.kind == "numeric" else column.text(label)
-
-
-def _grouped_by(rest: Sequence[Any], n_columns: int) -> tuple[int, Any]:
-    """Return which column a line is grouped by, and its value there.
-
-    GROUPING has a bit for each of its columns, the last one lowest: 0 where the
-    line is grouped by the column.
-    """
-    for start in range(0, n_columns, GROUPING_COLUMNS):
-        width = min(GROUPING_COLUMNS, n_columns - start)
-        bits = ~int(rest[n_columns + start // GROUPING_COLUMNS]) & ((1 << width) - 1)
-        if bits:
-            position = start + width - bits.bit_length()
-            return position, rest[position]
-    msg = "a line of a grouped statement is grouped by no column"
-    raise AssertionError(msg)

@@ -8,7 +8,7 @@ import numpy as np
 from spinney.errors import DataError, did_you_mean
 from spinney.relation import SqlColumn
 from spinney.schema import Attribute, Schema, Target
-from spinney.sources.sql import Engine, SqlRows
+from spinney.sources.sql_engine import Engine, SqlRows
 from spinney.table import Column, Value, factorise, level_order
 
 __all__ = [
