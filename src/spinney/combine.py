@@ -26,9 +26,10 @@ from spinney.buckets import cuts_of
 from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.criteria import gain
 from spinney.directions import combinations
+from spinney.propose import propose
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
-from spinney.search import Decision, compete, is_significant, propose, worth
+from spinney.search import Decision, compete, is_significant, worth
 from spinney.sources.base import Request, Source
 from spinney.tree import Candidate, Node, Reason, Tree
 

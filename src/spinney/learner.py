@@ -160,7 +160,7 @@ class _Learner:
         recipe, rows = self.recipe, node.totals.rows
         if not rows.any():
             return Reason.EMPTY
-        if is_pure(node.totals):
+        if node.totals.is_pure:
             return Reason.PURE
         if not node.attributes:
             return Reason.EXHAUSTED
@@ -361,11 +361,3 @@ def is_multiway(split: Split) -> bool:
     if isinstance(split, Groups):
         return max(map(len, split.groups)) == 1
     return not isinstance(split, Threshold)
-
-
-def is_pure(totals: Totals) -> bool:
-    """Return whether all rows have one class, or one number but for rounding."""
-    if len(totals.weights) == len(totals.rows):
-        return bool(np.count_nonzero(totals.rows) == 1)
-    weight, first, second = totals.weights
-    return bool(second - first * first / weight <= TOLERANCE * second)

@@ -5,24 +5,21 @@ first attribute in column order, or in the order the user prefers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import exp
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.buckets import bucketed
-from spinney.candidates import Groupings
-from spinney.counts import TOLERANCE, CountTable, Floats, Integers, first_best
-from spinney.criteria import Criterion
+from spinney.counts import TOLERANCE, CountTable, Floats, first_best
 from spinney.errors import ParameterError
-from spinney.missing import Policy, policy_named, ways_to_branch
-from spinney.overall import Overall, overall_of
+from spinney.missing import Policy, policy_named
+from spinney.overall import Overall
+from spinney.propose import propose
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
-from spinney.split import Groups, Intervals, Split, Threshold, branch_table
+from spinney.split import Threshold
 from spinney.tree import Candidate, Reason
 
 __all__ = [
@@ -31,8 +28,6 @@ __all__ = [
     "compete",
     "decide",
     "is_significant",
-    "propose",
-    "recount",
     "worth",
 ]
 
@@ -187,282 +182,3 @@ def _why_none(tables: Mapping[int, CountTable], policy: Policy) -> Reason:
         for table in tables.values()
     )
     return Reason.IDENTICAL if max(different) < 2 else Reason.ROWS_IN_LEAF
-
-
-def propose(
-    table: CountTable,
-    attribute: Attribute,
-    place: int,
-    *,
-    recipe: Recipe,
-    total: float = 0.0,
-    cuts: Floats | None = None,
-    altered: Floats | None = None,
-    observed: NDArray[Any] | None = None,
-    overall: Overall | None = None,
-) -> Candidate | None:
-    """Return the best split of one attribute, or None if it cannot be split.
-
-    With ``cuts``, numbers are searched by buckets, as if they were their codes.
-    Gain and merit are those of the classes as ``altered``; the candidate's counts
-    are as they are. ``observed`` are the values of the attribute over all rows, for
-    a threshold that is one of them.
-
-    Examples
-    --------
-    >>> from spinney.recipe import RECIPES
-    >>> height = CountTable.of([[0, 1], [1, 0], [0, 1], [1, 0], [1, 0]])
-    >>> propose(height, Attribute("height", "ordinal", tuple("abcde")), 0,
-    ...         recipe=RECIPES["id3"]).split.threshold
-    2.5
-    """
-    if cuts is not None:
-        coded = _bucketed_attribute(attribute, cuts, recipe)
-        by_bucket = bucketed(table, cuts).occurring()
-        found = propose(
-            by_bucket, coded, place, recipe=recipe, total=total, altered=altered
-        )
-        return found and _in_numbers(found, table, cuts)
-    criterion = recipe.measure(numeric=table.is_moments)
-    policy = policy_named(recipe.missing)
-    overall = overall or overall_of(table, attribute)
-    allowed = _ways(
-        table,
-        attribute,
-        recipe=recipe,
-        total=total,
-        altered=altered,
-        observed=observed,
-        overall=overall,
-    )
-    if allowed is None:
-        return None
-    ways, admissible = allowed
-    gains = criterion.gain(ways.table)[admissible]
-    best = first_best(gains, criterion.tolerance)
-    split = _split_of(ways, int(admissible[best]), table, attribute, place)
-    if split.missing is None and not (policy.divides or policy.surrogates):
-        split = replace(split, missing=_default(split, policy, overall))
-    counts = _sides(table, split) if attribute.kind == "numeric" else table
-    plain = attribute.kind == "numeric" and attribute.formula is None
-    if plain and recipe.thresholds == "observed":
-        split = _at_observed(split, table.values if observed is None else observed)
-    merit = float(criterion.merit(branch_table(counts, split).scaled(altered)))
-    p_value = None
-    if criterion.chance:
-        merit = max(merit - ways.log_multiplier, 0.0)
-        p_value = exp(-merit)
-    return _corrected(
-        Candidate(split, counts, float(gains[best]), merit, ways.exact, p_value),
-        criterion,
-        n_ways=len(admissible),
-        recipe=recipe,
-        altered=altered,
-    )
-
-
-def recount(
-    candidate: Candidate,
-    table: CountTable,
-    attribute: Attribute,
-    *,
-    recipe: Recipe,
-    altered: Floats | None = None,
-) -> Candidate:
-    """Return a candidate's split over other rows: shares, counts and merit are new.
-
-    A code that the split has no branch for goes where missing values go. No
-    threshold was chosen among these rows, so the gain pays for none.
-    """
-    criterion = recipe.measure(numeric=table.is_moments)
-    split = candidate.split
-    table = _with_branches_only(table, split)
-    sizes = table.merged(split.branch_of(table.values), split.n_branches).sizes
-    known = float(sizes.sum())
-    shares = sizes / known if known > 0 else np.full(len(sizes), 1 / len(sizes))
-    split = replace(split, shares=tuple(shares.tolist()))
-    counts = _sides(table, split) if attribute.kind == "numeric" else table
-    branches = branch_table(counts, split).scaled(altered)
-    gain, merit = float(criterion.gain(branches)), float(criterion.merit(branches))
-    p_value = exp(-merit) if criterion.chance else None
-    return Candidate(split, counts, gain, merit, candidate.exact, p_value)
-
-
-def _with_branches_only(table: CountTable, split: Split) -> CountTable:
-    """Return a table whose codes without a branch are counted as missing."""
-    lost = split.branch_of(table.values) < 0
-    if not lost.any():
-        return table
-    return replace(
-        table,
-        values=table.values[~lost],
-        weights=table.weights[~lost],
-        rows=table.rows[~lost],
-        missing=table.missing + table.weights[lost].sum(axis=0),
-        missing_rows=table.missing_rows + table.rows[lost].sum(axis=0),
-    )
-
-
-def _ways(
-    table: CountTable,
-    attribute: Attribute,
-    *,
-    recipe: Recipe,
-    total: float,
-    altered: Floats | None,
-    observed: NDArray[Any] | None,
-    overall: Overall,
-) -> tuple[Groupings, Integers] | None:
-    """Return the ways to branch and the places of those allowed; None without any."""
-    criterion = recipe.measure(numeric=table.is_moments)
-    least = recipe.least_branch(total)
-    if attribute.kind != "nominal" and not table.is_moments:
-        known = float(table.sizes.sum())
-        least = max(least, recipe.least_side(known, table.weights.shape[-1]))
-    ways = ways_to_branch(
-        table.scaled(altered),
-        attribute,
-        grouping=recipe.grouping,
-        policy=policy_named(recipe.missing),
-        limited=least > 0 or recipe.min_branch_share > 0 or not criterion.ordered,
-        step=recipe.step_of(observed),
-        merging=recipe.merging(criterion, least),
-        overall=overall,
-    )
-    if ways is None:
-        return None
-    share = recipe.min_branch_share * table.weight
-    admissible = np.flatnonzero(
-        _admissible(ways, least, altered) & _balanced(ways, share)
-    )
-    return (ways, admissible) if len(admissible) else None
-
-
-def _corrected(
-    candidate: Candidate,
-    criterion: Criterion,
-    *,
-    n_ways: int,
-    recipe: Recipe,
-    altered: Floats | None,
-) -> Candidate:
-    """Return a candidate whose gain pays for naming one threshold of those tried."""
-    threshold = isinstance(candidate.split, Threshold)
-    if not (recipe.mdl_correction and criterion.bits and threshold):
-        return candidate
-    merit = gain = candidate.gain - float(np.log2(n_ways)) / candidate.table.weight
-    if criterion.per is not None:
-        divisor = float(criterion.per(candidate.branches.scaled(altered)))
-        merit = gain / divisor if divisor > 0 else 0.0
-    return replace(candidate, gain=gain, merit=merit)
-
-
-def _at_observed(split: Split, values: NDArray[Any]) -> Split:
-    """Return a threshold moved down to the greatest value that is not above it."""
-    assert isinstance(split, Threshold)
-    if split.threshold == np.inf:
-        return split
-    place = int(np.searchsorted(values, split.threshold, side="right")) - 1
-    return replace(split, threshold=float(values[place]))
-
-
-def _bucketed_attribute(
-    attribute: Attribute, cuts: Floats, recipe: Recipe
-) -> Attribute:
-    """Return what buckets are to the search: names if each is a branch, else levels."""
-    codes = tuple(range(len(cuts) + 1))
-    if recipe.grouping == "multiway":
-        return Attribute(attribute.name, "nominal", codes)
-    return Attribute(attribute.name, "ordinal", codes)
-
-
-def _in_numbers(found: Candidate, table: CountTable, cuts: Floats) -> Candidate:
-    """Return a candidate over buckets as one over the numbers in them."""
-    split = found.split
-    if isinstance(split, Threshold):
-        cut = split.threshold
-        if np.isfinite(cut):
-            split = replace(split, threshold=float(cuts[int(cut)]))
-    else:
-        assert isinstance(split, Groups)
-        split = _intervals(split, cuts)
-    return replace(found, split=split, table=_sides(table, split))
-
-
-def _intervals(split: Groups, cuts: Floats) -> Intervals:
-    """Return groups of neighbouring buckets as intervals, that of missing ones last.
-
-    A bucket that no row has here lies in the group above it.
-    """
-    order = sorted(range(split.n_branches), key=lambda b: split.groups[b] or (np.inf,))
-    ends = [split.groups[branch][-1] for branch in order if split.groups[branch]]
-    edges = [float(cuts[end]) for end in ends[:-1]]
-    if len(ends) < split.n_branches:
-        edges.append(np.inf)
-    missing = None if split.missing is None else order.index(split.missing)
-    shares = tuple(split.shares[branch] for branch in order)
-    return Intervals(split.attribute, tuple(edges), shares, missing)
-
-
-def _default(split: Split, policy: Policy, overall: Overall) -> int:
-    """Return the branch of missing values where no training row had one."""
-    if policy.overall:
-        branch = int(split.branch_of(np.array([overall.typical]))[0])
-        if branch >= 0:
-            return branch
-    return first_best(np.array(split.shares))
-
-
-def _balanced(ways: Groupings, share: float) -> NDArray[np.bool_]:
-    """Return which ways give two branches more weight than this each."""
-    more = ways.table.sizes > share * (1 + TOLERANCE)
-    return np.asarray((share == 0) | (more.sum(axis=1) >= 2))
-
-
-def _admissible(
-    ways: Groupings, least: float, altered: Floats | None
-) -> NDArray[np.bool_]:
-    """Return which ways give two branches with enough rows each, as they are."""
-    enough = ways.table.rows.any(axis=2)
-    if least > 0:
-        own = ways.table if altered is None else ways.table.scaled(1 / altered)
-        enough &= own.sizes >= least * (1 - TOLERANCE)
-    return np.asarray(enough.sum(axis=1) >= 2)
-
-
-def _split_of(
-    ways: Groupings, way: int, table: CountTable, attribute: Attribute, place: int
-) -> Split:
-    """Return a way as a split, with the shares of its branches."""
-    sides = ways.sides(way)
-    missing = None if ways.missing_at is None else int(ways.missing_at[way])
-    split: Split
-    if isinstance(sides, tuple):
-        if ways.missing_as is not None:
-            missing = next(b for b, side in enumerate(sides) if ways.missing_as in side)
-        # The code after the last one stands for missing as a value of its own.
-        last = len(attribute.values)
-        groups = tuple(tuple(code for code in side if code < last) for side in sides)
-        split = Groups(place, groups, (), missing)
-    else:
-        if ways.missing_as is not None:
-            missing = int(ways.missing_as > sides)
-        split = Threshold(place, sides, (), missing)
-    known = table.merged(split.branch_of(table.values), split.n_branches)
-    sizes = known.sizes
-    return replace(split, shares=tuple((sizes / sizes.sum()).tolist()))
-
-
-def _sides(table: CountTable, split: Split) -> CountTable:
-    """Return a numeric table by sides, at the values next to the threshold.
-
-    Of intervals there is one line each, at its greatest value.
-    """
-    branches = split.branch_of(table.values)
-    if isinstance(split, Intervals):
-        ends = np.append(np.flatnonzero(branches[1:] != branches[:-1]), -1)
-        merged = table.merged(branches, split.n_branches).occurring()
-        return replace(merged, values=table.values[ends])
-    last_left = int(np.count_nonzero(branches == 0)) - 1
-    edges = table.values[last_left : last_left + 2]
-    return replace(table.merged(branches, len(edges)), values=edges)

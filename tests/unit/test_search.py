@@ -6,9 +6,10 @@ from tests.strategies import Rows, textbook
 
 from spinney.counts import CountTable
 from spinney.errors import ParameterError
+from spinney.propose import propose
 from spinney.recipe import RECIPES, Recipe
 from spinney.schema import Attribute, Schema, Target
-from spinney.search import Decision, compete, decide, propose
+from spinney.search import Decision, compete, decide
 from spinney.sources.base import Request
 from spinney.split import Groups, Threshold
 from spinney.tree import Candidate, Reason

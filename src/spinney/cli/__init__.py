@@ -53,6 +53,7 @@ class _Commands(click.Group):
     )
     homes: ClassVar = {
         "evaluate": "spinney.cli.evaluating",
+        "grow": "spinney.cli.growing",
         "prune": "spinney.cli.pruning",
     }
 

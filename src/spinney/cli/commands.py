@@ -7,21 +7,17 @@ import click
 
 from spinney.cli.options import (
     check_output,
-    class_weight_of,
     examples,
     file_options,
     json_option,
     load_readable,
-    numbers_of,
     output_options,
-    reading_options,
     text_options,
 )
 from spinney.cli.output import (
     STANDARD_OUTPUT,
     as_json,
     escaped,
-    say,
     write_data,
     write_text,
 )
@@ -30,210 +26,13 @@ from spinney.errors import ParameterError, warn
 if TYPE_CHECKING:
     from spinney.readable import ReadableTree
 
-__all__ = ["explain", "grow", "info", "predict", "rules", "show"]
+__all__ = ["explain", "info", "predict", "rules", "show", "show_tree"]
 
 
-@click.command(
-    epilog=examples(
-        "spinney grow melons.csv --target ripe --ignore id -o melons.spinney",
-        "spinney grow melons.csv --target ripe --ignore id --recipe cart",
-        'spinney grow shirts.tsv --target sold --ordinal "size:small<medium<large"',
-        "spinney grow votes.csv --target party --missing '?' --json > tree.json",
-        "spinney grow melons.csv --target ripe --ignore id --split-by umbilicus",
-        "spinney grow melons.csv --target ripe --ignore id --recipe id3 "
-        '--split-by "texture = clear -> root"',
-        "cat melons.csv | spinney grow - --target ripe --ignore id",
-    )
-)
-@click.argument("data")
-@click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
-@click.option(
-    "--recipe", default="c4.5", show_default=True, help="id3, c4.5, cart, chaid, m5."
-)
-@click.option(
-    "--criterion",
-    help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or hellinger; "
-    "of two branches c_sep or twoing; for a number squared_error, variance, sdr, "
-    "variance_root, f or poisson.",
-)
-@click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
-@click.option(
-    "--missing-policy",
-    help="fractional, most-common, own-category, branch or surrogate.",
-)
-@click.option("--max-depth", type=int, help="Most questions on a path.")
-@click.option("--max-leaves", type=int, help="Most leaves.")
-@click.option(
-    "--buckets",
-    help="Numbers by buckets: equal-width, equal-frequency, k-means or entropy-mdl.",
-)
-@click.option("--n-buckets", type=int, help="How many buckets.")
-@click.option("--alpha-merge", type=float, help="CHAID: merge values with a larger p.")
-@click.option("--alpha-resplit", type=float, help="CHAID: and part them below this p.")
-@click.option("--exhaustive", is_flag=True, default=None, help="Exhaustive CHAID.")
-@click.option("--alpha-split", type=float, help="The largest p of a split.")
-@click.option("--min-samples-split", type=float, help="Least weight to split a node.")
-@click.option("--min-samples-leaf", type=float, help="Least weight of a branch.")
-@click.option(
-    "--min-weight-fraction-leaf", type=float, help="The same as a share of all rows."
-)
-@click.option("--min-gain", type=float, help="Least gain of a split.")
-@click.option(
-    "--min-branch-share", type=float, help="Share of its node that a branch exceeds."
-)
-@click.option(
-    "--min-deviation", type=float, help="Least deviation to split, as a share of all."
-)
-@click.option("--leaves", help="Of a tree for numbers: mean or linear.")
-@click.option("--smoothing", type=float, help="Weight of the nodes above a leaf.")
-@click.option(
-    "--mdl-correction/--no-mdl-correction",
-    default=None,
-    help="Whether a threshold's gain pays for the choice among thresholds.",
-)
-@click.option(
-    "--min-cut-share",
-    type=float,
-    help="Least weight of a threshold's side, as a share of a class's average weight.",
-)
-@click.option("--min-step", type=float, help="Least distance that a threshold parts.")
-@click.option("--thresholds", help="midpoint or observed.")
-@click.option(
-    "--pruning",
-    help="none, collapse, error-based, cost-complexity, pessimistic, mdl or simplify; "
-    "of numbers adjusted-error.",
-)
-@click.option("--folds", type=int, help="Of cost-complexity pruning.")
-@click.option("--rule", help="Of cost-complexity pruning: 1-se, half-se or minimum.")
-@click.option("--forest", type=float, help="Share of a forest in the labels.")
-@click.option("--seed", type=int, help="Of the folds and the forest.")
-@click.option("--confidence", type=float, help="Of error-based pruning, such as 0.25.")
-@click.option(
-    "--raising/--no-raising",
-    default=None,
-    help="Whether pruning may put a branch in its node's place.",
-)
-@click.option("--probability", help="frequency, laplace or m-estimate.")
-@click.option("--m", type=float, help="Weight of all rows in an m-estimate.")
-@click.option(
-    "--linear-terms", type=int, help="Most terms of a linear combination of numbers."
-)
-@click.option(
-    "--linear-penalty", type=float, help="What each further term must add: 0.1."
-)
-@click.option("--construct", type=int, help="Most attributes to make of others.")
-@click.option(
-    "--surrogates", type=int, help="Most questions that stand in for a split."
-)
-@click.option("--weight", metavar="COLUMN", help="The column of row weights.")
-@click.option(
-    "--class-weight",
-    multiple=True,
-    metavar="CLASS=NUMBER",
-    help='Multiply a class\'s weight; or "balanced". Repeatable.',
-)
-@click.option(
-    "--prior",
-    multiple=True,
-    metavar="CLASS=SHARE",
-    help="The share of all weight that a class is to have. Repeatable.",
-)
-@click.option(
-    "--costs",
-    metavar="FILE",
-    help="What errors cost: a CSV file of actual, predicted, cost.",
-)
-@click.option(
-    "--test-cost",
-    multiple=True,
-    metavar="COLUMN=COST",
-    help="What it costs to ask for a column. Repeatable.",
-)
-@click.option(
-    "--tie", multiple=True, metavar="COLUMN", help="Wins ties, in order. Repeatable."
-)
-@click.option(
-    "--split-by",
-    multiple=True,
-    metavar="[PATH ->] COLUMN",
-    help="Force a node's attribute; branches of a path are separated by ;. Repeatable.",
-)
-@click.option("--source", help="Where rows are counted: memory or duckdb.")
-@click.option("--quiet", is_flag=True, help="Do not print the tree.")
-@reading_options
-@output_options
-@text_options
-def grow(data: str, target: str, **options: Any) -> None:
-    """Grow a tree on the table DATA (a file, or - for standard input)."""
-    from spinney.declare import declarations_of
-    from spinney.files.cost_file import read_costs
-    from spinney.files.model_file import save_model
-    from spinney.growing import grow_from
-    from spinney.readable import ReadableTree
-    from spinney.recipe import SETTINGS, recipe_named
-
-    output = options["output"]
-    if output == STANDARD_OUTPUT:
-        msg = "-o '-': a model does not go to standard output: name a file, or --json"
-        raise ParameterError(msg)
-    if options["quiet"] and options["json_"]:
-        msg = "--quiet and --json exclude each other: leave one out"
-        raise ParameterError(msg)
-    check_output(output, force=options["force"])
-    # The shell's --missing is a marker of missing cells, as in most tools.
-    settings = {**options, "missing": options["missing_policy"]}
-    costs = options["costs"]
-    model = ReadableTree(
-        grow_from(
-            data,
-            target,
-            recipe=recipe_named(options["recipe"]).changed(
-                **{name: settings[name] for name in SETTINGS}
-            ),
-            declarations=declarations_of(
-                options["nominal"],
-                options["ordinal"],
-                options["numeric"],
-                options["ignore"],
-                options["missing"],
-            ),
-            weight=options["weight"],
-            source=options["source"],
-            format=options["format_"],
-            encoding=options["encoding"],
-            class_weight=class_weight_of(options["class_weight"]),
-            priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
-            cost_matrix=None if costs is None else read_costs(costs),
-            test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
-            ties=options["tie"],
-            force=_forced(options["split_by"]),
-        )
-    )
-    if output is not None:
-        save_model(model.model_, output, force=options["force"])
-        say(f"saved to {output}")
-    if not options["quiet"]:
-        _show(model, max_depth=None, ascii_=options["ascii_"], json_=options["json_"])
-
-
-def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:
-    forced: dict[tuple[str, ...], str] = {}
-    for text in given:
-        path, _, name = text.rpartition("->")
-        steps = tuple(step.strip() for step in path.split(";") if step.strip())
-        if steps in forced:
-            msg = (
-                f"--split-by {text!r}: that node is to be split by "
-                f"{forced[steps]!r}: name one attribute"
-            )
-            raise ParameterError(msg)
-        forced[steps] = name.strip()
-    return forced or None
-
-
-def _show(
+def show_tree(
     model: "ReadableTree", *, max_depth: int | None, ascii_: bool, json_: bool
 ) -> None:
+    """Print a tree, as text or as data."""
     from spinney.export.text import to_text
 
     if json_:
@@ -260,7 +59,7 @@ def show(model: str, depth: int | None, *, ascii_: bool, json_: bool) -> None:
     if json_ and depth is not None:
         msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
         raise ParameterError(msg)
-    _show(load_readable(model), max_depth=depth, ascii_=ascii_, json_=json_)
+    show_tree(load_readable(model), max_depth=depth, ascii_=ascii_, json_=json_)
 
 
 @click.command(

@@ -42,46 +42,21 @@ OPTION_NAMES = {
     "cost_matrix": "--costs",
     "nodes": "--node",
 }
+# Beside the settings of recipes, which are called the same anyway.
 SAME_NAMES = {
     "alpha",
     "class_weight",
-    "confidence",
-    "construct",
-    "criterion",
     "data",
     "encoding",
-    "folds",
     "format",
-    "grouping",
     "holdout",
-    "linear_penalty",
-    "linear_terms",
-    "m",
-    "max_depth",
-    "max_leaves",
     "measure",
-    "min_cut_share",
-    "leaves",
-    "min_branch_share",
-    "min_deviation",
-    "min_gain",
-    "smoothing",
-    "min_samples_leaf",
-    "min_samples_split",
-    "min_step",
-    "min_weight_fraction_leaf",
     "method",
     "node",
     "ordinal",
-    "probability",
-    "pruning",
     "recipe",
     "repeats",
-    "rule",
-    "seed",
     "source",
-    "surrogates",
-    "thresholds",
     "validation",
     "weight",
 }
@@ -213,8 +188,10 @@ def in_shell_words(message: str) -> str:
     found = re.match(r"(\w+)(=|: | ')", message)
     if found is None:
         return message
+    from spinney.recipe import SETTINGS
+
     name, sign = found.groups()
-    if name in SAME_NAMES:
+    if name in SAME_NAMES or (name in SETTINGS and name not in OPTION_NAMES):
         option = f"--{name.replace('_', '-')}"
     elif name in OPTION_NAMES:
         option = OPTION_NAMES[name]

@@ -14,9 +14,9 @@ import numpy as np
 from spinney.costs import altered_priors, labels_of
 from spinney.counts import Floats
 from spinney.outputs import outputs_of
+from spinney.propose import recount
 from spinney.recipe import Recipe
-from spinney.search import recount
-from spinney.sources.base import ROOT, Request, Source
+from spinney.sources.base import ROOT, Request, Source, Totals
 from spinney.split import Route
 from spinney.tree import Candidate, Node, Reason, Tree
 
@@ -278,4 +278,6 @@ def _reason(draft: Draft) -> Reason:
         return draft.origin.reason
     if not draft.n_rows:
         return Reason.EMPTY
-    return Reason.PURE if np.count_nonzero(draft.weights) == 1 else Reason.PRUNED
+    one_class = len(draft.weights) == len(draft.origin.distribution)
+    rows = np.ceil(draft.weights).astype(np.int64) if one_class else np.ones(1, int)
+    return Reason.PURE if Totals(draft.weights, rows).is_pure else Reason.PRUNED

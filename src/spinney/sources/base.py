@@ -14,7 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from spinney.counts import CountTable, Floats, Integers, sizes
+import numpy as np
+
+from spinney.counts import TOLERANCE, CountTable, Floats, Integers, sizes
 from spinney.linear import Term
 from spinney.schema import Attribute, Schema
 from spinney.split import Route, Split
@@ -46,6 +48,14 @@ class Totals:
     def weight(self) -> float:
         """The weight of all rows."""
         return float(sizes(self.weights, self.rows))
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether all rows have one class, or one number but for rounding."""
+        if len(self.weights) == len(self.rows):
+            return bool(np.count_nonzero(self.rows) == 1)
+        weight, first, second = self.weights
+        return bool(second - first * first / weight <= TOLERANCE * second)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
-"""Recipes: the famous learners as data over one learner."""
+"""What a recipe is: every choice of the learner as data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,14 @@ from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
 from spinney.merging import Merging
 from spinney.missing import GROUPINGS, policy_named
+from spinney.recipe.checks import (
+    check_branches,
+    check_choice,
+    check_number,
+    check_whole,
+)
 
-__all__ = ["RECIPES", "SETTINGS", "Named", "Recipe", "recipe_named"]
+__all__ = ["Named", "Recipe"]
 
 
 Named = str | Callable[[CountTable], Any]
@@ -40,6 +45,13 @@ _NAMED = {
     "rule": ("1-se", "half-se", "minimum"),
     "leaves": ("mean", "linear"),
     "probability": ("frequency", "laplace", "m-estimate"),
+}
+
+# What only a numeric target can be grown by.
+_OF_NUMBERS = {
+    "leaves": "linear",
+    "grouping": "ordered",
+    "pruning": "adjusted-error",
 }
 
 
@@ -166,7 +178,7 @@ class Recipe:
 
     Examples
     --------
-    >>> RECIPES["id3"].changed(max_depth=2).max_depth
+    >>> Recipe("own", "gain", "multiway", "fractional").changed(max_depth=2).max_depth
     2
     """
 
@@ -216,7 +228,7 @@ class Recipe:
         policy_named(self.missing)
         if self.grouping not in GROUPINGS:
             refuse_unknown("grouping", self.grouping, GROUPINGS)
-        _check_branches(criterion, self.grouping)
+        check_branches(criterion, self.grouping)
         if self.buckets is not None and self.buckets not in BUCKETINGS:
             refuse_unknown("buckets", self.buckets, BUCKETINGS)
         if self.grouping == "merge":
@@ -225,8 +237,8 @@ class Recipe:
             msg = f"exhaustive={self.exhaustive!r} must be True or False"
             raise ParameterError(msg)
         if self.alpha_split is not None:
-            _check_number("alpha_split", self.alpha_split, most=1)
-        _check_whole("n_buckets", self.n_buckets, least=2)
+            check_number("alpha_split", self.alpha_split, most=1)
+        check_whole("n_buckets", self.n_buckets, least=2)
         two = self.grouping in ("binary", "ordered")
         if policy_named(self.missing).surrogates and not two:
             msg = (
@@ -238,27 +250,27 @@ class Recipe:
         if self.surrogates is None:
             msg = "surrogates=None must be a whole number of at least 0"
             raise ParameterError(msg)
-        _check_whole("surrogates", self.surrogates, least=0)
-        _check_whole("max_depth", self.max_depth, least=0)
-        _check_whole("max_leaves", self.max_leaves, least=1)
-        _check_whole("linear_terms", self.linear_terms, least=0)
-        _check_whole("construct", self.construct, least=0)
+        check_whole("surrogates", self.surrogates, least=0)
+        check_whole("max_depth", self.max_depth, least=0)
+        check_whole("max_leaves", self.max_leaves, least=1)
+        check_whole("linear_terms", self.linear_terms, least=0)
+        check_whole("construct", self.construct, least=0)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
-            _check_number(name, getattr(self, name))
-        _check_whole("folds", self.folds, least=2)
-        _check_whole("seed", self.seed, least=0)
-        _check_number("forest", self.forest, most=1.0)
+            check_number(name, getattr(self, name))
+        check_whole("folds", self.folds, least=2)
+        check_whole("seed", self.seed, least=0)
+        check_number("forest", self.forest, most=1.0)
         for name in ("min_step", "m", "smoothing", "linear_penalty"):
-            _check_number(name, getattr(self, name))
+            check_number(name, getattr(self, name))
         for name in ("min_weight_fraction_leaf", "confidence", "min_branch_share"):
-            _check_number(name, getattr(self, name), most=0.5)
+            check_number(name, getattr(self, name), most=0.5)
         for name in ("min_cut_share", "min_deviation"):
-            _check_number(name, getattr(self, name), most=1.0)
+            check_number(name, getattr(self, name), most=1.0)
         if not self.confidence > 0:
             msg = f"confidence={self.confidence!r} must be above 0; C4.5 has 0.25"
             raise ParameterError(msg)
         for name in ("mdl_correction", "raising"):
-            _check_choice(name, getattr(self, name))
+            check_choice(name, getattr(self, name))
         for name, known in _NAMED.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in known:
@@ -301,6 +313,7 @@ class Recipe:
     def least_side(self, known: float, n_classes: int) -> float:
         """Return the least weight of a threshold's side, of a ``known`` weight.
 
+        >>> from spinney.recipe import RECIPES
         >>> RECIPES["c4.5"].least_side(150, 3), RECIPES["c4.5"].least_side(14, 2)
         (5.0, 0.7000000000000001)
         """
@@ -335,11 +348,10 @@ class Recipe:
         """Refuse what only a numeric target has."""
         for name, value in _OF_NUMBERS.items():
             if getattr(self, name) == value:
-                others = (known for known in RECIPES.values() if known.leaves == "mean")
                 msg = (
                     f"{name}={value!r} of recipe {self.name!r} needs a target that is "
                     "a number, and this one is classes: declare the target numeric, "
-                    f"or use another recipe: {', '.join(repr(r.name) for r in others)}"
+                    "or use another recipe, such as 'c4.5', 'cart' or 'chaid'"
                 )
                 raise ParameterError(msg)
 
@@ -354,115 +366,3 @@ class Recipe:
         if "criterion" in given:
             given.setdefault("numeric_criterion", given["criterion"])
         return replace(self, **given) if given else self
-
-
-def _check_branches(criterion: Criterion, grouping: str) -> None:
-    """Refuse a criterion of two branches where there may be more.
-
-    Thresholds have two anyway, but whether a recipe can be used must not depend on
-    the table that it meets.
-    """
-    if criterion.binary and grouping != "binary":
-        msg = (
-            f"criterion={criterion.name!r} compares two branches, and "
-            f"grouping={grouping!r} makes more of a nominal attribute: set "
-            'grouping="binary" (the recipe "cart" has it), or take another criterion'
-        )
-        raise ParameterError(msg)
-
-
-def _check_choice(name: str, value: object) -> None:
-    if not isinstance(value, (bool, np.bool_)):
-        msg = f"{name}={value!r} must be True or False"
-        raise ParameterError(msg)
-
-
-def _check_whole(name: str, value: object, *, least: int) -> None:
-    if value is None:
-        return
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:  # type: ignore[operator]
-        msg = f"{name}={value!r} must be a whole number of at least {least}, or None"
-        raise ParameterError(msg)
-
-
-def _check_number(name: str, value: object, *, most: float = float_info.max) -> None:
-    number = isinstance(
-        value, (int, float, np.integer, np.floating)
-    ) and not isinstance(value, bool)
-    if not number or not 0 <= value <= most:  # type: ignore[operator]
-        limit = f" and at most {most}" if most < float_info.max else ""
-        msg = f"{name}={value!r} must be a number of at least 0{limit}"
-        raise ParameterError(msg)
-
-
-_OF_NUMBERS = {
-    "leaves": "linear",
-    "grouping": "ordered",
-    "pruning": "adjusted-error",
-}
-_NO_SETTINGS = ("name", "numeric_criterion")
-SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
-
-RECIPES = {
-    recipe.name: recipe
-    for recipe in (
-        Recipe("id3", "gain", "multiway", "fractional", "variance"),
-        # C4.5 release 8 as J48 has it: no split where nothing is gained (and
-        # nothing is 1e-6), nor where fewer than two branches would hold two rows.
-        Recipe(
-            "c4.5",
-            "gain_ratio",
-            "multiway",
-            "fractional",
-            "variance",
-            min_samples_leaf=2,
-            min_gain=1e-6,
-            mdl_correction=True,
-            min_cut_share=0.1,
-            min_step=1e-5,
-            thresholds="observed",
-            pruning="error-based",
-        ),
-        Recipe("cart", "gini", "binary", "surrogate"),
-        # The limits are those of R's CHAID: small groups make poor tests.
-        Recipe(
-            "chaid",
-            "chi_square",
-            "merge",
-            "own-category",
-            "f",
-            alpha_split=0.05,
-            min_samples_split=20,
-            min_samples_leaf=7,
-        ),
-        # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
-        Recipe(
-            "m5",
-            "gini",
-            "ordered",
-            "mean",
-            "variance_root",
-            min_samples_split=4,
-            min_samples_leaf=2,
-            min_branch_share=0.2,
-            min_deviation=0.05,
-            leaves="linear",
-            pruning="adjusted-error",
-            smoothing=15.0,
-        ),
-    )
-}
-
-
-def recipe_named(recipe: "str | Recipe") -> Recipe:
-    """Return a recipe by name, or as it is.
-
-    >>> recipe_named("c4.5").criterion
-    'gain_ratio'
-    """
-    if isinstance(recipe, Recipe):
-        return recipe
-    if isinstance(recipe, str) and recipe in RECIPES:
-        return RECIPES[recipe]
-    refuse_unknown("recipe", recipe, RECIPES)

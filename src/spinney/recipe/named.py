@@ -1,0 +1,88 @@
+"""Recipes: the famous learners as data over one learner."""
+
+from dataclasses import fields
+
+from spinney.errors import refuse_unknown
+from spinney.recipe.recipe import Recipe
+
+__all__ = ["RECIPES", "SETTINGS", "recipe_named"]
+
+_NO_SETTINGS = ("name", "numeric_criterion")
+SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe("id3", "gain", "multiway", "fractional", "variance"),
+        # C4.5 release 8 as J48 has it: no split where nothing is gained (and
+        # nothing is 1e-6), nor where fewer than two branches would hold two rows.
+        Recipe(
+            "c4.5",
+            "gain_ratio",
+            "multiway",
+            "fractional",
+            "variance",
+            min_samples_leaf=2,
+            min_gain=1e-6,
+            mdl_correction=True,
+            min_cut_share=0.1,
+            min_step=1e-5,
+            thresholds="observed",
+            pruning="error-based",
+        ),
+        Recipe("cart", "gini", "binary", "surrogate"),
+        # The limits are those of R's CHAID: small groups make poor tests.
+        Recipe(
+            "chaid",
+            "chi_square",
+            "merge",
+            "own-category",
+            "f",
+            alpha_split=0.05,
+            min_samples_split=20,
+            min_samples_leaf=7,
+        ),
+        # The best single tree that we know how to grow; docs/auto.md says how it was
+        # chosen.
+        Recipe(
+            "auto",
+            "gini",
+            "binary",
+            "branch",
+            min_samples_leaf=2,
+            forest=0.75,
+            pruning="cost-complexity",
+            folds=5,
+            rule="half-se",
+            probability="m-estimate",
+        ),
+        # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
+        Recipe(
+            "m5",
+            "gini",
+            "ordered",
+            "mean",
+            "variance_root",
+            min_samples_split=4,
+            min_samples_leaf=2,
+            min_branch_share=0.2,
+            min_deviation=0.05,
+            leaves="linear",
+            pruning="adjusted-error",
+            smoothing=15.0,
+        ),
+    )
+}
+
+
+def recipe_named(recipe: "str | Recipe") -> Recipe:
+    """Return a recipe by name, or as it is.
+
+    >>> recipe_named("c4.5").criterion
+    'gain_ratio'
+    """
+    if isinstance(recipe, Recipe):
+        return recipe
+    if isinstance(recipe, str) and recipe in RECIPES:
+        return RECIPES[recipe]
+    refuse_unknown("recipe", recipe, RECIPES)
