@@ -63,6 +63,8 @@ def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Tree:
     wanted = (recipe.leaves, recipe.pruning, recipe.smoothing) != ("mean", "none", 0)
     if not tree.schema.target.is_numeric or not wanted:
         return tree
+    for place in range(tree.schema.n_columns, len(tree.schema.attributes)):
+        source.extend(place, tree.schema.attributes[place])
     linear = recipe.leaves == "linear"
     below = terms_below(tree, _overall(tree, source)) if linear else [{} for _ in tree]
     found = _fit(tree, source, below)

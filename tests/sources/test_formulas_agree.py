@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import spinney
 from spinney.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.sources.base import ROOT, Request, Source
-from spinney.split import Groups, Route, Threshold
+from spinney.sources.base import ROOT, Agreement, Request, Source
+from spinney.split import Groups, Route, Surrogate, Threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
@@ -89,6 +89,35 @@ def test_formulas_are_counted_alike():
                 assert_same_tables(table, other_node[place])
 
 
+def test_surrogates_by_formulas_are_counted_alike():
+    split = Threshold(5, 0.5, (0.5, 0.5))
+    surrogates = (
+        Surrogate(Groups(7, ((0,), (1,)), ()), 0.9, 0.8),
+        Surrogate(Threshold(4, 0.0, ()), 0.8, 0.7, reversed=True),
+    )
+    route = Route(split, surrogates, 0)
+
+    def ask(source: Source) -> Any:
+        places = tuple(range(4, 4 + len(FORMULAS)))
+        for place, formula in zip(places, FORMULAS, strict=True):
+            source.extend(place, source.schema.constructed(formula))
+        others = (0, 2, 4, *places[2:])
+        found = source.agreements([Agreement(ROOT, split, others)])
+        sent = source.sent([(ROOT, route)])
+        source.partition(ROOT, route, {0: 1, 1: 2})
+        found += source.tables([Request(1, places), Request(2, (0, *places))])
+        found += source.agreements([Agreement(1, split, others)])
+        return [*found, dict(enumerate(sent + source.sent([(2, route)])))]
+
+    memory, *others = answers_of(ask, rows())
+    assert memory[0][4].missing_rows.sum() < memory[1][5].missing_rows.sum() > 0
+    for other in others:
+        for one_node, other_node in zip(memory, other, strict=True):
+            assert sorted(one_node) == sorted(other_node)
+            for place, table in one_node.items():
+                assert_same_tables(table, other_node[place])
+
+
 @pytest.mark.parametrize("numeric", [False, True])
 def test_moments_are_summed_alike(numeric):
     columns = rows()
@@ -148,3 +177,6 @@ def test_both_grow_the_same_tree(seed, recipe, made):
     in_duckdb = spinney.grow(duckdb.from_arrow(pa.table(columns)), "c", **options)
     assert str(in_memory) == str(in_duckdb)
     assert in_memory.tree.schema == in_duckdb.tree.schema
+    for one, other in zip(in_memory.tree, in_duckdb.tree, strict=True):
+        assert one.surrogates == other.surrogates
+        assert one.otherwise == other.otherwise
