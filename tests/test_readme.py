@@ -27,6 +27,7 @@ PAGES = (
     "docs/chaid.md",
     "docs/regression.md",
     "docs/costs.md",
+    "docs/auto.md",
 )
 
 
