@@ -73,7 +73,8 @@ def combined(
 ) -> tuple[Decision, Attribute | None]:
     """Return the decision of a node, with the attribute made for it if one wins.
 
-    The attribute then stands in the source after those of the schema.
+    The attribute then stands in the source after those of the schema. One with the
+    same formula that stands there already serves again.
     """
     small = decision.reason in (Reason.MIN_GAIN, Reason.ROWS_IN_LEAF)
     places = _combinable(tables, decision, schema)
@@ -115,9 +116,15 @@ def combined(
     if won is None:
         return decision, None
     attribute, found = won
-    source.extend(place, attribute)
+    known_formulas = [former.formula for former in schema.attributes]
+    again = attribute.formula in known_formulas
+    if again:  # another node has asked about the same combination
+        place = known_formulas.index(attribute.formula)
+        found = replace(found, split=replace(found.split, attribute=place))
+    else:
+        source.extend(place, attribute)
     candidates = (*decision.candidates, found)
-    return Decision(candidates, len(candidates) - 1), attribute
+    return Decision(candidates, len(candidates) - 1), None if again else attribute
 
 
 def _combinable(
@@ -231,11 +238,18 @@ def _squares(moments: Floats) -> Floats:
 
 
 def without_unused(tree: Tree) -> Tree:
-    """Return a tree without the formulas that no node that asks has looked at."""
+    """Return a tree without the formulas that nothing in it refers to.
+
+    What a node that asks has looked at stays, and so do the terms of models.
+    """
     schema = tree.schema
-    inner = [node for node in tree.nodes if not node.is_leaf]
-    asked = {found.attribute for node in inner for found in node.candidates}
-    asked |= {stand_in.attribute for node in inner for stand_in in node.surrogates}
+    asked: set[int] = set()
+    for node in tree.nodes:
+        if not node.is_leaf:
+            asked.update(candidate.attribute for candidate in node.candidates)
+            asked.update(surrogate.attribute for surrogate in node.surrogates)
+        if node.model is not None:
+            asked.update(term.attribute for term in node.model.terms)
     kept = [
         place
         for place in range(len(schema.attributes))
@@ -252,7 +266,7 @@ def without_unused(tree: Tree) -> Tree:
 
 
 def _renumbered(node: Node, places: Mapping[int, int]) -> Node:
-    """Return a node whose questions ask about attributes by their new places."""
+    """Return a node that refers to attributes by their new places."""
     kept = [p for p, found in enumerate(node.candidates) if found.attribute in places]
     candidates = tuple(
         replace(
@@ -267,6 +281,13 @@ def _renumbered(node: Node, places: Mapping[int, int]) -> Node:
     surrogates = tuple(
         replace(each, split=replace(each.split, attribute=places[each.attribute]))
         for each in node.surrogates
+        if each.attribute in places
     )
     chosen = None if node.chosen is None else kept.index(node.chosen)
-    return replace(node, candidates=candidates, chosen=chosen, surrogates=surrogates)
+    model = node.model
+    if model is not None:
+        terms = (replace(t, attribute=places[t.attribute]) for t in model.terms)
+        model = replace(model, terms=tuple(terms))
+    return replace(
+        node, candidates=candidates, chosen=chosen, surrogates=surrogates, model=model
+    )

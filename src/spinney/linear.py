@@ -63,7 +63,9 @@ class Term:
 
     def text(self, attribute: Attribute, *, ascii_only: bool = False) -> str:
         """Return how the term reads."""
-        name = shown(attribute.name)
+        name = attribute.text(ascii_only=ascii_only)
+        if attribute.formula is not None and not name.startswith("("):
+            name = f"({name})"
         if self.codes is None:
             return name if attribute.kind == "numeric" else f"place({name})"
         texts = [shown(attribute.values[code]) for code in self.codes]

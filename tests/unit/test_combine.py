@@ -288,6 +288,32 @@ def test_recipes_that_prune_or_are_taught(settings, made):
         assert (leaves == leaf.number).sum() == leaf.n_rows
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("made", [{"linear_terms": 3}, {"construct": 4}])
+def test_models_of_leaves_have_terms_with_formulas(made, seed, tmp_path):
+    """M5 cuts branches that asked about a formula; its models may still have it."""
+    random = np.random.default_rng(seed)
+    cells = random.uniform(1, 10, (4, 300))
+    steep = cells[0] / cells[1] > 1.3
+    numbers = np.where(steep, 3 * cells[2], cells[0] * cells[3] - 2 * cells[1])
+    data = {f"x{i}": cells[i].tolist() for i in range(4)}
+    data["t"] = (numbers + random.normal(size=300) / 2).tolist()
+    model = spinney.grow(data, "t", recipe="m5", **made)
+    assert formulas(model)
+    assert model.score(data) > 0.8
+    model.save(tmp_path / "m")
+    loaded = spinney.load(tmp_path / "m")
+    assert str(loaded) == str(model)
+    np.testing.assert_array_equal(loaded.predict(data), model.predict(data))
+    columns = model.tree.schema.encode(model.read(data))
+    leaves = model.apply(data)
+    for leaf in model.tree.leaves:
+        here = leaves == leaf.number
+        if leaf.model is not None:
+            by_hand = leaf.model.values(columns)
+            np.testing.assert_allclose(model.predict(data)[here], by_hand[here])
+
+
 @pytest.mark.parametrize("made", [{"linear_terms": 2}, {"construct": 2}])
 def test_cross_validated_pruning_makes_formulas_in_each_fold(made):
     table = diagonal(300)
@@ -329,6 +355,19 @@ def test_bits_by_hand():
     table = CountTable.of_moments([[2, 2, 4], [2, 10, 52]])
     cut = Candidate(Threshold(0, 0.5, (0.5, 0.5)), table, 0, 0)
     assert bits_of(cut) == pytest.approx(2 * np.log2(5))
+
+
+def test_a_formula_stands_in_the_schema_once():
+    """Either side of w holds the same rows, so both find the same combination."""
+    table = diagonal()
+    twice = {name: cells * 2 for name, cells in table.items()}
+    n_rows = len(table["x"])
+    twice["w"] = ["left"] * n_rows + ["right"] * n_rows
+    model = spinney.grow(twice, "side", recipe="cart", linear_terms=2, force={(): "w"})
+    below = [n.candidate.attribute for n in model.tree if n.depth == 1]
+    assert below[0] == below[1] >= model.tree.schema.n_columns
+    names = model.tree.schema.names
+    assert not any(name.startswith("(") for name in names)
 
 
 def test_unused_formulas_are_dropped_with_their_candidates():

@@ -117,6 +117,14 @@ def test_only_what_the_tree_asks_about_is_kept():
             assert candidate.attribute < len(schema.attributes)
 
 
+def test_what_only_the_trial_trees_asked_about_is_gone():
+    """Trial trees heed no least gain, the final one does: none of its nodes asks."""
+    model = spinney.grow(monks_1(), "c", recipe="cart", construct=5, min_gain=0.12)
+    assert model.tree.n_leaves == 2
+    assert made(model) == []
+    assert {found.attribute for found in model.tree.root.candidates} <= set(range(6))
+
+
 def test_the_denominator_is_the_one_without_zeros():
     data = numbers(lambda x, y: x / y > 1.4)
     data["y"] = data["y"] - data["y"].min()  # 0 occurs
