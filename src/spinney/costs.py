@@ -62,7 +62,8 @@ def labels_of(
     """
     if costs is None:
         return last_best(shares)
-    return last_best(-(shares @ np.asarray(costs, dtype=np.float64).T))
+    matrix = np.asarray(costs, dtype=np.float64)
+    return last_best(-(shares @ (matrix / (matrix.max() or 1.0)).T))
 
 
 def altered_priors(
@@ -76,5 +77,6 @@ def altered_priors(
     >>> altered_priors(np.array([64.0, 17.0]), [[0, 3], [4, 0]])
     array([1.05537459, 0.79153094])
     """
-    dear = np.asarray(costs, dtype=np.float64).sum(axis=0)
+    matrix = np.asarray(costs, dtype=np.float64)
+    dear = (matrix / (matrix.max() or 1.0)).sum(axis=0)
     return np.asarray(dear * (weights.sum() / (dear * weights).sum()))

@@ -35,6 +35,7 @@ from spinney.training import (
     TrainingSet,
     as_target,
     check_classes,
+    check_counts,
     check_numbers,
     check_roles,
     check_target,
@@ -188,7 +189,7 @@ def _rows_in_duckdb(
     )
     if classes.is_numeric:
         from_zero = recipe.measure(numeric=True).from_zero
-        origin = 0.0 if from_zero else _origin_in_duckdb(engine, rows)
+        origin = _origin_in_duckdb(engine, rows, from_zero=from_zero)
         classes = replace(classes, origin=origin)
     schema = schema_of(engine, rows, classes, markers=opened.markers)
     source = SqlSource(engine, rows, schema)
@@ -213,19 +214,22 @@ def _check_known_classes(engine: Engine, rows: SqlRows) -> None:
         warn(missing_classes(rows.target.name, n_rows - known, n_rows))
 
 
-def _origin_in_duckdb(engine: Engine, rows: SqlRows) -> float:
+def _origin_in_duckdb(engine: Engine, rows: SqlRows, *, from_zero: bool) -> float:
     """Return a number near the target's mean; a whole one where all are whole."""
     statement = (
         "SELECT sum(class * weight) / sum(weight), bool_and(class = floor(class)), "
         "bool_and(isfinite(class)), max(abs(class)), min(class) = max(class), "
-        f"count(*) FROM ({rows.select()})"
+        f"count(*), min(class) FROM ({rows.select()})"
     )
     ((mean, whole, *facts),) = engine.fetch(statement)
-    finite, largest, constant, n_rows = facts
+    finite, largest, constant, n_rows, least = facts
     probe = [0.0 if finite else np.inf, float(largest if finite else 0)]
     if n_rows == 1:
         probe = [0.0]
     elif constant:
         probe = [float(largest)] * 2
     check_numbers(Target(rows.target.name, origin=0.0), np.array(probe))
+    if from_zero:
+        check_counts(rows.target.name, float(least))
+        return 0.0
     return float(np.rint(mean)) if whole else float(mean)

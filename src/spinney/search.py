@@ -28,6 +28,7 @@ __all__ = [
     "compete",
     "decide",
     "is_significant",
+    "price",
     "worth",
 ]
 
@@ -103,10 +104,14 @@ def decide(
 
 def worth(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
     """Return a merit by what it costs to ask, but for what was ``paid`` above."""
+    return candidate.merit / (1 + price(candidate, schema, paid))
+
+
+def price(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
+    """Return what it costs to ask, but for what was ``paid`` above."""
     known = set(schema.behind(paid))
     columns = schema.behind([candidate.attribute])
-    cost = sum(schema.attributes[place].cost for place in columns if place not in known)
-    return candidate.merit / (1 + cost)
+    return sum(schema.attributes[place].cost for place in columns if place not in known)
 
 
 def is_significant(candidate: Candidate, recipe: Recipe) -> bool:

@@ -99,7 +99,11 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
 def _as_numbers(attribute: "Attribute", cells: "NDArray[Any]") -> Floats:
     """Return a column as a forest of numbers takes it: codes, or an indicator each."""
     if attribute.kind == "numeric":
-        return np.asarray(cells, dtype=np.float32)
+        # Ranks: a forest asks for no more, and works in single precision.
+        known = ~np.isnan(cells)
+        ranks = np.full(len(cells), np.nan)
+        ranks[known] = np.unique(cells[known], return_inverse=True)[1]
+        return ranks
     codes = np.where(cells < 0, np.nan, cells.astype(np.float64))
     if attribute.kind == "ordinal" or len(attribute.values) > MOST_INDICATORS:
         return codes

@@ -23,6 +23,7 @@ __all__ = [
     "as_classes",
     "as_target",
     "check_classes",
+    "check_counts",
     "check_numbers",
     "check_roles",
     "check_target",
@@ -119,6 +120,8 @@ def training_set(
         raise DataError(msg)
     if numeric:
         check_numbers(target, classes)
+        if from_zero:
+            check_counts(target.name, float(np.min(classes)))
         origin = 0.0 if from_zero else origin_of(classes, weights)
         target = replace(target, origin=origin)
     else:
@@ -141,6 +144,16 @@ def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
     mean = float(np.average(numbers, weights=weights))
     whole = bool(np.all(numbers == np.floor(numbers)))
     return float(np.rint(mean)) if whole else mean
+
+
+def check_counts(name: str, least: float) -> None:
+    """Refuse a target below 0, where the criterion takes its numbers for counts."""
+    if least < 0:
+        msg = (
+            f"target {shown(name)!r} holds {least:g}, and criterion='poisson' takes "
+            "counts, 0 or more: take 'squared_error'"
+        )
+        raise DataError(msg)
 
 
 def check_numbers(target: Target, numbers: Floats) -> None:

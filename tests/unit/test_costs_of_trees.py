@@ -119,3 +119,42 @@ def test_an_attribute_is_paid_for_once():
 def test_what_makes_no_sense_is_refused(said, message):
     with pytest.raises(ParameterError, match=message):
         stump(**said)
+
+
+def test_explain_shows_the_price():
+    table = {
+        "blood": [1, 1, 0, 0, 1, 0],
+        "look": [1, 1, 0, 0, 0, 0],
+        "ill": ["y", "y", "n", "n", "y", "n"],
+    }
+    model = spinney.grow(
+        table,
+        "ill",
+        recipe="id3",
+        nominal=["blood", "look"],
+        test_costs={"blood": 10, "look": 1},
+    )
+    text = str(model.explain(node=0))
+    assert "asking costs 10: 1.000 / (1 + 10) = 0.091" in text
+    assert "choice: look: the greatest gain for what it costs to ask, 0.230" in text
+    assert "ties" not in text
+
+
+@pytest.mark.parametrize("size", [1e-310, 1.0, 1e307])
+def test_the_unit_of_costs_does_not_matter(size):
+    plain = stump(cost_matrix=[[0, 1], [1, 0]])
+    other = stump(cost_matrix=[[0, size], [size, 0]])
+    assert str(other) == str(plain)
+
+
+def test_counts_are_not_negative():
+    table = {"x": [1.0, 2.0, 3.0], "y": [-1.5, 2.0, 3.5]}
+    with pytest.raises(spinney.DataError, match="takes counts, 0 or more"):
+        spinney.grow(table, "y", recipe="cart", criterion="poisson")
+
+
+def test_large_numbers_are_cross_validated():
+    table = {"x": list(range(8)), "y": [z * 1e80 for z in (1, -2, 3.5, 4, 5, 6, 1, 2)]}
+    model = spinney.grow(table, "y", recipe="cart", numeric=["y"])
+    smaller = model.prune("cost-complexity", data=table, folds=2)
+    assert smaller.tree.n_leaves <= model.tree.n_leaves

@@ -17,7 +17,7 @@ from spinney.explain.text import node_text
 from spinney.missing import policy_named
 from spinney.model import Model
 from spinney.schema import Target
-from spinney.search import average_gain, compete, is_significant
+from spinney.search import average_gain, compete, is_significant, price, worth
 from spinney.split import Groups, Split, Surrogate, Threshold, describe
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
@@ -83,6 +83,7 @@ class CandidateLines:
     exact: bool
     threshold: float | None
     p_value: float | None = None
+    price: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +273,7 @@ def _candidate_lines(
         decreases=criterion.decreases,
         working=_working(criterion, candidate, counts, tree, branches),
         p_value=candidate.p_value,
+        price=price(candidate, tree.schema, _paid(tree, node)),
         competes=competes,
         exact=candidate.exact,
         threshold=_threshold(split),
@@ -339,6 +341,11 @@ def _threshold(split: Split) -> float | None:
     return split.threshold
 
 
+def _paid(tree: Tree, node: Node) -> set[int]:
+    """Return the attributes that were asked for above a node."""
+    return {step.candidate.attribute for step in tree.path(node.number)[:-1]}
+
+
 def _why(tree: Tree, node: Node, criterion: Criterion, able: set[int]) -> str:
     """Return one sentence: why this split, or why none."""
     if node.chosen is None:
@@ -347,16 +354,18 @@ def _why(tree: Tree, node: Node, criterion: Criterion, able: set[int]) -> str:
     name = shown(_chosen_name(tree, node) or "")
     if node.forced:
         return f"{name}: forced by the user"
-    places = sorted(able)
-    merits = np.array([node.candidates[place].merit for place in places])
-    ties = equal_to_best(merits, criterion.tolerance)
+    places, paid = sorted(able), _paid(tree, node)
+    worths = [worth(node.candidates[place], tree.schema, paid) for place in places]
+    ties = equal_to_best(np.array(worths), criterion.tolerance)
     equal = [
         shown(tree.schema.attributes[node.candidates[place].attribute].name)
         for place, tie in zip(places, ties, strict=True)
         if tie and place != node.chosen
     ]
-    best = node.candidate.merit
+    best = worth(node.candidate, tree.schema, paid)
     among = " among those of at least average gain" if criterion.average else ""
+    if any(attribute.cost for attribute in tree.schema.attributes):
+        among += " for what it costs to ask"
     sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
     if equal:
         sentence += (

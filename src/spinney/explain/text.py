@@ -153,6 +153,11 @@ def _further_lines(
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
     if left < node.min_gain:
         lines.append(f"below the least gain {number_text(node.min_gain)}: out")
+    if candidate.price:
+        lines.append(
+            f"asking costs {candidate.price:g}: {candidate.merit:.3f} / "
+            f"(1 + {candidate.price:g}) = {candidate.merit / (1 + candidate.price):.3f}"
+        )
     if not candidate.exact:
         lines.append(
             "subset found by ordering the values, not by trying all: a better one "

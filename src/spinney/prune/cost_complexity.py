@@ -106,15 +106,18 @@ def cross_validated(
     """Return the sequence with the risk of each subtree on rows held out."""
     weights = training.weights
     weighted, squared = np.zeros(len(sequence)), np.zeros(len(sequence))
+    # Losses are counted in units of the mean risk at the root: squares of squares of
+    # large numbers would be beyond floats.
+    unit = sequence.root_risk / weights.sum() or 1.0
     for fold in np.unique(folds):
         held = folds == fold
         tree = training.regrow(~held)
         alphas = sequence.middles * float(weights[~held].sum() / weights.sum())
         for rows, losses in _losses(tree, training, held, alphas, costs):
-            weighted += weights[rows] @ losses
-            squared += weights[rows] @ losses**2
+            weighted += weights[rows] @ (losses / unit)
+            squared += weights[rows] @ (losses / unit) ** 2
     spread = np.maximum(squared - weighted**2 / weights.sum(), 0.0)
-    return sequence.judged(weighted, np.sqrt(spread))
+    return sequence.judged(weighted * unit, np.sqrt(spread) * unit)
 
 
 def _losses(

@@ -76,7 +76,7 @@ class Sequence:
     def middles(self) -> Floats:
         """√(α_k α_k+1), the geometric middle of where each is the cheapest; then ∞."""
         alphas = self.alphas
-        return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
+        return np.append(np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:]), np.inf)
 
     def cuts(self, place: int) -> set[int]:
         """Return the nodes to cut to have a subtree."""
