@@ -33,7 +33,7 @@ from tests.strategies import CLASS_RECIPES, Rows, tables
 
 from spinney.counts import CountTable
 from spinney.errors import ModelFormatError
-from spinney.export.json import to_json
+from spinney.export.json import from_json, to_json
 from spinney.files.model_arrays import REASONS
 from spinney.files.model_file import load_model, save_model
 from spinney.files.model_header import ADDED, FORMAT_VERSION
@@ -308,3 +308,14 @@ def test_safetensors_of_somebody_else(tmp_path):
     save_file({"w": np.zeros(3)}, tmp_path / "s")
     message = refusal((tmp_path / "s").read_bytes(), tmp_path)
     assert "not a Spinney model" in message
+
+
+@pytest.mark.parametrize(
+    "path", sorted(GOLDEN.glob("*.v2.spinney")), ids=lambda p: p.name
+)
+def test_golden_files_of_this_version(path):
+    """Formulas, surrogates, intervals, linear models, costs: as they were written."""
+    model = load_model(path)
+    golden = path.with_suffix(".json").read_text(encoding="utf-8")
+    assert json.loads(to_json(model)) == json.loads(golden)
+    assert from_json(golden).tree.schema == model.tree.schema
