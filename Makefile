@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: demo test lint test-slow clean
+.PHONY: demo test lint test-slow study clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -23,6 +23,10 @@ lint: $(VENV)/.tools
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Recipes side by side: make study DATA=folder [ARGS="--tables iris,vote"]
+study: $(VENV)/.installed
+	$(BIN)/python benchmarks/recipes.py --data $(DATA) $(ARGS)
 
 test-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)

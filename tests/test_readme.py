@@ -1,6 +1,7 @@
 """README and the pages of docs say what really happens."""
 
 import doctest
+import re
 import shutil
 from pathlib import Path
 
@@ -48,3 +49,14 @@ def test_picture_is_the_tree_of_the_demo():
         ROOT / "examples" / "melons.csv", "ripe", ignore=["id"], recipe="id3"
     )
     assert str(model) in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))],
+    ids=lambda page: page.name,
+)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+    for link in links:
+        assert (page.parent / link).exists(), link
