@@ -231,11 +231,18 @@ def _squares(moments: Floats) -> Floats:
 
 
 def without_unused(tree: Tree) -> Tree:
-    """Return a tree without the formulas that no node that asks has looked at."""
+    """Return a tree without the formulas that nothing in it reads.
+
+    A formula is read where a node that asks has looked at it, where a surrogate asks
+    about it, and where it is in a linear model; an inner node's counts too, for it
+    predicts once the node is cut.
+    """
     schema = tree.schema
     inner = [node for node in tree.nodes if not node.is_leaf]
     asked = {found.attribute for node in inner for found in node.candidates}
     asked |= {stand_in.attribute for node in inner for stand_in in node.surrogates}
+    models = [node.model for node in tree.nodes if node.model is not None]
+    asked |= {term.attribute for model in models for term in model.terms}
     kept = [
         place
         for place in range(len(schema.attributes))
@@ -269,4 +276,10 @@ def _renumbered(node: Node, places: Mapping[int, int]) -> Node:
         for each in node.surrogates
     )
     chosen = None if node.chosen is None else kept.index(node.chosen)
-    return replace(node, candidates=candidates, chosen=chosen, surrogates=surrogates)
+    model = node.model
+    if model is not None:
+        terms = [replace(t, attribute=places[t.attribute]) for t in model.terms]
+        model = replace(model, terms=tuple(terms))
+    return replace(
+        node, candidates=candidates, chosen=chosen, model=model, surrogates=surrogates
+    )
