@@ -117,6 +117,14 @@ class FlatTree:
         return np.setdiff1d(self.surrogates.attribute, self._demanded)
 
     @property
+    def read(self) -> Integers:
+        """The attributes needed, and those that only models of inner nodes read.
+
+        Such a model predicts once its node is a leaf.
+        """
+        return np.union1d(self.needed, self.models.attribute)
+
+    @property
     def _demanded(self) -> Integers:
         """The attributes that some node asks about, or some leaf's model reads."""
         leaves = np.repeat(self.attribute < 0, self.models.count)
@@ -127,15 +135,31 @@ class FlatTree:
         """Return what is predicted of each row: class shares, or one number."""
         result = np.zeros((n_rows, self.distribution.shape[1]))
         modelled = bool(self.models.has.any())
-        gathered = self._gathered(columns, n_rows) if modelled else None
+        gathered = self._gathered(columns, n_rows, self.needed) if modelled else None
         for entries in self.leaves(columns, n_rows):
-            found = self.distribution[entries.nodes]
-            here = self.models.has[entries.nodes]
-            if gathered is not None and here.any():
-                nodes, rows = entries.nodes[here], entries.rows[here]
-                found[here, 0] = self.models.values(nodes, rows, *gathered)
+            found = self._outputs_at(entries, gathered)
             np.add.at(result, entries.rows, found * entries.weights[:, None])
         return result
+
+    def as_leaves(
+        self, columns: Sequence[NDArray[Any]], n_rows: int
+    ) -> Iterator[tuple[Entries, Floats]]:
+        """Yield all entries, step by step, with what their nodes predict as leaves."""
+        modelled = bool(self.models.has.any())
+        gathered = self._gathered(columns, n_rows, self.read) if modelled else None
+        for entries in self.visits(columns, n_rows):
+            yield entries, self._outputs_at(entries, gathered)
+
+    def _outputs_at(
+        self, entries: Entries, gathered: tuple[Floats, Integers] | None
+    ) -> Floats:
+        """Return what the nodes of entries predict; by their models, if they have."""
+        found = self.distribution[entries.nodes]
+        here = self.models.has[entries.nodes]
+        if gathered is not None and here.any():
+            nodes, rows = entries.nodes[here], entries.rows[here]
+            found[here, 0] = self.models.values(nodes, rows, *gathered)
+        return found
 
     def leaf_numbers(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Integers:
         """Return each row's leaf: where most of its weight is, the first of equals."""
@@ -172,7 +196,7 @@ class FlatTree:
 
     def visits(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Iterator[Entries]:
         """Yield all entries of all rows, step by step, a block of rows at a time."""
-        values, place = self._gathered(columns, n_rows)
+        values, place = self._gathered(columns, n_rows, self.needed)
         for start in range(0, max(n_rows, 1), BLOCK):
             rows = np.arange(start, min(start + BLOCK, n_rows))
             entries = Entries(rows, np.zeros_like(rows), np.ones(len(rows)))
@@ -182,10 +206,9 @@ class FlatTree:
                 entries = self._step(inner, values, place)
 
     def _gathered(
-        self, columns: Sequence[NDArray[Any]], n_rows: int
+        self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
     ) -> tuple[Floats, Integers]:
         """Return the needed columns side by side, NaN where missing."""
-        needed = self.needed
         place = np.zeros(int(needed.max(initial=-1)) + 1, dtype=np.int64)
         place[needed] = np.arange(len(needed))
         values = np.empty((n_rows, len(needed)))

@@ -139,7 +139,7 @@ def _validation(
     schema = model.schema
     table, weights = _known(model, read(data, weight=weight), weight)
     flat = flatten(model.tree)
-    columns = schema.encode(table, flat.needed, optional=flat.optional)
+    columns = schema.encode(table, flat.read, optional=flat.optional)
     targets = schema.target.encode(table[schema.target.name])
     return validate(model.tree, columns, targets, weights=weights, costs=costs)
 

@@ -7,7 +7,7 @@ from tests.strategies import TABLES
 import spinney
 from spinney.errors import ParameterError
 from spinney.prune.error_based import estimated_errors
-from spinney.tree import Reason
+from spinney.tree import Reason, Tree
 
 LABOR = {"target": "class", "missing_values": ["?"]}
 
@@ -62,6 +62,44 @@ def test_a_raised_node_has_the_counts_of_its_own_rows():
         table = node.candidate.table
         np.testing.assert_allclose(table.total + table.missing, node.weights)
         assert model.explain(node.number).chosen is not None
+
+
+def counted_as_their_nodes(tree: Tree) -> bool:
+    """Return whether every candidate counts the rows of its node."""
+    return all(
+        np.allclose(found.table.total + found.table.missing, node.weights)
+        for node in tree
+        for found in node.candidates
+    )
+
+
+def test_a_leaf_that_was_raised_keeps_no_counts_of_other_rows(tmp_path):
+    """A node cut to a leaf, then raised, has rows on which nothing was asked."""
+    x = [43, 7, 20, 0, 47, 13, 34, 21, 12, None, 44, 35]
+    table = {"x": x, "y": list("cacaccbaccbb")}
+    model = spinney.grow(table, "y", recipe="c4.5", construct=1)
+    assert any(step.action == "raised" for step in model.pruning_)
+    assert counted_as_their_nodes(model.tree)
+    model.save(tmp_path / "raised.spinney")
+
+
+@pytest.mark.parametrize("made", [{}, {"construct": 1}])
+def test_candidates_count_the_rows_of_their_nodes(made):
+    raised = 0
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        columns = {
+            name: [
+                None if random.random() < 0.1 else int(cell)
+                for cell in random.integers(0, 50, 24)
+            ]
+            for name in ("x", "z")
+        }
+        table = {**columns, "y": random.choice(list("abc"), 24).tolist()}
+        model = spinney.grow(table, "y", recipe="c4.5", confidence=0.5, **made)
+        raised += any(step.action == "raised" for step in model.pruning_)
+        assert counted_as_their_nodes(model.tree)
+    assert raised
 
 
 def test_without_raising_questions_stay_where_they_are():

@@ -252,7 +252,13 @@ def test_a_parent_that_says_something_else_stays():
     tree = tree_of(Sketch((12, 4), [Sketch((8, 2)), Sketch((4, 2))]))
     assert len(pruned(tree, "simplify").tree) == 1
     (step,) = pruned(with_node(tree, 0, label=1), "simplify").steps
-    assert (step.before, step.pruned) == (2, False)
+    assert (step.before, step.pruned) == (1, False)
+
+
+def test_simplify_counts_the_leaves_and_not_their_parent():
+    """Two leaves with two means; the parent's is a third."""
+    steps = pruned(numbers_tree(), "simplify").steps
+    assert [(s.before, s.pruned) for s in steps] == [(2, False)] * len(steps)
 
 
 def test_risk_of_a_number_that_is_not_the_mean():

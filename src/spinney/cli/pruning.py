@@ -118,11 +118,14 @@ def _facts(before: "ReadableTree", after: "ReadableTree") -> dict[str, Any]:
     }
 
 
-def _risk(model: "ReadableTree") -> float:
-    """Return the training risk of a tree: rows in error, or squares."""
+def _risk(model: "ReadableTree") -> float | None:
+    """Return the training risk of a tree: rows in error, or squares; None of models."""
+    from math import isnan
+
     from spinney.prune.risk import below, leaf_risks
 
-    return float(below(model.tree, leaf_risks(model.tree))[0])
+    risk = float(below(model.tree, leaf_risks(model.tree))[0])
+    return None if isnan(risk) else risk
 
 
 def _report(before: "ReadableTree", after: "ReadableTree", *, ascii_only: bool) -> str:
@@ -131,8 +134,10 @@ def _report(before: "ReadableTree", after: "ReadableTree", *, ascii_only: bool) 
     parts = [after.pruning_.text(ascii_only=ascii_only)]
     if after.sequence_ is not None:
         parts.append(str(after.sequence_))
-    parts.append(
-        f"leaves: {before.tree.n_leaves}, now {after.tree.n_leaves}\n"
-        f"training risk: {weight_text(_risk(before))}, now {weight_text(_risk(after))}"
-    )
+    lines = [f"leaves: {before.tree.n_leaves}, now {after.tree.n_leaves}"]
+    risks = _risk(before), _risk(after)
+    if risks[0] is not None and risks[1] is not None:
+        was, now = map(weight_text, risks)
+        lines.append(f"training risk: {was}, now {now}")
+    parts.append("\n".join(lines))
     return "\n\n".join(parts)

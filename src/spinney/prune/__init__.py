@@ -62,6 +62,9 @@ class Method:
         Further options.
     numeric : bool
         Whether it works where the target is a number.
+    by_means : bool
+        Whether it takes the leaves of such a tree for means, which linear models
+        are not.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Method:
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     numeric: bool = True
+    by_means: bool = False
 
     @property
     def options(self) -> frozenset[str]:
@@ -89,11 +93,12 @@ METHODS = {
             cost_complexity,
             ("alpha|data",),
             ("weight", "folds", "rule", "seed", "cost_matrix"),
+            by_means=True,
         ),
         Method("pessimistic", pessimistic, numeric=False),
         Method("mdl", mdl, numeric=False),
         Method("manual", manual, ("nodes",), ("cost_matrix",)),
-        Method("simplify", simplify, (), ("cost_matrix",)),
+        Method("simplify", simplify, (), ("cost_matrix",), by_means=True),
     )
 }
 
@@ -142,6 +147,14 @@ def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
         msg = (
             f"method={method!r} counts errors, and {target.name!r} is a number: use "
             f"{', '.join(map(repr, others))}"
+        )
+        raise ParameterError(msg)
+    if found.by_means and any(node.model is not None for node in tree):
+        others = [m.name for m in METHODS.values() if m.numeric and not m.by_means]
+        msg = (
+            f"method={method!r} judges leaves by their means, and this tree has "
+            "linear models: grow it with pruning='adjusted-error', or with "
+            f"leaves='mean'; or use {', '.join(map(repr, others))}"
         )
         raise ParameterError(msg)
     return found.function(tree, **options)

@@ -34,7 +34,8 @@ class Draft:
     weights, n_rows : array, int
         Its rows.
     candidate : Candidate, optional
-        Its question with the counts of its rows; None at a node that grew none.
+        Its question with the counts of its rows; None at a node that grew none, and
+        at one that was a leaf when other rows came to it, for nothing counts them.
     children : list of Draft
         Empty at a leaf.
     place : int
@@ -114,6 +115,7 @@ class Rows:
             n_rows=node.n_rows,
             place=node.place,
             moved=True,
+            candidate=subtree.candidate if subtree.children else None,
         )
         level = [top] if top.children else []
         while level:
@@ -178,6 +180,7 @@ class Rows:
                 weights=weights[branch],
                 n_rows=int(rows[branch].sum()),
                 moved=True,
+                candidate=child.candidate if child.children else None,
             )
             for branch, child in enumerate(draft.children)
         ]

@@ -2,7 +2,8 @@
 
 The risk of a node as a leaf is the weight of its rows that are not of its label,
 under a cost matrix what they cost, and for a number the squared errors Σ w (y − v)².
-Weights are those at the nodes, which class weights have multiplied.
+Weights are those at the nodes, which class weights have multiplied. The counts do not
+tell how a linear model errs: its risk is NaN, not known.
 """
 
 import numpy as np
@@ -40,7 +41,9 @@ def leaf_errors(tree: Tree) -> Floats:
     weights = np.array([node.weights for node in tree])
     if target.is_numeric:
         values = np.array([node.value for node in tree])
-        return squared_errors(weights, values - (target.origin or 0.0))
+        errors = squared_errors(weights, values - (target.origin or 0.0))
+        modelled = np.array([node.model is not None for node in tree])
+        return np.where(modelled, np.nan, errors)
     labels = np.array([node.label for node in tree])
     weights[np.arange(len(labels)), labels] = 0.0
     return np.asarray(weights.sum(axis=1))

@@ -31,9 +31,9 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
         children = tree.children(node)
         pruned = False
         if all(child.is_leaf or child.number in cuts for child in children):
+            different = _different(tree, children)
             # The parent has to say the same too, which rounding might prevent.
-            different = _different(tree, (*children, node))
-            pruned = different == 1
+            pruned = _different(tree, (*children, node)) == 1
             steps.append(
                 PruneStep(
                     node.number,

@@ -38,10 +38,14 @@ class Judge:
         # One more column: class -1 is the last.
         self._costs = np.column_stack([matrix, matrix.max(axis=1)])
 
-    def losses(self, entries: Entries) -> Floats:
-        """Return the loss of each entry, its whole row at its node."""
+    def losses(self, entries: Entries, outputs: Floats | None = None) -> Floats:
+        """Return the loss of each entry, its whole row at its node.
+
+        ``outputs`` are what nodes predict of entries, where they have models.
+        """
         said, true = self._said[entries.nodes], self._targets[entries.rows]
         if self._numeric:
+            said = said if outputs is None else outputs[:, 0]
             return np.asarray((said - true) ** 2)
         return np.asarray(self._costs[said, true])
 
@@ -95,7 +99,8 @@ def validate(
     tree : Tree
         The tree.
     columns : sequence of arrays
-        One an attribute, as ``Schema.encode`` gives them.
+        One an attribute, as ``Schema.encode`` gives them: those of
+        ``FlatTree.read`` at least.
     targets : array
         Class codes, -1 for a class that is unknown; or numbers.
     weights : array, optional
@@ -110,10 +115,10 @@ def validate(
         raise DataError(msg)
     judge = Judge(tree, targets, costs)
     loss, arriving = np.zeros(len(tree)), np.zeros(len(tree))
-    for entries in flatten(tree).visits(columns, n_rows):
+    for entries, outputs in flatten(tree).as_leaves(columns, n_rows):
         parts = entries.weights * own[entries.rows]
-        lost = np.bincount(entries.nodes, parts * judge.losses(entries), len(tree))
-        loss += lost
+        losses = judge.losses(entries, outputs)
+        loss += np.bincount(entries.nodes, parts * losses, len(tree))
         arriving += np.bincount(entries.nodes, parts, len(tree))
     numeric = tree.schema.target.is_numeric
     plain = costs_of(tree.schema.target, costs) is None

@@ -54,6 +54,9 @@ _OF_NUMBERS = {
     "pruning": "adjusted-error",
 }
 
+# Prunings of numbers that take leaves for means.
+_BY_MEANS = ("cost-complexity", "simplify")
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -130,7 +133,8 @@ class Recipe:
         errors than a leaf become one; that, and C4.5's pruning by the errors to be
         expected; CART's by weakest links, cross-validated; and others, see
         :mod:`spinney.prune`. Of these, numbers know "cost-complexity" and "simplify"
-        only, and are left as they are by the others. For numbers alone there is
+        only, which go by means and so not with linear leaves, and are left as they
+        are by the others. For numbers alone there is
         M5's "adjusted-error": each node against the branches below it, by errors
         that grow with the number of terms.
     folds, rule : int, {"1-se", "half-se", "minimum"}
@@ -275,6 +279,13 @@ class Recipe:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in known:
                 refuse_unknown(name, value, known)
+        if self.leaves == "linear" and self.pruning in _BY_MEANS:
+            msg = (
+                f"pruning={self.pruning!r} judges leaves by their means, and "
+                f"leaves={self.leaves!r} gives them linear models: use "
+                "pruning='adjusted-error' (or 'none'), or leaves='mean'"
+            )
+            raise ParameterError(msg)
 
     @property
     def needs_rows(self) -> bool:
