@@ -44,7 +44,7 @@ def grow(
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
-    recipe : {"id3", "c4.5", "cart", "m5"} or Recipe
+    recipe : {"id3", "c4.5", "cart", "chaid", "m5", "auto"} or Recipe
         ``"m5"`` is for numeric targets only.
     nominal, numeric, ignore : sequences of str
         Columns whose kind is declared, or that are left out.

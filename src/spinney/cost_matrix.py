@@ -1,6 +1,7 @@
 """Costs as a user gives them, as an array in the order of the classes."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from spinney.errors import ParameterError, did_you_mean
 from spinney.table import Value
 from spinney.wording import value_text
 
-__all__ = ["Costs", "cost_array"]
+__all__ = ["Costs", "as_real", "cost_array"]
 
 Costs = Mapping[Value, Mapping[Value, float]] | Sequence[Sequence[float]] | Floats
 
@@ -48,12 +49,31 @@ def cost_array(costs: Costs, classes: Sequence[Value]) -> Floats:
     return found
 
 
+def as_real(value: object) -> float:
+    """Return a real number as a float, infinity if it is too large; else NaN.
+
+    True and False are no numbers here.
+
+    >>> as_real(2), as_real(10**400), as_real("2"), as_real(True)
+    (2.0, inf, nan, nan)
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if abs(value) == value else -np.inf
+
+
 def _from_array(costs: Any, n_classes: int) -> Floats:
     try:
-        found = np.array(costs, dtype=np.float64)
+        cells = np.array(costs, dtype=object)
     except (TypeError, ValueError):
+        cells = np.array(None)
+    if any(not isinstance(cell, Real) or isinstance(cell, bool) for cell in cells.flat):
         msg = f"cost_matrix={costs!r} holds more than numbers: give a square of them"
-        raise ParameterError(msg) from None
+        raise ParameterError(msg)
+    found: Floats = np.vectorize(as_real, otypes=[np.float64])(cells)
     if found.shape != (n_classes, n_classes):
         msg = (
             f"cost_matrix of shape {found.shape} does not fit {n_classes} classes: "
@@ -72,14 +92,13 @@ def _from_mapping(costs: Mapping[Any, Any], names: list[str]) -> Floats:
             raise ParameterError(msg)
         for true, cost in row.items():
             place = _place(label, names), _place(true, names)
-            number = isinstance(cost, (int, float, np.number))
-            if not number or isinstance(cost, bool) or np.isnan(cost):
+            found[place] = as_real(cost)
+            if np.isnan(found[place]):
                 msg = (
                     f"cost_matrix: label {label!r} where {true!r} is true costs "
                     f"{cost!r}, which is no number"
                 )
                 raise ParameterError(msg)
-            found[place] = cost
     absent = np.argwhere(np.isnan(found))
     if len(absent):
         label, true = (names[place] for place in absent[0])

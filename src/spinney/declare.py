@@ -7,6 +7,7 @@ nominal, a text ordinal, a column ignored, a text such as ``NA`` missing.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from spinney.errors import DataError, ParameterError, did_you_mean
 from spinney.table import Kind, Value
@@ -182,10 +183,31 @@ def declarations_of(
             if not isinstance(text, str):
                 msg = f"{name}: {text!r} is no text"
                 raise ParameterError(msg)
-    if isinstance(ordinal, Mapping):
-        levels = {name: tuple(map(str, given)) for name, given in ordinal.items()}
-    else:
-        levels = dict(map(parse_ordinal, ordinal))
     return Declarations(
-        tuple(nominal), levels, tuple(numeric), tuple(ignore), tuple(missing_values)
+        tuple(nominal),
+        _levels_of(ordinal),
+        tuple(numeric),
+        tuple(ignore),
+        tuple(missing_values),
     )
+
+
+def _levels_of(ordinal: Any) -> dict[str, tuple[str, ...]]:
+    """Return the levels of ordinal columns, given as a mapping or as texts."""
+    if isinstance(ordinal, str) or not isinstance(ordinal, Iterable):
+        msg = (
+            f"ordinal={ordinal!r} must map columns to levels, as in "
+            "{'size': ['small', 'large']}, or list texts such as 'size:small<large'"
+        )
+        raise ParameterError(msg)
+    for name in ordinal:
+        if not isinstance(name, str):
+            msg = f"ordinal: {name!r} is no text"
+            raise ParameterError(msg)
+    if not isinstance(ordinal, Mapping):
+        return dict(map(parse_ordinal, ordinal))
+    for name, given in ordinal.items():
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            msg = f"ordinal: {name!r} has {given!r}: give a list of levels, low to high"
+            raise ParameterError(msg)
+    return {name: tuple(map(str, given)) for name, given in ordinal.items()}

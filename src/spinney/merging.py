@@ -37,6 +37,8 @@ The result says that it is not exact; its multiplier counts all categories.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isfinite
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +49,15 @@ from spinney.merger import Merger
 from spinney.portions import Portions, portions_of
 from spinney.significance import chi_square_test, f_test, g_test
 
-__all__ = ["KINDS", "METHODS", "STATISTICS", "Merged", "Merging", "merge"]
+__all__ = [
+    "KINDS",
+    "METHODS",
+    "STATISTICS",
+    "Merged",
+    "Merging",
+    "check_alphas",
+    "merge",
+]
 
 KINDS = ("nominal", "ordinal")
 METHODS = ("chaid", "exhaustive")
@@ -88,18 +98,33 @@ class Merging:
             refuse_unknown("method", self.method, METHODS)
         if self.statistic not in STATISTICS:
             refuse_unknown("statistic", self.statistic, STATISTICS)
-        if not 0 < self.alpha_merge <= 1:
-            msg = f"alpha_merge={self.alpha_merge!r}: give a number in (0, 1]"
-            raise ParameterError(msg)
-        if not 0 <= self.alpha_split_merged < self.alpha_merge:
-            msg = (
-                f"alpha_resplit={self.alpha_split_merged!r}: give a number below "
-                f"alpha_merge={self.alpha_merge!r}, or 0 to leave merged groups whole"
-            )
-            raise ParameterError(msg)
+        check_alphas(self.alpha_merge, self.alpha_split_merged)
         if not (self.least >= 0 and isfinite(self.least)):
             msg = f"least={self.least!r}: give a weight of 0 or more"
             raise ParameterError(msg)
+
+
+def check_alphas(merge: Any, resplit: Any) -> None:
+    """Refuse levels of merging and of taking apart that mean nothing.
+
+    >>> check_alphas(0.05, 0.06)
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: alpha_resplit=0.06: give a number below \
+alpha_merge=0.05, or 0 to leave merged groups whole
+    """
+    if not (_is_real(merge) and 0 < merge <= 1):
+        msg = f"alpha_merge={merge!r}: give a number in (0, 1]"
+        raise ParameterError(msg)
+    if not (_is_real(resplit) and 0 <= resplit < merge):
+        msg = (
+            f"alpha_resplit={resplit!r}: give a number below alpha_merge={merge!r}, or "
+            "0 to leave merged groups whole"
+        )
+        raise ParameterError(msg)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,22 @@
 """What a user says beside the recipe, turned into the learner's options."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from spinney.cost_matrix import Costs, cost_array
+from spinney.cost_matrix import Costs, as_real, cost_array
 from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.learner import Options
 from spinney.recipe import Recipe
-from spinney.schema import Schema
+from spinney.schema import Schema, Target
 from spinney.sources.base import Source
 from spinney.table import Column, Value
 from spinney.training import check_total
 from spinney.wording import number_text, signs_from_ascii, value_text
 
-__all__ = ["options_of"]
+__all__ = ["options_of", "refuse_without_classes"]
 
 
 def options_of(
@@ -51,17 +50,30 @@ def options_of(
     )
 
 
-def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
-    """Return the costs in the order of the classes; each class must cost something."""
-    if schema.target.is_numeric:
+def refuse_without_classes(parameter: str, target: Target) -> None:
+    """Refuse what is said of classes where the target is a number."""
+    if target.is_numeric:
         msg = (
-            f"cost_matrix: the target {schema.target.name!r} is a number and has no "
-            "classes; leave it out, or declare the target nominal"
+            f"{parameter}: the target {target.name!r} is a number and has no classes; "
+            "leave it out, or declare the target nominal"
         )
         raise ParameterError(msg)
+
+
+def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
+    """Return the costs in the order of the classes; each class must cost something."""
+    refuse_without_classes("cost_matrix", schema.target)
     costs = cost_array(cost_matrix, schema.target.classes)
-    for true, dear in zip(schema.target.classes, costs.sum(axis=0), strict=True):
-        if not 0 < dear < np.inf:
+    with np.errstate(over="ignore"):
+        sums = costs.sum(axis=0)
+    for true, dear in zip(schema.target.classes, sums, strict=True):
+        if dear == np.inf:
+            msg = (
+                f"cost_matrix: the costs where {true!r} is true add up to infinity: "
+                "scale all of them down"
+            )
+            raise ParameterError(msg)
+        if not dear > 0:
             msg = (
                 f"cost_matrix: no error costs anything where {true!r} is true: give "
                 "each class at least one error with a cost above 0"
@@ -80,8 +92,10 @@ def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int,
     prices = {}
     for name, cost in test_costs.items():
         place = _place(name, schema, "test_costs")
-        if not 0 <= _as_float(cost) < np.inf:
-            msg = f"test_costs: {name!r} costs {cost!r}; it must be 0 or more"
+        if not 0 <= as_real(cost) < np.inf:
+            msg = (
+                f"test_costs: {name!r} costs {cost!r}; it must be a number of 0 or more"
+            )
             raise ParameterError(msg)
         prices[place] = float(cost)
     return prices
@@ -91,6 +105,7 @@ def _from_priors(
     priors: Mapping[Value, float], schema: Schema, totals: Floats, class_weight: Any
 ) -> Floats:
     """Return class weights that give the classes these shares of all weight."""
+    refuse_without_classes("priors", schema.target)
     if class_weight is not None:
         msg = "priors and class_weight say the same thing twice: give one of them"
         raise ParameterError(msg)
@@ -167,12 +182,7 @@ def _class_weights(
     """Return what each class's weight is multiplied by."""
     if given is None:
         return None
-    if schema.target.is_numeric:
-        msg = (
-            f"class_weight={given!r}: the target {schema.target.name!r} is a number "
-            "and has no classes; leave it out, or declare the target nominal"
-        )
-        raise ParameterError(msg)
+    refuse_without_classes("class_weight", schema.target)
     if given == "balanced":
         present = totals > 0
         balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
@@ -200,18 +210,8 @@ def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> F
             msg = f"{parameter}: no class {label!r}: {remedy}"
             raise ParameterError(msg)
         weight = given[label]
-        if not 0 < _as_float(weight) < np.inf:
-            msg = f"{parameter}: {label!r} has {weight!r}; it must be above 0"
+        if not 0 < as_real(weight) < np.inf:
+            msg = f"{parameter}: {label!r} has {weight!r}; it must be a number above 0"
             raise ParameterError(msg)
         weights[code] = weight
     return weights
-
-
-def _as_float(weight: object) -> float:
-    """Return a real number as a float, infinity if it is too large, else NaN."""
-    if not isinstance(weight, Real):
-        return np.nan
-    try:
-        return float(weight)
-    except OverflowError:
-        return np.inf

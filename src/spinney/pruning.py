@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from spinney.combine import without_unused
-from spinney.cost_matrix import cost_array
+from spinney.cost_matrix import as_real, cost_array
 from spinney.counts import Floats
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, refuse_unknown
 from spinney.lessons import Lesson
 from spinney.model import Model
-from spinney.options import options_of
+from spinney.options import options_of, refuse_without_classes
 from spinney.predict import flatten
 from spinney.prune import (
     METHODS,
@@ -27,6 +27,7 @@ from spinney.prune import (
     validate,
 )
 from spinney.recipe import Recipe
+from spinney.recipe.checks import LARGEST_SEED, check_whole
 from spinney.schema import Target
 from spinney.table import Table, Value
 from spinney.training import TrainingSet, check_target, row_weights
@@ -158,15 +159,12 @@ def _known(
 
 
 def _costs(cost_matrix: Any, target: Target) -> Floats:
-    if target.is_numeric:
-        msg = f"cost_matrix: {target.name!r} is a number: leave it out"
-        raise ParameterError(msg)
+    refuse_without_classes("cost_matrix", target)
     return cost_array(cost_matrix, target.classes)
 
 
 def _check_alpha(alpha: object) -> None:
-    number = isinstance(alpha, (int, float, np.integer, np.floating))
-    if not number or isinstance(alpha, bool) or not 0 <= alpha < np.inf:  # type: ignore[operator]
+    if not 0 <= as_real(alpha) < np.inf:
         msg = f"alpha={alpha!r} must be a number of at least 0"
         raise ParameterError(msg)
 
@@ -180,15 +178,11 @@ def _choosing(
 ) -> None:
     """Replace the training table, folds and seed by coded rows with their folds."""
     rule = arguments.setdefault("rule", "1-se")
-    if rule not in RULES:
-        msg = f"rule={rule!r} is unknown: known: {', '.join(map(repr, RULES))}"
-        raise ParameterError(msg)
+    if rule not in tuple(RULES):
+        refuse_unknown("rule", rule, RULES)
     n_folds, seed = arguments.pop("folds", FOLDS), arguments.pop("seed", 0)
-    for name, number, least in (("folds", n_folds, 2), ("seed", seed, 0)):
-        whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-        if not whole or number < least:
-            msg = f"{name}={number!r} must be a whole number of at least {least}"
-            raise ParameterError(msg)
+    check_whole("folds", n_folds, least=2)
+    check_whole("seed", seed, least=0, most=LARGEST_SEED)
     rows = _training(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )

@@ -328,9 +328,9 @@ class ReadableTree:
             risk of the root.
         folds : int, optional
             How many folds; 10 if not said.
-        rule : {"1-se", "minimum"}, optional
+        rule : {"1-se", "half-se", "minimum"}, optional
             The smallest subtree within one standard error of the least
-            cross-validated risk (default), or that of the least.
+            cross-validated risk (default), within half of one, or that of the least.
         cost_matrix : mapping of mappings or square array, optional
             ``cost_matrix[label][true]``: what errors cost. That of the model, if it
             was grown under one and none is given.

@@ -3,11 +3,19 @@
 from spinney.buckets.arrays import Buckets, discretise
 from spinney.buckets.clusters import k_means
 from spinney.buckets.information import entropy_mdl
-from spinney.buckets.methods import METHODS, bucketed, cuts_of, is_exact, labels_of
+from spinney.buckets.methods import (
+    METHODS,
+    MOST,
+    bucketed,
+    cuts_of,
+    is_exact,
+    labels_of,
+)
 from spinney.buckets.ranges import equal_frequency, equal_width
 
 __all__ = [
     "METHODS",
+    "MOST",
     "Buckets",
     "bucketed",
     "cuts_of",

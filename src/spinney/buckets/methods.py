@@ -16,6 +16,7 @@ from spinney.wording import number_text, sign
 
 __all__ = [
     "METHODS",
+    "MOST",
     "Method",
     "bucketed",
     "codes_of",

@@ -45,8 +45,8 @@ RATE = click.FloatRange(0, 1)
     "recipes",
     multiple=True,
     metavar="NAME[:SETTING=VALUE,...]",
-    help="What to compare: id3, c4.5, cart, or one of them with other settings. "
-    "Repeatable.  [default: c4.5 and cart]",
+    help="What to compare: id3, c4.5, cart, chaid, m5, auto, or one of them with other "
+    "settings. Repeatable.  [default: c4.5 and cart]",
 )
 @click.option(
     "--folds", type=click.IntRange(min=2), help="Of the cross-validation: 10 if unsaid."
@@ -211,7 +211,16 @@ def _recipe(text: str) -> Any:
             raise ParameterError(msg)
         # The shell's --missing is a marker of missing cells; see the options of grow.
         key = key.strip().replace("-", "_")
-        arguments["missing" if key == "missing_policy" else key] = _value(value.strip())
+        key = "missing" if key == "missing_policy" else key
+        if key in arguments:
+            remedy = (
+                f"the recipe is {name!r}, before the colon"
+                if key == "recipe"
+                else f"{key} is set twice: set it once"
+            )
+            msg = f"--recipe {text!r}: {setting!r} cannot be set: {remedy}"
+            raise ParameterError(msg)
+        arguments[key] = _value(value.strip())
     return (text, arguments)
 
 

@@ -38,7 +38,10 @@ __all__ = ["grow"]
 @click.argument("data")
 @click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
 @click.option(
-    "--recipe", default="c4.5", show_default=True, help="id3, c4.5, cart, chaid, m5."
+    "--recipe",
+    default="c4.5",
+    show_default=True,
+    help="id3, c4.5, cart, chaid, m5 (for numbers) or auto.",
 )
 @click.option(
     "--criterion",
@@ -46,10 +49,10 @@ __all__ = ["grow"]
     "of two branches c_sep or twoing; for a number squared_error, variance, sdr, "
     "variance_root, f or poisson.",
 )
-@click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
+@click.option("--grouping", help="Of nominal values: multiway, binary, ordered, merge.")
 @click.option(
     "--missing-policy",
-    help="fractional, most-common, own-category, branch or surrogate.",
+    help="fractional, most-common, own-category, branch, mean or surrogate.",
 )
 @click.option("--max-depth", type=int, help="Most questions on a path.")
 @click.option("--max-leaves", type=int, help="Most leaves.")

@@ -32,6 +32,7 @@ __all__ = ["prune"]
         "spinney prune melons.spinney --validation more.csv -o smaller.spinney",
         "spinney prune melons.spinney --method cost-complexity --data melons.csv",
         "spinney prune melons.spinney --method cost-complexity --alpha 1.5",
+        "spinney prune credit.spinney --validation more.csv --costs costs.csv",
         "spinney prune melons.spinney --method mdl --json",
         "spinney prune melons.spinney --node 3 --node 7 -o smaller.spinney",
     )
@@ -54,19 +55,27 @@ __all__ = ["prune"]
 )
 @click.option("--alpha", type=float, help="What a leaf costs, in training errors.")
 @click.option("--folds", type=int, help="How many folds, 10 if not said.")
-@click.option("--rule", help="1-se (default) or minimum.")
+@click.option("--rule", help="1-se (default), half-se or minimum.")
+@click.option(
+    "--costs",
+    metavar="FILE",
+    help="What errors cost: a CSV file of actual, predicted, cost.",
+)
 @click.option("--seed", type=int, help="That of the folds, 0 if not said.")
 @file_options
 @output_options
 @text_options
 def prune(model: str, **options: Any) -> None:
     """Prune MODEL, and say what each step did to the error."""
+    from spinney.files.cost_file import read_costs
+
     output, force = options["output"], options["force"]
     if output == STANDARD_OUTPUT:
         msg = "-o '-': a model does not go to standard output: name a file, or --json"
         raise ParameterError(msg)
     check_output(output, force=force)
     loaded = load_readable(model)
+    costs: Any = None if options["costs"] is None else read_costs(options["costs"])
     smaller = loaded.prune(
         options["method"],
         validation=_table(loaded, options, "validation", whole=False),
@@ -76,6 +85,7 @@ def prune(model: str, **options: Any) -> None:
         alpha=options["alpha"],
         folds=options["folds"],
         rule=options["rule"],
+        cost_matrix=costs,
         seed=options["seed"],
     )
     if output is not None:

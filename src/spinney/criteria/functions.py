@@ -122,7 +122,7 @@ def _asked(
     if np.ndim(merit) == 0:
         try:
             number = float(merit)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if math.isfinite(number):
             return number

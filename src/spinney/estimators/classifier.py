@@ -37,7 +37,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    recipe : {"id3", "c4.5", "cart"} or Recipe
+    recipe : {"id3", "c4.5", "cart", "chaid", "auto"} or Recipe
         The learner; see :class:`spinney.Recipe`.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \

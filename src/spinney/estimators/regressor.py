@@ -24,7 +24,7 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    recipe : {"id3", "c4.5", "cart", "m5"} or Recipe
+    recipe : {"id3", "c4.5", "cart", "chaid", "m5", "auto"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \

@@ -226,7 +226,7 @@ def robustness(
     rates = {
         CLASS_NOISE: checked_rates("noise", noise),
         ATTRIBUTE_NOISE: checked_rates("noise", noise),
-        MISSING_VALUES: checked_rates("missing values", missing),
+        MISSING_VALUES: checked_rates("missing", missing),
     }
     wanted = [(kind, rate) for kind, given in rates.items() for rate in given if rate]
     if any(0 in given for given in rates.values()):

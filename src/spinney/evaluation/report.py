@@ -7,6 +7,7 @@ import numpy as np
 
 from spinney.evaluation.compare import Comparison
 from spinney.evaluation.measures import MEASURES, measure_named
+from spinney.evaluation.tasks import listed
 from spinney.wording import shown
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def report(
 ) -> str:
     """Return the text of an evaluation."""
     taken = evaluation.measures
-    asked = dict.fromkeys(measure_named(name, taken).name for name in measures)
+    wanted = listed("measures", measures, f"[{taken[0]!r}]")
+    asked = dict.fromkeys(measure_named(name, taken).name for name in wanted)
     names = list(asked or taken)
     lines = evaluation.table
     keys = [name for name in lines[0] if not _is_measured(name)]

@@ -11,7 +11,7 @@ import numpy as np
 from spinney.api import grow
 from spinney.cost_matrix import cost_array
 from spinney.counts import Floats
-from spinney.errors import DataError, SpinneyWarning
+from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.evaluation.measures import (
     Measured,
     class_measures,
@@ -52,6 +52,9 @@ def run_all(
     progress: Progress | None = None,
 ) -> tuple[FoldResult, ...]:
     """Return the result of each variant on each task, variants first."""
+    if progress is not None and not callable(progress):
+        msg = f"progress={progress!r} must be a function of two numbers, or None"
+        raise ParameterError(msg)
     found: dict[tuple[int, int], FoldResult] = {}
     total = len(tasks) * len(variants)
     for place, task in enumerate(tasks):

@@ -55,7 +55,10 @@ def prepared(
     costs = None
     if cost_matrix is not None:
         if rows.classes is None:
-            msg = "cost_matrix is for classes, and the target is numeric: leave it out"
+            msg = (
+                "cost_matrix is for classes, and the target "
+                f"{rows.target!r} is a number: leave it out"
+            )
             raise ParameterError(msg)
         costs = cost_array(cost_matrix, rows.classes)
     return Setup(rows, parts_of(rows, scheme), scheme, variants, costs)

@@ -19,11 +19,10 @@ from sklearn.model_selection import (
 from spinney.counts import Integers
 from spinney.errors import DataError, ParameterError, warn
 from spinney.evaluation.rows import EvaluationRows
+from spinney.recipe.checks import LARGEST_SEED, check_whole
 from spinney.wording import shown
 
 __all__ = ["Part", "Scheme", "parts_of"]
-
-LARGEST_SEED = 2**32 - 1  # scikit-learn's
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +48,9 @@ class Scheme:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        _check_whole("folds", self.folds, least=2)
-        _check_whole("repeats", self.repeats, least=1)
-        _check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
+        check_whole("folds", self.folds, least=2)
+        check_whole("repeats", self.repeats, least=1)
+        check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
         share = self.holdout
         if share is not None and not (_is_real(share) and 0 < share < 1):
             msg = f"holdout={share!r} must be a share of the rows between 0 and 1"
@@ -87,14 +86,6 @@ class Part:
 def _is_real(value: object) -> bool:
     real = isinstance(value, (int, float, np.integer, np.floating))
     return real and not isinstance(value, bool)
-
-
-def _check_whole(name: str, value: Any, *, least: int, most: int | None = None) -> None:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        limit = "" if most is None else f" and at most {most}"
-        msg = f"{name}={value!r} must be a whole number of at least {least}{limit}"
-        raise ParameterError(msg)
 
 
 def parts_of(rows: EvaluationRows, scheme: Scheme) -> list[Part]:

@@ -1,6 +1,7 @@
 """What is done to the training rows of a part: nothing, cutting or damage."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "checked_rates",
     "damaged_task",
     "generator",
+    "listed",
     "plain_task",
     "row_numbers",
     "spread",
@@ -47,10 +49,19 @@ def generator(seed: int, place: int, kind: int = 0) -> np.random.Generator:
     return np.random.default_rng((int(seed), place, kind))
 
 
+def listed(name: str, given: Any, example: str) -> list[Any]:
+    """Return what a parameter lists; refuse a text, or what is no list."""
+    if not isinstance(given, (str, bytes)):
+        with suppress(TypeError):
+            return list(given)
+    msg = f"{name}={given!r} must be a list, such as {example}"
+    raise ParameterError(msg)
+
+
 def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
     """Return distinct numbers of training rows, in order."""
     found = set()
-    for size in sizes:
+    for size in listed("sizes", sizes, "[0.5, 1.0]"):
         whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
         share = isinstance(size, (float, np.floating)) and 0 < size <= 1
         if not share and not (whole and 2 <= size <= most):
@@ -82,14 +93,15 @@ def spread(rows: EvaluationRows, part: Part, random: np.random.Generator) -> Any
     return order[np.argsort(keys, kind="stable")]
 
 
-def checked_rates(what: str, given: Sequence[float]) -> list[float]:
+def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     """Return distinct rates, low to high."""
-    for rate in given:
+    rates = listed(name, given, "[0.1, 0.2]")
+    for rate in rates:
         number = isinstance(rate, (int, float, np.integer, np.floating))
         if not number or isinstance(rate, bool) or not 0 <= rate <= 1:
-            msg = f"the rate {rate!r} of {what} must be a number from 0 to 1"
+            msg = f"{name}: the rate {rate!r} must be a number from 0 to 1"
             raise ParameterError(msg)
-    return sorted({float(rate) for rate in given})
+    return sorted({float(rate) for rate in rates})
 
 
 def damaged_task(

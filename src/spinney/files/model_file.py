@@ -102,6 +102,7 @@ def save_model(
     >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
     ['size ≤ 1.5', 'size > 1.5']
     """
+    _check_path(path)
     try:
         parts = _parts(model)
     except DamageError as damage:
@@ -139,6 +140,7 @@ def load_model(
     ModelFormatError
         The file is missing, damaged, something else, or of a newer version.
     """
+    _check_path(path)
     limits = limits or Limits()
     try:
         data = _read(path, limits)
@@ -146,6 +148,13 @@ def load_model(
     except DamageError as damage:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"
         raise ModelFormatError(msg) from None
+
+
+def _check_path(path: object) -> None:
+    """Refuse what names no file: a number would be taken for an open one."""
+    if not isinstance(path, (str, os.PathLike)):
+        msg = f"path={path!r} is no path: give the name of a model file"
+        raise ParameterError(msg)
 
 
 def _read(path: "str | os.PathLike[str]", limits: Limits) -> bytes:

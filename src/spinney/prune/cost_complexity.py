@@ -75,7 +75,7 @@ def cost_complexity(
         What a leaf costs, in the unit of the risk: rows in error, costs or squares.
     training, folds : optional
         Instead of ``alpha``: the rows, and the number of the fold of each.
-    rule : {"1-se", "minimum"}
+    rule : {"1-se", "half-se", "minimum"}
         See :meth:`Sequence.best`.
     costs : array, optional
         ``costs[label][true]``; the tree's own if not given.

@@ -1,13 +1,23 @@
 """Refusals of values that mean nothing."""
 
 from sys import float_info
+from typing import Any
 
 import numpy as np
 
 from spinney.criteria import Criterion
 from spinney.errors import ParameterError
 
-__all__ = ["check_branches", "check_choice", "check_number", "check_whole"]
+__all__ = [
+    "LARGEST_SEED",
+    "check_branches",
+    "check_choice",
+    "check_number",
+    "check_whole",
+]
+
+LARGEST_SEED = 2**32 - 1
+"""The largest seed of scikit-learn, and so of everything here."""
 
 
 def check_branches(criterion: Criterion, grouping: str) -> None:
@@ -32,13 +42,27 @@ def check_choice(name: str, value: object) -> None:
         raise ParameterError(msg)
 
 
-def check_whole(name: str, value: object, *, least: int) -> None:
-    """Refuse what is no whole number, or below the least."""
-    if value is None:
+def check_whole(
+    name: str,
+    value: Any,
+    *,
+    least: int,
+    most: int | None = None,
+    optional: bool = False,
+) -> None:
+    """Refuse what is no whole number, below the least or above the most.
+
+    >>> check_whole("seed", -1, least=0, most=9)
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: seed=-1 must be a whole number from 0 to 9
+    """
+    if value is None and optional:
         return
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:  # type: ignore[operator]
-        msg = f"{name}={value!r} must be a whole number of at least {least}, or None"
+    if not whole or value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        remedy = ", or None" if optional else ""
+        msg = f"{name}={value!r} must be a whole number {limits}{remedy}"
         raise ParameterError(msg)
 
 

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.buckets import METHODS as BUCKETINGS
+from spinney.buckets import MOST as MOST_BUCKETS
 from spinney.counts import CountTable
 from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
-from spinney.merging import Merging
+from spinney.merging import Merging, check_alphas
 from spinney.missing import GROUPINGS, policy_named
 from spinney.recipe.checks import (
+    LARGEST_SEED,
     check_branches,
     check_choice,
     check_number,
@@ -90,7 +92,7 @@ class Recipe:
         :mod:`spinney.buckets`. Then cuts are made between buckets only, and a
         multiway split has one branch a bucket.
     n_buckets : int
-        How many buckets; "entropy-mdl" finds its own number.
+        How many buckets, at most 100,000; "entropy-mdl" finds its own number.
     alpha_merge, alpha_resplit : float
         For "merge": values whose difference has a larger p are merged; a merged
         group is taken apart where p is smaller than the second (0 never does).
@@ -144,7 +146,7 @@ class Recipe:
         The share of a forest's guesses in the labels that the tree grows on; see
         :mod:`spinney.teacher`.
     seed : int
-        Of the folds and of the forest.
+        Of the folds and of the forest, at most 4294967295.
     confidence : float
         The confidence level of error-based pruning, at most 0.5; less prunes more.
     raising : bool
@@ -233,16 +235,15 @@ class Recipe:
         if self.grouping not in GROUPINGS:
             refuse_unknown("grouping", self.grouping, GROUPINGS)
         check_branches(criterion, self.grouping)
-        if self.buckets is not None and self.buckets not in BUCKETINGS:
+        if self.buckets is not None and self.buckets not in tuple(BUCKETINGS):
             refuse_unknown("buckets", self.buckets, BUCKETINGS)
-        if self.grouping == "merge":
-            self.merging(criterion, 0.0)
+        check_alphas(self.alpha_merge, self.alpha_resplit)
         if not isinstance(self.exhaustive, bool):
             msg = f"exhaustive={self.exhaustive!r} must be True or False"
             raise ParameterError(msg)
         if self.alpha_split is not None:
             check_number("alpha_split", self.alpha_split, most=1)
-        check_whole("n_buckets", self.n_buckets, least=2)
+        check_whole("n_buckets", self.n_buckets, least=2, most=MOST_BUCKETS)
         two = self.grouping in ("binary", "ordered")
         if policy_named(self.missing).surrogates and not two:
             msg = (
@@ -251,18 +252,15 @@ class Recipe:
                 "change one of them, such as missing='fractional'"
             )
             raise ParameterError(msg)
-        if self.surrogates is None:
-            msg = "surrogates=None must be a whole number of at least 0"
-            raise ParameterError(msg)
         check_whole("surrogates", self.surrogates, least=0)
-        check_whole("max_depth", self.max_depth, least=0)
-        check_whole("max_leaves", self.max_leaves, least=1)
+        check_whole("max_depth", self.max_depth, least=0, optional=True)
+        check_whole("max_leaves", self.max_leaves, least=1, optional=True)
         check_whole("linear_terms", self.linear_terms, least=0)
         check_whole("construct", self.construct, least=0)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             check_number(name, getattr(self, name))
         check_whole("folds", self.folds, least=2)
-        check_whole("seed", self.seed, least=0)
+        check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
         check_number("forest", self.forest, most=1.0)
         for name in ("min_step", "m", "smoothing", "linear_penalty"):
             check_number(name, getattr(self, name))

@@ -8,6 +8,7 @@ import numpy as np
 
 from spinney.counts import TOLERANCE, Floats, last_best
 from spinney.pessimistic import CONFIDENCE, check_confidence, upper_errors
+from spinney.recipe.checks import check_choice
 from spinney.rules import Condition
 from spinney.rulesets.choosing import chosen_rules
 from spinney.rulesets.coding import coding_of
@@ -51,6 +52,7 @@ def ruleset_of(
         False keeps one rule a leaf, in the order of the leaves.
     """
     level = check_confidence(confidence)
+    check_choice("simplify", simplify)
     rows = Rows.of(training)
     if simplify:
         drafts = _distinct(

@@ -62,7 +62,10 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> Floats:
     """Return a weight for each row, or say why there is none."""
     if sample_weight is None:
         return np.ones(n_rows)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        weights = np.array(np.nan)
     if weights.shape != (n_rows,) or not (weights >= 0).all():
         msg = f"sample_weight must be {n_rows} numbers, none of them below 0 or missing"
         raise DataError(msg)
