@@ -147,7 +147,7 @@ def _report(before: "ReadableTree", after: "ReadableTree", *, ascii_only: bool) 
     lines = [f"leaves: {before.tree.n_leaves}, now {after.tree.n_leaves}"]
     risks = _risk(before), _risk(after)
     if risks[0] is not None and risks[1] is not None:
-        was, now = map(weight_text, risks)
+        was, now = weight_text(risks[0]), weight_text(risks[1])
         lines.append(f"training risk: {was}, now {now}")
     parts.append("\n".join(lines))
     return "\n\n".join(parts)
