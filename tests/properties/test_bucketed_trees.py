@@ -33,7 +33,8 @@ def tables(draw: st.DrawFn):
     tables(),
     st.sampled_from(sorted(METHODS)),
     st.sampled_from(("multiway", "binary")),
-    st.sampled_from(sorted(POLICIES)),
+    # The mean of all numbers may lie in another bucket than the mean of all codes.
+    st.sampled_from(sorted(set(POLICIES) - {"mean"})),
     st.integers(2, 4),
 )
 @settings(max_examples=120, deadline=None)

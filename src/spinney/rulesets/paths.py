@@ -46,8 +46,9 @@ def paths_of(tree: Tree) -> list[Path]:
 
 def _test(parent: Node, node: Node, schema: Schema) -> Condition:
     """Return what one branch asks."""
-    candidate = parent.candidate
-    split, attribute = candidate.split, schema.attributes[candidate.attribute]
+    assert parent.route is not None
+    candidate, split = parent.candidate, parent.route.spoken
+    attribute = schema.attributes[split.attribute]
     # As in ``rules``: where missing values go matters only where some were seen.
     missing = None
     if split.missing is not None and candidate.table.missing_rows.any():
