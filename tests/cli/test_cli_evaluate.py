@@ -128,7 +128,7 @@ def test_a_file_to_write_to(works, given, folder, refused):
         (["--learning-curve", "--size", "5000"], "--size: 5000 must be a whole number"),
         (["--missing-in-test"], "says nothing alone: add --missing-rate"),
         (["--noise", "2"], "'--noise': 2.0 is not in the range"),
-        (["--noise", "nan"], "the rate nan of noise must be"),
+        (["--noise", "nan"], "--noise: the rate nan must be"),
         (["--costs", "-"], "costs are not read from standard input"),
         (["--class-weight", "yes"], "must read CLASS=NUMBER"),
     ],

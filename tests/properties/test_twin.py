@@ -129,7 +129,7 @@ def test_every_recipe_grows_the_twins_tree(table: Rows, recipe: Recipe):
     assert_twin_agrees(table, recipe)
 
 
-@given(tables(), st.sampled_from(CLASS_RECIPES))
+@given(tables(), st.sampled_from(sorted(set(CLASS_RECIPES) - {"chaid"})))
 @settings(max_examples=150, deadline=None)
 def test_the_named_recipes_grow_the_twins_tree(table: Rows, name: str):
     assert_twin_agrees(table, RECIPES[name])

@@ -52,6 +52,7 @@ SAME_NAMES = {
     "holdout",
     "measure",
     "method",
+    "noise",
     "node",
     "ordinal",
     "recipe",
