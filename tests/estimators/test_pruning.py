@@ -182,11 +182,11 @@ def test_an_option_is_used_or_refused(method, used):
         ),
         (
             {"method": "cost-complexity", "data": KYPHOSIS, "seed": -1},
-            "seed=-1 must be a whole number of at least 0",
+            "seed=-1 must be a whole number from 0",
         ),
         (
             {"method": "cost-complexity", "data": KYPHOSIS, "rule": "best"},
-            "rule='best' is unknown: known: '1-se', 'minimum'",
+            "rule='best' is unknown: known: '1-se', 'half-se', 'minimum'",
         ),
         ({"method": "simplify", "cost_matrix": [[1]]}, "cost_matrix of shape"),
     ],
@@ -237,7 +237,9 @@ def test_numbers_by_folds_and_validation_rows():
     )
     small = model.prune(nodes=[0])
     assert small.pruning_[0].risk_after == pytest.approx(found.sequence_.root_risk)
-    with pytest.raises(ParameterError, match="cost_matrix: 'class' is a number"):
+    with pytest.raises(
+        ParameterError, match="cost_matrix: the target 'class' is a number"
+    ):
         model.prune("simplify", cost_matrix=[[0, 1], [1, 0]])
     with pytest.raises(ParameterError, match="method='mdl' counts errors"):
         model.prune("mdl")
