@@ -142,9 +142,9 @@ def test_the_seed_decides():
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, "0.1", True, float("nan")])
 def test_rates_that_mean_nothing(rate):
-    with pytest.raises(ParameterError, match="of noise must be a number from 0 to 1"):
+    with pytest.raises(ParameterError, match=r"noise: the rate .* must be a number"):
         spinney.robustness(TABLE, "class", noise=[rate])
-    with pytest.raises(ParameterError, match="of missing values must be a number"):
+    with pytest.raises(ParameterError, match=r"missing: the rate .* must be a number"):
         spinney.robustness(TABLE, "class", missing=[rate])
 
 

@@ -106,7 +106,7 @@ def test_an_attribute_is_paid_for_once():
         ({"cost_matrix": [[0, 1, 2]]}, "does not fit 2 classes"),
         ({"cost_matrix": {"absent": {"presnt": 1}}}, "no class 'presnt'.*present"),
         ({"test_costs": {"Agee": 1}}, "test_costs: .*Agee.*Age"),
-        ({"test_costs": {"Age": -1}}, "'Age' costs -1; it must be 0 or more"),
+        ({"test_costs": {"Age": -1}}, "'Age' costs -1; it must be a number"),
         ({"test_costs": 3}, "must map names to costs"),
         ({"priors": {"absent": 0.5}}, "must give a share to each class"),
         ({"priors": {"absent": 0.5, "present": 0.6}}, "add up to 1.1"),

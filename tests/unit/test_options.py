@@ -81,7 +81,7 @@ def test_class_weights_by_label(classes, given, expected):
     [
         ("Balanced", "class_weight='Balanced' must be a mapping"),
         ({"yess": 1}, "class_weight: no class 'yess': did you mean 'yes'"),
-        ({"yes": 0}, "class_weight: 'yes' has 0; it must be above 0"),
+        ({"yes": 0}, "class_weight: 'yes' has 0; it must be a number above 0"),
         ({"yes": -1}, "class_weight: 'yes' has -1"),
         ({"yes": float("nan")}, "class_weight: 'yes' has nan"),
         ({"yes": float("inf")}, "class_weight: 'yes' has inf"),
