@@ -26,7 +26,7 @@ import spinney
 from spinney.missing import POLICIES
 from spinney.sources.base import Request, Source
 from spinney.sources.sql_engine import Engine
-from spinney.split import Route, Threshold
+from spinney.split import Groups, Intervals, Route, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -174,7 +174,8 @@ def assert_same_candidate(one: Candidate, other: Candidate, *, exact: bool) -> N
     assert type(one.split) is type(other.split)
     assert one.attribute == other.attribute
     assert one.split.missing == other.split.missing
-    sides = "threshold" if isinstance(one.split, Threshold) else "groups"
+    names = {Threshold: "threshold", Groups: "groups", Intervals: "cuts"}
+    sides = names[type(one.split)]
     assert getattr(one.split, sides) == getattr(other.split, sides)
     assert one.exact == other.exact
     for name in ("values", "rows", "missing_rows", "weights", "missing"):
@@ -214,6 +215,15 @@ def policy_of(missing: str) -> dict[str, str | None]:
     return {"missing": missing, "grouping": grouping}
 
 
+def unlimited(recipe: str) -> dict[str, Any]:
+    """Return the settings that let a small table grow a tree of several levels."""
+    settings = {"pruning": "none", "forest": 0.0}
+    if recipe == "chaid":
+        settings |= {"alpha_split": 1.0, "alpha_merge": 1.0}
+        settings |= {"min_samples_split": 2, "min_samples_leaf": 1}
+    return settings
+
+
 def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> None:
     exact = whole and not divides_a_row(one)
     for pair in zip(one, other, strict=True):
@@ -235,6 +245,8 @@ def test_every_source_grows_the_same_tree(recipe, missing, data, tmp_path):
         "min_samples_leaf": data.draw(st.sampled_from((None, 1, 1.5))),
     }
     options = {**policy_of(missing), "recipe": recipe, **limits}
+    if recipe == "auto":  # whose teacher and pruning need the rows
+        options |= {"forest": 0.0, "pruning": "none"}
     whole = all(w.is_integer() for w in table.columns.get(table.weight, []))
     for kind in SOURCES:
         columns = as_written(kind, table.columns)
@@ -309,22 +321,23 @@ def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("missing", sorted(POLICIES))
 @pytest.mark.parametrize("recipe", CLASS_RECIPES)
 def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
-    options = {"recipe": recipe, **policy_of(missing), "pruning": "none"}
+    options = {"recipe": recipe, **policy_of(missing), **unlimited(recipe)}
     with opened("bound relation", mixed_rows(60), tmp_path) as (rows, source):
         spinney.grow(rows, "label", max_depth=0, **options, **source)
-        n_before = len(statements)  # for the classes, values and totals
+        n_before = len(statements)  # for the classes, values, totals and cuts
         statements.clear()
         model = spinney.grow(rows, "label", max_depth=5, **options, **source)
     tree = model.tree
     assert tree.height >= 2
     asked = {node.depth for node in tree if node.reason not in STOPPED_UNASKED}
+    cuts = int(recipe == "chaid" and missing != "surrogate")  # those of buckets
     # Surrogates are one more statement for the splits of a level, and one for what
     # they send where a value is missing.
     splits = [node for node in tree if node.otherwise is not None]
     missed = [node for node in splits if node.candidate.table.missing_rows.any()]
     agreed, sent = ({node.depth for node in nodes} for nodes in (splits, missed))
-    assert sum("GROUPING SETS" in text for text in statements) == len(asked) + len(
-        agreed
+    assert sum("GROUPING SETS" in text for text in statements) == (
+        cuts + len(asked) + len(agreed)
     )
     assert len(statements) == n_before + len(asked) + len(agreed) + len(sent)
     assert (missing == "surrogate") == bool(sent)
@@ -414,7 +427,7 @@ def test_dates_and_times_and_numbers_as_classes(kind, recipe, tmp_path):
     for place, cells in enumerate(columns.values()):
         cells[3 + place] = None
     columns["label"] = [int(n % 5 > 1 and n % 7 < 6) for n in range(24)]
-    plain = {"pruning": "none", "mdl_correction": False}
+    plain = {"mdl_correction": False, **unlimited(recipe)}
     expected = spinney.grow(columns, "label", recipe=recipe, **plain).tree
     with opened(kind, columns, tmp_path) as (rows, source):
         found = spinney.grow(rows, "label", recipe=recipe, **plain, **source).tree
