@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests import naive_pruning as twins
 from tests.naive import way_of
@@ -37,6 +37,7 @@ def path_of(tree: Tree, number: int) -> tuple[int, ...]:
 @given(tables(max_rows=40), pruning_recipes())
 @settings(max_examples=200, deadline=None)
 def test_the_pruned_tree_is_the_twins(table: Rows, recipe: Recipe):
+    assume(recipe.missing != "surrogate")  # the twin divides rows, or sends them
     tree = grow_tree(table.source, recipe)
     found, _ = pruned_after_growing(tree, table.source, recipe=recipe)
     task = twins.Task(table.schema.n_classes, recipe.confidence, recipe.raising)
