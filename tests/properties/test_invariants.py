@@ -143,6 +143,9 @@ CONSTANTS = ("a value", "a number", "missing")
 def test_a_column_that_says_nothing_changes_nothing(
     table: Rows, recipe: Recipe, constant: str
 ):
+    # C4.5 leaves attributes of many values out of the average gain, unless all are
+    # such; a constant one is not.
+    assume(recipe.criterion != "gain_ratio")
     kind, values = ("numeric", ()) if constant == "a number" else ("nominal", ("v",))
     cell = None if constant == "missing" else 0
     attributes = (*table.schema.attributes, Attribute("constant", kind, values))
