@@ -284,9 +284,7 @@ def _correction(tree: Tree, candidate: Candidate, criterion: Criterion) -> float
     """Return what the gain of a threshold paid for having been chosen."""
     if not criterion.bits or not isinstance(candidate.split, Threshold):
         return 0.0
-    costs = tree.schema.target.costs
-    altered = None if costs is None else altered_priors(tree.root.weights, costs)
-    gain = float(criterion.gain(candidate.branches.scaled(altered)))
+    gain = float(criterion.gain(candidate.branches.scaled(_altered(tree))))
     return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
 
 

@@ -26,6 +26,7 @@ from spinney.files.model_header import (
     text,
     whole,
 )
+from spinney.files.plain import check_format
 from spinney.files.strict_json import DamageError
 from spinney.linear import LinearModel, Term
 from spinney.model import Model
@@ -69,16 +70,7 @@ _REASONS = {reason.name.lower(): reason for reason in Reason}
 
 def read_model(data: Any) -> Model:
     """Return the model, or raise DamageError."""
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        msg = f"it has no format {FORMAT!r}"
-        raise DamageError(msg)
-    version = whole(data.get("version"), "the version", least=1)
-    if version > FORMAT_VERSION:
-        msg = (
-            f"it was written by a newer Spinney, as format {version}, and this one "
-            f"reads up to {FORMAT_VERSION}: upgrade Spinney"
-        )
-        raise DamageError(msg)
+    check_format(data, FORMAT, FORMAT_VERSION)
     keys = ("format", "version", *KEYS, "nodes")
     data = {**ADDED, **members(data, "the model", keys, defaults=ADDED)}
     schema = read_schema(data)

@@ -5,7 +5,16 @@ from typing import Any
 
 from spinney.files.strict_json import DamageError
 
-__all__ = ["OPTIONAL", "described", "listed", "members", "number", "text", "whole"]
+__all__ = [
+    "OPTIONAL",
+    "check_format",
+    "described",
+    "listed",
+    "members",
+    "number",
+    "text",
+    "whole",
+]
 
 # A later version may add keys of this form; every reader may pass over them. Any
 # other key that a reader does not know is one that it would get wrong.
@@ -76,3 +85,17 @@ def number(data: object, what: str) -> float:
         msg = f"{what} must be a number, not {described(data)}"
         raise DamageError(msg)
     return float(data)  # type: ignore[arg-type]
+
+
+def check_format(data: object, name: str, newest: int) -> None:
+    """Refuse data of another format, or of a version that is newer than we know."""
+    if not isinstance(data, dict) or data.get("format") != name:
+        msg = f"it has no format {name!r}"
+        raise DamageError(msg)
+    version = whole(data.get("version"), "the version", least=1)
+    if version > newest:
+        msg = (
+            f"it was written by a newer Spinney, as format {version}, and this one "
+            f"reads up to {newest}: upgrade Spinney"
+        )
+        raise DamageError(msg)

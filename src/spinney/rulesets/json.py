@@ -18,6 +18,7 @@ from spinney.files.model_header import (
     text,
     whole,
 )
+from spinney.files.plain import check_format
 from spinney.files.strict_json import DamageError, parse
 from spinney.pessimistic import check_confidence
 from spinney.rules import Condition
@@ -80,16 +81,7 @@ def from_json(source: str) -> RuleSet:
 
 
 def _read(data: Any) -> RuleSet:
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        msg = f"it has no format {FORMAT!r}"
-        raise DamageError(msg)
-    version = whole(data.get("version"), "the version", least=1)
-    if version > FORMAT_VERSION:
-        msg = (
-            f"it was written by a newer Spinney, as format {version}, and this one "
-            f"reads up to {FORMAT_VERSION}: upgrade Spinney"
-        )
-        raise DamageError(msg)
+    check_format(data, FORMAT, FORMAT_VERSION)
     keys = ("format", "version", *_SCHEMA, "level", "class_weights", "rules", "default")
     members(data, "the rule set", keys)
     schema = read_schema(data)
