@@ -64,7 +64,8 @@ def grow(
     format, encoding : str
         Those of a file, where its suffix does not tell.
     **settings
-        Further parameters of :class:`TreeClassifier`.
+        Further parameters of :class:`TreeClassifier`. One that the recipe or the
+        target has no use for is refused; what each needs is in ``docs/growing.md``.
 
     Returns
     -------
@@ -126,6 +127,7 @@ def _adopted(
     """Return the estimator that fits the target of a model."""
     if not model.schema.target.is_numeric:
         return TreeClassifier(recipe, **settings)._adopt_by_name(model)
+    # What has an effect on classes only was refused, unless it asks for nothing.
     known = TreeRegressor().get_params()
     fitting = {name: value for name, value in settings.items() if name in known}
     return TreeRegressor(recipe, **fitting)._adopt_by_name(model)

@@ -63,6 +63,7 @@ def grow_model(
     What is said beside the recipe is for ``options_of``. ``training`` are the rows
     of the source, where they are at hand.
     """
+    recipe.refuse_target(numeric=source.schema.target.is_numeric)
     options = options_of(source, recipe=recipe, **said)
     if recipe.needs_rows:
         if training is None:

@@ -113,7 +113,10 @@ def test_a_file_to_write_to(works, given, folder, refused):
         (["--recipe", "id4"], "--recipe 'id4' is unknown: did you mean 'id3'"),
         (["--recipe", "cart:max_depth"], "must read SETTING=VALUE"),
         (["--recipe", "cart:max_dept=3"], "did you mean 'max_depth'"),
-        (["--recipe", "cart:max_depth=-3"], "--max-depth -3 must be"),
+        (
+            ["--recipe", "cart:max_depth=-3"],
+            "--recipe 'cart:max_depth=-3': max_depth=-3 must be",
+        ),
         (["--recipe", "cart:nominal=x"], "nominal cannot be set for a recipe"),
         (["--recipe", "id3", "--recipe", "id3"], "--recipe: 'id3' is there twice"),
         (["--folds", "18"], "--folds 18 is more than the 17 rows"),

@@ -35,3 +35,63 @@ def test_pruning_by_costs(folder, works):
     assert leaves() == 2
     # The label of v is yes, which costs 9 · 1; that of the root is no, 1 · 3.
     assert leaves("--costs", "costs.csv") == 1
+
+
+NUMERIC = "x,y\n" + "".join(f"{n},{n * n / 7}\n" for n in range(30))
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ("--alpha-split 0.1", "--alpha-split 0.1 needs a criterion that is a test"),
+        ("--exhaustive", "--exhaustive needs --grouping 'merge'"),
+        (
+            "--recipe id3 --confidence 0.1",
+            "--confidence 0.1 needs --pruning 'error-based', and recipe 'id3' has "
+            "--pruning 'none'",
+        ),
+        ("--m 3", "--m 3.0 needs --probability 'm-estimate'"),
+        ("--folds 5", "--folds 5 needs --pruning 'cost-complexity'"),
+        ("--surrogates 2", "--surrogates 2 needs --missing-policy 'surrogate'"),
+        ("--smoothing 15", "--smoothing 15.0 needs a target that is a number"),
+    ],
+)
+def test_growing_refuses_what_has_no_effect(refused, melons, options, said):
+    given = ["grow", melons, "--target", "ripe", "--ignore", "id", "-o", "m.spinney"]
+    assert f"error: {said}" in refused(2, *given, *options.split())
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ("--probability laplace", "--probability 'laplace' needs a target of classes"),
+        ("--confidence 0.1", "--confidence 0.1 needs a target of classes"),
+        ("--recipe cart --pruning mdl", "--pruning 'mdl' needs a target of classes"),
+        ("--buckets entropy-mdl", "--buckets 'entropy-mdl' needs a target of classes"),
+    ],
+)
+@pytest.mark.parametrize("source", ["memory", "duckdb"])
+def test_so_does_a_number(refused, write, options, said, source):
+    write("n.csv", NUMERIC)
+    given = ["grow", "n.csv", "--target", "y", "--source", source, "-o", "m.spinney"]
+    assert f"error: {said}" in refused(2, *given, *options.split())
+
+
+def test_a_seed_and_what_asks_for_nothing_are_welcome(works, write):
+    write("n.csv", NUMERIC)
+    given = ("grow", "n.csv", "--target", "y")
+    idle = ("--seed", "3", "--no-raising", "--no-mdl-correction")
+    assert works(*given, *idle) == works(*given)
+
+
+@pytest.mark.parametrize(
+    "target, recipe, said",
+    [
+        ("ripe", "id3:confidence=0.1", "confidence=0.1 needs pruning='error-based'"),
+        ("sugar", "c4.5:confidence=0.1", "confidence=0.1 needs a target of classes"),
+    ],
+)
+def test_evaluating_names_the_recipe(refused, melons, target, recipe, said):
+    given = ["evaluate", melons, "--target", target, "--ignore", "id", "--folds", "2"]
+    line = refused(2, *given, "--recipe", "cart", "--recipe", recipe)
+    assert f"error: --recipe '{recipe}': {said}" in line

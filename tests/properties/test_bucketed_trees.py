@@ -1,5 +1,7 @@
 """A tree over buckets is the tree over their codes, asked in numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -42,7 +44,7 @@ def test_the_tree_over_codes(table, method, grouping, missing, n_buckets):
     numbers, classes = table
     assume(grouping == "binary" or missing in MULTIWAY)
     recipe = RECIPES["id3"].changed(grouping=grouping, missing=missing)
-    by_bucket = recipe.changed(buckets=method, n_buckets=n_buckets)
+    by_bucket = replace(recipe, buckets=method, n_buckets=n_buckets)
     target = Target("y", ("a", "b"))
     columns = [np.array([np.nan if x is None else x for x in c]) for c in numbers]
     numeric = Schema(tuple(Attribute(f"x{i}", "numeric") for i in range(2)), target)

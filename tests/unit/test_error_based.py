@@ -171,7 +171,8 @@ def test_laplace_and_m_estimate():
         "laplace": lambda w: (w + 1) / (w.sum() + 2),
         "m-estimate": lambda w: (w + 3 * shares) / (w.sum() + 3),
     }.items():
-        tree = labor(probability=probability, m=3).tree
+        m = {"m": 3} if probability == "m-estimate" else {}
+        tree = labor(probability=probability, **m).tree
         assert len(tree) == len(frequency)
         for node, plain in zip(tree, frequency, strict=True):
             np.testing.assert_allclose(node.weights, plain.weights)

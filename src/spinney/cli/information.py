@@ -22,7 +22,9 @@ def about_model(model: Any) -> dict[str, Any]:
         "target": tree.schema.target.name,
         "classes": list(tree.schema.target.classes),
         "recipe": {
-            name: getattr(recipe, name) for name in type(recipe).__dataclass_fields__
+            name: getattr(recipe, name)
+            for name in type(recipe).__dataclass_fields__
+            if name != "given"
         },
         "size": {
             "nodes": len(tree),

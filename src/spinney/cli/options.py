@@ -183,20 +183,36 @@ def in_shell_words(message: str) -> str:
 
     >>> in_shell_words("max_depth=-1 must be a whole number of at least 0, or None")
     '--max-depth -1 must be a whole number of at least 0'
+    >>> in_shell_words("m=3 needs probability='m-estimate'")
+    "--m 3 needs --probability 'm-estimate'"
     """
     # A remedy is given both ways: "(ignore=['x'], --ignore x)".
     message = re.sub(r"\(\w+=\[[^][]*\], (?=--)", "(", message)
     found = re.match(r"(\w+)(=|: | ')", message)
     if found is None:
         return message
-    from spinney.recipe import SETTINGS
-
     name, sign = found.groups()
-    if name in SAME_NAMES or (name in SETTINGS and name not in OPTION_NAMES):
-        option = f"--{name.replace('_', '-')}"
-    elif name in OPTION_NAMES:
-        option = OPTION_NAMES[name]
-    else:
+    option = _option(name)
+    if option is None:
         return message
     rest = message[found.end() :].removesuffix(", or None")
+    # Where it is about one setting, so are the others that it needs.
+    if sign == "=":
+        rest = rest.removeprefix("True ")  # a flag has no value
+        rest = re.sub(r"(?<=\s)(\w+)=(?=['\w])", _as_option, rest)
     return f"{option}{' ' if sign == '=' else sign}{rest}"
+
+
+def _as_option(found: re.Match[str]) -> str:
+    option = _option(found[1])
+    return found[0] if option is None else f"{option} "
+
+
+def _option(name: str) -> str | None:
+    """Return the option of a parameter of Python, if it has one."""
+    from spinney.recipe import SETTINGS
+
+    if name in OPTION_NAMES:
+        return OPTION_NAMES[name]
+    known = name in SAME_NAMES or name in SETTINGS
+    return f"--{name.replace('_', '-')}" if known else None

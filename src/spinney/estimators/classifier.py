@@ -45,7 +45,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
 leaves, smoothing, min_gain, mdl_correction, \
 min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m, \
 linear_terms, linear_penalty, construct, surrogates : optional
-        Settings of the recipe to change; see :class:`spinney.Recipe`.
+        Settings of the recipe to change; see :class:`spinney.Recipe`. One that has
+        no effect is refused by ``fit``, but for ``seed``.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
     priors : dict, optional

@@ -31,7 +31,8 @@ exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
 min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
 leaves, pruning, smoothing, min_gain, linear_terms, \
 linear_penalty, construct, surrogates : optional
-        Settings of the recipe to change; see :class:`spinney.Recipe`.
+        Settings of the recipe to change; see :class:`spinney.Recipe`. One that has
+        no effect is refused by ``fit``, but for ``seed``.
     test_costs, ties, force : optional
         As for :class:`TreeClassifier`.
 

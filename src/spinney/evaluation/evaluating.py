@@ -83,7 +83,8 @@ def evaluate(
         Called with how many trees are done and how many there will be.
     **settings
         Arguments of :func:`spinney.grow` for all recipes, such as ``max_depth``
-        or ``class_weight``.
+        or ``class_weight``. One that any of the recipes has no use for is refused:
+        give it to the others alone.
 
     Returns
     -------

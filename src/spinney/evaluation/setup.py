@@ -52,6 +52,8 @@ def prepared(
     declarations = declarations_of(*declared)
     variants = variants_of(recipes, settings)  # refused before a large table is read
     rows = rows_of(data, target, declarations=declarations, **reading)
+    for variant in variants:
+        variant.check(numeric=rows.classes is None)
     costs = None
     if cost_matrix is not None:
         if rows.classes is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.errors import ParameterError
-from spinney.recipe import Recipe, recipe_named
+from spinney.recipe import SETTINGS, Recipe, recipe_named
 
 __all__ = ["Recipes", "Variant", "variants_of"]
 
@@ -15,6 +15,9 @@ Recipes = (
     | Mapping[str, Any]
     | Iterable[str | Recipe | tuple[str, str | Recipe | Mapping[str, Any]]]
 )
+
+# That of ``grow``.
+DEFAULT = "c4.5"
 
 # All variants see the same rows, which are read once.
 COMMON = (
@@ -39,6 +42,22 @@ class Variant:
 
     label: str
     arguments: Mapping[str, Any]
+
+    def check(self, *, numeric: bool | None = None) -> None:
+        """Refuse settings that the recipe, or such a target, has no use for.
+
+        Also those that hold for all recipes: a line of the comparison that heeds
+        half of what was asked is no comparison.
+        """
+        recipe = recipe_named(self.arguments.get("recipe", DEFAULT))
+        own = {name: self.arguments.get(name) for name in SETTINGS}
+        try:
+            changed = recipe.changed(**own)
+            if numeric is not None:
+                changed.refuse_target(numeric=numeric)
+        except ParameterError as error:
+            msg = f"recipe {self.label!r}: {error}"
+            raise ParameterError(msg) from None
 
 
 def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant, ...]:
@@ -92,9 +111,9 @@ def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
                 "them and into memory"
             )
             raise ParameterError(msg)
-    if "recipe" in own:
-        recipe_named(own["recipe"])
-    return Variant(label, {**settings, **own})
+    variant = Variant(label, {**settings, **own})
+    variant.check()
+    return variant
 
 
 def _no_entry(entry: object) -> ParameterError:

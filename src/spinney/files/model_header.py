@@ -63,6 +63,9 @@ KEYS = (
 # What version 1 did not have, and what it stood for.
 ADDED = {"origin": None, "costs": None}
 
+# A file keeps what the recipe is, not which of it was said by hand.
+_OF_RECIPES = tuple(field for field in fields(Recipe) if field.name != "given")
+
 _KINDS = ("nominal", "ordinal", "numeric")
 
 
@@ -71,8 +74,9 @@ def header_of(model: Model) -> dict[str, Any]:
     return {
         **schema_header(model.schema),
         "recipe": {
-            name: _plain(stored_name(value) if callable(value) else value)
-            for name, value in asdict(model.recipe).items()
+            field.name: _plain(stored_name(value) if callable(value) else value)
+            for field in _OF_RECIPES
+            for value in (getattr(model.recipe, field.name),)
         },
         "fingerprint": {
             name: _plain(value) for name, value in asdict(model.fingerprint).items()
@@ -206,7 +210,7 @@ def _values(data: object, what: str) -> tuple[Value, ...]:
 
 def read_recipe(data: object) -> Recipe:
     """Return the recipe that the header describes."""
-    known = fields(Recipe)
+    known = _OF_RECIPES
     entry = members(
         data,
         "the recipe",

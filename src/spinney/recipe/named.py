@@ -7,7 +7,7 @@ from spinney.recipe.recipe import Recipe
 
 __all__ = ["RECIPES", "SETTINGS", "recipe_named"]
 
-_NO_SETTINGS = ("name", "numeric_criterion")
+_NO_SETTINGS = ("name", "numeric_criterion", "given")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
 
 RECIPES = {

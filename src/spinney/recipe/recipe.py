@@ -1,7 +1,7 @@
 """What a recipe is: every choice of the learner as data."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from spinney.recipe.checks import (
     check_number,
     check_whole,
 )
+from spinney.recipe.needs import refuse_unusable
 
 __all__ = ["Named", "Recipe"]
 
@@ -48,16 +49,6 @@ _NAMED = {
     "leaves": ("mean", "linear"),
     "probability": ("frequency", "laplace", "m-estimate"),
 }
-
-# What only a numeric target can be grown by.
-_OF_NUMBERS = {
-    "leaves": "linear",
-    "grouping": "ordered",
-    "pruning": "adjusted-error",
-}
-
-# Prunings of numbers that take leaves for means.
-_BY_MEANS = ("cost-complexity", "simplify")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +126,9 @@ class Recipe:
         errors than a leaf become one; that, and C4.5's pruning by the errors to be
         expected; CART's by weakest links, cross-validated; and others, see
         :mod:`spinney.prune`. Of these, numbers know "cost-complexity" and "simplify"
-        only, which go by means and so not with linear leaves, and are left as they
-        are by the others. For numbers alone there is
+        only, which go by means and so not with linear leaves; the others leave them
+        as they are where a named recipe brings them, and are refused where a user
+        asks for them. For numbers alone there is
         M5's "adjusted-error": each node against the branches below it, by errors
         that grow with the number of terms.
     folds, rule : int, {"1-se", "half-se", "minimum"}
@@ -181,6 +173,9 @@ class Recipe:
         and conjunctions; see :mod:`spinney.construct`.
     surrogates : int
         With ``missing="surrogate"``: the most that a node keeps.
+    given : frozenset of str
+        The settings that were changed by hand: they are refused where they have no
+        effect, see :mod:`spinney.recipe.needs`.
 
     Examples
     --------
@@ -226,6 +221,7 @@ class Recipe:
     linear_penalty: float = 0.1
     construct: int = 0
     surrogates: int = 5
+    given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -244,14 +240,6 @@ class Recipe:
         if self.alpha_split is not None:
             check_number("alpha_split", self.alpha_split, most=1)
         check_whole("n_buckets", self.n_buckets, least=2, most=MOST_BUCKETS)
-        two = self.grouping in ("binary", "ordered")
-        if policy_named(self.missing).surrogates and not two:
-            msg = (
-                f"missing={self.missing!r} needs grouping='binary', not "
-                f"{self.grouping!r}: surrogates stand in for splits of two branches; "
-                "change one of them, such as missing='fractional'"
-            )
-            raise ParameterError(msg)
         check_whole("surrogates", self.surrogates, least=0)
         check_whole("max_depth", self.max_depth, least=0, optional=True)
         check_whole("max_leaves", self.max_leaves, least=1, optional=True)
@@ -277,13 +265,7 @@ class Recipe:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in known:
                 refuse_unknown(name, value, known)
-        if self.leaves == "linear" and self.pruning in _BY_MEANS:
-            msg = (
-                f"pruning={self.pruning!r} judges leaves by their means, and "
-                f"leaves={self.leaves!r} gives them linear models: use "
-                "pruning='adjusted-error' (or 'none'), or leaves='mean'"
-            )
-            raise ParameterError(msg)
+        refuse_unusable(self)
 
     @property
     def needs_rows(self) -> bool:
@@ -338,8 +320,6 @@ class Recipe:
 
     def measure(self, *, numeric: bool) -> Criterion:
         """Return the criterion for classes, or for a numeric target."""
-        if not numeric:
-            self._refuse_classes()
         criterion = criterion_named(
             self.numeric_criterion if numeric else self.criterion
         )
@@ -353,25 +333,35 @@ class Recipe:
         )
         raise ParameterError(msg)
 
-    def _refuse_classes(self) -> None:
-        """Refuse what only a numeric target has."""
-        for name, value in _OF_NUMBERS.items():
-            if getattr(self, name) == value:
-                msg = (
-                    f"{name}={value!r} of recipe {self.name!r} needs a target that is "
-                    "a number, and this one is classes: declare the target numeric, "
-                    "or use another recipe, such as 'c4.5', 'cart' or 'chaid'"
-                )
-                raise ParameterError(msg)
+    def refuse_target(self, *, numeric: bool) -> None:
+        """Refuse settings that have no effect on a target that is, or is no, number."""
+        refuse_unusable(self, self.given, numeric=numeric)
 
     def changed(self, **settings: Any) -> "Recipe":
-        """Return the recipe with these settings; None leaves one as it is."""
-        known = {field.name for field in fields(self)}
+        """Return the recipe with these settings; None leaves one as it is.
+
+        One that the recipe then has no use for is refused.
+
+        Examples
+        --------
+        >>> from spinney.recipe import RECIPES
+        >>> RECIPES["id3"].changed(m=3)
+        Traceback (most recent call last):
+        spinney.errors.ParameterError: m=3 needs probability='m-estimate', and \
+recipe 'id3' has probability='frequency': it is its weight; change that, or leave \
+this setting out
+        """
+        known = {field.name for field in fields(self)} - {"given"}
         for name in settings:
             if name not in known:
                 msg = f"a recipe has no {name!r}: {did_you_mean(name, known)}"
                 raise ParameterError(msg)
         given = {name: value for name, value in settings.items() if value is not None}
+        if not given:
+            return self
+        by_hand = self.given.union(given)
         if "criterion" in given:
             given.setdefault("numeric_criterion", given["criterion"])
-        return replace(self, **given) if given else self
+        recipe = replace(self, **given, given=by_hand)
+        refuse_unusable(recipe, by_hand)
+        return recipe

@@ -1,0 +1,286 @@
+"""What settings need to have an effect, as one table.
+
+A setting that a user gives and that nothing would read is refused, for a tree that
+looks as if it were grown with it would mislead. A named recipe may carry such
+settings: ``c4.5`` says how classes are pruned and grows numbers too. So only what was
+given by hand (``recipe.given``) is held to the table, but for the rows that name
+something else to do: without what they need there is no such tree.
+
+``seed`` has no row. Where nothing is drawn every seed gives the same tree, which is
+what a seed is for, and programs set one everywhere.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spinney.criteria import criterion_named
+from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.recipe.recipe import Recipe
+
+__all__ = ["NEEDS", "Condition", "Need", "refuse_unusable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must hold of a recipe and its target.
+
+    Parameters
+    ----------
+    text : str
+        What it asks for, as a user would write it.
+    obstacle : function of a Recipe and a target
+        What there is instead; None where the condition holds, or may yet. A target
+        is "classes" or "a number", and None as long as nobody knows it.
+    remedy : str
+        How to make it hold.
+    """
+
+    text: str
+    obstacle: Callable[["Recipe", str | None], str | None]
+    remedy: str = "change that"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one setting needs.
+
+    Parameters
+    ----------
+    setting : str
+        Its name.
+    conditions : Conditions
+        All of them must hold.
+    why : str
+        What the setting is, so that the need is plain.
+    only : collection
+        The values that need it; all, if there are none.
+    idle : collection
+        Values that ask for nothing, and so need nothing.
+    instead : str
+        What else can be done, where the need is that of every recipe: such a setting
+        is refused whether it was given by hand or not.
+    """
+
+    setting: str
+    conditions: tuple[Condition, ...]
+    why: str
+    only: Collection[Any] = ()
+    idle: Collection[Any] = ()
+    instead: str = ""
+
+    def concerns(self, value: Any) -> bool:
+        """Return whether this value of the setting has the need."""
+        return value in self.only if self.only else value not in self.idle
+
+
+def _has(setting: str, *values: Any) -> Condition:
+    """Return the condition that a setting has one of these values."""
+
+    def obstacle(recipe: "Recipe", _: str | None) -> str | None:
+        value = getattr(recipe, setting)
+        return None if value in values else _told(recipe, setting, value)
+
+    return Condition(f"{setting}={' or '.join(map(repr, values))}", obstacle)
+
+
+def _told(recipe: "Recipe", setting: str, value: object) -> str:
+    return f"recipe {recipe.name!r} has {setting}={value!r}"
+
+
+def _no_test(recipe: "Recipe", target: str | None) -> str | None:
+    used = {"classes": recipe.criterion, "a number": recipe.numeric_criterion}
+    names = list(used.values()) if target is None else [used[target]]
+    found = [criterion_named(name) for name in names]
+    if any(criterion.chance for criterion in found):
+        return None
+    return _told(recipe, "criterion", found[0].name)
+
+
+def _no_bits(recipe: "Recipe", _: str | None) -> str | None:
+    found = criterion_named(recipe.criterion)
+    return None if found.bits else _told(recipe, "criterion", found.name)
+
+
+def _uncounted_buckets(recipe: "Recipe", _: str | None) -> str | None:
+    counted = recipe.bucketing not in (None, "entropy-mdl")
+    return None if counted else _told(recipe, "buckets", recipe.buckets)
+
+
+def _in_buckets(recipe: "Recipe", _: str | None) -> str | None:
+    if recipe.bucketing is None:
+        return None
+    setting = "grouping" if recipe.buckets is None else "buckets"
+    return _told(recipe, setting, getattr(recipe, setting))
+
+
+def _single_attributes(recipe: "Recipe", _: str | None) -> str | None:
+    several = recipe.linear_terms > 1 or recipe.construct > 0
+    return None if several else _told(recipe, "linear_terms", recipe.linear_terms)
+
+
+def _no_level(recipe: "Recipe", _: str | None) -> str | None:
+    return _told(recipe, "exhaustive", value=True) if recipe.exhaustive else None
+
+
+CLASSES = Condition(
+    "a target of classes",
+    lambda _, target: "this one is a number" if target == "a number" else None,
+    "declare the target nominal",
+)
+NUMBER = Condition(
+    "a target that is a number",
+    lambda _, target: "this one is classes" if target == "classes" else None,
+    "declare the target numeric",
+)
+TEST = Condition("a criterion that is a test, 'chi_square', 'g' or 'f'", _no_test)
+BITS = Condition("criterion='gain' or 'gain_ratio'", _no_bits)
+BUCKETS = Condition(
+    "buckets='equal-width', 'equal-frequency' or 'k-means'", _uncounted_buckets
+)
+NUMBERS_AS_THEY_ARE = Condition("numbers that are in no buckets", _in_buckets)
+SEVERAL = Condition(
+    "linear_terms=2 or more, or construct=1 or more", _single_attributes
+)
+MERGED = _has("grouping", "merge")
+BY_LEVEL = Condition("merging that is not exhaustive", _no_level)
+BY_ERRORS = _has("pruning", "error-based")
+WEAKEST_LINKS = _has("pruning", "cost-complexity")
+
+ANOTHER = "use another recipe, such as 'c4.5', 'cart' or 'chaid'"
+
+NEEDS = (
+    # Settings that make another one speak.
+    Need("n_buckets", (BUCKETS,), "it is their number"),
+    Need("alpha_merge", (MERGED, BY_LEVEL), "it is the level that values merge by"),
+    Need("alpha_resplit", (MERGED, BY_LEVEL), "it is the level that groups part by"),
+    Need("exhaustive", (MERGED,), "it is a way to merge values", idle=(False,)),
+    Need("alpha_split", (TEST,), "it is the largest p of a split"),
+    Need("folds", (WEAKEST_LINKS,), "they choose among its trees"),
+    Need("rule", (WEAKEST_LINKS,), "it chooses among its trees"),
+    Need("confidence", (BY_ERRORS, CLASSES), "it is the level of its estimates"),
+    Need("raising", (BY_ERRORS, CLASSES), "it is a step of it", idle=(False,)),
+    Need("m", (_has("probability", "m-estimate"), CLASSES), "it is its weight"),
+    Need("linear_penalty", (SEVERAL,), "it is the price of further attributes"),
+    Need(
+        "surrogates",
+        (_has("missing", "surrogate"),),
+        "it is how many a node keeps",
+        idle=(0,),
+    ),
+    Need(
+        "thresholds",
+        (NUMBERS_AS_THEY_ARE,),
+        "between buckets a threshold is the cut that parts them",
+    ),
+    Need(
+        "min_step",
+        (NUMBERS_AS_THEY_ARE,),
+        "between buckets a threshold is the cut that parts them",
+        idle=(0,),
+    ),
+    Need(
+        "mdl_correction",
+        (BITS, _has("grouping", "multiway", "binary"), CLASSES),
+        "it takes bits off the gain of a threshold",
+        idle=(False,),
+    ),
+    # Settings of classes.
+    Need("probability", (CLASSES,), "it is the probability of each class"),
+    Need("min_cut_share", (CLASSES,), "it is a share of a class's weight", idle=(0,)),
+    Need(
+        "pruning",
+        (CLASSES,),
+        "it counts wrong labels",
+        only=("collapse", "error-based", "pessimistic", "mdl"),
+    ),
+    Need(
+        "buckets",
+        (CLASSES,),
+        "it parts values of different classes",
+        only=("entropy-mdl",),
+        instead="take buckets='equal-frequency'",
+    ),
+    # Settings of numbers.
+    Need("min_deviation", (NUMBER,), "it is a standard deviation", idle=(0,)),
+    Need("smoothing", (NUMBER,), "it averages the numbers of nodes", idle=(0,)),
+    Need(
+        "leaves",
+        (NUMBER,),
+        "a linear model predicts a number",
+        only=("linear",),
+        instead=ANOTHER,
+    ),
+    Need(
+        "grouping",
+        (NUMBER,),
+        "values are ordered by their means",
+        only=("ordered",),
+        instead=ANOTHER,
+    ),
+    Need(
+        "pruning",
+        (NUMBER,),
+        "errors are those of numbers",
+        only=("adjusted-error",),
+        instead=ANOTHER,
+    ),
+    # What contradicts itself.
+    Need(
+        "missing",
+        (_has("grouping", "binary", "ordered"),),
+        "surrogates stand in for splits of two branches",
+        only=("surrogate",),
+        instead="take another, such as missing='fractional'",
+    ),
+    Need(
+        "pruning",
+        (_has("leaves", "mean"),),
+        "it judges leaves by their means",
+        only=("cost-complexity", "simplify"),
+        instead="take pruning='adjusted-error'",
+    ),
+)
+
+
+def refuse_unusable(
+    recipe: "Recipe", given: Collection[str] = (), *, numeric: bool | None = None
+) -> None:
+    """Refuse settings that the recipe, or its target, has no use for.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        The recipe with its settings.
+    given : collection of str
+        The settings that were given by hand.
+    numeric : bool, optional
+        Whether the target is a number, once that is known.
+
+    Examples
+    --------
+    >>> from spinney.recipe import RECIPES
+    >>> refuse_unusable(RECIPES["id3"])
+    >>> refuse_unusable(RECIPES["id3"], ["confidence"])
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: confidence=0.25 needs pruning='error-based', and \
+recipe 'id3' has pruning='none': it is the level of its estimates; change that, or \
+leave this setting out
+    """
+    target = {None: None, False: "classes", True: "a number"}[numeric]
+    for need in NEEDS:
+        value = getattr(recipe, need.setting)
+        asked = need.instead or need.setting in given
+        if not asked or not need.concerns(value):
+            continue
+        for condition in need.conditions:
+            obstacle = condition.obstacle(recipe, target)
+            if obstacle is not None:
+                msg = (
+                    f"{need.setting}={value!r} needs {condition.text}, and {obstacle}: "
+                    f"{need.why}; {condition.remedy}, or "
+                    f"{need.instead or 'leave this setting out'}"
+                )
+                raise ParameterError(msg)

@@ -1,0 +1,321 @@
+"""No setting is accepted and ignored: it changes the model, or it is refused."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import spinney
+from spinney import ParameterError, TreeClassifier, TreeRegressor
+from spinney.export.json import to_json
+from spinney.recipe import RECIPES, SETTINGS
+from spinney.recipe.needs import NEEDS
+
+
+def table():
+    """Return 240 rows with noise: numbers, names, gaps; classes, and numbers."""
+    random = np.random.default_rng(4)
+    n = 240
+    x, z = random.normal(size=(2, n)).round(2)
+    near = (x + random.normal(scale=0.3, size=n)).round(4)
+    letter = random.choice(list("abcdef"), size=n)
+    high = near - z + (letter < "c") + random.normal(scale=0.6, size=n)
+    gaps = random.random(n) < 0.2
+    return {
+        "x": [None if gap else number for gap, number in zip(gaps, x, strict=True)],
+        "z": z.tolist(),
+        "near": near.tolist(),
+        "letter": letter.tolist(),
+        "sort": np.where(high < 0, "low", np.where(high < 1, "mid", "top")).tolist(),
+        "amount": (10 * high).round(3).tolist(),
+    }
+
+
+ROWS = table()
+CLASSES, NUMBERS = ("sort", "amount"), ("amount", "sort")
+
+
+def grown(target, **settings):
+    """Grow on one of the two targets, the other left out."""
+    name, other = target
+    return spinney.grow(ROWS, name, ignore=[other], **settings)
+
+
+def told(model):
+    """Return all that a model is, but for its recipe."""
+    return {**json.loads(to_json(model.model_)), "recipe": None}
+
+
+# For each setting a situation, and a value that makes another model of it.
+EFFECTS = {
+    "criterion": (CLASSES, {"recipe": "cart"}, "gain"),
+    "grouping": (CLASSES, {"recipe": "id3"}, "binary"),
+    "missing": (CLASSES, {"recipe": "id3"}, "own-category"),
+    "buckets": (CLASSES, {"recipe": "id3"}, "equal-width"),
+    "n_buckets": (CLASSES, {"recipe": "chaid"}, 4),
+    "alpha_merge": (CLASSES, {"recipe": "chaid"}, 0.5),
+    "alpha_resplit": (CLASSES, {"recipe": "chaid", "n_buckets": 25}, 0),
+    "exhaustive": (CLASSES, {"recipe": "chaid"}, True),
+    "alpha_split": (NUMBERS, {"recipe": "chaid"}, 1e-9),
+    "max_depth": (CLASSES, {}, 2),
+    "max_leaves": (CLASSES, {}, 3),
+    "min_samples_split": (CLASSES, {}, 90),
+    "min_samples_leaf": (CLASSES, {}, 15),
+    "min_weight_fraction_leaf": (CLASSES, {}, 0.2),
+    "min_gain": (CLASSES, {}, 0.2),
+    "mdl_correction": (CLASSES, {"recipe": "id3"}, True),
+    "min_cut_share": (CLASSES, {"recipe": "id3"}, 0.5),
+    "min_step": (NUMBERS, {"recipe": "cart"}, 0.005),
+    "thresholds": (NUMBERS, {"recipe": "cart"}, "observed"),
+    "pruning": (NUMBERS, {"recipe": "cart"}, "cost-complexity"),
+    "confidence": (CLASSES, {}, 0.01),
+    "raising": (CLASSES, {"criterion": "gain"}, False),
+    "probability": (CLASSES, {}, "laplace"),
+    "m": (CLASSES, {"probability": "m-estimate"}, 9),
+    "folds": (NUMBERS, {"pruning": "cost-complexity"}, 2),
+    "rule": (NUMBERS, {"pruning": "cost-complexity"}, "minimum"),
+    "forest": (CLASSES, {"recipe": "cart"}, 0.9),
+    "seed": (CLASSES, {"pruning": "cost-complexity"}, 3),
+    "min_branch_share": (CLASSES, {"recipe": "cart"}, 0.3),
+    "min_deviation": (NUMBERS, {"recipe": "cart"}, 0.5),
+    "leaves": (NUMBERS, {"recipe": "m5"}, "mean"),
+    "smoothing": (NUMBERS, {"recipe": "cart"}, 15),
+    "linear_terms": (CLASSES, {}, 3),
+    "linear_penalty": (CLASSES, {"linear_terms": 3}, 9),
+    "construct": (CLASSES, {}, 2),
+    "surrogates": (CLASSES, {"recipe": "cart"}, 0),
+}
+
+# For each need the conditions that fail, with what brings that about.
+REFUSALS = [
+    (CLASSES, {"n_buckets": 4}, "n_buckets", "buckets='equal-width'"),
+    (CLASSES, {"buckets": "entropy-mdl", "n_buckets": 4}, "n_buckets", "buckets="),
+    (CLASSES, {"alpha_merge": 0.1}, "alpha_merge", "grouping='merge'"),
+    (CLASSES, {"alpha_resplit": 0.01}, "alpha_resplit", "grouping='merge'"),
+    (
+        CLASSES,
+        {"recipe": "chaid", "exhaustive": True, "alpha_merge": 0.1},
+        "alpha_merge",
+        "merging that is not exhaustive",
+    ),
+    (
+        CLASSES,
+        {"recipe": "chaid", "exhaustive": True, "alpha_resplit": 0.01},
+        "alpha_resplit",
+        "merging that is not exhaustive",
+    ),
+    (CLASSES, {"exhaustive": True}, "exhaustive", "grouping='merge'"),
+    (CLASSES, {"alpha_split": 0.01}, "alpha_split", "a criterion that is a test"),
+    (
+        CLASSES,
+        # Each kind of target has its own criterion, and one of them is no test.
+        {"recipe": replace(RECIPES["chaid"], criterion="gain"), "alpha_split": 0.1},
+        "alpha_split",
+        "a criterion that is a test",
+    ),
+    (
+        NUMBERS,
+        {
+            "recipe": replace(RECIPES["chaid"], numeric_criterion="sdr"),
+            "alpha_split": 1,
+        },
+        "alpha_split",
+        "a criterion that is a test",
+    ),
+    (CLASSES, {"folds": 5}, "folds", "pruning='cost-complexity'"),
+    (CLASSES, {"rule": "1-se"}, "rule", "pruning='cost-complexity'"),
+    (CLASSES, {"recipe": "id3", "confidence": 0.1}, "confidence", "pruning='error-"),
+    (NUMBERS, {"confidence": 0.1}, "confidence", "a target of classes"),
+    (CLASSES, {"recipe": "id3", "raising": True}, "raising", "pruning='error-based'"),
+    (NUMBERS, {"raising": True}, "raising", "a target of classes"),
+    (CLASSES, {"m": 3}, "m", "probability='m-estimate'"),
+    (CLASSES, {"m": 3, "probability": "laplace"}, "m", "probability='m-estimate'"),
+    (NUMBERS, {"recipe": "auto", "m": 3}, "m", "a target of classes"),
+    (CLASSES, {"linear_penalty": 1}, "linear_penalty", "linear_terms=2 or more"),
+    (
+        CLASSES,
+        {"linear_penalty": 1, "linear_terms": 1},
+        "linear_penalty",
+        "linear_terms=2 or more",
+    ),
+    (CLASSES, {"surrogates": 3}, "surrogates", "missing='surrogate'"),
+    (
+        CLASSES,
+        {"buckets": "k-means", "thresholds": "observed"},
+        "thresholds",
+        "numbers that are in no buckets",
+    ),
+    (CLASSES, {"recipe": "chaid", "min_step": 0.1}, "min_step", "numbers that are in"),
+    (
+        CLASSES,
+        {"recipe": "cart", "mdl_correction": True},
+        "mdl_correction",
+        "criterion='gain' or 'gain_ratio'",
+    ),
+    (
+        CLASSES,
+        {"grouping": "merge", "mdl_correction": True},
+        "mdl_correction",
+        "grouping='multiway' or 'binary'",
+    ),
+    (NUMBERS, {"mdl_correction": True}, "mdl_correction", "a target of classes"),
+    (NUMBERS, {"probability": "laplace"}, "probability", "a target of classes"),
+    (NUMBERS, {"min_cut_share": 0.1}, "min_cut_share", "a target of classes"),
+    *(
+        (NUMBERS, {"recipe": "cart", "pruning": name}, "pruning", "a target of classes")
+        for name in ("collapse", "error-based", "pessimistic", "mdl")
+    ),
+    (NUMBERS, {"buckets": "entropy-mdl"}, "buckets", "a target of classes"),
+    (CLASSES, {"min_deviation": 0.1}, "min_deviation", "a target that is a number"),
+    (CLASSES, {"smoothing": 15}, "smoothing", "a target that is a number"),
+    (CLASSES, {"leaves": "linear"}, "leaves", "a target that is a number"),
+    (CLASSES, {"recipe": "cart", "grouping": "ordered"}, "grouping", "a target that"),
+    (CLASSES, {"pruning": "adjusted-error"}, "pruning", "a target that is a number"),
+    (
+        CLASSES,
+        {"missing": "surrogate"},
+        "missing",
+        "grouping='binary' or 'ordered'",
+    ),
+    (NUMBERS, {"recipe": "m5", "pruning": "simplify"}, "pruning", "leaves='mean'"),
+]
+
+
+def test_every_setting_is_tried():
+    assert sorted(EFFECTS) == sorted(SETTINGS)
+    for need in NEEDS:
+        assert need.setting in SETTINGS
+        for condition in need.conditions:
+            assert any(
+                name == need.setting and condition.text.startswith(needed)
+                for _, _, name, needed in REFUSALS
+            ), (need.setting, condition.text)
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_a_setting_changes_the_model(name):
+    target, settings, value = EFFECTS[name]
+    assert told(grown(target, **settings)) != told(
+        grown(target, **settings, **{name: value})
+    )
+
+
+@pytest.mark.parametrize("target, settings, name, needed", REFUSALS)
+def test_or_it_is_refused(target, settings, name, needed):
+    with pytest.raises(ParameterError) as refusal:
+        grown(target, **settings)
+    message = str(refusal.value)
+    recipe = settings.get("recipe", "c4.5")
+    value = settings.get(name, getattr(RECIPES.get(recipe), name, None))
+    assert message.startswith(f"{name}={value!r} needs {needed}")
+    assert "; " in message  # and a remedy
+    assert "\n" not in message
+
+
+# Who is asked
+
+
+def test_named_recipes_carry_what_they_like():
+    for name in ("id3", "c4.5", "cart", "chaid", "auto"):
+        assert len(grown(NUMBERS, recipe=name, max_depth=2).tree) > 1
+    own = replace(RECIPES["id3"], confidence=0.1, probability="laplace", smoothing=3)
+    assert len(grown(CLASSES, recipe=own).tree) > 1
+    assert len(grown(NUMBERS, recipe=own).tree) > 1
+
+
+def test_a_changed_recipe_remembers_what_was_changed():
+    changed = RECIPES["c4.5"].changed(confidence=0.1, max_depth=None)
+    assert changed.given == {"confidence"}
+    assert RECIPES["c4.5"].given == frozenset()
+    assert changed == replace(RECIPES["c4.5"], confidence=0.1)  # the same recipe
+    assert "given" not in repr(changed)
+    with pytest.raises(
+        ParameterError, match=r"confidence=0.1 needs a target of classes"
+    ):
+        grown(NUMBERS, recipe=changed)
+    with pytest.raises(ParameterError, match=r"confidence=0.1 needs pruning='error-b"):
+        changed.changed(pruning="none")
+    with pytest.raises(ParameterError, match="a recipe has no 'given'"):
+        changed.changed(given=frozenset())
+
+
+def test_a_saved_model_keeps_its_recipe_alone(tmp_path):
+    model = grown(CLASSES, confidence=0.1)
+    model.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney").model_.recipe
+    assert loaded == model.model_.recipe
+    assert loaded.given == frozenset()
+
+
+@pytest.mark.parametrize(
+    "target, settings",
+    [
+        (NUMBERS, {"mdl_correction": False, "raising": False, "min_cut_share": 0}),
+        (CLASSES, {"smoothing": 0, "min_deviation": 0.0, "leaves": "mean"}),
+        (CLASSES, {"exhaustive": False, "surrogates": 0, "buckets": "k-means"}),
+        (CLASSES, {"buckets": "k-means", "min_step": 0}),
+    ],
+)
+def test_what_asks_for_nothing_is_never_refused(target, settings):
+    kept = {k: v for k, v in settings.items() if k == "buckets"}
+    plain = replace(RECIPES["c4.5"], mdl_correction=False, min_step=0.0)
+    assert told(grown(target, recipe=plain, **settings)) == told(
+        grown(target, recipe=plain, **kept)
+    )
+
+
+def test_a_seed_is_welcome_where_nothing_is_drawn():
+    assert told(grown(CLASSES, seed=3)) == told(grown(CLASSES))
+    rows = np.array([ROWS["z"], ROWS["near"]]).T
+    assert TreeClassifier(seed=3).fit(rows, ROWS["sort"]).get_params()["seed"] == 3
+    assert TreeRegressor(seed=3).fit(rows, ROWS["amount"]).get_params()["seed"] == 3
+
+
+# Estimators
+
+
+def test_estimators_refuse_when_they_are_fitted():
+    rows = np.array([ROWS["z"], ROWS["near"]]).T
+    for wrong, named in (
+        (TreeClassifier(recipe="id3", confidence=0.1), "confidence=0.1 needs pruning"),
+        (TreeClassifier(smoothing=3), "smoothing=3 needs a target that is a number"),
+    ):
+        copy = clone(wrong).set_params(max_depth=2)  # not before
+        with pytest.raises(ParameterError, match=named):
+            copy.fit(rows, ROWS["sort"])
+    with pytest.raises(ParameterError, match=r"pruning='mdl' needs a target of"):
+        TreeRegressor(pruning="mdl").fit(rows, ROWS["amount"])
+
+
+def test_a_grid_over_a_setting_with_what_it_needs():
+    rows = np.array([ROWS["z"], ROWS["near"]]).T
+    grid = [
+        {"pruning": ["error-based"], "confidence": [0.01, 0.4]},
+        {"pruning": ["none"], "max_depth": [1, 3]},
+    ]
+    search = GridSearchCV(TreeClassifier(), grid, cv=2, error_score="raise")
+    search.fit(rows, ROWS["sort"])
+    assert len(search.cv_results_["params"]) == 4
+    levels = {"alpha_split": [0.001, 0.05]}
+    search = GridSearchCV(TreeRegressor("chaid"), levels, cv=2, error_score="raise")
+    search.fit(rows, ROWS["amount"])
+
+
+# Evaluations
+
+
+def test_a_setting_for_all_recipes_suits_all_of_them():
+    with pytest.raises(
+        ParameterError, match=r"recipe 'id3': confidence=0.1 needs prun"
+    ):
+        spinney.evaluate(ROWS, "sort", ["c4.5", "id3"], folds=2, confidence=0.1)
+    with pytest.raises(
+        ParameterError, match=r"recipe 'c4.5': probability='laplace' ne"
+    ):
+        spinney.evaluate(ROWS, "amount", "c4.5", folds=2, probability="laplace")
+    own = ["id3", ("careful", {"confidence": 0.1})]
+    found = spinney.evaluate(ROWS, "sort", own, folds=2, max_depth=2)
+    assert [line["recipe"] for line in found.table] == ["id3", "careful"]
