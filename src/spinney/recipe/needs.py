@@ -155,7 +155,12 @@ NEEDS = (
     # Settings that make another one speak.
     Need("n_buckets", (BUCKETS,), "it is their number"),
     Need("alpha_merge", (MERGED, BY_LEVEL), "it is the level that values merge by"),
-    Need("alpha_resplit", (MERGED, BY_LEVEL), "it is the level that groups part by"),
+    Need(
+        "alpha_resplit",
+        (MERGED, BY_LEVEL),
+        "it is the level that groups part by",
+        idle=(0,),
+    ),
     Need("exhaustive", (MERGED,), "it is a way to merge values", idle=(False,)),
     Need("alpha_split", (TEST,), "it is the largest p of a split"),
     Need("folds", (WEAKEST_LINKS,), "they choose among its trees"),
