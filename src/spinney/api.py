@@ -22,7 +22,7 @@ def grow(
     data: Any,
     target: str,
     *,
-    recipe: str | Recipe = "c4.5",
+    recipe: str | Recipe | None = None,
     nominal: Sequence[str] = (),
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
@@ -44,8 +44,10 @@ def grow(
     target : str
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
-    recipe : {"id3", "c4.5", "cart", "chaid", "m5", "auto"} or Recipe
-        ``"m5"`` is for numeric targets only.
+    recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe, optional
+        ``"auto"`` if not said; where rows stay in DuckDB, which it cannot do without,
+        ``"c4.5"``. ``model.recipe`` tells which it was. ``"m5"`` is for numeric
+        targets only.
     nominal, numeric, ignore : sequences of str
         Columns whose kind is declared, or that are left out.
     ordinal : mapping of str to levels
@@ -86,11 +88,12 @@ def grow(
         └── density > 0.5 → yes  (1: yes 1 (100 %))
     """
     declared = declarations_of(nominal, ordinal, numeric, ignore, missing_values)
-    estimator = _estimator(recipe, settings)
+    estimator = _estimator(settings)
     model = grow_from(
         data,
         target,
-        recipe=estimator._recipe(),
+        recipe=recipe,
+        settings=estimator._settings(),
         declarations=declared,
         weight=weight,
         source=source,
@@ -99,7 +102,7 @@ def grow(
         encoding=encoding,
         **estimator._options(),
     )
-    return _adopted(model, recipe, settings)
+    return _adopted(model, model.recipe.name if recipe is None else recipe, settings)
 
 
 def load(path: "str | os.PathLike[str]") -> TreeClassifier | TreeRegressor:
@@ -133,10 +136,10 @@ def _adopted(
     return TreeRegressor(recipe, **fitting)._adopt_by_name(model)
 
 
-def _estimator(recipe: str | Recipe, settings: Mapping[str, Any]) -> TreeClassifier:
+def _estimator(settings: Mapping[str, Any]) -> TreeClassifier:
     known = TreeClassifier().get_params()
     for name in settings:
         if name not in known:
             msg = f"there is no parameter {name!r}: {did_you_mean(name, known)}"
             raise ParameterError(msg)
-    return TreeClassifier(recipe, **settings)
+    return TreeClassifier(**settings)

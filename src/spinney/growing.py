@@ -1,5 +1,6 @@
 """From a table to a model: read, code, grow."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
 from spinney.prune import pruned_after_growing
-from spinney.recipe import Recipe
+from spinney.recipe import Recipe, default_recipe, recipe_named
 from spinney.relation import is_relation
 from spinney.schema import Target
 from spinney.sources.base import Source
@@ -88,8 +89,8 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     what = "forest" if recipe.forest else "pruning"
     return ParameterError(
         f"{what}={getattr(recipe, what)!r} (recipe {recipe.name!r}) needs the rows, "
-        "and they stay in DuckDB: read them (source='memory'), or take "
-        "another recipe, such as 'c4.5'"
+        "and they stay in DuckDB: read them (source='memory', --source memory), or "
+        "take another recipe, such as 'c4.5'"
     )
 
 
@@ -97,7 +98,8 @@ def grow_from(
     data: Any,
     target: str,
     *,
-    recipe: Recipe,
+    recipe: str | Recipe | None = None,
+    settings: Mapping[str, Any] | None = None,
     declarations: Declarations,
     weight: str | None = None,
     source: str | None = None,
@@ -106,9 +108,17 @@ def grow_from(
     encoding: str = "utf-8",
     **options: Any,
 ) -> Model:
-    """Grow on a table that holds its target; ``options`` are those of grow_model."""
+    """Grow on a table that holds its target; ``options`` are those of grow_model.
+
+    ``settings`` change the recipe. Where it is None, it is the default of the place
+    where the rows are counted.
+    """
+    in_duckdb = _counted_in_duckdb(data, source, connection)
+    if recipe is None:
+        recipe = default_recipe(rows_at_hand=not in_duckdb)
+    recipe = recipe_named(recipe).changed(**(settings or {}))
     check_roles(target, weight, declarations.ignore)
-    if _counted_in_duckdb(data, source, connection):
+    if in_duckdb:
         with (
             opened_relation(
                 data,

@@ -13,6 +13,7 @@ carry as they are. Only where splits are made is this used: the finished tree co
 the rows as they are.
 """
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,11 +85,18 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
         )
     ]
     matrix = np.column_stack([np.zeros(len(training.classes)), *columns])
-    with np.errstate(all="ignore"):
-        forest.fit(matrix, training.classes, sample_weight=training.own_weights)
+    # Of a row that every tree has seen, such as one of nearly all the weight,
+    # scikit-learn warns, and says 0: so numbers are moved to where 0 is none of them.
+    targets, move = training.classes, 0.0
+    if numeric:
+        move = float(np.ptp(targets) or 1.0) - float(targets.min())
+        targets = targets + move
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        forest.fit(matrix, targets, sample_weight=training.own_weights)
     if numeric:
         told = forest.oob_prediction_
-        return np.asarray(np.where(np.isnan(told), training.classes, told))
+        return np.asarray(np.where(told == 0, training.classes, told - move))
     guesses = np.zeros((len(training.classes), training.schema.n_classes))
     guesses[:, forest.classes_] = forest.oob_decision_function_
     own = np.eye(training.schema.n_classes)[training.classes]

@@ -63,7 +63,7 @@ def test_no_sizes():
 
 def test_a_size_that_holds_one_class():
     rows = {"x": list(range(40)), "y": ["a"] * 36 + ["b"] * 4}
-    with pytest.raises(DataError, match=r"recipe 'c4.5', rows 2, repeat 1, fold 1: "):
+    with pytest.raises(DataError, match=r"recipe 'auto', rows 2, repeat 1, fold 1: "):
         spinney.learning_curve(rows, "y", sizes=[2], folds=2)
 
 

@@ -216,7 +216,7 @@ def test_two_rows():
         spinney.evaluate(rows, "y", folds=2)
     with (
         pytest.warns(SpinneyWarning, match="one row only"),
-        pytest.raises(DataError, match=r"recipe 'c4.5', repeat 1, fold 1: .*one row"),
+        pytest.raises(DataError, match=r"recipe 'auto', repeat 1, fold 1: .*one row"),
     ):
         spinney.evaluate(rows, "y", holdout=0.5)
 
@@ -372,5 +372,5 @@ def test_numbers_that_cannot_be_evaluated():
         spinney.evaluate(wave(), "y", cost_matrix=[[0]])
     with pytest.raises(DataError, match="all 20 rows have one value"):
         spinney.evaluate({"x": list(range(20)), "y": [0.5] * 20}, "y")
-    with pytest.raises(DataError, match=r"'c4.5', repeat 1, fold \d: .*one value"):
+    with pytest.raises(DataError, match=r"'auto', repeat 1, fold \d: .*one value"):
         spinney.evaluate({"x": [1, 2, 3], "y": [0.5, 0.5, 1.5]}, "y", folds=3)

@@ -64,18 +64,25 @@ def test_a_number_by_a_sum():
 def test_one_attribute_is_enough_where_it_says_all():
     table = diagonal()
     table["side"] = ["above" if x > 5 else "below" for x in table["x"]]
-    model = spinney.grow(table, "side", linear_terms=3)
+    model = spinney.grow(table, "side", linear_terms=3, recipe="c4.5")
     assert formulas(model) == []
     assert model.tree.n_leaves == 2
 
 
 def test_off_by_default_and_with_one_term():
     for terms in (None, 0, 1):
-        assert formulas(spinney.grow(diagonal(), "side", linear_terms=terms)) == []
+        assert (
+            formulas(
+                spinney.grow(diagonal(), "side", linear_terms=terms, recipe="c4.5")
+            )
+            == []
+        )
 
 
 def test_a_penalty_that_nothing_pays():
-    model = spinney.grow(diagonal(), "side", linear_terms=2, linear_penalty=50.0)
+    model = spinney.grow(
+        diagonal(), "side", linear_terms=2, linear_penalty=50.0, recipe="c4.5"
+    )
     assert formulas(model) == []
 
 
@@ -86,7 +93,7 @@ def test_noise_is_not_combined():
         random = np.random.default_rng(seed)
         data = {f"x{i}": random.normal(size=200) for i in range(6)}
         data["y"] = random.choice(["a", "b"], 200)
-        tree = spinney.grow(data, "y", linear_terms=3, max_depth=2).tree
+        tree = spinney.grow(data, "y", linear_terms=3, max_depth=2, recipe="c4.5").tree
         for node in tree:
             if not node.is_leaf:
                 n_asked += 1
@@ -96,15 +103,15 @@ def test_noise_is_not_combined():
 
 def test_one_numeric_attribute_has_nothing_to_combine_with():
     table = {name: diagonal()[name] for name in ("x", "side")}
-    plain = spinney.grow(table, "side")
-    assert str(spinney.grow(table, "side", linear_terms=3)) == str(plain)
+    plain = spinney.grow(table, "side", recipe="c4.5")
+    assert str(spinney.grow(table, "side", linear_terms=3, recipe="c4.5")) == str(plain)
 
 
 def test_constant_and_collinear_columns():
     table = diagonal()
     table["one"] = [1.0] * len(table["x"])
     table["twice"] = [2 * x for x in table["x"]]
-    model = spinney.grow(table, "side", linear_terms=4)
+    model = spinney.grow(table, "side", linear_terms=4, recipe="c4.5")
     assert model.tree.n_leaves <= 3
     for formula in formulas(model):
         assert 3 not in formula.places
@@ -115,12 +122,12 @@ def test_dates_and_nominal_values_are_not_combined():
     days = [f"2020-01-{1 + place % 28:02d}" for place in range(len(table["x"]))]
     table["y"] = days
     table["z"] = ["n" if z > 5 else "m" for z in table["z"]]
-    assert formulas(spinney.grow(table, "side", linear_terms=3)) == []
+    assert formulas(spinney.grow(table, "side", linear_terms=3, recipe="c4.5")) == []
 
 
 def test_few_rows_are_not_combined():
     table = {name: cells[:19] for name, cells in diagonal().items()}
-    assert formulas(spinney.grow(table, "side", linear_terms=2)) == []
+    assert formulas(spinney.grow(table, "side", linear_terms=2, recipe="c4.5")) == []
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,9 @@ def test_a_missing_term_makes_the_sum_missing(missing):
     table = diagonal()
     for place in range(0, len(table["x"]), 7):
         table["x"][place] = None
-    model = spinney.grow(table, "side", linear_terms=2, missing=missing, max_depth=2)
+    model = spinney.grow(
+        table, "side", linear_terms=2, missing=missing, max_depth=2, recipe="c4.5"
+    )
     node = model.tree.root
     assert model.tree.schema.attributes[node.candidate.attribute].formula.places == (
         0,
@@ -150,7 +159,7 @@ def test_a_missing_term_makes_the_sum_missing(missing):
 def test_a_column_that_is_mostly_missing_is_not_combined():
     table = diagonal()
     table["x"] = [x if place % 3 == 0 else None for place, x in enumerate(table["x"])]
-    for formula in formulas(spinney.grow(table, "side", linear_terms=3)):
+    for formula in formulas(spinney.grow(table, "side", linear_terms=3, recipe="c4.5")):
         assert 0 not in formula.places
 
 
@@ -190,7 +199,7 @@ def test_rules_and_explanations_show_the_formula():
 def test_questions_cost_what_the_columns_behind_them_cost():
     costs = {"x": 2.0, "y": 3.0, "z": 7.0}
     model = spinney.grow(
-        diagonal(), "side", linear_terms=2, test_costs=costs, max_depth=1
+        diagonal(), "side", linear_terms=2, test_costs=costs, max_depth=1, recipe="c4.5"
     )
     assert formulas(model)[0].places == (0, 1)
     assert model.test_costs_of(diagonal()).tolist()[:2] == [5.0, 5.0]
@@ -198,7 +207,12 @@ def test_questions_cost_what_the_columns_behind_them_cost():
 
 def test_a_dear_column_is_not_combined():
     model = spinney.grow(
-        diagonal(), "side", linear_terms=2, test_costs={"y": 1000.0}, max_depth=1
+        diagonal(),
+        "side",
+        linear_terms=2,
+        test_costs={"y": 1000.0},
+        max_depth=1,
+        recipe="c4.5",
     )
     assert formulas(model) == []
 
@@ -206,7 +220,9 @@ def test_a_dear_column_is_not_combined():
 def test_importances_are_those_of_columns():
     table = diagonal()
     rows = np.column_stack([table[name] for name in "xyz"])
-    model = spinney.TreeClassifier(linear_terms=2, max_depth=1).fit(rows, table["side"])
+    model = spinney.TreeClassifier("c4.5", linear_terms=2, max_depth=1).fit(
+        rows, table["side"]
+    )
     assert model.feature_importances_.tolist() == [0.5, 0.5, 0.0]
     assert model.tree.importances.tolist() == [0.0, 0.0, 0.0, 1.0]
     assert (model.predict(rows) == table["side"]).mean() > 0.95
@@ -215,18 +231,22 @@ def test_importances_are_those_of_columns():
 def test_class_weights_and_costs_move_the_split():
     table = diagonal()
     table["side"][::9] = ["below"] * len(table["side"][::9])
-    plain = spinney.grow(table, "side", linear_terms=2, max_depth=1)
+    plain = spinney.grow(table, "side", linear_terms=2, max_depth=1, recipe="c4.5")
     for said in (
         {"class_weight": {"above": 20}},
         {"cost_matrix": {"above": {"below": 1}, "below": {"above": 20}}},
     ):
-        model = spinney.grow(table, "side", linear_terms=2, max_depth=1, **said)
+        model = spinney.grow(
+            table, "side", linear_terms=2, max_depth=1, **said, recipe="c4.5"
+        )
         assert formulas(model) != formulas(plain)
 
 
 def test_limits_hold_for_combinations():
     for limits in ({"max_leaves": 2}, {"min_samples_leaf": 60}, {"min_gain": 0.9}):
-        model = spinney.grow(diagonal(), "side", linear_terms=2, **limits)
+        model = spinney.grow(
+            diagonal(), "side", linear_terms=2, **limits, recipe="c4.5"
+        )
         used = {n.candidate.attribute for n in model.tree if not n.is_leaf}
         made = set(
             range(model.tree.schema.n_columns, len(model.tree.schema.attributes))
@@ -239,7 +259,7 @@ def test_limits_hold_for_combinations():
 
 def test_a_forced_node_is_not_combined():
     model = spinney.grow(
-        diagonal(), "side", linear_terms=2, force={(): "z"}, max_depth=1
+        diagonal(), "side", linear_terms=2, force={(): "z"}, max_depth=1, recipe="c4.5"
     )
     assert model.tree.root.candidate.attribute == 2
     assert formulas(model) == []

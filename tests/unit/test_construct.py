@@ -100,10 +100,12 @@ def test_no_more_than_allowed_and_none_by_default():
 
 def test_nothing_is_made_where_nothing_helps():
     data = numbers(lambda x, y: x > 5)
-    assert made(spinney.grow(data, "c", construct=5)) == []
+    assert made(spinney.grow(data, "c", construct=5, recipe="c4.5")) == []
     random = np.random.default_rng(0)
     data["c"] = random.choice(["yes", "no"], len(data["x"]))
-    assert len(made(spinney.grow(data, "c", construct=5, max_depth=3))) <= 1
+    assert (
+        len(made(spinney.grow(data, "c", construct=5, max_depth=3, recipe="c4.5"))) <= 1
+    )
 
 
 def test_only_what_the_tree_asks_about_is_kept():
@@ -151,7 +153,7 @@ def test_dates_are_subtracted_and_not_divided():
 def test_missing_inputs_and_files(tmp_path):
     data = numbers(lambda x, y: x / y > 1.4)
     data["x"] = [None if place % 10 == 0 else x for place, x in enumerate(data["x"])]
-    model = spinney.grow(data, "c", construct=2, max_depth=1)
+    model = spinney.grow(data, "c", construct=2, max_depth=1, recipe="c4.5")
     assert made(model) == [Ratio(0, 1)]
     model.save(tmp_path / "m")
     later = {"y": [2.0, 0.0, None], "x": [4.0, 4.0, 4.0]}

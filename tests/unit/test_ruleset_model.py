@@ -18,7 +18,7 @@ def melons():
 
 
 def test_another_table_is_told(recwarn):
-    model = spinney.grow(melons(), "ripe", ignore=["id"])
+    model = spinney.grow(melons(), "ripe", ignore=["id"], recipe="c4.5")
     model.ruleset(melons())
     assert not recwarn.list
     table = spinney.read_table(melons())
@@ -27,7 +27,9 @@ def test_another_table_is_told(recwarn):
 
 
 def test_the_rows_of_a_database_are_known_by_their_number():
-    model = spinney.grow(melons(), "ripe", ignore=["id"], source="duckdb")
+    model = spinney.grow(
+        melons(), "ripe", ignore=["id"], source="duckdb", recipe="c4.5"
+    )
     assert len(model.ruleset(melons())) >= 1
     with pytest.warns(SpinneyWarning, match="not the one"):
         model.ruleset(spinney.read_table(melons()).take(slice(0, 12)))
@@ -56,7 +58,7 @@ def test_a_frame_that_was_fitted_on():
 
 
 def test_what_cannot_be_used():
-    model = spinney.grow(GOLF, "play")
+    model = spinney.grow(GOLF, "play", recipe="c4.5")
     with pytest.raises(ParameterError, match=r"confidence=1\.5 must be a number"):
         model.ruleset(GOLF, confidence=1.5)
     with pytest.raises(DataError, match="no column 'play'"):

@@ -307,7 +307,7 @@ def test_the_default_is_the_class_of_rows_that_no_rule_takes():
 
 def test_a_tree_of_one_leaf_has_no_rules():
     table = {"x": [1, 2, 3, 4], "t": list("abab")}
-    model = spinney.grow(table, "t", max_depth=0)
+    model = spinney.grow(table, "t", max_depth=0, recipe="c4.5")
     ruleset = model.ruleset(table)
     assert len(ruleset) == 0
     assert str(ruleset) == "ALWAYS t = b  (support 4)"

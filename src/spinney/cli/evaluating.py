@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
-DEFAULT_RECIPES = ("c4.5", "cart")
 RATE = click.FloatRange(0, 1)
 
 
@@ -45,8 +44,8 @@ RATE = click.FloatRange(0, 1)
     "recipes",
     multiple=True,
     metavar="NAME[:SETTING=VALUE,...]",
-    help="What to compare: id3, c4.5, cart, chaid, m5, auto, or one of them with other "
-    "settings. Repeatable.  [default: c4.5 and cart]",
+    help="What to compare: auto, id3, c4.5, cart, chaid, m5, or one of them with other "
+    "settings. Repeatable.  [default: auto, c4.5 and cart; with --learning-curve auto]",
 )
 @click.option(
     "--folds", type=click.IntRange(min=2), help="Of the cross-validation: 10 if unsaid."
@@ -158,24 +157,26 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     arguments = _arguments(options)
     if options["costs"] is not None:
         arguments["cost_matrix"] = read_costs(options["costs"])
-    recipes: Any = [_recipe(text) for text in options["recipes"]]
+    # Where none is named, those that the functions have by themselves.
+    named = [_recipe(text) for text in options["recipes"]]
+    recipes = [named] if named else []
     with progress_bar("growing") as progress:
         arguments["progress"] = progress
         if options["learning_curve"]:
             if options["sizes"]:
                 arguments["sizes"] = [_size(text) for text in options["sizes"]]
-            return learning_curve(data, target, recipes or "c4.5", **arguments)
+            return learning_curve(data, target, *recipes, **arguments)
         if options["noise"] or options["missing_rate"]:
             return robustness(
                 data,
                 target,
-                recipes or DEFAULT_RECIPES,
+                *recipes,
                 noise=options["noise"],
                 missing=options["missing_rate"],
                 missing_in_test=options["missing_in_test"],
                 **arguments,
             )
-        return evaluate(data, target, recipes or DEFAULT_RECIPES, **arguments)
+        return evaluate(data, target, *recipes, **arguments)
 
 
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Growing, from the shell."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from spinney.cli.output import (
     say,
 )
 from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.model import Model
 
 __all__ = ["grow"]
 
@@ -39,9 +42,8 @@ __all__ = ["grow"]
 @click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
 @click.option(
     "--recipe",
-    default="c4.5",
-    show_default=True,
-    help="id3, c4.5, cart, chaid, m5 (for numbers) or auto.",
+    help="auto, id3, c4.5, cart, chaid or m5 (for numbers).  [default: auto; with "
+    "--source duckdb c4.5]",
 )
 @click.option(
     "--criterion",
@@ -163,7 +165,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     from spinney.files.model_file import save_model
     from spinney.growing import grow_from
     from spinney.readable import ReadableTree
-    from spinney.recipe import SETTINGS, recipe_named
+    from spinney.recipe import SETTINGS
 
     output = options["output"]
     if output == STANDARD_OUTPUT:
@@ -180,9 +182,8 @@ def grow(data: str, target: str, **options: Any) -> None:
         grow_from(
             data,
             target,
-            recipe=recipe_named(options["recipe"]).changed(
-                **{name: settings[name] for name in SETTINGS}
-            ),
+            recipe=options["recipe"],
+            settings={name: settings[name] for name in SETTINGS},
             declarations=declarations_of(
                 options["nominal"],
                 options["ordinal"],
@@ -205,10 +206,28 @@ def grow(data: str, target: str, **options: Any) -> None:
     if output is not None:
         save_model(model.model_, output, force=options["force"])
         say(f"saved to {output}")
+    if model.tree.n_leaves == 1:
+        say(_single_leaf(model.model_))
     if not options["quiet"]:
         show_tree(
             model, max_depth=None, ascii_=options["ascii_"], json_=options["json_"]
         )
+
+
+def _single_leaf(model: "Model") -> str:
+    """Return why a tree asks nothing, and what to say to make it ask."""
+    from spinney.tree import Reason
+
+    reason, recipe = model.tree.root.reason, model.recipe
+    if reason is Reason.PRUNED:
+        told = "pruned to a single leaf; --pruning none keeps the questions"
+        if recipe.needs_rows and not model.schema.target.is_numeric:
+            told += ", --recipe c4.5 prunes without holding rows out"
+        return told
+    told = f"the tree is a single leaf: {reason}"
+    if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf > 1:
+        told += " (--min-samples-leaf 1 allows any)"
+    return told
 
 
 def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:

@@ -15,7 +15,7 @@ from spinney.errors import DataError
 from spinney.estimators.tree import TreeEstimator, checked_weights
 from spinney.model import Model
 from spinney.reading import class_array
-from spinney.recipe import Named, Recipe
+from spinney.recipe import DEFAULT_RECIPE, Named, Recipe
 from spinney.schema import Target
 from spinney.table import Value
 from spinney.training import check_target
@@ -37,7 +37,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    recipe : {"id3", "c4.5", "cart", "chaid", "auto"} or Recipe
+    recipe : {"auto", "id3", "c4.5", "cart", "chaid"} or Recipe
         The learner; see :class:`spinney.Recipe`.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
@@ -88,7 +88,7 @@ linear_terms, linear_penalty, construct, surrogates : optional
 
     def __init__(
         self,
-        recipe: str | Recipe = "c4.5",
+        recipe: str | Recipe = DEFAULT_RECIPE,
         *,
         criterion: Named | None = None,
         grouping: str | None = None,

@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 from spinney.cells import is_missing
 from spinney.errors import DataError
 from spinney.estimators.tree import TreeEstimator, checked_weights
-from spinney.recipe import Named, Recipe
+from spinney.recipe import DEFAULT_RECIPE, Named, Recipe
 from spinney.schema import Target
 from spinney.training import check_target
 
@@ -24,7 +24,7 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    recipe : {"id3", "c4.5", "cart", "chaid", "m5", "auto"} or Recipe
+    recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
@@ -40,7 +40,7 @@ linear_penalty, construct, surrogates : optional
     --------
     >>> from spinney import TreeRegressor
     >>> rows = [["sunny", 30], ["rain", 18], ["rain", 25], ["sunny", 21]]
-    >>> model = TreeRegressor(max_depth=1).fit(rows, [8.5, 2.0, 2.5, 9.0])
+    >>> model = TreeRegressor("cart", max_depth=1).fit(rows, [8.5, 2.0, 2.5, 9.0])
     >>> print(model)
     y  (4: mean 5.5, sd 3.764)
     ├── x0 = rain → 2.25  (2: mean 2.25, sd 0.3536)
@@ -51,7 +51,7 @@ linear_penalty, construct, surrogates : optional
 
     def __init__(
         self,
-        recipe: str | Recipe = "cart",
+        recipe: str | Recipe = DEFAULT_RECIPE,
         *,
         criterion: Named | None = None,
         grouping: str | None = None,

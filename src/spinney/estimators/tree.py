@@ -105,10 +105,12 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
             "test_costs": self.test_costs,
         }
 
-    def _recipe(self) -> Recipe:
+    def _settings(self) -> dict[str, Any]:
         # What is about classes only is no parameter of a tree for numbers.
-        settings = {name: getattr(self, name, None) for name in SETTINGS}
-        return recipe_named(self.recipe).changed(**settings)
+        return {name: getattr(self, name, None) for name in SETTINGS}
+
+    def _recipe(self) -> Recipe:
+        return recipe_named(self.recipe).changed(**self._settings())
 
     def _grown(self) -> Model:
         check_is_fitted(self, "model_")

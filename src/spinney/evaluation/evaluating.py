@@ -21,7 +21,8 @@ from spinney.evaluation.tasks import (
     row_numbers,
     spread,
 )
-from spinney.evaluation.variants import Recipes
+from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
+from spinney.recipe import DEFAULT_RECIPE
 from spinney.table import Value
 
 __all__ = ["evaluate", "learning_curve", "robustness"]
@@ -30,7 +31,7 @@ __all__ = ["evaluate", "learning_curve", "robustness"]
 def evaluate(
     data: Any,
     target: str,
-    recipes: Recipes = ("c4.5", "cart"),
+    recipes: Recipes = DEFAULT_RECIPES,
     *,
     folds: int = 10,
     repeats: int = 1,
@@ -65,7 +66,8 @@ def evaluate(
     recipes : str, Recipe, sequence or mapping
         What to compare: names, Recipes, pairs of a label and arguments of
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
-        1})``, or a mapping of labels to arguments.
+        1})``, or a mapping of labels to arguments. If not said, ``"auto"``, which
+        is what ``grow`` grows by, ``"c4.5"`` and ``"cart"``.
     folds : int
         Parts of the cross-validation.
     repeats : int
@@ -125,7 +127,7 @@ def evaluate(
 def learning_curve(
     data: Any,
     target: str,
-    recipe: Recipes = "c4.5",
+    recipe: Recipes = DEFAULT_RECIPE,
     *,
     sizes: Sequence[float] = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
     **arguments: Any,
@@ -141,7 +143,7 @@ def learning_curve(
     data, target
         As for :func:`spinney.evaluate`.
     recipe : str, Recipe, sequence or mapping
-        One recipe or several.
+        One recipe or several; ``"auto"`` if not said.
     sizes : sequence
         Numbers of rows (int), or shares of the smallest training part (float).
     **arguments
@@ -180,7 +182,7 @@ def learning_curve(
 def robustness(
     data: Any,
     target: str,
-    recipes: Recipes = ("c4.5", "cart"),
+    recipes: Recipes = DEFAULT_RECIPES,
     *,
     noise: Sequence[float] = (0, 0.1, 0.2),
     missing: Sequence[float] = (0, 0.1, 0.2),

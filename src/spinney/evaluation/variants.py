@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.errors import ParameterError
-from spinney.recipe import SETTINGS, Recipe, recipe_named
+from spinney.recipe import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
 
-__all__ = ["Recipes", "Variant", "variants_of"]
+__all__ = ["DEFAULT_RECIPES", "Recipes", "Variant", "variants_of"]
+
+# What grow grows if nothing is said, beside the two that everybody knows.
+DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
 
 Recipes = (
     str

@@ -253,7 +253,8 @@ def _finished(
             draft.weights,
             tree.schema.target,
             recipe=recipe,
-            everything=tree.root.weights,
+            # The root's own: a tree that was taught on other labels has others.
+            everything=nodes[0].weights if nodes else draft.weights,
         )
     return Node(
         len(nodes),

@@ -1,6 +1,20 @@
 """Recipes: learners as data."""
 
-from spinney.recipe.named import RECIPES, SETTINGS, recipe_named
+from spinney.recipe.named import (
+    DEFAULT_RECIPE,
+    RECIPES,
+    SETTINGS,
+    default_recipe,
+    recipe_named,
+)
 from spinney.recipe.recipe import Named, Recipe
 
-__all__ = ["RECIPES", "SETTINGS", "Named", "Recipe", "recipe_named"]
+__all__ = [
+    "DEFAULT_RECIPE",
+    "RECIPES",
+    "SETTINGS",
+    "Named",
+    "Recipe",
+    "default_recipe",
+    "recipe_named",
+]

@@ -5,7 +5,11 @@ from dataclasses import fields
 from spinney.errors import refuse_unknown
 from spinney.recipe.recipe import Recipe
 
-__all__ = ["RECIPES", "SETTINGS", "recipe_named"]
+__all__ = ["DEFAULT_RECIPE", "RECIPES", "SETTINGS", "default_recipe", "recipe_named"]
+
+DEFAULT_RECIPE = "auto"
+# Where rows stay away there are count tables only, and "auto" needs rows.
+_WITHOUT_ROWS = "c4.5"
 
 _NO_SETTINGS = ("name", "numeric_criterion", "given")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
@@ -73,6 +77,17 @@ RECIPES = {
         ),
     )
 }
+
+
+def default_recipe(*, rows_at_hand: bool = True) -> Recipe:
+    """Return the recipe that is meant where none is named.
+
+    ``rows_at_hand`` says whether rows are in memory; in a database they are not.
+
+    >>> default_recipe().name, default_recipe(rows_at_hand=False).name
+    ('auto', 'c4.5')
+    """
+    return RECIPES[DEFAULT_RECIPE if rows_at_hand else _WITHOUT_ROWS]
 
 
 def recipe_named(recipe: "str | Recipe") -> Recipe:
