@@ -28,7 +28,7 @@ def test_the_usual_recipes(works, given):
     lines = works(*given).splitlines()
     assert lines[0] == "ripe: 17 rows, 4-fold cross-validation, seed 0"
     assert lines[2].split()[:2] == ["recipe", "accuracy"]
-    assert [line.split()[0] for line in lines[3:5]] == ["c4.5", "cart"]
+    assert [line.split()[0] for line in lines[3:6]] == ["auto", "c4.5", "cart"]
     assert "c4.5 − cart" in lines[-1]
 
 
@@ -76,8 +76,13 @@ def test_costs(works, write, given):
 
 def test_learning_curve(works, given):
     out = works(*given, "--learning-curve", "--size", "8", "--size", "1.0", "--json")
-    assert [line["rows"] for line in json.loads(out)["table"]] == [8, 12]
-    assert works(*given, "--learning-curve").splitlines()[2].split()[1] == "rows"
+    table = json.loads(out)["table"]
+    assert [(line["recipe"], line["rows"]) for line in table] == [
+        ("auto", 8),
+        ("auto", 12),
+    ]
+    text = works(*given, "--learning-curve", "--recipe", "c4.5")
+    assert text.splitlines()[2].split()[1] == "rows"
 
 
 def test_robustness(works, given):
@@ -168,7 +173,7 @@ def test_an_interrupt_gives_no_result(tool, given, monkeypatch, folder):
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of Unix")
 @pytest.mark.parametrize("interrupt", [False, True])
 def test_a_bar_where_somebody_can_see_it(given, interrupt):
-    told, code, out = on_a_terminal(given, interrupt=interrupt)
+    told, code, out = on_a_terminal([*given, "--recipe", "c4.5"], interrupt=interrupt)
     assert "growing" in told
     assert "Traceback" not in told
     assert code == (130 if interrupt else 0)

@@ -30,7 +30,7 @@ def test_combinations_from_growing_to_predicting(folder, works, tool):
 def test_constructed_attributes(folder, works):
     boundary(folder)
     grow = ("grow", "rows.csv", "--target", "over", "--construct", "2")
-    assert "x − y > " in works(*grow, "-o", "m.spinney")
+    assert "x − y > " in works(*grow, "--recipe", "c4.5", "-o", "m.spinney")
     info = works("info", "m.spinney")
     assert "x − y" in info
     assert "construct" in info

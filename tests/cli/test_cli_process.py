@@ -35,7 +35,7 @@ def test_help_imports_nothing_heavy():
 
 def test_commands_import_nothing_heavy(melons, model):
     commands = [
-        ["grow", str(melons), "--target", "ripe"],
+        ["grow", str(melons), "--target", "ripe", "--recipe", "c4.5"],
         ["predict", str(model), str(melons)],
         *([name, str(model)] for name in ("show", "rules", "explain", "info")),
     ]
@@ -48,8 +48,9 @@ def test_commands_import_nothing_heavy(melons, model):
 
 def test_standard_input(process, model, melons):
     text = melons.read_text()
-    grown = process("grow", "-", "--target", "ripe", stdin=text)
-    assert grown.out == f"{spinney.grow(melons, 'ripe')}\n"
+    given = ("--target", "ripe", "--recipe", "c4.5")
+    grown = process("grow", "-", *given, stdin=text)
+    assert grown.out == f"{spinney.grow(melons, 'ripe', recipe='c4.5')}\n"
     assert grown.err == ""
     predicted = process("predict", model, "-", "--json", stdin=text)
     labels = [row["label"] for row in json.loads(predicted.out)["rows"]]

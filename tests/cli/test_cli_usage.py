@@ -280,9 +280,11 @@ def test_memory_that_ends(tool, model, monkeypatch):
 
 def test_warnings_are_talk(tool, write):
     write("table.csv", "size,sort\n1,a\n2,b\n3,\n")
-    outcome = tool("grow", "table.csv", "--target", "sort", "--split-by", "q=1 -> size")
+    given = ("--target", "sort", "--recipe", "id3", "--max-depth", "0")
+    outcome = tool("grow", "table.csv", *given, "--split-by", "q=1 -> size")
     assert outcome.code == 0
     assert outcome.out.startswith("sort → b  (2: ")
-    first, second = outcome.err.splitlines()
+    first, second, third = outcome.err.splitlines()
     assert first.startswith("spinney: warning: target 'sort': 1 of 3 rows")
     assert second.startswith("spinney: warning: --split-by: no node")
+    assert third == "spinney: the tree is a single leaf: the depth limit"

@@ -113,7 +113,8 @@ def test_zero_and_false_are_labels(works, grown, write):
 
     rows = [{"size": i // 2, "sort": i > 1} for i in range(4)]
     write("t.jsonl", "\n".join(map(json.dumps, rows)))
-    works("grow", "t.jsonl", "--target=sort", "-o", "b.spinney", "--quiet")
+    given = ("--target=sort", "--recipe=c4.5", "-o", "b.spinney", "--quiet")
+    works("grow", "t.jsonl", *given)
     text = works("predict", "b.spinney", "t.jsonl")
     assert labels_of(text) == ["false", "false", "true", "true"]
     data = json.loads(works("predict", "b.spinney", "t.jsonl", "--json"))

@@ -17,6 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
             for recipe in ("id3", "c4.5", "cart")
         ),
         TreeRegressor("m5"),
+        # By the default recipe, and so with the names that a user types first.
+        TreeClassifier(),
+        TreeRegressor(),
     ]
 )
 def test_conforms(estimator, check):

@@ -29,7 +29,9 @@ class AnsweredError(Exception):
     """Ends the growing of a tree, with what its source answered."""
 
 
-def answers_of(ask: Any, columns: dict[str, list[Any]], **options: Any) -> list[Any]:
+def answers_of(
+    ask: Any, columns: dict[str, list[Any]], recipe: str = "c4.5"
+) -> list[Any]:
     """Ask the same rows in memory, in a bare relation and in a bound one."""
 
     def answered(source: Source, *_: Any) -> None:
@@ -47,7 +49,7 @@ def answers_of(ask: Any, columns: dict[str, list[Any]], **options: Any) -> list[
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("spinney.growing.grow_with_construction", answered)
                 with pytest.raises(AnsweredError) as found:
-                    spinney.grow(rows, "c", **how, **options)
+                    spinney.grow(rows, "c", recipe=recipe, **how)
             answers.append(found.value.args[0])
     return answers
 

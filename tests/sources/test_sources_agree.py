@@ -361,7 +361,7 @@ def answers_of(ask: Callable[[Source], Any], folder: Path) -> list[Any]:
         ):
             patch.setattr("spinney.growing.grow_with_construction", answered)
             with pytest.raises(AnsweredError) as found:
-                spinney.grow(rows, "label", **options)
+                spinney.grow(rows, "label", recipe="c4.5", **options)
             answers.append(found.value.args[0])
     return answers
 

@@ -1,0 +1,79 @@
+"""The recipe that the shell takes where none is named, and what it says of a leaf."""
+
+import json
+
+import pytest
+from tests.cli.conftest import TABLES
+
+WEATHER = ("grow", TABLES / "weather_nominal.csv", "--target", "play")
+
+
+def recipe_of(text):
+    return json.loads(text)["recipe"]["name"]
+
+
+def test_auto_unless_the_rows_stay_in_duckdb(works):
+    given = ("grow", TABLES / "iris.csv", "--target", "class", "--json")
+    assert recipe_of(works(*given)) == "auto"
+    assert recipe_of(works(*given, "--source", "memory")) == "auto"
+    assert recipe_of(works(*given, "--source", "duckdb")) == "c4.5"
+    assert recipe_of(works(*given, "--recipe", "cart")) == "cart"
+
+
+def test_a_model_says_by_what_it_was_grown(works):
+    works(*WEATHER, "-o", "m.spinney", "--quiet")
+    lines = [line.split() for line in works("info", "m.spinney").splitlines()]
+    assert ["name", "auto"] in lines
+
+
+def test_auto_by_name_is_refused_in_duckdb(refused):
+    line = refused(2, *WEATHER, "--recipe", "auto", "--source", "duckdb")
+    assert "(recipe 'auto') needs the rows" in line
+    assert "--source memory" in line
+    assert "'c4.5'" in line
+
+
+def test_the_help_names_the_default(works):
+    words = " ".join(works("grow", "--help").split())
+    assert "[default: auto; with --source duckdb c4.5]" in words
+    words = " ".join(works("evaluate", "--help").split())
+    assert "[default: auto, c4.5 and cart; with --learning-curve auto]" in words
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, quiet):
+    outcome = tool(*WEATHER, *(["--quiet"] if quiet else []))
+    assert outcome.code == 0
+    assert outcome.out == (
+        "" if quiet else "play → yes  (14: no 5 (36 %), yes 9 (64 %))\n"
+    )
+    (line,) = outcome.err.splitlines()
+    assert line.startswith("spinney: pruned to a single leaf; ")
+    assert "--pruning none" in line
+    assert "--recipe c4.5" in line
+    for remedy in (("--pruning", "none"), ("--recipe", "c4.5")):
+        outcome = tool(*WEATHER, *remedy)
+        assert outcome.err == ""
+        assert outcome.out.count("\n") > 3
+
+
+def test_a_tree_that_asks_nothing_says_why(tool, write):
+    write("t.csv", "x,y\n1,a\n2,b\n")
+    outcome = tool("grow", "t.csv", "--target", "y")
+    assert outcome.err == (
+        "spinney: the tree is a single leaf: every split would leave too few rows in a "
+        "branch (--min-samples-leaf 1 allows any)\n"
+    )
+    write("u.csv", "x,y\n1,a\n1,b\n")
+    outcome = tool("grow", "u.csv", "--target", "y")
+    assert outcome.err == (
+        "spinney: the tree is a single leaf: no attribute tells its rows apart\n"
+    )
+
+
+def test_numbers_pruned_to_a_leaf(tool, write):
+    write("t.csv", "x,y\n1,1.5\n2,2.5\n3,7.5\n4,1.2\n")
+    outcome = tool("grow", "t.csv", "--target", "y")
+    assert outcome.err == (
+        "spinney: pruned to a single leaf; --pruning none keeps the questions\n"
+    )
