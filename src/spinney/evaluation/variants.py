@@ -19,9 +19,6 @@ Recipes = (
     | Iterable[str | Recipe | tuple[str, str | Recipe | Mapping[str, Any]]]
 )
 
-# That of ``grow``.
-DEFAULT = "c4.5"
-
 # All variants see the same rows, which are read once.
 COMMON = (
     "connection",
@@ -52,7 +49,7 @@ class Variant:
         Also those that hold for all recipes: a line of the comparison that heeds
         half of what was asked is no comparison.
         """
-        recipe = recipe_named(self.arguments.get("recipe", DEFAULT))
+        recipe = recipe_named(self.arguments.get("recipe", DEFAULT_RECIPE))
         own = {name: self.arguments.get(name) for name in SETTINGS}
         try:
             changed = recipe.changed(**own)
