@@ -50,8 +50,8 @@ NUMERIC = "x,y\n" + "".join(f"{n},{n * n / 7}\n" for n in range(30))
             "--confidence 0.1 needs --pruning 'error-based', and recipe 'id3' has "
             "--pruning 'none'",
         ),
-        ("--m 3", "--m 3.0 needs --probability 'm-estimate'"),
-        ("--folds 5", "--folds 5 needs --pruning 'cost-complexity'"),
+        ("--recipe c4.5 --m 3", "--m 3.0 needs --probability 'm-estimate'"),
+        ("--recipe c4.5 --folds 5", "--folds 5 needs --pruning 'cost-complexity'"),
         ("--surrogates 2", "--surrogates 2 needs --missing-policy 'surrogate'"),
         ("--smoothing 15", "--smoothing 15.0 needs a target that is a number"),
     ],
@@ -65,7 +65,10 @@ def test_growing_refuses_what_has_no_effect(refused, melons, options, said):
     "options, said",
     [
         ("--probability laplace", "--probability 'laplace' needs a target of classes"),
-        ("--confidence 0.1", "--confidence 0.1 needs a target of classes"),
+        (
+            "--recipe c4.5 --confidence 0.1",
+            "--confidence 0.1 needs a target of classes",
+        ),
         ("--recipe cart --pruning mdl", "--pruning 'mdl' needs a target of classes"),
         ("--buckets entropy-mdl", "--buckets 'entropy-mdl' needs a target of classes"),
     ],
@@ -79,7 +82,7 @@ def test_so_does_a_number(refused, write, options, said, source):
 
 def test_a_seed_and_what_asks_for_nothing_are_welcome(works, write):
     write("n.csv", NUMERIC)
-    given = ("grow", "n.csv", "--target", "y")
+    given = ("grow", "n.csv", "--target", "y", "--recipe", "c4.5")
     idle = ("--seed", "3", "--no-raising", "--no-mdl-correction")
     assert works(*given, *idle) == works(*given)
 

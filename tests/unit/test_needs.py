@@ -39,9 +39,9 @@ CLASSES, NUMBERS = ("sort", "amount"), ("amount", "sort")
 
 
 def grown(target, **settings):
-    """Grow on one of the two targets, the other left out."""
+    """Grow on one of the two targets, the other left out; by C4.5 if not said."""
     name, other = target
-    return spinney.grow(ROWS, name, ignore=[other], **settings)
+    return spinney.grow(ROWS, name, ignore=[other], **{"recipe": "c4.5", **settings})
 
 
 def told(model):
@@ -316,6 +316,6 @@ def test_a_setting_for_all_recipes_suits_all_of_them():
         ParameterError, match=r"recipe 'c4.5': probability='laplace' ne"
     ):
         spinney.evaluate(ROWS, "amount", "c4.5", folds=2, probability="laplace")
-    own = ["id3", ("careful", {"confidence": 0.1})]
+    own = ["id3", ("careful", {"recipe": "c4.5", "confidence": 0.1})]
     found = spinney.evaluate(ROWS, "sort", own, folds=2, max_depth=2)
     assert [line["recipe"] for line in found.table] == ["id3", "careful"]
