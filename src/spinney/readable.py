@@ -24,7 +24,7 @@ from spinney.export.formats import exported
 from spinney.export.text import to_text
 from spinney.files.model_file import save_model
 from spinney.model import Model
-from spinney.pessimistic import CONFIDENCE
+from spinney.error_limits import CONFIDENCE
 from spinney.predict import FlatTree, flatten
 from spinney.prune import Sequence, Steps
 from spinney.pruning import forced_paths, prune_model

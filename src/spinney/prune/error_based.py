@@ -1,7 +1,7 @@
 """Error-based pruning: bottom-up, against a pessimistic estimate (C4.5).
 
 A leaf of weight N with E errors is estimated to make U errors on as many new rows,
-the upper confidence limit of :mod:`spinney.pessimistic`; a subtree, the sum of its
+the upper confidence limit of :mod:`spinney.error_limits`; a subtree, the sum of its
 leaves. First, from the root down, a subtree that makes no fewer training errors
 than a leaf would is collapsed into one. Then every node is looked at after all that
 is below it, and three estimates are compared: as it is; as a leaf; and its largest
@@ -22,7 +22,7 @@ import numpy as np
 from spinney.costs import labels_of
 from spinney.counts import Floats, last_best
 from spinney.model import PruneStep
-from spinney.pessimistic import added_errors
+from spinney.error_limits import added_errors
 from spinney.prune.drafts import Draft, Rows, draft_of, finished
 from spinney.recipe import Recipe
 from spinney.sources.base import Source

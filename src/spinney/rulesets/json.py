@@ -20,7 +20,7 @@ from spinney.files.model_header import (
 )
 from spinney.files.plain import check_format
 from spinney.files.strict_json import DamageError, parse
-from spinney.pessimistic import check_confidence
+from spinney.error_limits import check_confidence
 from spinney.rules import Condition
 from spinney.rulesets.ruleset import RankedRule, RuleSet
 from spinney.schema import Attribute, Schema

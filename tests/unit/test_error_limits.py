@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.naive_rulesets import upper_limit
 
 from spinney.errors import ParameterError
-from spinney.pessimistic import upper_errors
+from spinney.error_limits import upper_errors
 
 LEVELS = st.floats(0.01, 0.99)
 
