@@ -77,7 +77,7 @@ def test_as_c45_prunes(works, refused, full):
     assert {step["action"] for step in found["steps"]} >= {"replaced"}
     works(*arguments, "--no-raising")
     line = refused(2, *arguments, "--raising")
-    assert "--raising needs the rows, and a model keeps none" in line
+    assert "--raising: it needs the rows, and a model keeps none" in line
 
 
 @pytest.mark.parametrize(
