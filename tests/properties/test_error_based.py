@@ -79,6 +79,9 @@ def test_every_step_is_within_its_slack(table: Rows, recipe: Recipe):
         assert not any(step.action == "raised" for step in steps)
     for leaf in found.leaves:
         assert leaf.reason is not None
+        if not leaf.n_rows:
+            above = found.nodes[leaf.parent].distribution
+            assert leaf.distribution.tolist() == above.tolist()
         if leaf.reason is Reason.PURE:
             assert np.count_nonzero(leaf.weights) == 1
 
