@@ -188,7 +188,7 @@ def test_laplace_and_m_estimate():
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"probability": "laplace"}, {"cost_matrix": [[0, 1], [2, 0]]}]
+    "settings", [{}, {"probability": "laplace"}, {"cost_matrix": [[0, 1.2], [1, 0]]}]
 )
 def test_the_risk_of_raised_branches_is_that_of_their_rows(settings):
     model = labor(**settings)
