@@ -166,9 +166,10 @@ def _raising(
 ) -> None:
     """Replace the training table by rows that branches are raised with."""
     data, raising = arguments.pop("data", None), arguments.pop("raising", None)
-    recipe = model.recipe.changed(
-        confidence=arguments.get("confidence"), raising=raising
-    )
+    said = {"confidence": arguments.get("confidence"), "raising": raising}
+    known = {name: value for name, value in said.items() if value is not None}
+    # They are settings of this pruning: what the recipe itself ends with is no matter.
+    recipe = replace(model.recipe, **known, given=frozenset())
     arguments["confidence"] = recipe.confidence
     if data is None:
         if raising:

@@ -332,19 +332,21 @@ def test_a_finished_tree_is_pruned_as_one_while_growing(settings, tmp_path):
     """With the training table branches are raised, with the same counts."""
     table = TABLES / "labor.csv"
     expected = spinney.grow(table, **LABOR, **settings)
-    whole = spinney.grow(table, **LABOR, **settings, pruning="none")
-    found = whole.prune("error-based", data=table)
+    others = {name: x for name, x in settings.items() if name != "confidence"}
+    level = {"confidence": settings.get("confidence")}
+    whole = spinney.grow(table, **LABOR, **others, pruning="none")
+    found = whole.prune("error-based", data=table, **level)
     assert str(found) == str(expected)
     assert str(found.pruning_) == str(expected.pruning_)
     for node, other in zip(found.tree, expected.tree, strict=True):
         np.testing.assert_allclose(node.distribution, other.distribution, rtol=1e-12)
     whole.save(tmp_path / "m.spinney")
     loaded = spinney.load(tmp_path / "m.spinney")
-    assert str(loaded.prune("error-based", data=table)) == str(expected)
+    assert str(loaded.prune("error-based", data=table, **level)) == str(expected)
     low = spinney.grow(table, **LABOR, **settings, raising=False)
-    assert str(whole.prune("error-based")) == str(low)
-    assert str(whole.prune("error-based", raising=False)) == str(low)
-    only = spinney.grow(table, **LABOR, **settings, pruning="collapse")
+    assert str(whole.prune("error-based", **level)) == str(low)
+    assert str(whole.prune("error-based", raising=False, **level)) == str(low)
+    only = spinney.grow(table, **LABOR, **others, pruning="collapse")
     assert str(whole.prune("collapse")) == str(only)
 
 
@@ -381,12 +383,12 @@ def test_other_recipes_are_pruned_so_too(model):
 
 
 def test_a_model_carries_the_record_of_its_pruning(tmp_path):
-    settings = {"recipe": "cart", "rule": "minimum"}
+    choosing = {"folds": 5, "rule": "minimum"}
     grown = spinney.grow(
-        KYPHOSIS, "Kyphosis", pruning="cost-complexity", folds=5, **settings
+        KYPHOSIS, "Kyphosis", recipe="cart", pruning="cost-complexity", **choosing
     )
-    whole = spinney.grow(KYPHOSIS, "Kyphosis", **settings)
-    later = whole.prune("cost-complexity", data=KYPHOSIS, folds=5, rule="minimum")
+    whole = spinney.grow(KYPHOSIS, "Kyphosis", recipe="cart")
+    later = whole.prune("cost-complexity", data=KYPHOSIS, **choosing)
     assert str(grown.sequence_) == str(later.sequence_)
     assert grown.pruning_ == later.pruning_
     assert (grown.model_.steps, grown.model_.sequence) == (
