@@ -34,6 +34,8 @@ from spinney.criteria import squared_error
 from spinney.fitting import Fitted, fitted
 from spinney.linear import LinearModel, Term, mixed
 from spinney.overall import Overall, overall_by_attribute
+from spinney.prune import Pruned, PruneStep, Steps
+from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.recipe import Recipe
 from spinney.schema import Attribute
@@ -55,25 +57,27 @@ NEGLIGIBLE = 1e-5
 Terms = dict[Term, int]
 
 
-def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Tree:
-    """Return a tree for numbers with the models that its recipe asks for.
+def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Pruned:
+    """Return a tree for numbers with the models that its recipe asks for, pruned.
 
-    The source must be the one that the tree was grown on.
+    The source must be the one that the tree was grown on. The steps are those of
+    ``pruning="adjusted-error"``.
     """
     wanted = (recipe.leaves, recipe.pruning, recipe.smoothing) != ("mean", "none", 0)
     if not tree.schema.target.is_numeric or not wanted:
-        return tree
+        return Pruned(tree, Steps(()))
     for place in range(tree.schema.n_columns, len(tree.schema.attributes)):
         source.extend(place, tree.schema.attributes[place])
     linear = recipe.leaves == "linear"
     below = terms_below(tree, _overall(tree, source)) if linear else [{} for _ in tree]
     found = _fit(tree, source, below)
-    cuts: set[int] = set()
+    steps: list[PruneStep] = []
     if recipe.pruning == "adjusted-error":
-        cuts = adjusted_cuts(tree, found)
+        steps = adjusted_steps(tree, found)
     models = _smoothed(tree, [each.model for each in found], recipe.smoothing)
     nodes = tuple(map(_with_model, tree, models))
-    return cut(Tree(tree.schema, nodes), cuts)
+    cuts = {step.node for step in steps if step.pruned}
+    return Pruned(cut(Tree(tree.schema, nodes), cuts), Steps(steps))
 
 
 def _with_model(node: Node, model: LinearModel) -> Node:
@@ -171,26 +175,44 @@ def _mean(node: Node) -> Fitted:
     return Fitted(LinearModel(node.value), error)
 
 
-def adjusted_cuts(tree: Tree, found: Sequence[Fitted]) -> set[int]:
-    """Return the nodes whose own model is no worse than the branches below them."""
-    errors = [each.squared_error for each in found]
-    parameters = [each.n_parameters for each in found]
-    root = tree.root
-    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(root.weights)))
-    cuts = set()
-    for node in reversed(tree.nodes):
-        if node.is_leaf:
-            continue
-        error = sum(errors[child] for child in node.children)
-        count = sum(parameters[child] for child in node.children) + 1
-        own = errors[node.number], parameters[node.number]
-        as_leaf = adjusted(*own, weight=node.weight)
-        as_tree = adjusted(error, count, weight=node.weight)
-        if as_leaf <= as_tree * (1 + TOLERANCE) or as_leaf < negligible:
-            cuts.add(node.number)
-        else:
-            errors[node.number], parameters[node.number] = error, count
-    return cuts
+def adjusted_steps(tree: Tree, found: Sequence[Fitted]) -> list[PruneStep]:
+    """Return for each inner node whether its own model is no worse than its branches.
+
+    A step's ``before`` and ``after`` are the adjusted errors of the node with its
+    branches and as a leaf, its risks the squared errors of the whole tree on the
+    training rows, before smoothing.
+    """
+    errors = Running(tree, np.array([each.squared_error for each in found]))
+    # One more parameter for each split: its attribute is chosen too.
+    parameters = Running(
+        tree,
+        np.array([float(each.n_parameters) for each in found]),
+        np.array([0.0 if node.is_leaf else 1.0 for node in tree]),
+    )
+    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
+    steps = []
+    for node in deepest_first(tree):
+        own = found[node.number]
+        as_leaf = adjusted(own.squared_error, own.n_parameters, weight=node.weight)
+        as_tree = adjusted(
+            errors.as_tree(node), int(parameters.as_tree(node)), weight=node.weight
+        )
+        pruned = as_leaf <= as_tree * (1 + TOLERANCE) or as_leaf < negligible
+        steps.append(
+            PruneStep(
+                node.number,
+                tree.condition(node),
+                as_tree,
+                as_leaf,
+                pruned,
+                measure="adjusted error of the node",
+                risk_before=errors.total,
+                risk_after=errors.after(node),
+            )
+        )
+        errors.decide(node, pruned=pruned)
+        parameters.decide(node, pruned=pruned)
+    return steps
 
 
 def adjusted(error: float, n_parameters: int, *, weight: float) -> float:

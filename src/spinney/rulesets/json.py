@@ -8,6 +8,7 @@ import json
 import math
 from typing import Any
 
+from spinney.error_limits import check_confidence
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.files.model_header import (
     listed,
@@ -20,7 +21,6 @@ from spinney.files.model_header import (
 )
 from spinney.files.plain import check_format
 from spinney.files.strict_json import DamageError, parse
-from spinney.pessimistic import check_confidence
 from spinney.rules import Condition
 from spinney.rulesets.ruleset import RankedRule, RuleSet
 from spinney.schema import Attribute, Schema
