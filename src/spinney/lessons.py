@@ -2,6 +2,10 @@
 
 A tree that a forest taught is grown on smoothed labels and then counted again on the
 true ones: every number that it shows is of rows as they are.
+
+What is drawn, the forest's rows and the folds, is drawn among *copies* of the rows: one
+a unit of weight, in an order that depends on their cells only. So a table with its rows
+shuffled gives the same tree, and so do two rows in the place of one of weight 2.
 """
 
 import warnings
@@ -9,21 +13,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from spinney.construct import grow_with_construction
-from spinney.counts import Floats
+from spinney.counts import Floats, Integers
 from spinney.criteria import CRITERIA
 from spinney.errors import ParameterError, SpinneyWarning, warn
 from spinney.learner import Options
 from spinney.prune import Pruned, TrainingRows, cost_complexity, folds_of
 from spinney.prune.drafts import recounted
 from spinney.recipe import Recipe
+from spinney.row_order import rows_in_order
 from spinney.schema import Target
 from spinney.teacher import smoothed_labels, smoothed_source
 from spinney.training import TrainingSet
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Lesson", "warn_of_squares"]
@@ -51,41 +57,67 @@ class Lesson:
     options: Options
 
     @cached_property
+    def places(self) -> Integers:
+        """The row that each copy is one of."""
+        training = self.training
+        cells = (*training.columns, training.classes)
+        return rows_in_order(cells, training.weights)
+
+    @cached_property
+    def copies(self) -> TrainingSet:
+        """The rows in order, as often as they weigh; once where that is not whole."""
+        copies = self.training.taken(self.places)
+        several = len(self.places) > len(self.training.classes)
+        return replace(copies, weights=None) if several else copies
+
+    @cached_property
     def labels(self) -> Floats | None:
-        """The labels of all rows as a forest smooths them, if there is one."""
+        """The labels of all copies as a forest smooths them, if there is one."""
         if not self.recipe.forest:
             return None
-        return smoothed_labels(self.training, self.recipe.forest, self.recipe.seed)
+        return smoothed_labels(self.copies, self.recipe.forest, self.recipe.seed)
 
-    def grow(self, mask: "NDArray[np.bool_] | None" = None) -> Tree:
-        """Return the unpruned tree of all rows, or of some."""
-        rows = slice(None) if mask is None else mask
-        training = self.training.taken(rows)
-        source = training.source()
+    def grow(self) -> Tree:
+        """Return the unpruned tree of all rows; of its copies a row has the mean."""
         if self.labels is None:
+            return self._grown(self.training, None)
+        numbers = np.bincount(self.places)
+        sums = np.zeros((len(numbers), *self.labels.shape[1:]))
+        np.add.at(sums, self.places, self.labels)
+        return self._grown(self.training, (sums.T / numbers).T)
+
+    def _grown(self, training: TrainingSet, labels: Floats | None) -> Tree:
+        """Return the unpruned tree of some rows with these labels, or their own."""
+        source = training.source()
+        if labels is None:
             return grow_with_construction(source, self.recipe, self.options)
-        taught = smoothed_source(training, self.labels[rows])
+        taught = smoothed_source(training, labels)
         tree = grow_with_construction(taught, self.recipe, self.options)
         scale = self.options.class_weights
         return recounted(tree, source, recipe=self.recipe, class_weights=scale)
 
+    def grow_on(self, mask: "NDArray[np.bool_]") -> Tree:
+        """Return the unpruned tree of some of the copies."""
+        labels = None if self.labels is None else self.labels[mask]
+        return self._grown(self.copies.taken(mask), labels)
+
     def regrow(self, mask: "NDArray[np.bool_]") -> Tree:
-        """Return the tree of some rows, where what was forced may not be possible."""
+        """Return the tree of some copies, where what was forced may not be possible."""
         with warnings.catch_warnings():
             # On fewer rows a forced path may lead nowhere: no concern of the user's.
             warnings.simplefilter("ignore", SpinneyWarning)
             try:
-                return self.grow(mask)
+                return self.grow_on(mask)
             except ParameterError:
                 if not self.options.forced:
                     raise
         # Or its attribute has one value there: then the tree is grown freely.
         free = replace(self, options=replace(self.options, forced={}))
-        return free.grow(mask)
+        return free.grow_on(mask)
 
     def training_rows(self) -> TrainingRows:
-        """Return the rows with the way to grow on some of them."""
-        training, scale = self.training, self.options.class_weights
+        """Return the copies with the way to grow on some of them."""
+        training, scale = self.copies, self.options.class_weights
         counted = training.own_weights
         if scale is not None:
             counted = counted * scale[training.classes]
@@ -93,10 +125,11 @@ class Lesson:
 
     def pruned(self, tree: Tree) -> Pruned:
         """Return the tree pruned by weakest links, as cross-validation chooses."""
-        recipe, training = self.recipe, self.training
+        recipe, training = self.recipe, self.copies
         target, n_rows = training.schema.target, len(training.classes)
         warn_of_squares(recipe, target)
-        if recipe.folds > n_rows:
+        asked = "folds" in recipe.given
+        if asked and recipe.folds > n_rows:
             warn(
                 f"folds={recipe.folds} of recipe {recipe.name!r} is more than the "
                 f"rows: {n_rows} folds of one row each choose the alpha"
@@ -106,6 +139,7 @@ class Lesson:
             target,
             n_folds=min(recipe.folds, n_rows),
             seed=recipe.seed,
+            asked=asked,
         )
         return cost_complexity(
             tree,

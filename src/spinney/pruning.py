@@ -210,9 +210,10 @@ def _choosing(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )
     known = {**_said(model.tree, rows), **grown_with}
-    arguments["training"] = training_rows(rows, model.recipe, known)
+    training = training_rows(rows, model.recipe, known)
+    arguments["training"] = training
     arguments["folds"] = folds_of(
-        rows.classes, model.schema.target, n_folds=n_folds, seed=seed
+        training.targets, model.schema.target, n_folds=n_folds, seed=seed
     )
 
 

@@ -177,3 +177,31 @@ def test_what_is_said_beside_the_recipe_works(said):
     assert set(model.predict(table)) <= {"a", "b"}
     if "ties" not in said and "force" not in said:
         assert model.score(table) > 0.9
+
+
+@pytest.mark.parametrize("recipe", ["auto", "cart"])
+@pytest.mark.parametrize("target", ["class", "petallength"])
+def test_neither_the_order_of_rows_nor_copies_change_the_tree(recipe, target):
+    """Folds and forests draw rows: by what is in them, not by where they stand."""
+    iris = spinney.read_table(TABLES / "iris.csv")
+    random = np.random.default_rng(5)
+    weights = random.integers(1, 4, iris.n_rows)
+    copies = random.permutation(np.repeat(np.arange(iris.n_rows), weights))
+    settings = {"pruning": "cost-complexity"} if recipe == "cart" else {}
+
+    def grown(rows, **said):
+        table = {c.name: np.array(plain(c))[rows] for c in iris.columns} | said
+        names = {"weight": "weight"} if said else {}
+        return spinney.grow(table, target, recipe=recipe, **settings, **names)
+
+    def plain(column):
+        return (
+            column.cells
+            if column.kind == "numeric"
+            else np.array(column.levels)[column.cells]
+        )
+
+    one, other = grown(np.arange(150), weight=weights), grown(copies)
+    assert str(one) == str(other)
+    shuffled = grown(random.permutation(150))
+    assert str(shuffled) == str(grown(np.arange(150)))

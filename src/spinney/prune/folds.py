@@ -17,12 +17,18 @@ CLASSES_NAMED = 5
 
 
 def folds_of(
-    targets: NDArray[Any], target: Target, *, n_folds: int, seed: int
+    targets: NDArray[Any],
+    target: Target,
+    *,
+    n_folds: int,
+    seed: int,
+    asked: bool = True,
 ) -> Integers:
     """Return the number of each row's fold.
 
-    It warns where a class has fewer rows than there are folds, for then some folds
-    are without it, and where no class has as many, for then none is stratified.
+    Where somebody ``asked`` for so many folds, it warns if a class has fewer rows, for
+    then some folds are without it, and if no class has as many, for then none is
+    stratified.
 
     Parameters
     ----------
@@ -35,6 +41,8 @@ def folds_of(
         From 2 to the number of rows.
     seed : int
         The same seed gives the same folds.
+    asked : bool
+        Whether the number of folds is a user's, and not a recipe's own.
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -44,7 +52,12 @@ def folds_of(
             f"{len(targets)}"
         )
         raise ParameterError(msg)
-    stratified = not target.is_numeric and _stratified(targets, target, n_folds)
+    stratified = False
+    if not target.is_numeric and n_folds < len(targets):
+        counts = np.bincount(targets, minlength=len(target.classes))
+        stratified = bool(counts.max() >= n_folds)
+        if asked:
+            _warn_of_few(counts, target, n_folds)
     kind = StratifiedKFold if stratified else KFold
     splitter = kind(n_folds, shuffle=True, random_state=seed)
     folds = np.zeros(len(targets), dtype=np.int64)
@@ -57,18 +70,15 @@ def folds_of(
     return folds
 
 
-def _stratified(codes: NDArray[Any], target: Target, n_folds: int) -> bool:
-    """Return whether folds can heed classes; say so where they can only in part."""
-    counts = np.bincount(codes, minlength=len(target.classes))
-    if n_folds == len(codes):  # each row by itself: there is nothing to choose
-        return False
+def _warn_of_few(counts: Integers, target: Target, n_folds: int) -> None:
+    """Say where folds can heed classes in part only, or not at all."""
     if counts.max() < n_folds:
         warn(
             f"folds={n_folds} is more than the rows of any class of "
             f"{shown(target.name)!r}, at most {counts.max()}: the folds that choose "
             "the alpha are made without regard to classes"
         )
-        return False
+        return
     rare = np.flatnonzero((counts > 0) & (counts < n_folds)).tolist()
     if rare:
         listed = ", ".join(
@@ -82,4 +92,3 @@ def _stratified(codes: NDArray[Any], target: Target, n_folds: int) -> bool:
             f"{shown(target.name)!r}: {listed}; some of the folds that choose the "
             "alpha hold none of these"
         )
-    return True
