@@ -41,18 +41,21 @@ def test_the_help_names_the_default(works):
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, quiet):
-    outcome = tool(*WEATHER, *(["--quiet"] if quiet else []))
+def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
+    lines = [f"{row},{'no' if row % 3 else 'yes'}" for row in range(18)]
+    write("noise.csv", "\n".join(["x,y", *lines]))
+    noise = ("grow", "noise.csv", "--target", "y")
+    outcome = tool(*noise, *(["--quiet"] if quiet else []))
     assert outcome.code == 0
     assert outcome.out == (
-        "" if quiet else "play → yes  (14: no 5 (36 %), yes 9 (64 %))\n"
+        "" if quiet else "y → no  (18: no 12 (67 %), yes 6 (33 %))\n"
     )
     (line,) = outcome.err.splitlines()
     assert line.startswith("spinney: pruned to a single leaf; ")
     assert "--pruning none" in line
     assert "--recipe c4.5" in line
-    for remedy in (("--pruning", "none"), ("--recipe", "c4.5")):
-        outcome = tool(*WEATHER, *remedy)
+    for remedy in (("--pruning", "none"), ("--recipe", "cart")):
+        outcome = tool(*noise, *remedy)
         assert outcome.err == ""
         assert outcome.out.count("\n") > 3
 
