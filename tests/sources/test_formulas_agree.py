@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import spinney
 from spinney.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.sources.base import ROOT, Agreement, Request, Source
+from spinney.linear import Term
+from spinney.sources.base import ROOT, Agreement, Request, Source, TermRequest
 from spinney.split import Groups, Route, Surrogate, Threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -120,8 +121,9 @@ def test_surrogates_by_formulas_are_counted_alike():
                 assert_same_tables(table, other_node[place])
 
 
+@pytest.mark.parametrize("complete", [False, True])
 @pytest.mark.parametrize("numeric", [False, True])
-def test_moments_are_summed_alike(numeric):
+def test_products_are_summed_alike(numeric, complete):
     columns = rows()
     if numeric:
         columns["c"] = [0.5 + place % 7 for place in range(60)]
@@ -129,14 +131,16 @@ def test_moments_are_summed_alike(numeric):
     def ask(source: Source) -> Any:
         source.partition(ROOT, Route(Threshold(1, 0.5, (0.25, 0.75))), {0: 1, 1: 2})
         source.partition(1, Route(Threshold(0, 0.5, (0.25, 0.75))), {0: 3, 1: 4})
-        nodes = (ROOT, 2, 4)
-        return [source.cross_moments(n, (0, 1), np.array([0.5, -1.0])) for n in nodes]
+        terms = (Term(0, None, 0.5), Term(1, None, -1.0), Term(2, (0,), 0.0))
+        # Each node is asked about other terms, and in one question.
+        asked = {ROOT: terms[:2], 2: terms[1:], 4: terms[::-1]}
+        return source.products([TermRequest(n, t, complete) for n, t in asked.items()])
 
     memory, *others = answers_of(ask, columns, recipe="cart")
-    assert memory[0].products.shape == ((1, 3, 3) if numeric else (2, 2, 2))
+    assert memory[0].spreads.shape == ((1, 3, 3) if numeric else (2, 2, 2))
     for other in others:
         for one, two in zip(memory, other, strict=True):
-            for name in ("weights", "sums", "products"):
+            for name in ("weights", "means", "spreads"):
                 np.testing.assert_allclose(
                     getattr(one, name), getattr(two, name), rtol=1e-12, atol=1e-12
                 )

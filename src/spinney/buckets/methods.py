@@ -18,11 +18,11 @@ __all__ = [
     "METHODS",
     "MOST",
     "Method",
+    "bucket_texts",
     "bucketed",
     "codes_of",
     "cuts_of",
     "is_exact",
-    "labels_of",
 ]
 
 MOST = 100_000
@@ -90,12 +90,12 @@ def bucketed(table: CountTable, cuts: Floats) -> CountTable:
     return table.merged(codes_of(values, cuts), len(cuts) + 1)
 
 
-def labels_of(
+def bucket_texts(
     cuts: Floats, *, unit: str | None = None, ascii_only: bool = False
 ) -> tuple[str, ...]:
     """Return how each bucket reads.
 
-    >>> labels_of(np.array([2.5, 7.0]))
+    >>> bucket_texts(np.array([2.5, 7.0]))
     ('≤ 2.5', '2.5 < … ≤ 7', '> 7')
     """
     if not len(cuts):

@@ -9,16 +9,8 @@ import math
 from typing import Any
 
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.files.model_header import (
-    listed,
-    members,
-    number,
-    read_schema,
-    schema_header,
-    text,
-    whole,
-)
-from spinney.files.plain import check_format
+from spinney.files.model_header import read_schema, schema_header
+from spinney.files.plain import check_format, listed, members, number, text, whole
 from spinney.files.strict_json import DamageError, parse
 from spinney.pessimistic import check_confidence
 from spinney.rules import Condition
