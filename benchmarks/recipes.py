@@ -3,8 +3,8 @@
     python -m benchmarks.recipes --data FOLDER [--tables iris,vote] [--folds 10]
 
 The folder holds the tables and ``schema.json``, which ``tables.py`` reads. All recipes
-of a table see the same folds. This is the study behind the recipe ``auto``; docs/auto.md
-has what it printed.
+of a table see the same folds. This is the study behind the recipe ``auto``;
+docs/auto.md has what it printed.
 """
 
 import argparse

@@ -159,7 +159,7 @@ def class_weight_of(given: tuple[str, ...]) -> Any:
     return numbers_of(given, "--class-weight", 'CLASS=NUMBER, or be "balanced"')
 
 
-def cost_matrix_of(path: str | None) -> dict[str, dict[str, float]] | None:
+def cost_matrix_of(path: str | None) -> Any:
     """Return the costs of a file, if one is named."""
     from spinney.files.cost_file import read_costs
 

@@ -1,0 +1,96 @@
+"""What counts as a number, and refusals of values that mean nothing.
+
+True and False are no numbers here, though Python has them among the integers.
+"""
+
+from sys import float_info
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import ParameterError
+
+__all__ = [
+    "LARGEST_SEED",
+    "as_real",
+    "check_choice",
+    "check_number",
+    "check_whole",
+    "is_real",
+    "is_whole",
+]
+
+LARGEST_SEED = 2**32 - 1
+"""The largest seed of scikit-learn, and so of everything here."""
+
+
+def is_real(value: object) -> bool:
+    """Return whether a value is a number, Python's or NumPy's.
+
+    >>> is_real(2), is_real(np.float32(0.5)), is_real(True), is_real("2")
+    (True, True, False, False)
+    """
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
+        value, bool
+    )
+
+
+def is_whole(value: object) -> bool:
+    """Return whether a value is an integer, Python's or NumPy's.
+
+    >>> is_whole(2), is_whole(np.int8(2)), is_whole(2.0), is_whole(True)
+    (True, True, False, False)
+    """
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def as_real(value: Any) -> float:
+    """Return a number as a float, infinity if it is too large; else NaN.
+
+    >>> as_real(2), as_real(10**400), as_real("2"), as_real(True)
+    (2.0, inf, nan, nan)
+    """
+    if not is_real(value):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if abs(value) == value else -np.inf
+
+
+def check_choice(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        msg = f"{name}={value!r} must be True or False"
+        raise ParameterError(msg)
+
+
+def check_whole(
+    name: str,
+    value: Any,
+    *,
+    least: int,
+    most: int | None = None,
+    optional: bool = False,
+) -> None:
+    """Refuse what is no whole number, below the least or above the most.
+
+    >>> check_whole("seed", -1, least=0, most=9)
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: seed=-1 must be a whole number from 0 to 9
+    """
+    if value is None and optional:
+        return
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        remedy = ", or None" if optional else ""
+        msg = f"{name}={value!r} must be a whole number {limits}{remedy}"
+        raise ParameterError(msg)
+
+
+def check_number(name: str, value: Any, *, most: float = float_info.max) -> None:
+    """Refuse what is no number from 0 on."""
+    if not is_real(value) or not 0 <= value <= most:
+        limit = f" and at most {most}" if most < float_info.max else ""
+        msg = f"{name}={value!r} must be a number of at least 0{limit}"
+        raise ParameterError(msg)
