@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sources.comparing import answers_of, assert_same_tables
 
 import spinney
 from spinney.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
@@ -26,35 +27,6 @@ FORMULAS: tuple[Formula, ...] = (
 )
 
 
-class AnsweredError(Exception):
-    """Ends the growing of a tree, with what its source answered."""
-
-
-def answers_of(
-    ask: Any, columns: dict[str, list[Any]], recipe: str = "c4.5"
-) -> list[Any]:
-    """Ask the same rows in memory, in a bare relation and in a bound one."""
-
-    def answered(source: Source, *_: Any) -> None:
-        raise AnsweredError(ask(source))
-
-    answers = []
-    with duckdb.connect() as connection:
-        relation = connection.from_arrow(pa.table(columns))
-        given_as = [
-            (columns, {}),
-            (relation, {}),
-            (relation, {"connection": connection}),
-        ]
-        for rows, how in given_as:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("spinney.growing.grow_with_construction", answered)
-                with pytest.raises(AnsweredError) as found:
-                    spinney.grow(rows, "c", recipe=recipe, **how)
-            answers.append(found.value.args[0])
-    return answers
-
-
 def rows(n_rows: int = 60, *, seed: int = 0) -> dict[str, list[Any]]:
     random = np.random.default_rng(seed)
     x, y = random.integers(-3, 4, (2, n_rows)).astype(float)
@@ -65,11 +37,6 @@ def rows(n_rows: int = 60, *, seed: int = 0) -> dict[str, list[Any]]:
         "b": random.choice([True, False], n_rows).tolist(),
         "c": random.choice(["yes", "no"], n_rows).tolist(),
     }
-
-
-def assert_same_tables(one: Any, other: Any) -> None:
-    for name in ("values", "weights", "rows", "missing", "missing_rows"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def test_formulas_are_counted_alike():
@@ -83,13 +50,10 @@ def test_formulas_are_counted_alike():
         source.partition(2, Route(Groups(7, ((0,), (1,)), (0.5, 0.5))), {0: 3, 1: 4})
         return found + source.tables([Request(1, places), Request(3, (0, *places))])
 
-    memory, *others = answers_of(ask, rows())
+    memory, *others = answers_of(ask, rows(), "c")
     assert memory[0][4].missing_rows.any()
     for other in others:
-        for one_node, other_node in zip(memory, other, strict=True):
-            assert sorted(one_node) == sorted(other_node)
-            for place, table in one_node.items():
-                assert_same_tables(table, other_node[place])
+        assert_same_tables(memory, other)
 
 
 def test_surrogates_by_formulas_are_counted_alike():
@@ -112,13 +76,10 @@ def test_surrogates_by_formulas_are_counted_alike():
         found += source.agreements([Agreement(1, split, others)])
         return [*found, dict(enumerate(sent + source.sent([(2, route)])))]
 
-    memory, *others = answers_of(ask, rows())
+    memory, *others = answers_of(ask, rows(), "c")
     assert memory[0][4].missing_rows.sum() < memory[1][5].missing_rows.sum() > 0
     for other in others:
-        for one_node, other_node in zip(memory, other, strict=True):
-            assert sorted(one_node) == sorted(other_node)
-            for place, table in one_node.items():
-                assert_same_tables(table, other_node[place])
+        assert_same_tables(memory, other)
 
 
 @pytest.mark.parametrize("complete", [False, True])
@@ -136,7 +97,7 @@ def test_products_are_summed_alike(numeric, complete):
         asked = {ROOT: terms[:2], 2: terms[1:], 4: terms[::-1]}
         return source.products([TermRequest(n, t, complete) for n, t in asked.items()])
 
-    memory, *others = answers_of(ask, columns, recipe="cart")
+    memory, *others = answers_of(ask, columns, "c", recipe="cart")
     assert memory[0].spreads.shape == ((1, 3, 3) if numeric else (2, 2, 2))
     for other in others:
         for one, two in zip(memory, other, strict=True):
@@ -154,7 +115,7 @@ def test_a_place_can_be_given_to_another_attribute():
             found += source.tables([Request(ROOT, (4,))])
         return [tables[4].values.tolist() for tables in found]
 
-    memory, *others = answers_of(ask, rows())
+    memory, *others = answers_of(ask, rows(), "c")
     assert memory[0] != memory[1]
     assert others == [memory, memory]
 
