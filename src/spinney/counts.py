@@ -36,6 +36,7 @@ __all__ = [
     "Integers",
     "equal_to_best",
     "first_best",
+    "heaviest",
     "last_best",
     "ratio_of",
     "sizes",
@@ -247,6 +248,17 @@ def first_best(merits: Floats, tolerance: float = TOLERANCE) -> int:
     1
     """
     return int(np.argmax(equal_to_best(merits, tolerance)))
+
+
+def heaviest(weights: Floats) -> int:
+    """Return the first place of the greatest weight.
+
+    They tie within a relative 1e-12 alone: 1e-12 is much where nothing weighs more.
+
+    >>> heaviest(np.array([1e-12, 2e-12, 2e-12]))
+    1
+    """
+    return first_best(weights / (weights.max() or 1.0))
 
 
 def last_best(merits: Floats) -> Integers:

@@ -11,16 +11,18 @@ leaves="linear"
     to leaves.
 pruning="adjusted-error"
     from the leaves up, a node becomes a leaf if its own model's error, times
-    (n + 2v) / (n − v), is at most that of the branches below it. n is the weight
-    of its rows; v counts the coefficients and intercepts, below a node one more
+    (n + 2v) / (n − v), is at most that of the branches below it. n counts its rows
+    by weight; v counts the coefficients and intercepts, below a node one more
     for its split. Where n ≤ v the factor is 10.
 smoothing=k
     on the way to the root each prediction p becomes (n p + k q) / (n + k), where n
     is the weight below and q the prediction of the node above. As all are linear,
     the leaf's model itself is replaced by the mixture.
 
-The errors are root mean squares. All sums come from the source, so a tree over a
-database is treated as one in memory.
+The errors are root mean squares. Weights are repetitions of a row, except that those
+whose mean is below 1 cannot be: of them only the proportions count, as if the mean
+were 1, so that weights which sum to 1 give the trees of weights which sum to n. All
+sums come from the source, so a tree over a database is treated as one in memory.
 """
 
 from collections.abc import Sequence
@@ -29,7 +31,7 @@ from dataclasses import replace
 import numpy as np
 
 from spinney.candidates import LISTED
-from spinney.counts import TOLERANCE
+from spinney.counts import TOLERANCE, spread_of
 from spinney.criteria import squared_error
 from spinney.fitting import Fitted, fitted
 from spinney.linear import LinearModel, Term, mixed
@@ -67,11 +69,14 @@ def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Tree:
         source.extend(place, tree.schema.attributes[place])
     linear = recipe.leaves == "linear"
     below = terms_below(tree, _overall(tree, source)) if linear else [{} for _ in tree]
-    found = _fit(tree, source, below)
+    # How many rows the weight 1 stands for.
+    scale = max(1.0, tree.root.n_rows / tree.root.weight)
+    sizes = [node.weight * scale for node in tree]
+    found = _fit(tree, source, below, scale=scale)
     cuts: set[int] = set()
     if recipe.pruning == "adjusted-error":
-        cuts = adjusted_cuts(tree, found)
-    models = _smoothed(tree, [each.model for each in found], recipe.smoothing)
+        cuts = adjusted_cuts(tree, found, sizes)
+    models = _smoothed(tree, [each.model for each in found], sizes, recipe.smoothing)
     nodes = tuple(map(_with_model, tree, models))
     return cut(Tree(tree.schema, nodes), cuts)
 
@@ -133,7 +138,9 @@ def _terms_of(node: Node, attribute: Attribute, overall: Overall) -> list[Term]:
     ]
 
 
-def _fit(tree: Tree, source: Source, below: Sequence[Terms]) -> list[Fitted]:
+def _fit(
+    tree: Tree, source: Source, below: Sequence[Terms], *, scale: float
+) -> list[Fitted]:
     """Return the model of every node, the rows being sent down a level at a time."""
     target = tree.schema.target
     assert target.origin is not None
@@ -148,7 +155,8 @@ def _fit(tree: Tree, source: Source, below: Sequence[Terms]) -> list[Fitted]:
         ]
         answers = source.products(requests) if requests else []
         for node, line, products in zip(asked, terms, answers, strict=True):
-            found[node.number] = fitted(products, line, origin=target.origin)
+            counted = products.scaled(np.array([scale]))
+            found[node.number] = fitted(counted, line, origin=target.origin)
         following: list[Node] = []
         for node in level:
             if node.route is None:
@@ -160,19 +168,24 @@ def _fit(tree: Tree, source: Source, below: Sequence[Terms]) -> list[Fitted]:
                 source.partition(node.number, node.route, inner)
         level = following
     return [
-        each if each is not None else _mean(node)
+        each if each is not None else _mean(node, scale)
         for node, each in zip(tree, found, strict=True)
     ]
 
 
-def _mean(node: Node) -> Fitted:
+def _mean(node: Node, scale: float) -> Fitted:
     """Return the mean as a model; without rows it is that of the node above."""
-    error = node.weight * float(squared_error(node.weights)) if node.n_rows else 0.0
+    error = scale * float(spread_of(node.weights)) if node.n_rows else 0.0
     return Fitted(LinearModel(node.value), error)
 
 
-def adjusted_cuts(tree: Tree, found: Sequence[Fitted]) -> set[int]:
-    """Return the nodes whose own model is no worse than the branches below them."""
+def adjusted_cuts(
+    tree: Tree, found: Sequence[Fitted], sizes: Sequence[float]
+) -> set[int]:
+    """Return the nodes whose own model is no worse than the branches below them.
+
+    ``sizes`` says how many rows each node counts for.
+    """
     errors = [each.squared_error for each in found]
     parameters = [each.n_parameters for each in found]
     root = tree.root
@@ -184,8 +197,8 @@ def adjusted_cuts(tree: Tree, found: Sequence[Fitted]) -> set[int]:
         error = sum(errors[child] for child in node.children)
         count = sum(parameters[child] for child in node.children) + 1
         own = errors[node.number], parameters[node.number]
-        as_leaf = adjusted(*own, weight=node.weight)
-        as_tree = adjusted(error, count, weight=node.weight)
+        as_leaf = adjusted(*own, weight=sizes[node.number])
+        as_tree = adjusted(error, count, weight=sizes[node.number])
         if as_leaf <= as_tree * (1 + TOLERANCE) or as_leaf < negligible:
             cuts.add(node.number)
         else:
@@ -204,19 +217,19 @@ def adjusted(error: float, n_parameters: int, *, weight: float) -> float:
     if not weight:
         return 0.0
     factor = OVERFITTED
-    if weight > n_parameters:
+    if weight > n_parameters * (1 + TOLERANCE):
         factor = (weight + MULTIPLIER * n_parameters) / (weight - n_parameters)
     return float(np.sqrt(error / weight)) * factor
 
 
 def _smoothed(
-    tree: Tree, models: Sequence[LinearModel], constant: float
+    tree: Tree, models: Sequence[LinearModel], sizes: Sequence[float], constant: float
 ) -> list[LinearModel]:
     """Return each node's model mixed with those above it.
 
     A prediction that comes to a node from below leaves the root as
     ``share · prediction + rest``. Both go down with the walk, for below a child of
-    weight n the prediction is (n p + k q) / (n + k), q being this node's.
+    size n the prediction is (n p + k q) / (n + k), q being this node's.
     """
     if not constant:
         return list(models)
@@ -225,9 +238,9 @@ def _smoothed(
     for node in tree.nodes[1:]:
         assert node.parent is not None
         share, rest = shares[node.parent], rests[node.parent]
-        whole = node.weight + constant
+        whole = sizes[node.number] + constant
         above = share * constant / whole
-        shares.append(share * node.weight / whole)
+        shares.append(share * sizes[node.number] / whole)
         rests.append(mixed([(1.0, rest), (above, models[node.parent])]))
         smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node.number])]))
     return smooth
