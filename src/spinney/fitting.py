@@ -22,13 +22,14 @@ from spinney.counts import TOLERANCE, Floats
 from spinney.linear import LinearModel, Term
 from spinney.sources.base import Products
 
-__all__ = ["Fitted", "fitted"]
+__all__ = ["CLOSE", "Fitted", "fitted"]
 
 RIDGE = 1e-8
 COLLINEAR = 1.5
 # What rounding must not decide: squared errors below this share of the target's
-# spread are none, and standardised coefficients this close are equal. With the
-# ridge, equations of terms that say the same lose eight digits of sixteen.
+# spread are none, and standardised coefficients this close are equal, as are the
+# errors of a leaf and of the branches below it. With the ridge, equations of terms
+# that say the same lose eight digits of sixteen.
 ROUNDING = 1e-12
 CLOSE = 1e-7
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from spinney.errors import ParameterError
-from spinney.wording import number_text, shown
+from spinney.wording import interval_text, number_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -174,12 +174,7 @@ class Clause:
             if len(texts) == 1:
                 return f"{name} = {texts[0]}"
             return f"{name} ∈ {{{', '.join(texts)}}}"
-        low, high = (number_text(x, attribute.unit) for x in (self.low, self.high))
-        if self.high == np.inf:
-            return f"{name} > {low}"
-        if self.low == -np.inf:
-            return f"{name} ≤ {high}"
-        return f"{low} < {name} ≤ {high}"
+        return interval_text(name, self.low, self.high, unit=attribute.unit)
 
 
 @dataclass(frozen=True, slots=True)

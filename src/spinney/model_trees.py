@@ -33,7 +33,7 @@ import numpy as np
 from spinney.candidates import LISTED
 from spinney.counts import TOLERANCE, spread_of
 from spinney.criteria import squared_error
-from spinney.fitting import Fitted, fitted
+from spinney.fitting import CLOSE, Fitted, fitted
 from spinney.linear import LinearModel, Term, mixed
 from spinney.overall import Overall, overall_by_attribute
 from spinney.prune.cutting import cut
@@ -199,7 +199,7 @@ def adjusted_cuts(
         own = errors[node.number], parameters[node.number]
         as_leaf = adjusted(*own, weight=sizes[node.number])
         as_tree = adjusted(error, count, weight=sizes[node.number])
-        if as_leaf <= as_tree * (1 + TOLERANCE) or as_leaf < negligible:
+        if as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible:
             cuts.add(node.number)
         else:
             errors[node.number], parameters[node.number] = error, count

@@ -13,12 +13,11 @@ from spinney.cells import is_missing
 from spinney.cost_matrix import Costs
 from spinney.costs import labels_of
 from spinney.errors import DataError
-from spinney.estimators.tree import TreeEstimator, checked_weights
+from spinney.estimators.tree import TreeEstimator
 from spinney.model import Model
 from spinney.reading import class_array
 from spinney.schema import Target
 from spinney.table import Value
-from spinney.training import check_target
 
 __all__ = ["TreeClassifier"]
 
@@ -146,14 +145,10 @@ linear_terms, linear_penalty, construct, surrogates : optional
         """Return the accuracy; without y, the table must hold the target column."""
         if y is not None:
             return float(super().score(X, y, sample_weight))
-        table = self.read(X)
-        target = self._grown().schema.target
-        column = check_target(table, target.name)
-        labels = labels_of(self.predict_proba(table), target.costs)
-        right = labels == target.encode(column)
-        known = ~column.missing
-        weights = checked_weights(sample_weight, table.n_rows)[known]
+        table, truth, weights = self._rows_with_target(X, sample_weight)
         if not weights.sum() > 0:
             msg = "sample_weight: no row that has a class weighs more than 0"
             raise DataError(msg)
-        return float(np.average(right[known], weights=weights))
+        costs = self._grown().schema.target.costs
+        right = labels_of(self.predict_proba(table), costs) == truth
+        return float(np.average(right, weights=weights))

@@ -9,9 +9,8 @@ from sklearn.utils.validation import column_or_1d
 
 from spinney.cells import is_missing
 from spinney.errors import DataError
-from spinney.estimators.tree import TreeEstimator, checked_weights
+from spinney.estimators.tree import TreeEstimator
 from spinney.schema import Target
-from spinney.training import check_target
 
 __all__ = ["TreeRegressor"]
 
@@ -85,11 +84,5 @@ seed, linear_terms, linear_penalty, construct, surrogates : optional
             return float(super().score(X, y, sample_weight))
         from sklearn.metrics import r2_score
 
-        table = self.read(X)
-        target = self._grown().schema.target
-        column = check_target(table, target.name)
-        known = ~column.missing
-        weights = checked_weights(sample_weight, table.n_rows)[known]
-        truth = target.encode(column)[known]
-        found = self._values(table)[known]
-        return float(r2_score(truth, found, sample_weight=weights))
+        table, truth, weights = self._rows_with_target(X, sample_weight)
+        return float(r2_score(truth, self._values(table), sample_weight=weights))

@@ -22,7 +22,7 @@ from spinney.readable import ReadableTree
 from spinney.recipe import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 from spinney.schema import Target
 from spinney.table import Table
-from spinney.training import training_set
+from spinney.training import check_target, training_set
 
 __all__ = ["TreeEstimator", "checked_weights"]
 
@@ -203,6 +203,17 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         if reset:
             return validate_data(self, X, y=y, **settings)[0]
         return validate_data(self, X, reset=False, **settings)
+
+    def _rows_with_target(
+        self, X: Any, sample_weight: Any
+    ) -> tuple[Table, Any, Floats]:
+        """Return the rows whose target the table holds, that target, their weights."""
+        table = self.read(X)
+        target = self._grown().schema.target
+        column = check_target(table, target.name)
+        known = ~column.missing
+        weights = checked_weights(sample_weight, table.n_rows)[known]
+        return table.take(known), target.encode(column)[known], weights
 
     # Reading
 

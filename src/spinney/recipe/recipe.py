@@ -15,7 +15,7 @@ from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
 from spinney.merging import Merging, check_alphas
 from spinney.missing import GROUPINGS, policy_named
-from spinney.recipe.checks import check_branches
+from spinney.recipe.branches import check_branches
 from spinney.recipe.needs import refuse_unusable
 
 __all__ = ["Named", "Recipe"]
