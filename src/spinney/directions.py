@@ -107,15 +107,16 @@ def discriminant(products: Products, *, numeric: bool) -> System:
     nothing = System(np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)), none)
     present = products.weights > 0
     weights, own = products.weights[present], products.means[present]
-    total = weights.sum()
-    # Numbers whose squares floats cannot add up are not combined.
-    if not np.abs(products.spreads).max(initial=0.0) < LARGEST:
-        return nothing
     if len(weights) < (1 if numeric else 2):
         return nothing
-    mean = weights @ own / total
-    apart = own - mean
-    spreads = products.spreads[present].sum(axis=0) + (weights * apart.T) @ apart
+    total = weights.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = weights @ own / total
+        apart = own - mean
+        spreads = products.spreads[present].sum(axis=0) + (weights * apart.T) @ apart
+    # Numbers whose squares floats cannot add up are not combined.
+    if not np.abs(spreads).max(initial=0.0) < LARGEST:
+        return nothing
     covariance = spreads / total
     varies = np.diag(covariance) > CONSTANT * (np.diag(covariance) + mean * mean)
     if numeric and not varies[-1]:

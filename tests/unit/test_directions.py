@@ -131,6 +131,14 @@ def test_nothing_to_tell_apart_is_no_direction():
     assert combinations(products, (0, 1), most=2, numeric=False) == []
 
 
+@pytest.mark.parametrize("within", [0.0, 1e200])
+def test_numbers_whose_squares_overflow_are_not_combined(within):
+    classes = np.array([0, 0, 1, 1] * 5)
+    x = np.where(classes, 1e200, -1e200) + within * np.tile([0.0, 1.0], 10)
+    products = products_of(source_of([x, np.arange(20.0)], classes), (0, 1))
+    assert combinations(products, (0, 1), most=2, numeric=False) == []
+
+
 def test_terms_that_do_not_matter_are_left_out():
     assert rounded((0, 1, 2), np.array([1.0, 1e-7, -2.0]), np.ones(3)) == Linear(
         (0, 2), (0.5, -1.0)
