@@ -197,7 +197,7 @@ class MemorySource:
         if self._numbers is not None:
             numbers.append(self._numbers[rows])
         groups, n_groups = self._classes[rows], self.schema.target.n_outputs
-        width = len(numbers)
+        every, width = np.stack(numbers), len(numbers)
         found = Products(
             np.bincount(groups, weights, minlength=n_groups).astype(np.float64),
             np.zeros((n_groups, width)),
@@ -205,7 +205,7 @@ class MemorySource:
         )
         for group in np.unique(groups):
             here = groups == group
-            lines, parts = np.stack(numbers)[:, here], weights[here]
+            lines, parts = every[:, here], weights[here]
             with np.errstate(over="ignore", invalid="ignore"):
                 found.means[group] = (lines * parts).sum(axis=1) / found.weights[group]
                 lines -= found.means[group][:, None]
