@@ -58,6 +58,8 @@ def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("recipe", CLASS_RECIPES)
 def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
     options = {"recipe": recipe, **policy_of(missing), **unlimited(recipe)}
+    if options["grouping"] == "binary":
+        options.pop("alpha_merge", None)  # nothing merges then
     with opened("bound relation", mixed_rows(60), tmp_path) as (rows, source):
         spinney.grow(rows, "label", max_depth=0, **options, **source)
         n_before = len(statements)  # for the classes, values, totals and cuts
