@@ -17,7 +17,7 @@ from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
-from spinney.prune import pruned_after_growing
+from spinney.prune import Steps, pruned_after_growing
 from spinney.recipe import Recipe, default_recipe, recipe_named
 from spinney.relation import is_relation
 from spinney.schema import Target
@@ -66,22 +66,24 @@ def grow_model(
     """
     recipe.refuse_target(numeric=source.schema.target.is_numeric)
     options = options_of(source, recipe=recipe, **said)
+    lesson: Lesson | None = None
     if recipe.needs_rows:
         if training is None:
             raise _no_rows(recipe)
         lesson = Lesson(training, recipe, options)
         tree = lesson.grow()
-        if recipe.pruning == "cost-complexity":
-            result = lesson.pruned(tree)
-            tree = without_unused(with_models(result.tree, source, recipe=recipe))
-            return Model(tree, recipe, fingerprint, tuple(result.steps))
     else:
         tree = grow_with_construction(source, recipe, options)
-    tree, steps = pruned_after_growing(
-        tree, source, recipe=recipe, class_weights=options.class_weights
-    )
-    tree = without_unused(with_models(tree, source, recipe=recipe))
-    return Model(tree, recipe, fingerprint, steps)
+    if lesson is not None and recipe.pruning == "cost-complexity":
+        result = lesson.pruned(tree)
+    else:
+        result = pruned_after_growing(
+            tree, source, recipe=recipe, class_weights=options.class_weights
+        )
+    modelled = with_models(result.tree, source, recipe=recipe)
+    steps = Steps((*result.steps, *modelled.steps))
+    tree = without_unused(modelled.tree)
+    return Model(tree, recipe, fingerprint, steps, result.sequence)
 
 
 def _no_rows(recipe: Recipe) -> ParameterError:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from spinney.construct import grow_with_construction
 from spinney.counts import Floats
-from spinney.errors import ParameterError, SpinneyWarning
+from spinney.criteria import CRITERIA
+from spinney.errors import ParameterError, SpinneyWarning, warn
 from spinney.learner import Options
 from spinney.prune import Pruned, TrainingRows, cost_complexity, folds_of
 from spinney.prune.drafts import recounted
 from spinney.recipe import Recipe
+from spinney.schema import Target
 from spinney.teacher import smoothed_labels, smoothed_source
 from spinney.training import TrainingSet
 from spinney.tree import Tree
@@ -24,7 +26,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Lesson"]
+__all__ = ["Lesson", "warn_of_squares"]
+
+
+def warn_of_squares(recipe: Recipe, target: Target) -> None:
+    """Say that cost complexity is one of squares, where a tree was grown otherwise.
+
+    The deviance of counts is not to be had of moments: Σ y ln y is missing, and where
+    a leaf's mean is 0 it is infinite for the first event held out.
+    """
+    if target.is_numeric and recipe.measure(numeric=True) is CRITERIA["poisson"]:
+        warn(
+            "criterion='poisson': the tree is grown by the deviance of counts, but "
+            "cost-complexity pruning weighs its leaves by squared errors"
+        )
 
 
 @dataclass(frozen=True)
@@ -79,11 +94,18 @@ class Lesson:
     def pruned(self, tree: Tree) -> Pruned:
         """Return the tree pruned by weakest links, as cross-validation chooses."""
         recipe, training = self.recipe, self.training
+        target, n_rows = training.schema.target, len(training.classes)
+        warn_of_squares(recipe, target)
+        if recipe.folds > n_rows:
+            warn(
+                f"folds={recipe.folds} of recipe {recipe.name!r} is more than the "
+                f"rows: {n_rows} folds of one row each choose the alpha"
+            )
         folds = folds_of(
             training.classes,
-            n_folds=min(recipe.folds, len(training.classes)),
+            target,
+            n_folds=min(recipe.folds, n_rows),
             seed=recipe.seed,
-            numeric=training.schema.target.is_numeric,
         )
         return cost_complexity(
             tree,

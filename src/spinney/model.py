@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass, field
 from math import nan
+from typing import TYPE_CHECKING
 
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.tree import Tree
+
+if TYPE_CHECKING:
+    from spinney.prune import Sequence, Steps
 
 __all__ = ["Fingerprint", "Model", "PruneStep"]
 
@@ -50,14 +54,15 @@ class PruneStep:
     pruned : bool
         Whether it became a leaf.
     action : str
-        What error-based pruning did: "collapsed", "replaced", "raised" or "kept".
+        What error-based pruning did: "collapsed", "replaced", "raised" or "kept";
+        empty for other methods.
     measure : str
         What ``before`` and ``after`` are.
     risk_before, risk_after : float
         The training error of the whole tree without and with the change: the weight
         of the rows in error, their cost, or the sum of squares. A row that a missing
         value divides counts by its parts, while ``score`` asks for its one label.
-        NaN where the method keeps no such account.
+        NaN where it is not known: the counts do not tell how linear models err.
     """
 
     node: int
@@ -75,14 +80,16 @@ class PruneStep:
 class Model:
     """What is saved to a file and loaded from one.
 
-    ``steps`` say what pruning did while the model was made; a file does not keep
-    them.
+    ``steps`` say what pruning did while the model was made, and ``sequence`` holds
+    the subtrees that it chose among by cost complexity, None of other prunings. A
+    file keeps neither: ``steps`` is None where the record is not known.
     """
 
     tree: Tree
     recipe: Recipe
     fingerprint: Fingerprint
-    steps: tuple[PruneStep, ...] = field(default=(), compare=False, repr=False)
+    steps: "Steps | None" = field(default=None, compare=False, repr=False)
+    sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

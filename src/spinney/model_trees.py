@@ -36,6 +36,8 @@ from spinney.criteria import squared_error
 from spinney.fitting import CLOSE, Fitted, fitted
 from spinney.linear import LinearModel, Term, mixed
 from spinney.overall import Overall, overall_by_attribute
+from spinney.prune import Pruned, PruneStep, Steps
+from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.recipe import Recipe
 from spinney.schema import Attribute
@@ -57,14 +59,15 @@ NEGLIGIBLE = 1e-5
 Terms = dict[Term, int]
 
 
-def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Tree:
-    """Return a tree for numbers with the models that its recipe asks for.
+def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Pruned:
+    """Return a tree for numbers with the models that its recipe asks for, pruned.
 
-    The source must be the one that the tree was grown on.
+    The source must be the one that the tree was grown on. The steps are those of
+    ``pruning="adjusted-error"``.
     """
     wanted = (recipe.leaves, recipe.pruning, recipe.smoothing) != ("mean", "none", 0)
     if not tree.schema.target.is_numeric or not wanted:
-        return tree
+        return Pruned(tree, Steps(()))
     for place in range(tree.schema.n_columns, len(tree.schema.attributes)):
         source.extend(place, tree.schema.attributes[place])
     linear = recipe.leaves == "linear"
@@ -73,12 +76,13 @@ def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Tree:
     scale = max(1.0, tree.root.n_rows / tree.root.weight)
     sizes = [node.weight * scale for node in tree]
     found = _fit(tree, source, below, scale=scale)
-    cuts: set[int] = set()
+    steps: list[PruneStep] = []
     if recipe.pruning == "adjusted-error":
-        cuts = adjusted_cuts(tree, found, sizes)
+        steps = adjusted_steps(tree, found, sizes)
     models = _smoothed(tree, [each.model for each in found], sizes, recipe.smoothing)
     nodes = tuple(map(_with_model, tree, models))
-    return cut(Tree(tree.schema, nodes), cuts)
+    cuts = {step.node for step in steps if step.pruned}
+    return Pruned(cut(Tree(tree.schema, nodes), cuts), Steps(steps))
 
 
 def _with_model(node: Node, model: LinearModel) -> Node:
@@ -179,31 +183,48 @@ def _mean(node: Node, scale: float) -> Fitted:
     return Fitted(LinearModel(node.value), error)
 
 
-def adjusted_cuts(
+def adjusted_steps(
     tree: Tree, found: Sequence[Fitted], sizes: Sequence[float]
-) -> set[int]:
-    """Return the nodes whose own model is no worse than the branches below them.
+) -> list[PruneStep]:
+    """Return for each inner node whether its own model is no worse than its branches.
 
-    ``sizes`` says how many rows each node counts for.
+    A step's ``before`` and ``after`` are the adjusted errors of the node with its
+    branches and as a leaf, its risks the squared errors of the whole tree on the
+    training rows, before smoothing. ``sizes`` says how many rows each node counts for,
+    and the errors of what was found are sums over as many.
     """
-    errors = [each.squared_error for each in found]
-    parameters = [each.n_parameters for each in found]
-    root = tree.root
-    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(root.weights)))
-    cuts = set()
-    for node in reversed(tree.nodes):
-        if node.is_leaf:
-            continue
-        error = sum(errors[child] for child in node.children)
-        count = sum(parameters[child] for child in node.children) + 1
-        own = errors[node.number], parameters[node.number]
-        as_leaf = adjusted(*own, weight=sizes[node.number])
-        as_tree = adjusted(error, count, weight=sizes[node.number])
-        if as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible:
-            cuts.add(node.number)
-        else:
-            errors[node.number], parameters[node.number] = error, count
-    return cuts
+    scale = sizes[0] / tree.root.weight
+    errors = Running(tree, np.array([each.squared_error for each in found]))
+    # One more parameter for each split: its attribute is chosen too.
+    parameters = Running(
+        tree,
+        np.array([float(each.n_parameters) for each in found]),
+        np.array([0.0 if node.is_leaf else 1.0 for node in tree]),
+    )
+    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
+    steps = []
+    for node in deepest_first(tree):
+        own, size = found[node.number], sizes[node.number]
+        as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
+        as_tree = adjusted(
+            errors.as_tree(node), int(parameters.as_tree(node)), weight=size
+        )
+        pruned = as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible
+        steps.append(
+            PruneStep(
+                node.number,
+                tree.condition(node),
+                as_tree,
+                as_leaf,
+                pruned,
+                measure="adjusted error of the node",
+                risk_before=errors.total / scale,
+                risk_after=errors.after(node) / scale,
+            )
+        )
+        errors.decide(node, pruned=pruned)
+        parameters.decide(node, pruned=pruned)
+    return steps
 
 
 def adjusted(error: float, n_parameters: int, *, weight: float) -> float:

@@ -1,7 +1,7 @@
 """Pruning as users ask for it: tables are read, options checked, a method called."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from spinney.combine import without_unused
 from spinney.cost_matrix import cost_array
 from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError, refuse_unknown
-from spinney.lessons import Lesson
+from spinney.lessons import Lesson, warn_of_squares
 from spinney.model import Model
 from spinney.options import options_of, refuse_without_classes
 from spinney.predict import flatten
@@ -19,8 +19,7 @@ from spinney.prune import (
     METHODS,
     RULES,
     Method,
-    Sequence,
-    Steps,
+    Rows,
     TrainingRows,
     folds_of,
     method_named,
@@ -33,7 +32,7 @@ from spinney.table import Table, Value
 from spinney.training import TrainingSet, check_target, row_weights
 from spinney.tree import Tree
 
-__all__ = ["OPTIONS", "Pruning", "forced_paths", "prune_model"]
+__all__ = ["OPTIONS", "forced_paths", "prune_model"]
 
 Reader = Callable[..., Table]
 
@@ -43,15 +42,6 @@ FOLDS = 10
 CHOOSING = ("data", "folds", "rule", "seed", "weight")
 
 
-@dataclass(frozen=True, slots=True)
-class Pruning:
-    """A pruned model with the record of how it came about."""
-
-    model: Model
-    steps: Steps
-    sequence: Sequence | None = None
-
-
 def prune_model(
     model: Model,
     read: Reader,
@@ -59,8 +49,8 @@ def prune_model(
     method: str | None,
     options: Mapping[str, Any],
     grown_with: Mapping[str, Any],
-) -> Pruning:
-    """Prune a model.
+) -> Model:
+    """Return a pruned model, which carries the record of how it came about.
 
     Parameters
     ----------
@@ -89,13 +79,15 @@ def prune_model(
         )
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
-    if "data" in arguments:
+    if found.name == "cost-complexity":
+        warn_of_squares(model.recipe, model.schema.target)
+    if found.name == "error-based":
+        _raising(model, read, arguments, weight)
+    elif "data" in arguments:
         _choosing(model, read, arguments, weight, grown_with)
     result = pruned(model.tree, found.name, **arguments)
-    steps = tuple(result.steps)
     tree = without_unused(result.tree)
-    smaller = Model(tree, model.recipe, model.fingerprint, steps)
-    return Pruning(smaller, result.steps, result.sequence)
+    return replace(model, tree=tree, steps=result.steps, sequence=result.sequence)
 
 
 def _default(given: Mapping[str, Any]) -> str:
@@ -163,6 +155,37 @@ def _costs(cost_matrix: Any, target: Target) -> Floats:
     return cost_array(cost_matrix, target.classes)
 
 
+def _raising(
+    model: Model, read: Reader, arguments: dict[str, Any], weight: str | None
+) -> None:
+    """Replace the training table by rows that branches are raised with."""
+    data, raising = arguments.pop("data", None), arguments.pop("raising", None)
+    said = {"confidence": arguments.get("confidence"), "raising": raising}
+    known = {name: value for name, value in said.items() if value is not None}
+    # They are settings of this pruning: what the recipe itself ends with is no matter.
+    recipe = replace(model.recipe, **known, given=frozenset())
+    arguments["confidence"] = recipe.confidence
+    if data is None:
+        if raising:
+            msg = (
+                "raising: it needs the rows, and a model keeps none: give the table "
+                "that it was grown on (data=, --data), or leave raising out"
+            )
+            raise ParameterError(msg)
+        if weight is not None:
+            msg = "weight: it is a column of data, and none is given (data=, --data)"
+            raise ParameterError(msg)
+        return
+    if raising is False:
+        msg = "data: it serves to raise branches, and raising=False forbids that"
+        raise ParameterError(msg)
+    refuse_without_classes("data", model.schema.target)
+    rows = _training(model, read(data, whole=True, weight=weight), weight)
+    source = rows.source()
+    options = options_of(source, recipe=recipe, **_said(model.tree, rows))
+    arguments["rows"] = Rows(model.tree, source, recipe, options.class_weights)
+
+
 def _choosing(
     model: Model,
     read: Reader,
@@ -183,10 +206,7 @@ def _choosing(
     known = {**_said(model.tree, rows), **grown_with}
     arguments["training"] = training_rows(rows, model.recipe, known)
     arguments["folds"] = folds_of(
-        rows.classes,
-        n_folds=n_folds,
-        seed=seed,
-        numeric=model.schema.target.is_numeric,
+        rows.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
 
 

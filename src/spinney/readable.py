@@ -6,13 +6,13 @@ estimators add its conventions.
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from spinney.cost_matrix import Costs
 from spinney.counts import Floats
+from spinney.error_limits import CONFIDENCE
 from spinney.errors import ParameterError, warn
 from spinney.explain import (
     NodeExplanation,
@@ -24,11 +24,10 @@ from spinney.export.formats import exported
 from spinney.export.text import to_text
 from spinney.files.model_file import save_model
 from spinney.model import Model
-from spinney.pessimistic import CONFIDENCE
 from spinney.predict import FlatTree, flatten
 from spinney.prune import Sequence, Steps
 from spinney.pruning import forced_paths, prune_model
-from spinney.reading import read_by
+from spinney.reading import read_by, unseen_values
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
 from spinney.rulesets.rows import is_grown_on, rows_of
@@ -53,7 +52,7 @@ class ReadableTree:
     """
 
     model_: Model
-    pruning_: Steps
+    pruning_: Steps | None
     sequence_: Sequence | None
 
     def __init__(self, model: Model) -> None:
@@ -62,6 +61,7 @@ class ReadableTree:
     def _adopt(self, model: Model) -> None:
         """Take a model as one's own."""
         self.model_ = model
+        self.pruning_, self.sequence_ = model.steps, model.sequence
         self._arrays = flatten(model.tree)
 
     def _grown(self) -> Model:
@@ -165,21 +165,7 @@ class ReadableTree:
 
         They are treated as missing.
         """
-        schema = self._grown().schema
-        found: dict[str, list[Value]] = {}
-        for place in schema.behind(self._flat.needed):
-            attribute = schema.attributes[place]
-            if attribute.name not in table.names:
-                continue
-            column = table[attribute.name]
-            if attribute.kind == "numeric" or column.kind == "numeric":
-                continue
-            each = replace(column, cells=np.arange(len(column.levels)))
-            unknown = np.flatnonzero(attribute.encode(each) < 0)
-            values = [column.levels[code] for code in unknown]
-            if values:
-                found[attribute.name] = values
-        return found
+        return unseen_values(self._grown().schema, self._flat.needed, table)
 
     # Reading
 
@@ -298,6 +284,8 @@ class ReadableTree:
         alpha: float | None = None,
         folds: int | None = None,
         rule: str | None = None,
+        confidence: float | None = None,
+        raising: bool | None = None,
         cost_matrix: Costs | None = None,
         seed: int | None = None,
     ) -> Self:
@@ -311,14 +299,16 @@ class ReadableTree:
             ``"reduced-error"``, bottom-up against validation rows (default);
             ``"pre-pruning"``, top-down against them, as if while growing;
             ``"cost-complexity"``, by weakest links, at an alpha or at the one that
-            cross-validation chooses; ``"pessimistic"`` and ``"mdl"``, by the training
-            counts alone; ``"manual"``, the nodes that are named; ``"simplify"``,
-            sibling leaves that say the same. See :mod:`spinney.prune`.
+            cross-validation chooses; ``"error-based"``, as C4.5 does;
+            ``"pessimistic"``, ``"mdl"`` and ``"collapse"``, by the training counts
+            alone; ``"manual"``, the nodes that are named; ``"simplify"``, sibling
+            leaves that say the same. See :mod:`spinney.prune`.
         validation : table with the target column, optional
             The rows whose accuracy, cost or squared error decides.
         data : table with the target column, optional
-            For ``"cost-complexity"`` without an alpha: the table that the model was
-            grown on, to be grown on in folds.
+            The table that the model was grown on. For ``"cost-complexity"`` without
+            an alpha, to be grown on in folds; for ``"error-based"``, to raise
+            branches.
         weight : str, optional
             The column of row weights of ``validation`` or ``data``.
         nodes : list of int, optional
@@ -331,6 +321,13 @@ class ReadableTree:
         rule : {"1-se", "half-se", "minimum"}, optional
             The smallest subtree within one standard error of the least
             cross-validated risk (default), within half of one, or that of the least.
+        confidence : float, optional
+            For ``"error-based"``: at most 0.5, and less prunes more; that of the
+            recipe if not said.
+        raising : bool, optional
+            For ``"error-based"``: whether a node's largest branch may take its place.
+            It needs the rows, so it is done where ``data`` is given, and refused
+            where it is not.
         cost_matrix : mapping of mappings or square array, optional
             ``cost_matrix[label][true]``: what errors cost. That of the model, if it
             was grown under one and none is given.
@@ -342,7 +339,8 @@ class ReadableTree:
         model
             Its ``pruning_`` lists what each step did to the error, and prints as a
             table. ``sequence_`` is the table of the subtrees of
-            ``"cost-complexity"``, None for other methods.
+            ``"cost-complexity"``, None for other methods. A file keeps neither: of a
+            loaded model both are None.
 
         Examples
         --------
@@ -368,19 +366,21 @@ class ReadableTree:
             "alpha": alpha,
             "folds": folds,
             "rule": rule,
+            "confidence": confidence,
+            "raising": raising,
             "cost_matrix": cost_matrix,
             "seed": seed,
         }
-        found = prune_model(
-            self._grown(),
-            self.read,
-            method=method,
-            options=options,
-            grown_with=self._growing_options(),
-        )
         new = copy(self)
-        new._adopt(found.model)
-        new.pruning_, new.sequence_ = found.steps, found.sequence
+        new._adopt(
+            prune_model(
+                self._grown(),
+                self.read,
+                method=method,
+                options=options,
+                grown_with=self._growing_options(),
+            )
+        )
         return new
 
     def save(self, path: "str | os.PathLike[str]") -> None:

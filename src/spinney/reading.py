@@ -13,7 +13,7 @@ from spinney.files.paths import STANDARD_INPUT
 from spinney.schema import Schema, missing_columns
 from spinney.table import Table, Value
 
-__all__ = ["class_array", "read_by", "reading_declarations"]
+__all__ = ["class_array", "read_by", "reading_declarations", "unseen_values"]
 
 
 def read_by(
@@ -89,3 +89,23 @@ def class_array(classes: tuple[Value, ...]) -> Any:
     mixed = np.empty(len(classes), dtype=object)
     mixed[:] = classes
     return mixed
+
+
+def unseen_values(
+    schema: Schema, asked: Collection[int], table: Table
+) -> dict[str, list[Value]]:
+    """Return the values of a table that a schema has not seen, by attribute asked."""
+    found: dict[str, list[Value]] = {}
+    for place in schema.behind(asked):
+        attribute = schema.attributes[place]
+        if attribute.name not in table.names:
+            continue
+        column = table[attribute.name]
+        if attribute.kind == "numeric" or column.kind == "numeric":
+            continue
+        each = replace(column, cells=np.arange(len(column.levels)))
+        unknown = np.flatnonzero(attribute.encode(each) < 0)
+        values = [column.levels[code] for code in unknown]
+        if values:
+            found[attribute.name] = values
+    return found

@@ -7,6 +7,7 @@ it has not seen is missing there.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,11 @@ class Rule:
     Of a numeric target the label is the number, and in the place of a confidence
     stands the standard deviation of its training rows. Where the leaf has a linear
     model, ``model`` is its name, and the label is the mean.
+
+    ``confidence`` is what the tree predicts for the label, ``share`` the share of the
+    training rows that are of it: the same, unless ``probability`` smooths them. Of a
+    leaf without rows both are those of the rows one question earlier, or of the first
+    node above that has any.
     """
 
     leaf: int
@@ -89,6 +95,7 @@ class Rule:
     confidence: float | None
     deviation: float | None = None
     model: str | None = None
+    share: float | None = None
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the rule as one line."""
@@ -98,12 +105,23 @@ class Rule:
         if self.confidence is None:
             known = f"support {support}, sd {self.deviation:.4g}"
         elif self.support:
-            known = f"support {support}, confidence {100 * self.confidence:.1f} %"
+            known = f"support {support}, confidence {self._confidence_text()}"
         else:
-            share = f"{100 * self.confidence:.1f} %"
-            known = f"support 0; {share} of the rows one question earlier"
+            told = self._confidence_text()
+            known = f"support 0; {told} of the rows one question earlier"
         then = self.model or label_text(self.label)
         return f"{head}{shown(self.target)} = {then}  ({known})"
+
+    def _confidence_text(self) -> str:
+        """Return the confidence; where it is smoothed, the share it comes from too.
+
+        The text of a tree shows shares, so both are found again.
+        """
+        assert self.confidence is not None
+        told = f"{100 * self.confidence:.1f} %"
+        if self.share is None or isclose(self.share, self.confidence, abs_tol=1e-9):
+            return told
+        return f"{told}, smoothed from {100 * self.share:.1f} %"
 
     def __str__(self) -> str:
         return self.text()
@@ -154,7 +172,7 @@ class Rules(Sequence[Rule]):
                 },
                 "support": rule.support,
                 **(
-                    {"confidence": rule.confidence}
+                    {"confidence": rule.confidence, "share": rule.share}
                     if rule.deviation is None
                     else {"deviation": rule.deviation}
                 ),
@@ -254,4 +272,13 @@ def _rule(tree: Tree, leaf: Node, conditions: tuple[Condition, ...]) -> Rule:
         None if numeric else float(leaf.distribution[leaf.label]),
         float(np.sqrt(variance(leaf.weights))) if numeric else None,
         tree.model_names.get(leaf.number),
+        None if numeric else _share(tree, leaf),
     )
+
+
+def _share(tree: Tree, leaf: Node) -> float:
+    """Return the share of a leaf's label, by the nearest node that has rows."""
+    node = leaf
+    while not node.n_rows and node.parent is not None:
+        node = tree.nodes[node.parent]
+    return float(node.weights[leaf.label] / node.weights.sum())

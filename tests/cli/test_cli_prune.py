@@ -62,9 +62,22 @@ def test_the_table_of_the_sequence(works, full):
     assert "chosen" in by_folds
 
 
-@pytest.mark.parametrize("method", ["mdl", "pessimistic", "simplify"])
+@pytest.mark.parametrize(
+    "method", ["mdl", "pessimistic", "simplify", "error-based", "collapse"]
+)
 def test_methods_that_need_nothing(works, full, method):
     assert "leaves: 11, now" in works("prune", full, "--method", method)
+
+
+def test_as_c45_prunes(works, refused, full):
+    arguments = ("prune", full, "--method", "error-based", "--confidence", "0.3")
+    told = works(*arguments, "--data", TRAIN)
+    assert "before, after: estimated errors of the node; risk" in told
+    found = json.loads(works(*arguments, "--data", TRAIN, "--raising", "--json"))
+    assert {step["action"] for step in found["steps"]} >= {"replaced"}
+    works(*arguments, "--no-raising")
+    line = refused(2, *arguments, "--raising")
+    assert "--raising: it needs the rows, and a model keeps none" in line
 
 
 @pytest.mark.parametrize(

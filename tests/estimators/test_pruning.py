@@ -6,6 +6,7 @@ from tests.strategies import TABLES
 
 import spinney
 from spinney import DataError, ParameterError, TreeClassifier, TreeRegressor
+from spinney.errors import SpinneyWarning
 from spinney.pruning import OPTIONS
 
 KYPHOSIS = TABLES / "rpart_kyphosis.csv"
@@ -123,6 +124,8 @@ USED = {
     "rule": "minimum",
     "cost_matrix": [[0, 1], [1, 0]],
     "seed": 1,
+    "confidence": 0.1,
+    "raising": True,
 }
 
 
@@ -139,10 +142,12 @@ USED = {
         ("mdl", set()),
         ("manual", {"nodes", "cost_matrix"}),
         ("simplify", {"cost_matrix"}),
+        ("error-based", {"confidence", "raising", "data", "weight"}),
+        ("collapse", set()),
     ],
 )
 def test_an_option_is_used_or_refused(method, used):
-    assert set(OPTIONS) >= set(USED)
+    assert set(OPTIONS) == set(USED)
     model = spinney.grow(TRAIN, "ripe", ignore=["id"], recipe="id3")
     for name, value in USED.items():
         if name not in used:
@@ -189,6 +194,18 @@ def test_an_option_is_used_or_refused(method, used):
             "rule='best' is unknown: known: '1-se', 'half-se', 'minimum'",
         ),
         ({"method": "simplify", "cost_matrix": [[1]]}, "cost_matrix of shape"),
+        (
+            {"method": "error-based", "raising": True},
+            "raising: it needs the rows, and a model keeps none: give the table",
+        ),
+        (
+            {"method": "error-based", "raising": False, "data": KYPHOSIS},
+            "data: it serves to raise branches, and raising=False",
+        ),
+        ({"method": "error-based", "weight": "Age"}, "weight: it is a column of data"),
+        ({"method": "error-based", "raising": "yes"}, "raising='yes' must be True"),
+        ({"method": "error-based", "confidence": 0.6}, "confidence=0.6 must be"),
+        ({"method": "error-based", "confidence": 0}, "confidence=0 must be above 0"),
     ],
 )
 def test_options_that_cannot_be_used(model, options, message):
@@ -255,8 +272,151 @@ def test_a_fitted_model_reads_its_table_by_names():
 def test_more_folds_than_rows_of_a_class():
     table = {"x": list(range(9)), "y": list("aaaaaaabc")}
     model = spinney.grow(table, "y", recipe="cart")
-    found = model.prune("cost-complexity", data=table, folds=9)
+    found = model.prune("cost-complexity", data=table, folds=9)  # each row by itself
     assert found.sequence_[-1].relative_error == 1.0
+    rare = (
+        r"folds=4 is more than the rows of some classes of 'y': 'b' \(1\), 'c' \(1\);"
+    )
+    with pytest.warns(SpinneyWarning, match=rare):
+        model.prune("cost-complexity", data=table, folds=4)
+    with pytest.warns(SpinneyWarning, match="folds=8 is more than the rows of any"):
+        model.prune("cost-complexity", data=table, folds=8)
+
+
+def test_a_recipe_says_where_its_folds_are_too_many():
+    table = {"x": list(range(9)), "y": list("aaaaaaabc")}
+    settings = {"recipe": "cart", "pruning": "cost-complexity"}
+    with pytest.warns(SpinneyWarning, match=r"folds=10 of recipe 'cart'.*: 9 folds"):
+        spinney.grow(table, "y", **settings)
+    with pytest.warns(SpinneyWarning, match="folds=3 is more than the rows of some"):
+        spinney.grow(table, "y", **settings, folds=3)
+
+
+def test_rare_classes_are_not_all_named():
+    table = {"x": list(range(17)), "y": list("aaaaaaaaabcdefghi")}
+    model = spinney.grow(table, "y", recipe="cart")
+    with pytest.warns(SpinneyWarning, match=r"'f' \(1\) and 3 more; some of the folds"):
+        model.prune("cost-complexity", data=table, folds=4)
+
+
+def test_counts_are_pruned_by_squares_and_told_so():
+    table = {"x": list(range(40)), "y": [0, 1, 0, 2] * 5 + [7, 9, 8, 30] * 5}
+    settings = {"criterion": "poisson", "numeric": ["y"], "min_samples_leaf": 5}
+    model = spinney.grow(table, "y", recipe="cart", **settings)
+    with pytest.warns(SpinneyWarning, match="criterion='poisson'.*squared errors"):
+        found = model.prune("cost-complexity", alpha=1.0)
+    assert found.pruning_[0].measure == "squared errors + 1 × leaves"
+    y = np.array(table["y"])
+    assert found.sequence_.root_risk == pytest.approx(((y - y.mean()) ** 2).sum())
+    with pytest.warns(SpinneyWarning, match="criterion='poisson'.*squared errors"):
+        spinney.grow(table, "y", recipe="cart", pruning="cost-complexity", **settings)
+
+
+# As C4.5 prunes
+
+LABOR = {"target": "class", "missing_values": ["?"], "recipe": "c4.5"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"confidence": 0.1, "probability": "laplace"},
+        {"class_weight": {"bad": 3, "good": 1}, "probability": "m-estimate"},
+        {"cost_matrix": [[0, 1], [4, 0]]},
+        {"missing": "surrogate", "grouping": "binary"},
+        {"linear_terms": 2},
+    ],
+)
+def test_a_finished_tree_is_pruned_as_one_while_growing(settings, tmp_path):
+    """With the training table branches are raised, with the same counts."""
+    table = TABLES / "labor.csv"
+    expected = spinney.grow(table, **LABOR, **settings)
+    others = {name: x for name, x in settings.items() if name != "confidence"}
+    level = {"confidence": settings.get("confidence")}
+    whole = spinney.grow(table, **LABOR, **others, pruning="none")
+    found = whole.prune("error-based", data=table, **level)
+    assert str(found) == str(expected)
+    assert str(found.pruning_) == str(expected.pruning_)
+    for node, other in zip(found.tree, expected.tree, strict=True):
+        np.testing.assert_allclose(node.distribution, other.distribution, rtol=1e-12)
+    whole.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    assert str(loaded.prune("error-based", data=table, **level)) == str(expected)
+    low = spinney.grow(table, **LABOR, **settings, raising=False)
+    assert str(whole.prune("error-based", **level)) == str(low)
+    assert str(whole.prune("error-based", raising=False, **level)) == str(low)
+    only = spinney.grow(table, **LABOR, **others, pruning="collapse")
+    assert str(whole.prune("collapse")) == str(only)
+
+
+def test_raising_was_tried():
+    found = spinney.grow(TABLES / "labor.csv", **LABOR)
+    assert any(step.action == "raised" for step in found.pruning_)
+    told = found.pruning_.as_dicts()
+    assert {"raised", "replaced", "kept"} <= {step["action"] for step in told}
+    assert all(step["training_risk_after"] is not None for step in told)
+
+
+def test_weighted_rows_are_raised_by_their_weights():
+    whole = spinney.grow(KYPHOSIS, "Kyphosis", pruning="none", weight="Number")
+    with pytest.raises(DataError, match="data: 81 rows of weight 81, but the model"):
+        whole.prune("error-based", data=KYPHOSIS)
+    expected = spinney.grow(KYPHOSIS, "Kyphosis", weight="Number")
+    found = whole.prune("error-based", data=KYPHOSIS, weight="Number")
+    assert str(found) == str(expected)
+
+
+def test_other_recipes_are_pruned_so_too(model):
+    strict = model.prune("error-based", confidence=0.01)
+    mild = model.prune("error-based", confidence=0.5)
+    assert strict.tree.n_leaves < mild.tree.n_leaves <= model.tree.n_leaves
+    numbers = spinney.grow(TABLES / "cpu_prp.csv", "class", min_samples_leaf=10)
+    for name in ("error-based", "collapse"):
+        with pytest.raises(ParameterError, match=f"method='{name}' counts errors"):
+            numbers.prune(name)
+    with pytest.raises(ParameterError, match="'class' is"):
+        numbers.prune("error-based", data=TABLES / "cpu_prp.csv")
+
+
+# The record
+
+
+def test_a_model_carries_the_record_of_its_pruning(tmp_path):
+    choosing = {"folds": 5, "rule": "minimum"}
+    grown = spinney.grow(
+        KYPHOSIS, "Kyphosis", recipe="cart", pruning="cost-complexity", **choosing
+    )
+    whole = spinney.grow(KYPHOSIS, "Kyphosis", recipe="cart")
+    later = whole.prune("cost-complexity", data=KYPHOSIS, **choosing)
+    assert str(grown.sequence_) == str(later.sequence_)
+    assert grown.pruning_ == later.pruning_
+    assert (grown.model_.steps, grown.model_.sequence) == (
+        grown.pruning_,
+        grown.sequence_,
+    )
+    rows = np.arange(40.0).reshape(20, 2)
+    fitted = TreeClassifier("cart", pruning="cost-complexity")
+    fitted.fit(rows, np.array(["a"] * 10 + ["b"] * 10))
+    assert fitted.sequence_[0].leaves == 2
+    assert (whole.sequence_, len(whole.pruning_)) == (None, 0)
+    grown.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    assert (loaded.pruning_, loaded.sequence_) == (None, None)
+    assert loaded.tree.n_leaves == grown.tree.n_leaves
+    assert len(spinney.load(tmp_path / "m.spinney").prune("mdl").pruning_) > 0
+
+
+def test_model_trees_keep_the_steps_of_their_pruning():
+    table = TABLES / "cpu_prp.csv"
+    model = spinney.grow(table, "class", recipe="m5")
+    whole = spinney.grow(table, "class", recipe="m5", pruning="none")
+    assert len(whole.pruning_) == 0
+    assert len(model.pruning_) == len(whole.tree) - whole.tree.n_leaves
+    cuts = [step.node for step in model.pruning_ if step.pruned]
+    assert whole.prune(nodes=cuts).tree.n_leaves == model.tree.n_leaves
+    assert str(model.pruning_).startswith("before, after: adjusted error of the node")
+    assert "nan" not in str(model.pruning_)
 
 
 def test_pruning_again_forgets_the_sequence(model):

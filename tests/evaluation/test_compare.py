@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from spinney.errors import ParameterError
-from spinney.evaluation import corrected_t_test
+from spinney.evaluation import Comparison, corrected_t_test
+from spinney.evaluation.report import _figures
 
 numbers = st.lists(st.integers(-50, 50).map(lambda n: n / 100), min_size=2, max_size=30)
 
@@ -34,7 +35,7 @@ def test_order_of_the_recipes_turns_the_sign():
 def test_without_the_correction_it_is_the_plain_test(differences):
     t, degrees, p = corrected_t_test(differences, n_train=1, n_test=0)
     if len(set(differences)) == 1:
-        assert p == (1 if differences[0] == 0 else 0)
+        assert p == 1 if differences[0] == 0 else math.isnan(p)
         return
     plain = stats.ttest_1samp(differences, 0)
     assert t == pytest.approx(plain.statistic, abs=1e-9)
@@ -47,15 +48,36 @@ def test_without_the_correction_it_is_the_plain_test(differences):
 def test_the_correction_makes_p_larger(differences):
     _, _, plain = corrected_t_test(differences, n_train=1, n_test=0)
     _, _, corrected = corrected_t_test(differences, n_train=9, n_test=1)
+    if len(set(differences)) == 1:
+        assert str(plain) == str(corrected)  # 1, or nan
+        return
     assert 0 <= plain <= corrected <= 1
 
 
 def test_no_difference_at_all():
-    assert corrected_t_test([0, 0, 0], n_train=2, n_test=1) == (0, 2, 1)
+    t, degrees, p = corrected_t_test([0, 0, 0], n_train=2, n_test=1)
+    assert math.isnan(t)
+    assert (degrees, p) == (2, 1)
 
 
-def test_the_same_difference_everywhere():
-    assert corrected_t_test([-0.1] * 3, n_train=2, n_test=1) == (-math.inf, 2, 0)
+# 0.9 − 0.8, 0.8 − 0.7 and 0.4 − 0.3 are three different floats.
+ROUNDED = [0.8 - 0.9, 0.7 - 0.8, 0.3 - 0.4]
+
+
+@pytest.mark.parametrize("differences", [[-0.1] * 3, ROUNDED])
+def test_the_same_difference_everywhere(differences):
+    t, degrees, p = corrected_t_test(differences, n_train=2, n_test=1)
+    assert (t, degrees) == (-math.inf, 2)
+    assert math.isnan(p)
+
+
+def test_what_is_not_known_is_told_as_such():
+    found = Comparison("a", "b", "accuracy", 0.1, math.inf, 2, math.nan)
+    assert (found.as_dict()["t"], found.as_dict()["p"]) == (None, None)
+    assert _figures(found) == ("0.1000", "t = infinite", "p undefined")
+    same = Comparison("a", "b", "accuracy", 0.0, math.nan, 2, 1.0)
+    assert (same.as_dict()["t"], same.as_dict()["p"]) == (None, 1.0)
+    assert _figures(same) == ("0.0000", "t = undefined", "p = 1.000")
 
 
 def test_one_fold_is_too_few():

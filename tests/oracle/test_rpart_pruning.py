@@ -156,9 +156,9 @@ def test_cross_validation_on_folds_that_rpart_was_given(name):
 
 def test_folds_are_seeded_and_stratified():
     rows = kyphosis("Kyphosis")
-    folds = folds_of(rows.classes, n_folds=10, seed=3, numeric=False)
-    again = folds_of(rows.classes, n_folds=10, seed=3, numeric=False)
-    other = folds_of(rows.classes, n_folds=10, seed=4, numeric=False)
+    folds = folds_of(rows.classes, rows.schema.target, n_folds=10, seed=3)
+    again = folds_of(rows.classes, rows.schema.target, n_folds=10, seed=3)
+    other = folds_of(rows.classes, rows.schema.target, n_folds=10, seed=4)
     assert folds.tolist() == again.tolist() != other.tolist()
     of_class = [np.bincount(folds[rows.classes == c], minlength=10) for c in (0, 1)]
     assert all(np.ptp(counts) <= 1 for counts in of_class)

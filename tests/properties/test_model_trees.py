@@ -89,6 +89,39 @@ def test_pruning_gives_a_subtree(drawn):
 
 
 @settings(deadline=None, max_examples=40)
+@given(rows())
+def test_the_steps_of_pruning_tell_the_truth(drawn):
+    """Without smoothing a step's risk is what the predictions of all rows make."""
+    columns, y, w = drawn
+    plain_m5 = M5.changed(smoothing=0.0)
+    source = MemorySource(SCHEMA, columns, classes=y, weights=w)
+    model = grow_model(source, Fingerprint(len(y), 1.0, "", "0"), recipe=plain_m5)
+    whole = grown(*drawn, recipe=plain_m5.changed(pruning="none"))
+    assert len(model.steps) == len(whole) - whole.n_leaves
+
+    def squares(tree):
+        found = flatten(tree).outputs(columns, len(y))[:, 0]
+        return float((w * (found - y) ** 2).sum())
+
+    close = {"rel": 1e-5, "abs": 1e-5 * float(np.abs(y).max()) ** 2}
+    total = squares(whole)
+    for step in model.steps:
+        assert step.measure == "adjusted error of the node"
+        assert step.risk_before == pytest.approx(total, **close)
+        if step.pruned:
+            negligible = 1e-5 * float(np.sqrt(np.average(y**2, weights=w)))
+            assert step.after <= max(step.before * (1 + 1e-9), negligible)
+            total = step.risk_after
+        else:
+            assert step.after > step.before
+    assert squares(model.tree) == pytest.approx(total, **close)
+    cut = {conditions(whole, whole.nodes[s.node]) for s in model.steps if s.pruned}
+    left = {conditions(model.tree, leaf) for leaf in model.tree.leaves}
+    leaves = {conditions(whole, leaf) for leaf in whole.leaves}
+    assert left <= cut | leaves
+
+
+@settings(deadline=None, max_examples=40)
 @given(rows(missing=True))
 def test_weights_are_repetitions(drawn):
     columns, y, w = drawn

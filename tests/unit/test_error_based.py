@@ -1,12 +1,19 @@
 """C4.5's pruning, step by step."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from tests.strategies import TABLES
 
 import spinney
 from spinney.errors import ParameterError
+from spinney.learner import grow_tree
+from spinney.prune.drafts import recounted
 from spinney.prune.error_based import estimated_errors
+from spinney.recipe import RECIPES
+from spinney.schema import Attribute, Schema, Target
+from spinney.sources.memory import MemorySource
 from spinney.tree import Reason, Tree
 
 LABOR = {"target": "class", "missing_values": ["?"]}
@@ -178,3 +185,32 @@ def test_laplace_and_m_estimate():
             np.testing.assert_allclose(node.weights, plain.weights)
             np.testing.assert_allclose(node.distribution, expected(node.weights))
             assert node.label == int(np.argmax(node.distribution))
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"probability": "laplace"}, {"cost_matrix": [[0, 1.2], [1, 0]]}]
+)
+def test_the_risk_of_raised_branches_is_that_of_their_rows(settings):
+    model = labor(**settings)
+    assert any(step.action == "raised" for step in model.pruning_)
+    changed = [step for step in model.pruning_ if step.action != "kept"]
+    for step, following in pairwise(changed):
+        assert following.risk_before == pytest.approx(step.risk_after)
+    tree = model.tree
+    costs = np.array(settings.get("cost_matrix", [[0, 1], [1, 0]]))
+    risk = sum(float(costs[leaf.label] @ leaf.weights) for leaf in tree.leaves)
+    assert changed[-1].risk_after == pytest.approx(risk)
+
+
+def test_a_leaf_that_other_rows_leave_empty_predicts_as_the_node_above():
+    schema = Schema(
+        (Attribute("x", "nominal", ("p", "q", "r")),), Target("y", ("a", "b"))
+    )
+    recipe = RECIPES["id3"].changed(probability="laplace")
+    codes, classes = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 0, 1])
+    tree = grow_tree(MemorySource(schema, [codes], classes=classes), recipe)
+    fewer = MemorySource(schema, [codes[:4]], classes=np.array([0, 0, 0, 1]))
+    counted = recounted(tree, fewer, recipe=recipe)
+    empty = counted.leaves[2]
+    assert (empty.n_rows, empty.reason) == (0, Reason.EMPTY)
+    np.testing.assert_allclose(empty.distribution, [4 / 6, 2 / 6])  # of 3 a and 1 b

@@ -53,9 +53,11 @@ def test_a_row_satisfies_exactly_the_rule_of_its_leaf(data, recipe):
     table: Rows = data.draw(tables(missing=False))
     tree = grow_tree(table.source, recipe)
     rows = [cells for cells, _, _ in table.rows]
-    if recipe.grouping == "multiway" or recipe.missing != "fractional":
+    divided = recipe.missing in ("fractional", "surrogate")
+    if recipe.grouping == "multiway" or not divided:
         # Any row will do: a code unseen at a node has a branch, or goes where
-        # missing ones go. Only where those are divided does it satisfy no rule.
+        # missing ones go. Only where those are divided, or sent by surrogates, does
+        # it satisfy no rule.
         cells = [cells_of(attribute) for attribute in table.schema.attributes]
         rows += data.draw(st.lists(st.tuples(*cells).map(list), max_size=8))
     for row in rows:
@@ -177,6 +179,7 @@ def test_rules_as_plain_data():
         "then": {"target": "y", "label": True},
         "support": 1.0,
         "confidence": 1.0,
+        "share": 1.0,
     }
 
 
@@ -210,3 +213,41 @@ def test_the_rules_of_a_long_chain_are_intervals():
     assert len(str(rules).splitlines()) == 5001
     leaves = flatten(tree).leaf_numbers([np.array([2500.0])], 1)
     assert rules[2500].leaf == leaves[0]
+
+
+# Smoothed shares
+
+
+def smoothed(**settings):
+    # Of the colours only red has 4 rows, 3 of them yes; green comes later.
+    columns = {"c": [0, 0, 2, 2, 2, 2], "y": [0, 0, 1, 1, 1, 0]}
+    schema = Schema((COLOUR,), Target("y", ("no", "yes")))
+    source = MemorySource(
+        schema, [np.array(columns["c"])], classes=np.array(columns["y"])
+    )
+    recipe = RECIPES["id3"].changed(**settings)
+    return rules_of(grow_tree(source, recipe))
+
+
+def test_a_smoothed_confidence_is_told_from_the_share_of_rows():
+    # Laplace: (2 + 1) / (2 + 2) and (3 + 1) / (4 + 2).
+    blue, red = [rule for rule in smoothed(probability="laplace") if rule.support]
+    assert (blue.confidence, blue.share) == (pytest.approx(0.75), 1.0)
+    assert "support 2, confidence 75.0 %, smoothed from 100.0 %)" in str(blue)
+    assert "support 4, confidence 66.7 %, smoothed from 75.0 %)" in str(red)
+    plain = smoothed()
+    assert all(rule.confidence == rule.share for rule in plain)
+    assert "smoothed" not in plain.text()
+    assert [entry["share"] for entry in plain.as_dicts()] == [
+        rule.share for rule in plain
+    ]
+
+
+def test_a_leaf_without_rows_has_the_share_of_the_node_above():
+    rules = smoothed(probability="laplace")
+    empty = [rule for rule in rules if not rule.support]
+    for rule in empty:
+        # The root has 3 of 6, and (3 + 1) / (6 + 2) is a half too.
+        assert (rule.confidence, rule.share) == (0.5, 0.5)
+        assert "support 0; 50.0 % of the rows one question earlier" in str(rule)
+    assert len(empty) == 1

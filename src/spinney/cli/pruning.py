@@ -35,6 +35,7 @@ __all__ = ["prune"]
         "spinney prune melons.spinney --method cost-complexity --data melons.csv",
         "spinney prune melons.spinney --method cost-complexity --alpha 1.5",
         "spinney prune credit.spinney --validation more.csv --costs costs.csv",
+        "spinney prune melons.spinney --method error-based --data melons.csv",
         "spinney prune melons.spinney --method mdl --json",
         "spinney prune melons.spinney --node 3 --node 7 -o smaller.spinney",
     )
@@ -42,12 +43,14 @@ __all__ = ["prune"]
 @click.argument("model")
 @click.option(
     "--method",
-    help="reduced-error (default), pre-pruning, cost-complexity, pessimistic, mdl, "
-    "manual (default with --node) or simplify.",
+    help="reduced-error (default), pre-pruning, cost-complexity, pessimistic, "
+    "error-based, collapse, mdl, manual (default with --node) or simplify.",
 )
 @click.option("--validation", metavar="TABLE", help="The rows whose error decides.")
 @click.option(
-    "--data", metavar="TABLE", help="The training table, to choose an alpha by folds."
+    "--data",
+    metavar="TABLE",
+    help="The training table, to choose an alpha by folds or to raise branches.",
 )
 @click.option(
     "--weight", metavar="COLUMN", help="The column of row weights of that table."
@@ -58,6 +61,14 @@ __all__ = ["prune"]
 @click.option("--alpha", type=float, help="What a leaf costs, in training errors.")
 @click.option("--folds", type=int, help="How many folds, 10 if not said.")
 @click.option("--rule", help="1-se (default), half-se or minimum.")
+@click.option(
+    "--confidence", type=float, help="Of error-based pruning; the recipe's if not said."
+)
+@click.option(
+    "--raising/--no-raising",
+    default=None,
+    help="Whether error-based pruning may raise branches; it needs --data.",
+)
 @costs_option
 @click.option("--seed", type=int, help="That of the folds, 0 if not said.")
 @file_options
@@ -80,6 +91,8 @@ def prune(model: str, **options: Any) -> None:
         alpha=options["alpha"],
         folds=options["folds"],
         rule=options["rule"],
+        confidence=options["confidence"],
+        raising=options["raising"],
         cost_matrix=cost_matrix_of(options["costs"]),
         seed=options["seed"],
     )
@@ -114,11 +127,12 @@ def _table(
 
 
 def _facts(before: "ReadableTree", after: "ReadableTree") -> dict[str, Any]:
-    sequence = after.sequence_
+    steps, sequence = after.pruning_, after.sequence_
+    assert steps is not None
     return {
         "leaves": {"before": before.tree.n_leaves, "after": after.tree.n_leaves},
         "training_risk": {"before": _risk(before), "after": _risk(after)},
-        "steps": after.pruning_.as_dicts(),
+        "steps": steps.as_dicts(),
         **({} if sequence is None else {"sequence": sequence.as_dicts()}),
     }
 
@@ -136,6 +150,7 @@ def _risk(model: "ReadableTree") -> float | None:
 def _report(before: "ReadableTree", after: "ReadableTree", *, ascii_only: bool) -> str:
     from spinney.wording import weight_text
 
+    assert after.pruning_ is not None
     parts = [after.pruning_.text(ascii_only=ascii_only)]
     if after.sequence_ is not None:
         parts.append(str(after.sequence_))

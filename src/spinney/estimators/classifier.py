@@ -70,8 +70,11 @@ linear_terms, linear_penalty, construct, surrogates : optional
         The classes.
     model_ : Model
         The tree with its recipe and origin; :attr:`tree` is short for its tree.
-    pruning_ : sequence of PruneStep
-        What pruning did, in the order in which it was done.
+    pruning_ : Steps
+        What pruning did, in the order in which it was done, while growing or later;
+        None of a model that was loaded, for a file does not keep it.
+    sequence_ : Sequence
+        The subtrees that pruning by cost complexity chose among; None without it.
 
     Examples
     --------

@@ -17,7 +17,6 @@ from spinney.counts import Floats
 from spinney.files import read_table
 from spinney.growing import grow_model
 from spinney.model import Model
-from spinney.prune import Steps
 from spinney.readable import ReadableTree
 from spinney.recipe import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 from spinney.schema import Target
@@ -125,7 +124,6 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
             **self._options(),
         )
         self._adopt(model)
-        self.pruning_ = Steps(model.steps)
 
     def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
         """Return the target that y is, and each row's class or number."""
@@ -156,7 +154,6 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         """Take a model that reads tables by the names of columns."""
         self._by_name = True
         self._adopt(model)
-        self.pruning_ = Steps(model.steps)
         return self
 
     # Reading tables

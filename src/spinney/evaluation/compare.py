@@ -9,11 +9,13 @@ Frank (PAKDD 2004) recommend it for repeated cross-validation.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 import numpy as np
 from scipy.stats import t as students_t
 
+from spinney.counts import TOLERANCE
 from spinney.errors import ParameterError
 
 __all__ = ["Comparison", "corrected_t_test"]
@@ -23,8 +25,10 @@ __all__ = ["Comparison", "corrected_t_test"]
 class Comparison:
     """Two recipes on the same folds: the first minus the second.
 
-    ``t`` is infinite where every fold differs by the same amount. ``conditions``
-    are what the rows were subjected to, empty in a plain evaluation.
+    Where every fold differs by the same amount there is no variance to test against:
+    ``t`` is infinite and ``p`` NaN, not known; where none differs at all ``t`` is NaN
+    and ``p`` 1. ``conditions`` are what the rows were subjected to, empty in a plain
+    evaluation.
     """
 
     first: str
@@ -37,7 +41,7 @@ class Comparison:
     conditions: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data; an infinite t is None."""
+        """Return plain data; what is infinite or not known is None."""
         return {
             "first": self.first,
             "second": self.second,
@@ -46,7 +50,7 @@ class Comparison:
             "difference": self.difference,
             "t": self.t if np.isfinite(self.t) else None,
             "degrees": self.degrees,
-            "p": self.p,
+            "p": self.p if np.isfinite(self.p) else None,
         }
 
 
@@ -54,6 +58,11 @@ def corrected_t_test(
     differences: Sequence[float], *, n_train: float, n_test: float
 ) -> tuple[float, int, float]:
     """Return t, its degrees of freedom and the two-sided p of differences on folds.
+
+    Differences that are all the same, but for a relative 1e-12, have no variance. If
+    they are 0, nothing speaks for a difference: t is NaN (0/0) and p is 1. If not, t
+    is infinite, and p NaN: a few equal folds are no measure of chance, so that p = 0
+    would claim what nobody has tested.
 
     Parameters
     ----------
@@ -76,10 +85,13 @@ def corrected_t_test(
         raise ParameterError(msg)
     degrees = len(values) - 1
     mean = float(values.mean())
-    # Equal differences have no variance, whatever the rounding of their mean.
-    variance = 0.0 if np.ptp(values) == 0 else float(values.var(ddof=1))
+    # Equal differences have no variance, whatever the rounding of each and of their
+    # mean; one so small that its square is none is too small to divide by.
+    equal = np.ptp(values) <= TOLERANCE * np.abs(values).max()
+    variance = 0.0 if equal else float(values.var(ddof=1))
     if variance == 0:
-        t = float(np.copysign(np.inf, mean)) if mean else 0.0
-    else:
-        t = mean / float(np.sqrt((1 / len(values) + n_test / n_train) * variance))
+        if not values.any():
+            return nan, degrees, 1.0
+        return float(np.copysign(np.inf, mean)), degrees, nan
+    t = mean / float(np.sqrt((1 / len(values) + n_test / n_train) * variance))
     return t, degrees, float(2 * students_t.sf(abs(t), degrees))

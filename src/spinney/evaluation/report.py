@@ -190,15 +190,19 @@ def _testable(evaluation: "Evaluation", measure: str) -> bool:
 
 def _figures(test: Comparison) -> tuple[str, str, str]:
     p = f"p = {test.p:.3f}" if test.p >= 0.0005 else "p < 0.001"
+    if np.isnan(test.p):
+        p = "p undefined"
     return _signed(test.difference), f"t = {_signed(test.t, 2)}", p
 
 
 def _signed(number: float, decimals: int = 4) -> str:
     """Return a number with the sign of minus that texts have.
 
-    >>> _signed(-0.25, 2), _signed(float("inf"))
-    ('−0.25', 'infinite')
+    >>> _signed(-0.25, 2), _signed(float("inf")), _signed(float("nan"))
+    ('−0.25', 'infinite', 'undefined')
     """
+    if np.isnan(number):
+        return "undefined"
     if np.isinf(number):
         return "infinite" if number > 0 else "−infinite"
     return f"{number:.{decimals}f}".replace("-", "−")

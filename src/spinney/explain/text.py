@@ -26,7 +26,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     impurity = node.impurity_name
     place = " AND ".join(node.path) if node.path else "the root"
     lines = [f"Node {node.node}: {place}", ""]
-    head = ("", *map(shown, node.classes), "all", impurity)
+    named = f"altered {impurity}" if impurity and node.altered else impurity
+    head = ("", *map(shown, node.classes), "all", named)
     own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
     lines += _columns([head, (*own, _impurity(node.impurity))])
     if node.altered is not None:
@@ -34,7 +35,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
             f"{shown(label)} × {factor:.4g}"
             for label, factor in zip(node.classes, node.altered, strict=True)
         )
-        lines += ["", f"as errors cost, splits count {factors}"]
+        lead = "altered: " if impurity else ""
+        lines += ["", f"{lead}as errors cost, splits count {factors}"]
     for candidate in node.candidates:
         lines += ["", *_candidate(candidate, node, impurity)]
     lines.append("")

@@ -11,7 +11,8 @@ from typing import Any
 from spinney.counts import Floats
 from spinney.errors import ParameterError, refuse_unknown
 from spinney.prune.cost_complexity import TrainingRows, cost_complexity
-from spinney.prune.error_based import collapsed, error_based
+from spinney.prune.drafts import Rows
+from spinney.prune.error_based import collapse, error_based
 from spinney.prune.folds import folds_of
 from spinney.prune.manual import manual
 from spinney.prune.mdl import mdl
@@ -32,6 +33,7 @@ __all__ = [
     "Method",
     "PruneStep",
     "Pruned",
+    "Rows",
     "Sequence",
     "Steps",
     "Subtree",
@@ -96,6 +98,14 @@ METHODS = {
             by_means=True,
         ),
         Method("pessimistic", pessimistic, numeric=False),
+        Method(
+            "error-based",
+            error_based,
+            (),
+            ("confidence", "raising", "data", "weight"),
+            numeric=False,
+        ),
+        Method("collapse", collapse, numeric=False),
         Method("mdl", mdl, numeric=False),
         Method("manual", manual, ("nodes",), ("cost_matrix",)),
         Method("simplify", simplify, (), ("cost_matrix",), by_means=True),
@@ -103,9 +113,10 @@ METHODS = {
 }
 
 
-# By what recipes call them: methods that need no rows but those of the tree.
-AFTER_GROWING = {"collapse": collapsed, "error-based": error_based}
-BY_ITSELF = ("pessimistic", "mdl", "simplify")
+# What a recipe may end with and needs nothing but the tree and its source;
+# cost complexity asks for rows (spinney.lessons), M5's pruning for linear models
+# (spinney.model_trees).
+AFTER_GROWING = ("collapse", "error-based", "pessimistic", "mdl", "simplify")
 
 
 def pruned_after_growing(
@@ -114,21 +125,22 @@ def pruned_after_growing(
     *,
     recipe: Recipe,
     class_weights: Floats | None = None,
-) -> tuple[Tree, tuple[PruneStep, ...]]:
+) -> Pruned:
     """Prune a tree as its recipe says, by the rows that it was grown on.
 
-    Errors are those of classes: a tree that predicts numbers stays as it is.
+    A tree that predicts numbers stays as it is where a method counts errors.
     """
     numeric = tree.schema.target.is_numeric
-    if recipe.pruning in BY_ITSELF:
-        if numeric and not METHODS[recipe.pruning].numeric:
-            return tree, ()
-        result = pruned(tree, recipe.pruning)
-        return result.tree, tuple(result.steps)
-    if recipe.pruning not in AFTER_GROWING or numeric:
-        return tree, ()
-    prune = AFTER_GROWING[recipe.pruning]
-    return prune(tree, source, recipe=recipe, class_weights=class_weights)
+    if recipe.pruning not in AFTER_GROWING or (
+        numeric and not METHODS[recipe.pruning].numeric
+    ):
+        return Pruned(tree, Steps(()))
+    options: dict[str, Any] = {}
+    if recipe.pruning == "error-based":
+        options["confidence"] = recipe.confidence
+        if recipe.raising:
+            options["rows"] = Rows(tree, source, recipe, class_weights)
+    return pruned(tree, recipe.pruning, **options)
 
 
 def method_named(name: object) -> Method:

@@ -11,7 +11,13 @@ from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import below
 from spinney.tree import Node, Tree
 
-__all__ = ["Running", "bottom_up"]
+__all__ = ["Running", "bottom_up", "deepest_first"]
+
+
+def deepest_first(tree: Tree) -> list[Node]:
+    """Return the inner nodes in the order of this module."""
+    inner = [node for node in tree if not node.is_leaf]
+    return sorted(inner, key=lambda node: (-node.depth, node.number))
 
 
 class Running:
@@ -77,8 +83,7 @@ def bottom_up(
     margin = TOLERANCE * max(1.0, abs(costs.total), abs(float(as_leaf[0])))
     steps = []
     cuts: set[int] = set()
-    inner = [node for node in tree if not node.is_leaf]
-    for node in sorted(inner, key=lambda node: (-node.depth, node.number)):
+    for node in deepest_first(tree):
         saved = costs.as_tree(node) - float(as_leaf[node.number])
         pruned = saved >= -margin if cut_ties else saved > margin
         steps.append(

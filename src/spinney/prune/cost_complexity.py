@@ -90,8 +90,9 @@ def cost_complexity(
         alpha = sequence[place].alpha
     else:
         place = sequence.place(alpha)
+    unit = "squared errors" if tree.schema.target.is_numeric else "risk"
     result = bottom_up(
-        tree, risks + alpha, risks=risks, measure=f"risk + {alpha:g} × leaves"
+        tree, risks + alpha, risks=risks, measure=f"{unit} + {alpha:g} × leaves"
     )
     return replace(result, sequence=replace(sequence, chosen=place))
 

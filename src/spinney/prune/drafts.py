@@ -33,6 +33,8 @@ class Draft:
         The node of the grown tree whose question this one asks.
     weights, n_rows : array, int
         Its rows.
+    distribution : array
+        What it predicts.
     candidate : Candidate, optional
         Its question with the counts of its rows; None at a node that grew none, and
         at one that was a leaf when other rows came to it, for nothing counts them.
@@ -47,6 +49,7 @@ class Draft:
     origin: Node
     weights: Floats
     n_rows: int
+    distribution: Floats
     candidate: Candidate | None = None
     children: "list[Draft]" = field(default_factory=list)
     place: int = ROOT
@@ -76,7 +79,9 @@ def draft_of(tree: Tree) -> Draft:
     drafts: list[Draft] = []
     for node in tree:
         candidate = None if node.is_leaf else node.candidate
-        drafts.append(Draft(node, node.weights, node.n_rows, candidate))
+        drafts.append(
+            Draft(node, node.weights, node.n_rows, node.distribution, candidate)
+        )
         if node.parent is not None:
             drafts[node.parent].children.append(drafts[-1])
     return drafts[0]
@@ -86,17 +91,31 @@ class Rows:
     """The rows of drafts, where the source has them."""
 
     def __init__(
-        self, tree: Tree, source: Source, recipe: Recipe, class_weights: Floats | None
+        self,
+        tree: Tree,
+        source: Source,
+        recipe: Recipe,
+        class_weights: Floats | None,
+        everything: Floats | None = None,
     ) -> None:
         self.source, self.recipe, self.scale = source, recipe, class_weights
+        # A tree that was taught on other labels has other weights at its root.
+        own = tree.root.weights if everything is None else everything
+        self.target, self.everything = tree.schema.target, own
         self.attributes = tree.schema.attributes
         for place in range(tree.schema.n_columns, len(self.attributes)):
             source.extend(place, self.attributes[place])
         costs = tree.schema.target.costs
         self.altered: Floats | None = None
         if costs is not None:
-            self.altered = altered_priors(tree.root.weights, costs)
+            self.altered = altered_priors(own, costs)
         self.n_places = 0
+
+    def outputs(self, weights: Floats) -> Floats:
+        """Return what a node predicts that has these rows."""
+        return outputs_of(
+            weights, self.target, recipe=self.recipe, everything=self.everything
+        )
 
     def send_down(self, draft: Draft) -> None:
         """Give the children of a node their rows; it keeps its own."""
@@ -113,6 +132,7 @@ class Rows:
             subtree,
             weights=node.weights,
             n_rows=node.n_rows,
+            distribution=node.distribution,
             place=node.place,
             moved=True,
             candidate=subtree.candidate if subtree.children else None,
@@ -174,11 +194,16 @@ class Rows:
         if absent and draft.route.otherwise is not None:
             (sent,) = self.source.sent([(draft.place, draft.route)])
             weights, rows = sent.scaled(self.scale).weights, sent.rows
+        n_rows = [int(each.sum()) for each in rows]
         return [
             replace(
                 child,
                 weights=weights[branch],
-                n_rows=int(rows[branch].sum()),
+                n_rows=n_rows[branch],
+                # Without rows it predicts what the node above does.
+                distribution=self.outputs(weights[branch])
+                if n_rows[branch]
+                else draft.distribution,
                 moved=True,
                 candidate=child.candidate if child.children else None,
             )
@@ -200,9 +225,15 @@ def recounted(
     totals = source.root()
     scale = 1.0 if class_weights is None else class_weights
     root = draft_of(tree)
-    here = replace(root, weights=totals.weights * scale, n_rows=int(totals.rows.sum()))
-    rows = Rows(tree, source, recipe, class_weights)
-    counted = finished(rows.moved(root, here), tree, recipe)
+    weights = totals.weights * scale
+    rows = Rows(tree, source, recipe, class_weights, everything=weights)
+    here = replace(
+        root,
+        weights=weights,
+        n_rows=int(totals.rows.sum()),
+        distribution=rows.outputs(weights),
+    )
+    counted = finished(rows.moved(root, here), tree)
     nodes = [
         replace(node, reason=before.reason)
         if node.reason is Reason.PRUNED and before.reason is not Reason.PURE
@@ -212,7 +243,7 @@ def recounted(
     return Tree(tree.schema, tuple(nodes))
 
 
-def finished(root: Draft, tree: Tree, recipe: Recipe) -> Tree:
+def finished(root: Draft, tree: Tree) -> Tree:
     """Return drafts as a tree, numbered in printing order."""
     nodes: list[Node] = []
     stack: list[tuple[Draft, int | None, int]] = [(root, None, 0)]
@@ -223,7 +254,7 @@ def finished(root: Draft, tree: Tree, recipe: Recipe) -> Tree:
         if parent is not None:
             children[parent].append(number)
         children.append([])
-        nodes.append(_finished(draft, nodes, parent, branch, tree, recipe))
+        nodes.append(_finished(draft, nodes, parent, branch, tree))
         below = [(child, number, b) for b, child in enumerate(draft.children)]
         stack.extend(reversed(below))
     linked = zip(nodes, children, strict=True)
@@ -238,7 +269,6 @@ def _finished(
     parent: int | None,
     branch: int,
     tree: Tree,
-    recipe: Recipe,
 ) -> Node:
     """Return one node, its children not yet known."""
     origin = draft.origin
@@ -246,16 +276,6 @@ def _finished(
     if draft.moved:
         candidates = () if draft.candidate is None else (draft.candidate,)
         chosen = 0
-    if parent is not None and not draft.n_rows:
-        outputs = nodes[parent].distribution
-    else:
-        outputs = outputs_of(
-            draft.weights,
-            tree.schema.target,
-            recipe=recipe,
-            # The root's own: a tree that was taught on other labels has others.
-            everything=nodes[0].weights if nodes else draft.weights,
-        )
     return Node(
         len(nodes),
         parent,
@@ -263,8 +283,8 @@ def _finished(
         0 if parent is None else nodes[parent].depth + 1,
         draft.weights,
         draft.n_rows,
-        outputs,
-        int(labels_of(outputs, tree.schema.target.costs)),
+        draft.distribution,
+        int(labels_of(draft.distribution, tree.schema.target.costs)),
         candidates,
         chosen if draft.children else None,
         (),

@@ -1,7 +1,7 @@
 """Error-based pruning: bottom-up, against a pessimistic estimate (C4.5).
 
 A leaf of weight N with E errors is estimated to make U errors on as many new rows,
-the upper confidence limit of :mod:`spinney.pessimistic`; a subtree, the sum of its
+the upper confidence limit of :mod:`spinney.error_limits`; a subtree, the sum of its
 leaves. First, from the root down, a subtree that makes no fewer training errors
 than a leaf would is collapsed into one. Then every node is looked at after all that
 is below it, and three estimates are compared: as it is; as a leaf; and its largest
@@ -13,6 +13,9 @@ took its branch's place is pruned once more.
 
 The largest branch is the heaviest; the last of equals. A node that the user forced,
 and those above it, stay.
+
+Leaves and subtrees are judged by the counts that a tree keeps. Only raising needs the
+rows: where they are not given, no branch is raised.
 """
 
 from collections.abc import Sequence
@@ -21,55 +24,54 @@ import numpy as np
 
 from spinney.costs import labels_of
 from spinney.counts import Floats, last_best
-from spinney.model import PruneStep
-from spinney.pessimistic import added_errors
+from spinney.error_limits import CONFIDENCE, added_errors
 from spinney.prune.drafts import Draft, Rows, draft_of, finished
-from spinney.recipe import Recipe
-from spinney.sources.base import Source
+from spinney.prune.record import Pruned, PruneStep, Steps
+from spinney.prune.risk import below, leaf_risks, risk_of
 from spinney.tree import Tree
 
-__all__ = ["collapsed", "error_based", "estimated_errors"]
+__all__ = ["collapse", "error_based", "estimated_errors"]
 
 # J48's: what counts as no fewer training errors, as no worse, and as equal.
 COLLAPSE_SLACK = 1e-3
 SLACK = 0.1
 EQUAL = 1e-6
 
+ESTIMATED = "estimated errors of the node"
+COUNTED = "training errors where collapsed"
+
 Costs = Sequence[Sequence[float]]
 
 
 def error_based(
-    tree: Tree,
-    source: Source,
-    *,
-    recipe: Recipe,
-    class_weights: Floats | None = None,
-) -> tuple[Tree, tuple[PruneStep, ...]]:
+    tree: Tree, *, confidence: float = CONFIDENCE, rows: Rows | None = None
+) -> Pruned:
     """Return the pruned tree and what each step did to the estimate of its node.
 
-    ``source`` must have the rows that the tree was grown on; ``class_weights`` are
-    those it was grown with.
+    Parameters
+    ----------
+    tree : Tree
+        A tree of classes.
+    confidence : float
+        That of the upper limit, at most one half; less prunes more.
+    rows : Rows, optional
+        Those that the tree was grown on; branches are raised if they are given.
     """
-    pruner = _Pruner(tree, Rows(tree, source, recipe, class_weights), recipe)
+    pruner = _Pruner(tree, confidence, rows)
     pruner.collapse()
     pruner.prune()
-    return finished(pruner.root, tree, recipe), tuple(pruner.steps)
+    return pruner.result()
 
 
-def collapsed(
-    tree: Tree,
-    source: Source,
-    *,
-    recipe: Recipe,
-    class_weights: Floats | None = None,
-) -> tuple[Tree, tuple[PruneStep, ...]]:
+def collapse(tree: Tree) -> Pruned:
     """Return the tree whose subtrees all make fewer training errors than a leaf.
 
-    It is all that J48 does to a tree that it calls unpruned.
+    It is all that J48 does to a tree that it calls unpruned. Nodes that stay leave
+    no step.
     """
-    pruner = _Pruner(tree, Rows(tree, source, recipe, class_weights), recipe)
+    pruner = _Pruner(tree)
     pruner.collapse()
-    return finished(pruner.root, tree, recipe), tuple(pruner.steps)
+    return pruner.result()
 
 
 def estimated_errors(
@@ -96,9 +98,13 @@ def _wrong(weights: Floats, costs: Costs | None) -> float:
 
 
 class _Pruner:
-    def __init__(self, tree: Tree, rows: Rows, recipe: Recipe) -> None:
-        self.tree, self.rows, self.recipe = tree, rows, recipe
+    def __init__(
+        self, tree: Tree, confidence: float = CONFIDENCE, rows: Rows | None = None
+    ) -> None:
+        self.tree, self.rows, self.confidence = tree, rows, confidence
         self.root, self.costs = draft_of(tree), tree.schema.target.costs
+        self.as_leaf = leaf_risks(tree)
+        self.total = float(below(tree, self.as_leaf)[0])
         self.steps: list[PruneStep] = []
         self.forced = {
             above.number
@@ -107,20 +113,22 @@ class _Pruner:
             for above in tree.path(node.number)
         }
 
+    def result(self) -> Pruned:
+        """Return the tree as it is now, and the steps."""
+        return Pruned(finished(self.root, self.tree), Steps(self.steps))
+
     def collapse(self) -> None:
         """Make leaves, from the root down, where a subtree errs no less."""
-        wrong = [_wrong(node.weights, self.costs) for node in self.tree]
-        below = wrong.copy()
-        for node in reversed(self.tree.nodes):
-            if not node.is_leaf:
-                below[node.number] = sum(below[child] for child in node.children)
+        wrong = np.array([_wrong(node.weights, self.costs) for node in self.tree])
+        as_tree = below(self.tree, wrong)
         stack = [self.root]
         while stack:
             draft = stack.pop()
             number = draft.origin.number
-            useless = below[number] >= wrong[number] - COLLAPSE_SLACK
+            useless = as_tree[number] >= wrong[number] - COLLAPSE_SLACK
             if draft.children and useless and number not in self.forced:
-                self.note(draft, below[number], wrong[number], "collapsed")
+                change = self.change(draft, [draft])
+                self.note(draft, as_tree[number], wrong[number], "collapsed", change)
                 draft.children = []
             stack.extend(reversed(draft.children))
 
@@ -132,12 +140,12 @@ class _Pruner:
             if not draft.children:
                 continue
             if not children_done:
-                if self.recipe.raising:
+                if self.rows is not None:
                     self.rows.send_down(draft)
                 stack.append((draft, True))
                 stack.extend((child, False) for child in reversed(draft.children))
                 continue
-            if self.recipe.raising:
+            if self.rows is not None:
                 self.rows.take_back(draft)
             if draft.origin.number not in self.forced and self.replaced(draft):
                 stack.append((draft, False))
@@ -147,21 +155,25 @@ class _Pruner:
         as_tree = self.estimate(draft)
         as_leaf = self.leaf_estimate(draft)
         as_branch, branch = np.inf, draft
-        if self.recipe.raising:
+        if self.rows is not None:
             sizes = np.array([child.weights.sum() for child in draft.children])
             largest = draft.children[int(last_best(sizes))]
             branch = self.rows.moved(largest, draft)
             as_branch = self.estimate(branch)
         if _no_worse(as_leaf, as_tree) and _no_worse(as_leaf, as_branch):
-            self.note(draft, as_tree, as_leaf, "replaced")
+            change = self.change(draft, [draft])
+            self.note(draft, as_tree, as_leaf, "replaced", change)
             draft.children = []
             return False
         if _no_worse(as_branch, as_tree):
-            self.note(draft, as_tree, as_branch, "raised")
+            change = self.change(draft, branch.leaves)
+            self.note(draft, as_tree, as_branch, "raised", change)
             draft.origin, draft.candidate = branch.origin, branch.candidate
             draft.children, draft.moved = branch.children, True
             return True
-        self.note(draft, as_tree, min(as_leaf, as_branch), "kept")
+        instead = [draft] if as_leaf <= as_branch else branch.leaves
+        change = self.change(draft, instead)
+        self.note(draft, as_tree, min(as_leaf, as_branch), "kept", change)
         return False
 
     def estimate(self, draft: Draft) -> float:
@@ -170,22 +182,39 @@ class _Pruner:
 
     def leaf_estimate(self, draft: Draft) -> float:
         """Return the estimated errors of a node as a leaf."""
-        return estimated_errors(draft.weights, self.recipe.confidence, self.costs)
+        return estimated_errors(draft.weights, self.confidence, self.costs)
 
-    def note(self, draft: Draft, before: float, after: float, action: str) -> None:
+    def change(self, draft: Draft, leaves: Sequence[Draft]) -> float:
+        """Return what the training risk gains if a node's leaves become these."""
+        return sum(map(self.risk, leaves)) - sum(map(self.risk, draft.leaves))
+
+    def risk(self, draft: Draft) -> float:
+        """Return the training risk of a node as a leaf."""
+        if not draft.moved:
+            return float(self.as_leaf[draft.origin.number])
+        label = int(labels_of(draft.distribution, self.costs))
+        return risk_of(draft.weights, label, self.costs)
+
+    def note(
+        self, draft: Draft, before: float, after: float, action: str, change: float
+    ) -> None:
         """Write a step down; a node is called by the question that it asks."""
         node = draft.origin
         self.steps.append(
             PruneStep(
                 node.number,
                 self.tree.condition(node),
-                before,
+                float(before),
                 float(after),
                 action in ("collapsed", "replaced"),
                 action,
-                measure="errors of the node",
+                measure=COUNTED if action == "collapsed" else ESTIMATED,
+                risk_before=self.total,
+                risk_after=self.total + change,
             )
         )
+        if action != "kept":
+            self.total += change
 
 
 def _no_worse(estimate: float, other: float) -> bool:

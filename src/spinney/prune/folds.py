@@ -7,27 +7,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import Integers
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, warn
+from spinney.schema import Target
+from spinney.wording import shown
 
 __all__ = ["folds_of"]
 
+CLASSES_NAMED = 5
+
 
 def folds_of(
-    targets: NDArray[Any], *, n_folds: int, seed: int, numeric: bool
+    targets: NDArray[Any], target: Target, *, n_folds: int, seed: int
 ) -> Integers:
     """Return the number of each row's fold.
+
+    It warns where a class has fewer rows than there are folds, for then some folds
+    are without it, and where no class has as many, for then none is stratified.
 
     Parameters
     ----------
     targets : array
         Class codes, whose shares are the same in all folds as far as can be; or
         numbers.
+    target : Target
+        What they are.
     n_folds : int
         From 2 to the number of rows.
     seed : int
         The same seed gives the same folds.
-    numeric : bool
-        Whether the targets are numbers.
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -37,15 +44,42 @@ def folds_of(
             f"{len(targets)}"
         )
         raise ParameterError(msg)
-    most = len(targets) if numeric else int(np.bincount(targets).max())
-    # With fewer rows of every class than folds there is nothing to stratify.
-    kind = KFold if numeric or n_folds > most else StratifiedKFold
+    stratified = not target.is_numeric and _stratified(targets, target, n_folds)
+    kind = StratifiedKFold if stratified else KFold
     splitter = kind(n_folds, shuffle=True, random_state=seed)
     folds = np.zeros(len(targets), dtype=np.int64)
     with warnings.catch_warnings():
-        # A class of fewer rows than folds is in some folds only, as it must be.
+        # scikit-learn's word about rare classes: ours names them.
         warnings.simplefilter("ignore", UserWarning)
         rows = np.zeros((len(targets), 1))
         for number, (_, held) in enumerate(splitter.split(rows, targets)):
             folds[held] = number
     return folds
+
+
+def _stratified(codes: NDArray[Any], target: Target, n_folds: int) -> bool:
+    """Return whether folds can heed classes; say so where they can only in part."""
+    counts = np.bincount(codes, minlength=len(target.classes))
+    if n_folds == len(codes):  # each row by itself: there is nothing to choose
+        return False
+    if counts.max() < n_folds:
+        warn(
+            f"folds={n_folds} is more than the rows of any class of "
+            f"{shown(target.name)!r}, at most {counts.max()}: the folds that choose "
+            "the alpha are made without regard to classes"
+        )
+        return False
+    rare = np.flatnonzero((counts > 0) & (counts < n_folds)).tolist()
+    if rare:
+        listed = ", ".join(
+            f"{shown(target.classes[code])!r} ({counts[code]})"
+            for code in rare[:CLASSES_NAMED]
+        )
+        more = len(rare) - CLASSES_NAMED
+        listed += f" and {more} more" if more > 0 else ""
+        warn(
+            f"folds={n_folds} is more than the rows of some classes of "
+            f"{shown(target.name)!r}: {listed}; some of the folds that choose the "
+            "alpha hold none of these"
+        )
+    return True

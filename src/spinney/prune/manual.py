@@ -6,7 +6,7 @@ from typing import Any
 from spinney.checks import is_whole
 from spinney.counts import Floats
 from spinney.errors import ParameterError
-from spinney.prune.bottom_up import Running
+from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import leaf_risks
@@ -23,8 +23,7 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
     chosen = {_checked(tree, number) for number in _listed(nodes)}
     errors = Running(tree, leaf_risks(tree, costs))
     steps = []
-    inner = [node for node in tree if not node.is_leaf]
-    for node in sorted(inner, key=lambda node: (-node.depth, node.number)):
+    for node in deepest_first(tree):
         if node.number in chosen:
             before, after = errors.total, errors.after(node)
             steps.append(

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spinney.model import PruneStep
 from spinney.tree import Tree
 from spinney.wording import shown, signs_to_ascii, weight_text
+
+if TYPE_CHECKING:
+    from spinney.prune.sequence import Sequence as Subtrees
 
 __all__ = ["PruneStep", "Pruned", "Steps", "columns_text"]
 
@@ -53,12 +56,13 @@ class Steps(Sequence[PruneStep]):
                 weight_text(step.after),
                 _risk_text(step.risk_before),
                 _risk_text(step.risk_after),
-                step.action or ("pruned" if step.pruned else "kept"),
+                _action(step),
                 shown(step.condition) or "(root)",
             )
             for step in self._steps
         ]
-        title = f"before, after: {self._steps[0].measure}; risk: on the training rows"
+        measures = ", ".join(dict.fromkeys(step.measure for step in self._steps))
+        title = f"before, after: {measures}; risk: on the training rows"
         text = f"{title}\n{columns_text(header, lines, left=2)}"
         return signs_to_ascii(text) if ascii_only else text
 
@@ -74,9 +78,15 @@ class Steps(Sequence[PruneStep]):
                 "training_risk_before": _known(step.risk_before),
                 "training_risk_after": _known(step.risk_after),
                 "pruned": step.pruned,
+                "action": _action(step),
             }
             for step in self._steps
         ]
+
+
+def _action(step: PruneStep) -> str:
+    """Return what a step did: "pruned" or "kept", or a word of its method's."""
+    return step.action or ("pruned" if step.pruned else "kept")
 
 
 def _known(risk: float) -> float | None:
@@ -89,14 +99,15 @@ def _risk_text(risk: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The smaller tree and the steps that led to it.
+    """The result of every pruning: the smaller tree and the steps that led to it.
 
-    ``sequence`` is that of ``"cost-complexity"``, None for other methods.
+    Each step says what it did to the error. ``sequence`` is the table of subtrees of
+    ``"cost-complexity"``, None for other methods.
     """
 
     tree: Tree
     steps: Steps
-    sequence: Any = None
+    sequence: "Subtrees | None" = None
 
 
 def columns_text(

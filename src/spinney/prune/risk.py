@@ -6,13 +6,15 @@ Weights are those at the nodes, which class weights have multiplied. The counts 
 tell how a linear model errs: its risk is NaN, not known.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from spinney.counts import Floats, ratio_of, spread_of
 from spinney.schema import Target
 from spinney.tree import Tree
 
-__all__ = ["below", "costs_of", "leaf_errors", "leaf_risks"]
+__all__ = ["below", "costs_of", "leaf_errors", "leaf_risks", "risk_of"]
 
 
 def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
@@ -33,6 +35,21 @@ def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
     weights = np.array([node.weights for node in tree])
     labels = np.array([node.label for node in tree])
     return np.asarray((weights * matrix[labels]).sum(axis=1))
+
+
+def risk_of(
+    weights: Floats, label: int, costs: Sequence[Sequence[float]] | None = None
+) -> float:
+    """Return the risk of a leaf with these class weights and this label.
+
+    >>> risk_of(np.array([3.0, 1.0]), 0)
+    1.0
+    >>> risk_of(np.array([3.0, 1.0]), 0, [[0, 5], [1, 0]])
+    5.0
+    """
+    if costs is None:
+        return float(weights.sum() - weights[label])
+    return float(weights @ np.asarray(costs[label]))
 
 
 def leaf_errors(tree: Tree) -> Floats:

@@ -8,7 +8,7 @@ leaves is labelled by all their shares together, so that its label may change.)
 from itertools import pairwise
 
 from spinney.counts import TOLERANCE, Floats
-from spinney.prune.bottom_up import Running
+from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import leaf_risks
@@ -26,8 +26,7 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
     errors = Running(tree, leaf_risks(tree, costs))
     cuts: set[int] = set()
     steps = []
-    inner = [node for node in tree if not node.is_leaf]
-    for node in sorted(inner, key=lambda node: (-node.depth, node.number)):
+    for node in deepest_first(tree):
         children = tree.children(node)
         pruned = False
         if all(child.is_leaf or child.number in cuts for child in children):

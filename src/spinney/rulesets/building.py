@@ -8,7 +8,7 @@ import numpy as np
 
 from spinney.checks import check_choice
 from spinney.counts import TOLERANCE, Floats, last_best
-from spinney.pessimistic import CONFIDENCE, check_confidence, upper_errors
+from spinney.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.rules import Condition
 from spinney.rulesets.choosing import chosen_rules
 from spinney.rulesets.coding import coding_of

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import TOLERANCE, Floats, last_best
-from spinney.pessimistic import upper_errors
+from spinney.error_limits import upper_errors
 from spinney.rulesets.paths import Bools
 
 __all__ = ["WORST_ESTIMATE", "Simplified", "default_error", "simplified"]

@@ -1,4 +1,4 @@
-"""How wrong a leaf or a rule may be, seen pessimistically.
+"""Upper limits of errors: how wrong a leaf or a rule may be, seen pessimistically.
 
 A leaf that covers N training rows, E of them of other classes, will do worse on
 new rows than E/N. C4.5 reads the E errors as if they were drawn: it takes the
