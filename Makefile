@@ -26,7 +26,7 @@ lint: $(VENV)/.tools
 
 # Recipes side by side: make study DATA=folder [ARGS="--tables iris,vote"]
 study: $(VENV)/.installed
-	$(BIN)/python benchmarks/recipes.py --data $(DATA) $(ARGS)
+	$(BIN)/python -m benchmarks.recipes --data $(DATA) $(ARGS)
 
 test-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)

@@ -1,14 +1,13 @@
 """Recipes side by side over a folder of tables: accuracy and leaves.
 
-    python benchmarks/recipes.py --data FOLDER [--tables iris,vote] [--folds 10]
+    python -m benchmarks.recipes --data FOLDER [--tables iris,vote] [--folds 10]
 
-The folder holds the tables and ``schema.json`` (file, target, task, kinds, levels,
-columns to ignore, marker of missing cells). All recipes of a table see the same folds.
-This is the study behind the recipe ``auto``; docs/auto.md has what it printed.
+The folder holds the tables and ``schema.json``, which ``tables.py`` reads. All recipes
+of a table see the same folds. This is the study behind the recipe ``auto``;
+docs/auto.md has what it printed.
 """
 
 import argparse
-import json
 import platform
 import time
 import warnings
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.tables import arguments_of, facts_of
 
 import spinney
 
@@ -31,28 +31,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def arguments_of(folder: Path, facts: dict[str, Any]) -> dict[str, Any]:
-    """Return what ``spinney.grow`` is to know of a table."""
-    kinds = {
-        column: kind
-        for column, kind in facts["types"].items()
-        if column != facts["target"] and column not in facts["ignore"]
-    }
-    marker = facts["missing_marker"]
-    return {
-        "data": str(folder / facts["file"]),
-        "target": facts["target"],
-        "ignore": facts["ignore"],
-        "nominal": [column for column, kind in kinds.items() if kind == "nominal"],
-        "ordinal": {
-            column: facts["levels"][column]
-            for column, kind in kinds.items()
-            if kind == "ordinal"
-        },
-        "missing_values": [] if marker in (None, "empty") else [marker],
-    }
-
-
 def main() -> None:
     """Run the study."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -64,7 +42,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--variants", help="names, separated by commas")
     options = parser.parse_args()
-    every = json.loads((options.data / "schema.json").read_text(encoding="utf-8"))
+    every = facts_of(options.data)
     names = (
         options.tables.split(",")
         if options.tables

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks import tables
 
 import spinney
 from spinney.split import Threshold
@@ -114,18 +115,16 @@ def grown(table: str, variant: str, folder: Path | None = None) -> Any:
         path, target = TABLES / "cpu_prp.csv", "class"
         return spinney.grow(path, target, numeric=[target], **settings), path, target
     assert folder is not None
-    schemas = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
-    schema = schemas[table.removesuffix("_without_vendor")]
+    schema = tables.facts_of(folder)[table.removesuffix("_without_vendor")]
     ignored = ["vendor"] if table.endswith("_without_vendor") else []
     kinds = {n: k for n, k in schema["types"].items() if n not in ignored}
-    marker = schema["missing_marker"]
     model = spinney.grow(
         folder / schema["file"],
         schema["target"],
         nominal=[name for name, kind in kinds.items() if kind != "numeric"],
         numeric=[name for name, kind in kinds.items() if kind == "numeric"],
         ignore=ignored,
-        missing_values=[marker] if marker else [],
+        missing_values=tables.markers_of(schema),
         **settings,
     )
     return model, folder / schema["file"], schema["target"]

@@ -17,23 +17,28 @@ def complete(rows: Sequence[Row], places: Sequence[int]) -> list[Row]:
     return [row for row in rows if all(row[0][place] is not None for place in places)]
 
 
-def cross_moments(
+def products(
     rows: Sequence[Row], places: Sequence[int], origin: Sequence[float], n_classes: int
 ) -> tuple[list[float], Matrix, list[Matrix]]:
-    """Return weight, sums and products for each class."""
+    """Return weight, means from the origin and spreads about them for each class."""
     width = len(places)
     weights = [0.0] * n_classes
-    sums = [[0.0] * width for _ in range(n_classes)]
-    products = [[[0.0] * width for _ in range(width)] for _ in range(n_classes)]
-    for numbers, group, weight in complete(rows, places):
-        label = int(group)
-        moved = [numbers[p] - start for p, start in zip(places, origin, strict=True)]
-        weights[label] += weight
+    means = [[0.0] * width for _ in range(n_classes)]
+    spreads = [[[0.0] * width for _ in range(width)] for _ in range(n_classes)]
+    for label in range(n_classes):
+        own = [row for row in complete(rows, places) if row[1] == label]
+        if not own:
+            continue
+        weights[label] = sum(weight for *_, weight in own)
+        centre = [mean(own, place) for place in places]
         for i in range(width):
-            sums[label][i] += weight * moved[i]
+            means[label][i] = centre[i] - origin[i]
             for j in range(width):
-                products[label][i][j] += weight * moved[i] * moved[j]
-    return weights, sums, products
+                spreads[label][i][j] = sum(
+                    w * (x[places[i]] - centre[i]) * (x[places[j]] - centre[j])
+                    for x, _, w in own
+                )
+    return weights, means, spreads
 
 
 def solved(matrix: Matrix, right: Sequence[float]) -> list[float]:

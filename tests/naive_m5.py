@@ -269,7 +269,7 @@ def prune(node: dict[str, Any], negligible: float) -> tuple[float, int]:
     below = sum(e for e, _ in parts), sum(n for _, n in parts) + 1
     as_leaf = adjusted(*own, weight_of(rows))
     as_tree = adjusted(*below, weight_of(rows))
-    if as_leaf <= as_tree * (1 + TOLERANCE) or as_leaf < negligible:
+    if as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible:
         node["split"], node["children"] = None, []
         return own
     return below

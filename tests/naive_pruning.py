@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from math import erf, sqrt
 from typing import Any
 
-from tests.naive import Row, Way, class_weights_of, divide, way_of, weight_of
+from tests.naive import way_of
+from tests.naive_splits import Row, Way, class_weights_of, divide, weight_of
 
 from spinney.tree import Tree
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
-from tests.naive import Cell, Row
+from tests.naive_splits import Cell, Row
 
 from spinney.criteria import CRITERIA
 from spinney.missing import POLICIES

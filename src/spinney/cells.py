@@ -225,6 +225,8 @@ def _is_marker(value: Value, markers: frozenset[Value]) -> bool:
 def typed_levels(levels: Sequence[Value], seen: Sequence[Value]) -> tuple[Value, ...]:
     """Return declared levels as values of the type that the cells have.
 
+    Where no cell is known they stay as declared, and so does "nan", which is no number.
+
     >>> typed_levels(["1", "2"], [2, 1]), typed_levels(["1", "2"], ["2", "1"])
     ((1, 2), ('1', '2'))
     """
@@ -234,7 +236,7 @@ def typed_levels(levels: Sequence[Value], seen: Sequence[Value]) -> tuple[Value,
     if seen and not any(isinstance(value, (bool, str)) for value in seen):
         parsed = [parse_number(str(level)) for level in levels]
         return tuple(
-            level if number is None else _whole(number)
+            level if number is None or np.isnan(number) else _whole(number)
             for level, number in zip(levels, parsed, strict=True)
         )
     return tuple(levels)

@@ -23,14 +23,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spinney.buckets import cuts_of
-from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.counts import TOLERANCE, CountTable, Floats, spread_of
 from spinney.criteria import gain
 from spinney.directions import combinations
+from spinney.linear import Term
 from spinney.propose import propose
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
 from spinney.search import Decision, compete, is_significant, worth
-from spinney.sources.base import Request, Source
+from spinney.sources.base import Request, Source, TermRequest
 from spinney.tree import Candidate, Node, Reason, Tree
 
 __all__ = [
@@ -44,7 +45,7 @@ __all__ = [
     "without_unused",
 ]
 
-# A node's cross moments take the square of the attributes, so only the best ones
+# A node's products take the square of the attributes, so only the best ones
 # by their own gain are combined.
 MOST_ATTRIBUTES = 20
 LEAST_KNOWN = 0.5
@@ -84,10 +85,10 @@ def combined(
     most = min(recipe.linear_terms, n_rows // ROWS_FOR_A_TERM)
     if most < 2:
         return decision, None
-    origin = np.array([_middle(tables[place]) for place in places])
-    moments = source.cross_moments(node, places, origin)
+    numbers = tuple(Term(place, None, _middle(tables[place])) for place in places)
+    (products,) = source.products([TermRequest(node, numbers, complete=True)])
     formulas = combinations(
-        moments.scaled(weighing.class_weights).scaled(weighing.altered),
+        products.scaled(weighing.class_weights).scaled(weighing.altered),
         places,
         most=most,
         numeric=schema.target.is_numeric,
@@ -224,17 +225,10 @@ def bits_of(candidate: Candidate) -> float:
     table = candidate.branches
     if not table.is_moments:
         return table.weight * float(gain(table))
-    before = float(_squares(table.total))
-    after = max(float(_squares(table.weights).sum()), TOLERANCE * before)
+    before = float(spread_of(table.total))
+    after = max(float(spread_of(table.weights).sum()), TOLERANCE * before)
     known = float(table.sizes.sum())
     return known / 2 * float(np.log2(before / after)) if before > 0 else 0.0
-
-
-def _squares(moments: Floats) -> Floats:
-    """Return sums of squares about the mean."""
-    weight, first, second = np.moveaxis(moments, -1, 0)
-    safe = np.where(weight > 0, weight, 1.0)
-    return np.asarray(np.maximum(second - first * first / safe, 0.0))
 
 
 def without_unused(tree: Tree) -> Tree:

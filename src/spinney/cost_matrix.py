@@ -1,17 +1,17 @@
 """Costs as a user gives them, as an array in the order of the classes."""
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from spinney.checks import as_real, is_real
 from spinney.counts import Floats
 from spinney.errors import ParameterError, did_you_mean
 from spinney.table import Value
 from spinney.wording import value_text
 
-__all__ = ["Costs", "as_real", "cost_array"]
+__all__ = ["Costs", "cost_array"]
 
 Costs = Mapping[Value, Mapping[Value, float]] | Sequence[Sequence[float]] | Floats
 
@@ -49,28 +49,12 @@ def cost_array(costs: Costs, classes: Sequence[Value]) -> Floats:
     return found
 
 
-def as_real(value: object) -> float:
-    """Return a real number as a float, infinity if it is too large; else NaN.
-
-    True and False are no numbers here.
-
-    >>> as_real(2), as_real(10**400), as_real("2"), as_real(True)
-    (2.0, inf, nan, nan)
-    """
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return np.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if abs(value) == value else -np.inf
-
-
 def _from_array(costs: Any, n_classes: int) -> Floats:
     try:
         cells = np.array(costs, dtype=object)
     except (TypeError, ValueError):
         cells = np.array(None)
-    if any(not isinstance(cell, Real) or isinstance(cell, bool) for cell in cells.flat):
+    if not all(map(is_real, cells.flat)):
         msg = f"cost_matrix={costs!r} holds more than numbers: give a square of them"
         raise ParameterError(msg)
     found: Floats = np.vectorize(as_real, otypes=[np.float64])(cells)

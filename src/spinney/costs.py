@@ -7,7 +7,7 @@ import numpy as np
 from spinney.counts import Floats, Integers, last_best
 from spinney.errors import ParameterError
 
-__all__ = ["altered_priors", "cheapest_class", "expected_costs", "labels_of"]
+__all__ = ["altered_priors", "expected_costs", "labels_of"]
 
 
 def expected_costs(
@@ -30,21 +30,6 @@ def expected_costs(
     return np.asarray(matrix @ (shares / shares.sum()))
 
 
-def cheapest_class(
-    weights: Floats | Sequence[float], costs: Floats | Sequence[Sequence[float]]
-) -> int:
-    """Return the label of least expected cost; the last of equal ones.
-
-    With cost 1 for every error this is the majority class.
-
-    >>> cheapest_class([8, 2], [[0, 1], [1, 0]])
-    0
-    >>> cheapest_class([8, 2], [[0, 5], [1, 0]])     # missing class 1 costs 5
-    1
-    """
-    return int(last_best(-expected_costs(weights, costs)))
-
-
 def labels_of(
     shares: Floats, costs: Floats | Sequence[Sequence[float]] | None = None
 ) -> Integers:
@@ -53,6 +38,8 @@ def labels_of(
     That of the greatest share, or under ``costs`` of the least expected cost. The
     last class is the positive one by scikit-learn's convention, as in (False, True),
     ("no", "yes") or (0, 1), and so a share of one half counts as positive.
+
+    With cost 1 for every error this is the majority class.
 
     >>> shares = np.array([[0.5, 0.5, 0.0], [0.8, 0.2, 0.0]])
     >>> labels_of(shares)

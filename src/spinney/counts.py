@@ -36,8 +36,11 @@ __all__ = [
     "Integers",
     "equal_to_best",
     "first_best",
+    "heaviest",
     "last_best",
+    "ratio_of",
     "sizes",
+    "spread_of",
 ]
 
 TOLERANCE = 1e-12
@@ -247,7 +250,33 @@ def first_best(merits: Floats, tolerance: float = TOLERANCE) -> int:
     return int(np.argmax(equal_to_best(merits, tolerance)))
 
 
+def heaviest(weights: Floats) -> int:
+    """Return the first place of the greatest weight.
+
+    They tie within a relative 1e-12 alone: 1e-12 is much where nothing weighs more.
+
+    >>> heaviest(np.array([1e-12, 2e-12, 2e-12]))
+    1
+    """
+    return first_best(weights / (weights.max() or 1.0))
+
+
 def last_best(merits: Floats) -> Integers:
     """Return the last place, along the last axis, whose merit equals the best."""
     equal = equal_to_best(merits)
     return np.asarray(equal.shape[-1] - 1 - np.argmax(equal[..., ::-1], axis=-1))
+
+
+def spread_of(moments: Floats) -> Floats:
+    """Return Σw(y − mean)², at least 0: where values are equal, rounding is not."""
+    weight, first, second = moments[..., 0], moments[..., 1], moments[..., 2]
+    spread = second - ratio_of(first * first, weight)
+    return np.maximum(np.where(spread <= TOLERANCE * second, 0.0, spread), 0.0)
+
+
+def ratio_of(above: Floats, below: Floats) -> Floats:
+    """Return above / below; 0 where nothing is below."""
+    above = np.asarray(above)
+    return np.asarray(
+        np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    )[()]

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats, Integers, first_best
 from spinney.formula import Linear
-from spinney.sources.base import CrossMoments
+from spinney.sources.base import Products
 
 __all__ = ["System", "combinations", "discriminant", "rounded", "superclasses"]
 
@@ -43,13 +43,13 @@ LARGEST = 1e300
 
 
 def combinations(
-    moments: CrossMoments, places: tuple[int, ...], *, most: int, numeric: bool
+    products: Products, places: tuple[int, ...], *, most: int, numeric: bool
 ) -> list[Linear]:
     """Return the best combinations of two to ``most`` terms, by number of terms.
 
     Parameters
     ----------
-    moments : CrossMoments
+    products : Products
         Those of the attributes at ``places``; of a ``numeric`` target too.
     places : tuple of int
         Where the attributes stand, rising.
@@ -58,7 +58,7 @@ def combinations(
     numeric : bool
         Whether the target is a number.
     """
-    system = discriminant(moments, numeric=numeric)
+    system = discriminant(products, numeric=numeric)
     found: list[Linear] = []
     while len(system.terms) >= 2:
         inverse = np.linalg.inv(system.scatter + RIDGE * np.eye(len(system.terms)))
@@ -98,25 +98,27 @@ class System:
         )
 
 
-def discriminant(moments: CrossMoments, *, numeric: bool) -> System:
+def discriminant(products: Products, *, numeric: bool) -> System:
     """Return the system of the attributes that vary.
 
     There are none where there are no rows, or no two groups to tell apart.
     """
     none = np.zeros(0)
     nothing = System(np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)), none)
-    present = moments.weights > 0
-    weights, sums = moments.weights[present], moments.sums[present]
-    total = weights.sum()
-    # Numbers whose squares floats cannot add up are not combined.
-    if not np.abs(moments.products).max(initial=0.0) < LARGEST:
-        return nothing
+    present = products.weights > 0
+    weights, own = products.weights[present], products.means[present]
     if len(weights) < (1 if numeric else 2):
         return nothing
-    mean = sums.sum(axis=0) / total
-    squares = moments.products[present].sum(axis=0) / total
-    covariance = squares - np.outer(mean, mean)
-    varies = np.diag(covariance) > CONSTANT * np.diag(squares)
+    total = weights.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = weights @ own / total
+        apart = own - mean
+        spreads = products.spreads[present].sum(axis=0) + (weights * apart.T) @ apart
+    # Numbers whose squares floats cannot add up are not combined.
+    if not np.abs(spreads).max(initial=0.0) < LARGEST:
+        return nothing
+    covariance = spreads / total
+    varies = np.diag(covariance) > CONSTANT * (np.diag(covariance) + mean * mean)
     if numeric and not varies[-1]:
         return nothing
     terms = np.flatnonzero(varies[:-1] if numeric else varies)
@@ -124,7 +126,7 @@ def discriminant(moments: CrossMoments, *, numeric: bool) -> System:
     scatter = covariance[np.ix_(terms, terms)] / np.outer(spread, spread)
     if numeric:
         return System(terms, spread, scatter, covariance[terms, -1] / spread)
-    means = (sums[:, terms] / weights[:, None] - mean[terms]) / spread
+    means = apart[:, terms] / spread
     sides = superclasses(means, weights)
     if sides is None:
         return nothing

@@ -13,6 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
+from spinney.checks import as_real
 from spinney.counts import Floats
 from spinney.errors import ParameterError
 
@@ -23,14 +24,14 @@ CONFIDENCE = 0.25
 
 def check_confidence(confidence: object) -> float:
     """Return a confidence level, or refuse what is none."""
-    is_number = isinstance(confidence, (int, float, np.number))
-    if not is_number or isinstance(confidence, bool) or not 0 < confidence < 1:  # type: ignore[operator]
+    level = as_real(confidence)
+    if not 0 < level < 1:
         msg = (
             f"confidence={confidence!r} must be a number between 0 and 1, both left "
             f"out; C4.5 takes {CONFIDENCE}, and less prunes more"
         )
         raise ParameterError(msg)
-    return float(confidence)  # type: ignore[arg-type]
+    return level
 
 
 def upper_errors(

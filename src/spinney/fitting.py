@@ -22,13 +22,14 @@ from spinney.counts import TOLERANCE, Floats
 from spinney.linear import LinearModel, Term
 from spinney.sources.base import Products
 
-__all__ = ["Fitted", "fitted"]
+__all__ = ["CLOSE", "Fitted", "fitted"]
 
 RIDGE = 1e-8
 COLLINEAR = 1.5
 # What rounding must not decide: squared errors below this share of the target's
-# spread are none, and standardised coefficients this close are equal. With the
-# ridge, equations of terms that say the same lose eight digits of sixteen.
+# spread are none, and standardised coefficients this close are equal, as are the
+# errors of a leaf and of the branches below it. With the ridge, equations of terms
+# that say the same lose eight digits of sixteen.
 ROUNDING = 1e-12
 CLOSE = 1e-7
 
@@ -53,8 +54,9 @@ def fitted(products: Products, terms: Sequence[Term], *, origin: float) -> Fitte
     --------
     >>> x, y = np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])
     >>> lines = np.stack([x - 1, y - 3])
-    >>> line = fitted(Products(np.array([1.0, 3.0]), lines @ lines.T, 3.0),
-    ...               [Term(0, None, 1.0)], origin=0.0).model
+    >>> products = Products(np.array([3.0]), np.array([[0.0, 3.0]]),
+    ...                     np.array([lines @ lines.T]))
+    >>> line = fitted(products, [Term(0, None, 1.0)], origin=0.0).model
     >>> round(line.intercept, 6), round(line.coefficients[0], 6)
     (1.0, 2.0)
     """
@@ -68,8 +70,9 @@ def fitted(products: Products, terms: Sequence[Term], *, origin: float) -> Fitte
         del selected[largest]
     selected = _paying(regression, selected)
     coefficients = regression.coefficients(selected)
-    means = products.means[selected]
-    intercept = float(products.means[-1] + origin - coefficients @ means)
+    centres = np.array([terms[place].centre for place in selected])
+    means = regression.means[selected] + centres
+    intercept = float(regression.means[-1] + origin - coefficients @ means)
     model = LinearModel(
         intercept,
         tuple(terms[place] for place in selected),
@@ -104,30 +107,27 @@ class _Regression:
     """The normal equations of standardised terms, for any choice of them."""
 
     def __init__(self, products: Products) -> None:
-        self.weight = products.weight
-        self.products = products
-        self.spread = float(products.spreads[-1, -1])
+        self.weight = float(products.weights[0])
+        self.means, self.spreads = products.means[0], products.spreads[0]
+        self.spread = float(self.spreads[-1, -1])
         freedom = max(self.weight - 1, TOLERANCE)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.deviations = np.sqrt(np.diag(products.spreads) / freedom)
+            self.deviations = np.sqrt(np.diag(self.spreads) / freedom)
 
     def varying(self) -> list[int]:
         """Return the terms that differ among the rows, if the target does."""
-        spreads, means = np.diag(self.products.spreads), self.products.means
+        spreads = np.diag(self.spreads)
         with np.errstate(over="ignore", invalid="ignore"):
-            size = spreads + self.weight * means * means
+            size = spreads + self.weight * self.means * self.means
             differ = (spreads > TOLERANCE * size) & np.isfinite(size)
-            differ &= np.isfinite(self.products.spreads).all(axis=1)
+            differ &= np.isfinite(self.spreads).all(axis=1)
         if not differ[-1]:
             return []
         return [int(place) for place in np.flatnonzero(differ[:-1])]
 
     def slopes(self, selected: Sequence[int]) -> Floats:
         """Return the coefficients where terms and target have deviation 1."""
-        scale = self.deviations[[*selected, -1]]
-        places = np.array([*selected, -1])
-        equations = self.products.spreads[np.ix_(places, places)]
-        equations = equations / scale[:, None] / scale
+        equations = self._standardised(selected)
         left = equations[:-1, :-1] + RIDGE * np.eye(len(selected))
         return np.asarray(np.linalg.solve(left, equations[:-1, -1]))
 
@@ -144,10 +144,12 @@ class _Regression:
         """Return Σw(y − prediction)²."""
         if not selected:
             return max(self.spread, 0.0)
-        slopes, scale = self.slopes(selected), self.deviations[[*selected, -1]]
+        weights = np.append(-self.slopes(selected), 1.0)
+        error = float(weights @ self._standardised(selected) @ weights)
+        return max(error * float(self.deviations[-1]) ** 2, 0.0)
+
+    def _standardised(self, selected: Sequence[int]) -> Floats:
+        """Return the spreads of some terms and the target, each of deviation 1."""
         places = np.array([*selected, -1])
-        spreads = self.products.spreads[np.ix_(places, places)]
-        spreads = spreads / scale[:, None] / scale
-        weights = np.append(-slopes, 1.0)
-        error = float(weights @ spreads @ weights) * float(scale[-1]) ** 2
-        return max(error, 0.0)
+        scale = self.deviations[places]
+        return np.asarray(self.spreads[np.ix_(places, places)] / scale[:, None] / scale)

@@ -10,12 +10,12 @@ what is printed is what is asked.
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from spinney.errors import ParameterError
-from spinney.wording import number_text, shown
+from spinney.wording import interval_text, number_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,20 +38,34 @@ MOST_CLAUSES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """One number less another."""
+class _Pair:
+    """Two numbers and a sign between them."""
 
     first: int
     second: int
 
+    sign: ClassVar[str]
+
     def __post_init__(self) -> None:
-        """Refuse an attribute less itself."""
+        """Refuse an attribute with itself."""
         _check_places(self.places)
 
     @property
     def places(self) -> tuple[int, ...]:
         """The attributes behind it."""
         return self.first, self.second
+
+    def text(self, attributes: "Sequence[Attribute]") -> str:
+        """Return how it reads, such as ``length / width``."""
+        first, second = (shown(attributes[place].name) for place in self.places)
+        return f"{first} {self.sign} {second}"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(_Pair):
+    """One number less another."""
+
+    sign: ClassVar[str] = "−"
 
     def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
         """Return the number of each row; NaN where one of the two is missing.
@@ -62,27 +76,12 @@ class Difference:
         with np.errstate(over="ignore", invalid="ignore"):
             return _finite(columns[self.first] - columns[self.second])
 
-    def text(self, attributes: "Sequence[Attribute]") -> str:
-        """Return how it reads, such as ``length − width``."""
-        first, second = (shown(attributes[place].name) for place in self.places)
-        return f"{first} − {second}"
-
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(_Pair):
     """One number divided by another; missing where that is 0."""
 
-    first: int
-    second: int
-
-    def __post_init__(self) -> None:
-        """Refuse an attribute divided by itself."""
-        _check_places(self.places)
-
-    @property
-    def places(self) -> tuple[int, ...]:
-        """The attributes behind it."""
-        return self.first, self.second
+    sign: ClassVar[str] = "/"
 
     def cells(self, columns: "Sequence[NDArray[Any]]") -> "NDArray[Any]":
         """Return the ratio of each row; NaN where it is none.
@@ -92,11 +91,6 @@ class Ratio:
         """
         with np.errstate(all="ignore"):
             return _finite(columns[self.first] / columns[self.second])
-
-    def text(self, attributes: "Sequence[Attribute]") -> str:
-        """Return how it reads, such as ``length / width``."""
-        first, second = (shown(attributes[place].name) for place in self.places)
-        return f"{first} / {second}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +174,7 @@ class Clause:
             if len(texts) == 1:
                 return f"{name} = {texts[0]}"
             return f"{name} ∈ {{{', '.join(texts)}}}"
-        low, high = (number_text(x, attribute.unit) for x in (self.low, self.high))
-        if self.high == np.inf:
-            return f"{name} > {low}"
-        if self.low == -np.inf:
-            return f"{name} ≤ {high}"
-        return f"{low} < {name} ≤ {high}"
+        return interval_text(name, self.low, self.high, unit=attribute.unit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,11 @@ class Term:
     codes: tuple[int, ...] | None
     missing: float
 
+    @property
+    def centre(self) -> float:
+        """What a number is measured from, so that sums of squares keep their digits."""
+        return self.missing if self.codes is None else 0.0
+
     def absent(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which coded cells are missing."""
         missing = ~np.isfinite(cells) if cells.dtype.kind == "f" else cells < 0

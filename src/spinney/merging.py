@@ -37,12 +37,12 @@ The result says that it is not exact; its multiplier counts all categories.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isfinite
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from spinney.bonferroni import bonferroni
+from spinney.checks import is_real
 from spinney.counts import CountTable, Integers
 from spinney.errors import ParameterError, refuse_unknown
 from spinney.merger import Merger
@@ -112,19 +112,15 @@ def check_alphas(merge: Any, resplit: Any) -> None:
     spinney.errors.ParameterError: alpha_resplit=0.06: give a number below \
 alpha_merge=0.05, or 0 to leave merged groups whole
     """
-    if not (_is_real(merge) and 0 < merge <= 1):
+    if not (is_real(merge) and 0 < merge <= 1):
         msg = f"alpha_merge={merge!r}: give a number in (0, 1]"
         raise ParameterError(msg)
-    if not (_is_real(resplit) and 0 <= resplit < merge):
+    if not (is_real(resplit) and 0 <= resplit < merge):
         msg = (
             f"alpha_resplit={resplit!r}: give a number below alpha_merge={merge!r}, or "
             "0 to leave merged groups whole"
         )
         raise ParameterError(msg)
-
-
-def _is_real(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)

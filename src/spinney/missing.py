@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.candidates import Groupings, multiway, ordered, subsets, thresholds
-from spinney.counts import CountTable, first_best
+from spinney.counts import CountTable, heaviest
 from spinney.errors import refuse_unknown
 from spinney.merging import Merging, merge
 from spinney.overall import Overall, overall_of
@@ -216,7 +216,7 @@ def _most_common(
 ) -> Groupings | None:
     if len(table.values) == 0:
         return None
-    commonest = first_best(table.sizes)
+    commonest = heaviest(table.sizes)
     ways = known(table.with_missing_at(commonest))
     return ways and replace(ways, missing_as=float(table.values[commonest]))
 

@@ -11,16 +11,18 @@ leaves="linear"
     to leaves.
 pruning="adjusted-error"
     from the leaves up, a node becomes a leaf if its own model's error, times
-    (n + 2v) / (n − v), is at most that of the branches below it. n is the weight
-    of its rows; v counts the coefficients and intercepts, below a node one more
+    (n + 2v) / (n − v), is at most that of the branches below it. n counts its rows
+    by weight; v counts the coefficients and intercepts, below a node one more
     for its split. Where n ≤ v the factor is 10.
 smoothing=k
     on the way to the root each prediction p becomes (n p + k q) / (n + k), where n
     is the weight below and q the prediction of the node above. As all are linear,
     the leaf's model itself is replaced by the mixture.
 
-The errors are root mean squares. All sums come from the source, so a tree over a
-database is treated as one in memory.
+The errors are root mean squares. Weights are repetitions of a row, except that those
+whose mean is below 1 cannot be: of them only the proportions count, as if the mean
+were 1, so that weights which sum to 1 give the trees of weights which sum to n. All
+sums come from the source, so a tree over a database is treated as one in memory.
 """
 
 from collections.abc import Sequence
@@ -29,9 +31,9 @@ from dataclasses import replace
 import numpy as np
 
 from spinney.candidates import LISTED
-from spinney.counts import TOLERANCE
+from spinney.counts import TOLERANCE, spread_of
 from spinney.criteria import squared_error
-from spinney.fitting import Fitted, fitted
+from spinney.fitting import CLOSE, Fitted, fitted
 from spinney.linear import LinearModel, Term, mixed
 from spinney.overall import Overall, overall_by_attribute
 from spinney.prune import Pruned, PruneStep, Steps
@@ -70,11 +72,14 @@ def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Pruned:
         source.extend(place, tree.schema.attributes[place])
     linear = recipe.leaves == "linear"
     below = terms_below(tree, _overall(tree, source)) if linear else [{} for _ in tree]
-    found = _fit(tree, source, below)
+    # How many rows the weight 1 stands for.
+    scale = max(1.0, tree.root.n_rows / tree.root.weight)
+    sizes = [node.weight * scale for node in tree]
+    found = _fit(tree, source, below, scale=scale)
     steps: list[PruneStep] = []
     if recipe.pruning == "adjusted-error":
-        steps = adjusted_steps(tree, found)
-    models = _smoothed(tree, [each.model for each in found], recipe.smoothing)
+        steps = adjusted_steps(tree, found, sizes)
+    models = _smoothed(tree, [each.model for each in found], sizes, recipe.smoothing)
     nodes = tuple(map(_with_model, tree, models))
     cuts = {step.node for step in steps if step.pruned}
     return Pruned(cut(Tree(tree.schema, nodes), cuts), Steps(steps))
@@ -137,7 +142,9 @@ def _terms_of(node: Node, attribute: Attribute, overall: Overall) -> list[Term]:
     ]
 
 
-def _fit(tree: Tree, source: Source, below: Sequence[Terms]) -> list[Fitted]:
+def _fit(
+    tree: Tree, source: Source, below: Sequence[Terms], *, scale: float
+) -> list[Fitted]:
     """Return the model of every node, the rows being sent down a level at a time."""
     target = tree.schema.target
     assert target.origin is not None
@@ -152,7 +159,8 @@ def _fit(tree: Tree, source: Source, below: Sequence[Terms]) -> list[Fitted]:
         ]
         answers = source.products(requests) if requests else []
         for node, line, products in zip(asked, terms, answers, strict=True):
-            found[node.number] = fitted(products, line, origin=target.origin)
+            counted = products.scaled(np.array([scale]))
+            found[node.number] = fitted(counted, line, origin=target.origin)
         following: list[Node] = []
         for node in level:
             if node.route is None:
@@ -164,24 +172,28 @@ def _fit(tree: Tree, source: Source, below: Sequence[Terms]) -> list[Fitted]:
                 source.partition(node.number, node.route, inner)
         level = following
     return [
-        each if each is not None else _mean(node)
+        each if each is not None else _mean(node, scale)
         for node, each in zip(tree, found, strict=True)
     ]
 
 
-def _mean(node: Node) -> Fitted:
+def _mean(node: Node, scale: float) -> Fitted:
     """Return the mean as a model; without rows it is that of the node above."""
-    error = node.weight * float(squared_error(node.weights)) if node.n_rows else 0.0
+    error = scale * float(spread_of(node.weights)) if node.n_rows else 0.0
     return Fitted(LinearModel(node.value), error)
 
 
-def adjusted_steps(tree: Tree, found: Sequence[Fitted]) -> list[PruneStep]:
+def adjusted_steps(
+    tree: Tree, found: Sequence[Fitted], sizes: Sequence[float]
+) -> list[PruneStep]:
     """Return for each inner node whether its own model is no worse than its branches.
 
     A step's ``before`` and ``after`` are the adjusted errors of the node with its
     branches and as a leaf, its risks the squared errors of the whole tree on the
-    training rows, before smoothing.
+    training rows, before smoothing. ``sizes`` says how many rows each node counts for,
+    and the errors of what was found are sums over as many.
     """
+    scale = sizes[0] / tree.root.weight
     errors = Running(tree, np.array([each.squared_error for each in found]))
     # One more parameter for each split: its attribute is chosen too.
     parameters = Running(
@@ -192,12 +204,12 @@ def adjusted_steps(tree: Tree, found: Sequence[Fitted]) -> list[PruneStep]:
     negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
     steps = []
     for node in deepest_first(tree):
-        own = found[node.number]
-        as_leaf = adjusted(own.squared_error, own.n_parameters, weight=node.weight)
+        own, size = found[node.number], sizes[node.number]
+        as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
         as_tree = adjusted(
-            errors.as_tree(node), int(parameters.as_tree(node)), weight=node.weight
+            errors.as_tree(node), int(parameters.as_tree(node)), weight=size
         )
-        pruned = as_leaf <= as_tree * (1 + TOLERANCE) or as_leaf < negligible
+        pruned = as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible
         steps.append(
             PruneStep(
                 node.number,
@@ -206,8 +218,8 @@ def adjusted_steps(tree: Tree, found: Sequence[Fitted]) -> list[PruneStep]:
                 as_leaf,
                 pruned,
                 measure="adjusted error of the node",
-                risk_before=errors.total,
-                risk_after=errors.after(node),
+                risk_before=errors.total / scale,
+                risk_after=errors.after(node) / scale,
             )
         )
         errors.decide(node, pruned=pruned)
@@ -226,19 +238,19 @@ def adjusted(error: float, n_parameters: int, *, weight: float) -> float:
     if not weight:
         return 0.0
     factor = OVERFITTED
-    if weight > n_parameters:
+    if weight > n_parameters * (1 + TOLERANCE):
         factor = (weight + MULTIPLIER * n_parameters) / (weight - n_parameters)
     return float(np.sqrt(error / weight)) * factor
 
 
 def _smoothed(
-    tree: Tree, models: Sequence[LinearModel], constant: float
+    tree: Tree, models: Sequence[LinearModel], sizes: Sequence[float], constant: float
 ) -> list[LinearModel]:
     """Return each node's model mixed with those above it.
 
     A prediction that comes to a node from below leaves the root as
     ``share · prediction + rest``. Both go down with the walk, for below a child of
-    weight n the prediction is (n p + k q) / (n + k), q being this node's.
+    size n the prediction is (n p + k q) / (n + k), q being this node's.
     """
     if not constant:
         return list(models)
@@ -247,9 +259,9 @@ def _smoothed(
     for node in tree.nodes[1:]:
         assert node.parent is not None
         share, rest = shares[node.parent], rests[node.parent]
-        whole = node.weight + constant
+        whole = sizes[node.number] + constant
         above = share * constant / whole
-        shares.append(share * node.weight / whole)
+        shares.append(share * sizes[node.number] / whole)
         rests.append(mixed([(1.0, rest), (above, models[node.parent])]))
         smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node.number])]))
     return smooth

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.cost_matrix import Costs, as_real, cost_array
+from spinney.checks import as_real
+from spinney.cost_matrix import Costs, cost_array
 from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.learner import Options

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.counts import CountTable, Integers, first_best
+from spinney.counts import CountTable, Integers, heaviest
 from spinney.schema import Attribute, Schema
 
 __all__ = ["Overall", "overall_by_attribute", "overall_of"]
@@ -42,7 +42,7 @@ def overall_of(table: CountTable, attribute: Attribute) -> Overall:
         return Overall(0.0, np.arange(len(attribute.values)))
     sizes = table.sizes
     if attribute.kind == "nominal":
-        typical = float(table.values[first_best(sizes)])
+        typical = float(table.values[heaviest(sizes)])
     else:
         mean = float((sizes / sizes.sum()) @ table.values)
         typical = float(f"{mean:.12g}")
@@ -50,7 +50,7 @@ def overall_of(table: CountTable, attribute: Attribute) -> Overall:
             typical = float(np.rint(typical))
     ranks = np.arange(len(attribute.values))
     if table.is_moments and attribute.kind == "nominal":
-        filled = table.with_missing_at(first_best(sizes))
+        filled = table.with_missing_at(heaviest(sizes))
         weight, first, _ = filled.total
         means = np.full(len(ranks), first / weight)
         means[table.values] = filled.weights[:, 1] / filled.weights[:, 0]

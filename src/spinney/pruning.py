@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from spinney.checks import LARGEST_SEED, check_number, check_whole
 from spinney.combine import without_unused
-from spinney.cost_matrix import as_real, cost_array
+from spinney.cost_matrix import cost_array
 from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError, refuse_unknown
 from spinney.lessons import Lesson, warn_of_squares
@@ -26,7 +27,6 @@ from spinney.prune import (
     validate,
 )
 from spinney.recipe import Recipe
-from spinney.recipe.checks import LARGEST_SEED, check_whole
 from spinney.schema import Target
 from spinney.table import Table, Value
 from spinney.training import TrainingSet, check_target, row_weights
@@ -78,7 +78,7 @@ def prune_model(
             model, read, arguments["validation"], weight, arguments.get("costs")
         )
     if "alpha" in arguments:
-        _check_alpha(arguments["alpha"])
+        check_number("alpha", arguments["alpha"])
     if found.name == "cost-complexity":
         warn_of_squares(model.recipe, model.schema.target)
     if found.name == "error-based":
@@ -153,12 +153,6 @@ def _known(
 def _costs(cost_matrix: Any, target: Target) -> Floats:
     refuse_without_classes("cost_matrix", target)
     return cost_array(cost_matrix, target.classes)
-
-
-def _check_alpha(alpha: object) -> None:
-    if not 0 <= as_real(alpha) < np.inf:
-        msg = f"alpha={alpha!r} must be a number of at least 0"
-        raise ParameterError(msg)
 
 
 def _raising(

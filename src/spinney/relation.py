@@ -9,7 +9,7 @@ counted where it is; :func:`load` brings the columns into memory.
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,7 +177,7 @@ def plan(
     with translated_errors("the table"):
         _check_texts(relation, sources, declarations)
         _check_cells(relation, sources, columns)
-    return columns
+        return _without_unseen_types(relation, columns, declarations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +262,29 @@ def _check_cells(
     for name, is_large in _aggregate(relation, large).items():
         if is_large:
             warn_of_large_integers(name)
+
+
+def _without_unseen_types(
+    relation: "DuckDBPyRelation",
+    columns: Sequence[SqlColumn],
+    declarations: Declarations,
+) -> tuple[SqlColumn, ...]:
+    """Return columns whose levels are as declared wherever no cell is known.
+
+    Levels have the type of the cells, and a list in memory of nothing but missing
+    cells has none; so the type of a column of the relation does not count either.
+    """
+    typed = [c for c in columns if c.kind == "ordinal" and c.family != "text"]
+    counts = {column.name: f"count({column.expression})" for column in typed}
+    known = _aggregate(relation, counts)
+    return tuple(
+        column
+        if known.get(column.name) != 0
+        else replace(
+            column, levels=tuple(declarations.ordinal[column.name]), family="text"
+        )
+        for column in columns
+    )
 
 
 def _aggregate(

@@ -17,7 +17,7 @@ from spinney.schema import Attribute, Schema
 from spinney.split import VALUES_SHOWN, Groups, Intervals, Threshold
 from spinney.table import Value
 from spinney.tree import Node, Tree
-from spinney.wording import label_text, number_text, shown, sign
+from spinney.wording import interval_text, label_text, shown, sign
 
 __all__ = ["Condition", "Rule", "Rules", "condition_dict", "model_lines", "rules_of"]
 
@@ -67,12 +67,10 @@ class Condition:
             if self.low == -np.inf:
                 return f"{name} < {above}"
             return f"{shown(levels[int(self.low) + 1])} {most} {name} < {above}"
-        low, high = (number_text(x, self.attribute.unit) for x in (self.low, self.high))
-        if self.high == np.inf:
-            return f"{name} > {low}"
-        if self.low == -np.inf:
-            return f"{name} {most} {high}"
-        return f"{low} < {name} {most} {high}"
+        unit = self.attribute.unit
+        return interval_text(
+            name, self.low, self.high, unit=unit, ascii_only=ascii_only
+        )
 
 
 @dataclass(frozen=True, slots=True)

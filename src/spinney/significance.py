@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.counts import TOLERANCE, CountTable, Floats, ratio_of, spread_of
 from spinney.tails import log_chi_square_tail, log_f_tail
 
 __all__ = ["CERTAIN", "Significance", "Test", "chi_square_test", "f_test", "g_test"]
@@ -114,11 +114,11 @@ def f_test(table: Tabular) -> Test:
     moments = _weights_of(table)
     weight, first, second = moments[..., 0], moments[..., 1], moments[..., 2]
     present = weight > 0
-    mean = np.divide(first, weight, out=np.zeros_like(first), where=present)
+    mean = ratio_of(first, weight)
     total, squares = weight.sum(axis=-1), second.sum(axis=-1)
-    centre = first.sum(axis=-1) / np.where(total > 0, total, 1.0)
+    centre = np.asarray(ratio_of(first.sum(axis=-1), total))
     between = (weight * (mean - centre[..., None]) ** 2).sum(axis=-1)
-    within = np.maximum(second - first * mean, 0.0).sum(axis=-1)
+    within = spread_of(moments).sum(axis=-1)
     groups = present.sum(axis=-1)
     degrees, rest = groups - 1.0, total - groups
     tested = (degrees > 0) & (rest > TOLERANCE * total)

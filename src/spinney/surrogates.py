@@ -28,7 +28,14 @@ from numpy.typing import NDArray
 
 from spinney.buckets import bucketed
 from spinney.candidates import midpoint
-from spinney.counts import CountTable, Floats, equal_to_best, first_best, last_best
+from spinney.counts import (
+    CountTable,
+    Floats,
+    equal_to_best,
+    first_best,
+    heaviest,
+    last_best,
+)
 from spinney.missing import policy_named
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
@@ -58,7 +65,7 @@ class Leaving:
     def heaviest(self) -> int:
         """The branch of the greatest weight, by the rows' own weights."""
         goes = self.split.branch_of(self.own.values)
-        return first_best(self.own.merged(goes, self.split.n_branches).sizes)
+        return heaviest(self.own.merged(goes, self.split.n_branches).sizes)
 
 
 def routes_of(
@@ -200,8 +207,9 @@ def _best(
 
 def _groups(table: CountTable) -> tuple[tuple[int, ...], ...] | None:
     """Return the values that take each branch; None if too few rows take one."""
-    equal = equal_to_best(table.weights).all(axis=1)
-    goes = np.where(equal, last_best(table.total), table.weights.argmax(axis=1))
+    shares = table.weights / table.total.sum()
+    equal = equal_to_best(shares).all(axis=1)
+    goes = np.where(equal, last_best(shares.sum(axis=0)), shares.argmax(axis=1))
     rows = np.bincount(goes, table.rows.sum(axis=1), minlength=2)
     if rows.min(initial=LEAST_ROWS) < LEAST_ROWS:
         return None
@@ -221,7 +229,7 @@ def _cut(table: CountTable) -> tuple[int, float, bool] | None:
         return None
     straight = _agreeing(left, table.total)[allowed]
     agreeing = np.stack([straight, table.total.sum() - straight], axis=1)
-    best = first_best(agreeing.max(axis=1))
+    best = heaviest(agreeing.max(axis=1))
     swapped = bool(agreeing[best, 1] > agreeing[best, 0])
     return int(allowed[best]), float(agreeing[best].max()), swapped
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "figure",
+    "interval_text",
     "label_text",
     "number_text",
     "option",
@@ -83,6 +84,27 @@ def number_text(number: float, unit: str | None = None) -> str:
     if step == "days" and float(number).is_integer():
         return plain.date().isoformat()
     return plain.isoformat()
+
+
+def interval_text(
+    name: str,
+    low: float,
+    high: float,
+    *,
+    unit: str | None = None,
+    ascii_only: bool = False,
+) -> str:
+    """Return how low < number ≤ high reads; an infinite bound is none.
+
+    >>> interval_text("x", 1.0, 2.5), interval_text("x", 1.0, float("inf"))
+    ('1 < x ≤ 2.5', 'x > 1')
+    """
+    most = sign("≤", ascii_only=ascii_only)
+    if high == float("inf"):
+        return f"{name} > {number_text(low, unit)}"
+    if low == -float("inf"):
+        return f"{name} {most} {number_text(high, unit)}"
+    return f"{number_text(low, unit)} < {name} {most} {number_text(high, unit)}"
 
 
 def weight_text(weight: float) -> str:

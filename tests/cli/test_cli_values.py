@@ -45,7 +45,7 @@ def grown(works, write):
     return grow_table
 
 
-def labels_of(text):
+def printed(text):
     return [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:]
 
 
@@ -69,7 +69,7 @@ def test_hostile_names_come_through_and_never_reach_the_terminal(works, grown, n
             '\\"', '"'
         ).replace("\\u001b", "\x1b")
     expected = spinney.load("m.spinney").predict("t.csv").tolist()
-    assert labels_of(works("predict", "m.spinney", "t.csv")) == expected
+    assert printed(works("predict", "m.spinney", "t.csv")) == expected
 
 
 def test_json_in_ascii_says_the_same(works, grown):
@@ -85,15 +85,15 @@ def test_labels_that_a_spreadsheet_would_run_are_quoted(works, grown):
     expected = [label for label in FORMULAS for _ in range(2)]
     text = works("predict", "m.spinney", "t.csv", "--probabilities")
     assert text.startswith("'=cmd,")
-    assert labels_of(text) == [f"'{label}" for label in expected]
+    assert printed(text) == [f"'{label}" for label in expected]
     raw = works("predict", "m.spinney", "t.csv", "--raw")
     assert raw.startswith("=cmd\n")
-    assert labels_of(raw) == expected
+    assert printed(raw) == expected
 
 
 def test_negative_numbers_are_no_formulas(works, grown):
     grown(table_of(("-1", "+2.5", "-1e3x"), values="abc"), "sort", "--nominal=sort")
-    found = labels_of(works("predict", "m.spinney", "t.csv"))
+    found = printed(works("predict", "m.spinney", "t.csv"))
     assert found == ["-1", "-1", "+2.5", "+2.5", "'-1e3x", "'-1e3x"]
 
 
@@ -107,7 +107,12 @@ def test_a_terminal_gets_no_control_characters_of_predictions():
 def test_zero_and_false_are_labels(works, grown, write):
     tree = grown(table_of((0, 1)))
     assert "→ 0" in tree
-    assert labels_of(works("predict", "m.spinney", "t.csv")) == ["0", "0", "1", "1"]
+    assert printed(works("predict", "m.spinney", "t.csv")) == [
+        "0",
+        "0",
+        "1",
+        "1",
+    ]
     data = json.loads(works("predict", "m.spinney", "t.csv", "--json"))
     assert [row["label"] for row in data["rows"]] == [0, 0, 1, 1]
 
@@ -116,7 +121,7 @@ def test_zero_and_false_are_labels(works, grown, write):
     given = ("--target=sort", "--recipe=c4.5", "-o", "b.spinney", "--quiet")
     works("grow", "t.jsonl", *given)
     text = works("predict", "b.spinney", "t.jsonl")
-    assert labels_of(text) == ["false", "false", "true", "true"]
+    assert printed(text) == ["false", "false", "true", "true"]
     data = json.loads(works("predict", "b.spinney", "t.jsonl", "--json"))
     assert [row["label"] for row in data["rows"]] == [False, False, True, True]
 

@@ -2,13 +2,14 @@
 
 import csv
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from math import log
 from pathlib import Path
 
 import pytest
+from benchmarks.tables import markers_of
+from tests.real_tables import FOLDER, facts_of, needs_tables
 from tests.strategies import TABLES
 
 from spinney.bonferroni import bonferroni
@@ -17,7 +18,6 @@ from spinney.merging import Merging, merge
 from spinney.significance import chi_square_test
 
 FIXTURES = Path(__file__).parent / "fixtures" / "chaid"
-FOLDER = os.environ.get("SPINNEY_DATA", "")
 
 
 def fixture(name: str) -> dict:
@@ -69,13 +69,13 @@ def test_splits_of_r_chaid(split, counts):
 
 def cells_of(name: str) -> tuple[list[dict[str, str]], str]:
     """Return the rows of a table, and what marks a missing cell."""
-    path, marker = TABLES / f"{name}.csv", ""
+    path, marker = TABLES / f"{name}.csv", "?"
     if not path.exists():
-        facts = json.loads(Path(FOLDER, "schema.json").read_text(encoding="utf-8"))
-        path = Path(FOLDER, facts[name]["file"])
-        marker = facts[name]["missing_marker"] or ""
+        facts = facts_of(name)
+        path = Path(FOLDER, facts["file"])
+        marker = "".join(markers_of(facts))
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file)), "" if marker == "empty" else marker
+        return list(csv.DictReader(file)), marker
 
 
 def table_of(
@@ -126,7 +126,7 @@ def test_watermelons_are_merged_as_by_chaid():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not FOLDER, reason="SPINNEY_DATA names no folder of tables")
+@needs_tables
 @pytest.mark.parametrize("file", ["chaid_nominal", "chaid_ordinal"])
 def test_real_tables_are_merged_as_by_chaid(file):
     assert sum(check_root(file, name) for name in fixture(file)) > 80

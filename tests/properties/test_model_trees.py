@@ -131,3 +131,54 @@ def test_weights_are_repetitions(drawn):
     other = flatten(grown(repeated, y[places], np.ones(len(places))))
     found = other.outputs(columns, len(y))
     np.testing.assert_allclose(one, found, rtol=1e-6, atol=1e-6 * np.abs(y).max())
+
+
+FREE = M5.changed(min_samples_split=2, min_samples_leaf=1)  # the limits of no weight
+
+
+def assert_same_models(one, other):
+    """Assert that two trees ask the same and have the same models but for rounding."""
+    for here, there in zip(one, other, strict=True):
+        assert here.children == there.children
+        assert conditions(one, here) == conditions(other, there)
+        assert (here.model is None) == (there.model is None)
+        assert here.value == pytest.approx(there.value, rel=1e-6, abs=1e-6)
+        if here.model is not None:
+            assert here.model.terms == there.model.terms
+            numbers = [
+                (each.model.intercept, *each.model.coefficients)
+                for each in (here, there)
+            ]
+            np.testing.assert_allclose(*numbers, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-3, 0.4])
+@settings(deadline=None, max_examples=25)
+@given(rows(missing=True))
+def test_light_weights_count_by_their_proportions(scale, drawn):
+    columns, y, w = drawn
+    w = w / w.mean()
+    whole = grown(columns, y, w, recipe=FREE)
+    light = grown(columns, y, scale * w, recipe=FREE)
+    assert_same_models(whole, light)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_heavy_weights_are_many_repetitions(seed):
+    """The more a row is repeated the less a term costs: in the end all of them stay."""
+    generator = np.random.default_rng(seed)
+    a, c = generator.normal(size=(2, 60))
+    b = generator.integers(0, 4, 60)
+    y = np.where(a > 0, 3 * a - 4 * (b == 1), 20 - 2 * c) + generator.normal(size=60)
+    options = {"pruning": "none", "smoothing": 0.0, "max_depth": 3}
+    recipe = FREE.changed(**options)
+    trees = [grown([a, b, c], y, np.full(60, w), recipe) for w in (1.0, 1e6, 1e12)]
+    for heavier in trees[1:]:
+        asked = [node.split and node.split.attribute for node in heavier]
+        assert asked == [node.split and node.split.attribute for node in trees[0]]
+    few, many, most = (
+        sum(len(node.model.terms) for node in tree if node.model is not None)
+        for tree in trees
+    )
+    assert few <= many == most
+    assert_same_models(trees[1], trees[2])

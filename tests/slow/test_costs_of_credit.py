@@ -1,20 +1,17 @@
 """The cost matrix of credit_g lowers the expected cost, on rows held out."""
 
-import os
 import warnings
 from pathlib import Path
 
 import pytest
-from tests.slow.test_real_tables import arguments_of
+from tests.real_tables import FOLDER, arguments_of, needs_tables
 
 import spinney
 from spinney.files.cost_file import read_costs
 
-FOLDER = os.environ.get("SPINNEY_DATA", "")
-
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FOLDER, reason="SPINNEY_DATA names no folder of tables"),
+    needs_tables,
 ]
 
 

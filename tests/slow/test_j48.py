@@ -7,7 +7,7 @@ none here, so those are added to our leaves before they are compared.
 import json
 
 import pytest
-from tests.slow.test_real_tables import FOLDER, arguments_of, facts_of
+from tests.real_tables import arguments_of, facts_of, needs_tables
 from tests.weka import FIXTURES, VARIANTS, assert_prints_alike
 
 import spinney
@@ -18,7 +18,7 @@ SUMMARY = json.loads((FIXTURES / "summary.json").read_text(encoding="utf-8"))
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FOLDER, reason="SPINNEY_DATA names no folder of tables"),
+    needs_tables,
     pytest.mark.filterwarnings("ignore::spinney.SpinneyWarning"),
 ]
 

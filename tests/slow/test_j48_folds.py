@@ -7,8 +7,8 @@ import json
 
 import numpy as np
 import pytest
+from tests.real_tables import facts_of, needs_tables
 from tests.slow.test_j48 import all_nominal
-from tests.slow.test_real_tables import FOLDER, facts_of
 from tests.weka import FIXTURES
 from tests.weka_folds import weka_folds
 
@@ -20,7 +20,7 @@ MEASURED = json.loads((FIXTURES / "cross_validation.json").read_text(encoding="u
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FOLDER, reason="SPINNEY_DATA names no folder of tables"),
+    needs_tables,
     pytest.mark.filterwarnings("ignore::spinney.SpinneyWarning"),
 ]
 

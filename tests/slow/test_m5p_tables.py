@@ -1,17 +1,16 @@
 """Model trees beside Weka's M5P on the tables that SPINNEY_DATA names."""
 
-import os
 from pathlib import Path
 
 import pytest
 from tests import m5p
+from tests.real_tables import FOLDER, needs_tables
 
-FOLDER = os.environ.get("SPINNEY_DATA", "")
 TABLES = ("cpu", "cpu_without_vendor", "auto_mpg", "abalone")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FOLDER, reason="SPINNEY_DATA names no folder of tables"),
+    needs_tables,
 ]
 
 # Nodes with no more rows than terms fit perfectly, and rounding decides in M5P

@@ -1,20 +1,13 @@
-"""Real tables, if somebody has them: SPINNEY_DATA names the folder.
+"""Trees of real tables: what must hold of all of them, whoever counts the rows."""
 
-It must hold the tables and ``schema.json``, which says for each table its file,
-target, kinds, levels of ordinals, columns to ignore and marker of missing cells.
-"""
-
-import json
-import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.real_tables import arguments_of, needs_tables
 
 import spinney
 
-FOLDER = os.environ.get("SPINNEY_DATA", "")
 # fmt: off
 TABLES = (
     "iris", "vote", "soybean_large", "breast_cancer", "credit_g", "diabetes", "glass",
@@ -26,34 +19,8 @@ TABLES = (
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FOLDER, reason="SPINNEY_DATA names no folder of tables"),
+    needs_tables,
 ]
-
-
-def facts_of(name: str) -> dict:
-    return json.loads(Path(FOLDER, "schema.json").read_text(encoding="utf-8"))[name]
-
-
-def arguments_of(name: str) -> dict:
-    facts = facts_of(name)
-    kinds = {
-        column: kind
-        for column, kind in facts["types"].items()
-        if column != facts["target"] and column not in facts["ignore"]
-    }
-    marker = facts["missing_marker"]
-    return {
-        "data": str(Path(FOLDER, facts["file"])),
-        "target": facts["target"],
-        "ignore": facts["ignore"],
-        "nominal": [column for column, kind in kinds.items() if kind == "nominal"],
-        "ordinal": {
-            column: facts["levels"][column]
-            for column, kind in kinds.items()
-            if kind == "ordinal"
-        },
-        "missing_values": [] if marker in (None, "empty") else [marker],
-    }
 
 
 @pytest.mark.parametrize("recipe", ["id3", "c4.5", "cart"])

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
-from tests.slow.test_real_tables import FOLDER, TABLES, arguments_of
+from tests.real_tables import arguments_of, needs_tables
+from tests.slow.test_real_tables import TABLES
 
 import spinney
 from spinney.declare import declarations_of
@@ -15,7 +16,7 @@ TINY = ("contact_lenses", "weather_numeric", "weather_nominal")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FOLDER, reason="SPINNEY_DATA names no folder of tables"),
+    needs_tables,
 ]
 
 

@@ -8,10 +8,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sources.comparing import answers_of, assert_same_tables
 
 import spinney
 from spinney.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.sources.base import ROOT, Agreement, Request, Source
+from spinney.linear import Term
+from spinney.sources.base import ROOT, Agreement, Request, Source, TermRequest
 from spinney.split import Groups, Route, Surrogate, Threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -23,35 +25,6 @@ FORMULAS: tuple[Formula, ...] = (
     Conjunction((Clause(0, high=1.0), Clause(2, codes=(0, 2)))),
     Conjunction((Clause(0, low=-1.0, high=2.0), Clause(1, low=0.0), Clause(3, (1,)))),
 )
-
-
-class AnsweredError(Exception):
-    """Ends the growing of a tree, with what its source answered."""
-
-
-def answers_of(
-    ask: Any, columns: dict[str, list[Any]], recipe: str = "c4.5"
-) -> list[Any]:
-    """Ask the same rows in memory, in a bare relation and in a bound one."""
-
-    def answered(source: Source, *_: Any) -> None:
-        raise AnsweredError(ask(source))
-
-    answers = []
-    with duckdb.connect() as connection:
-        relation = connection.from_arrow(pa.table(columns))
-        given_as = [
-            (columns, {}),
-            (relation, {}),
-            (relation, {"connection": connection}),
-        ]
-        for rows, how in given_as:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("spinney.growing.grow_with_construction", answered)
-                with pytest.raises(AnsweredError) as found:
-                    spinney.grow(rows, "c", recipe=recipe, **how)
-            answers.append(found.value.args[0])
-    return answers
 
 
 def rows(n_rows: int = 60, *, seed: int = 0) -> dict[str, list[Any]]:
@@ -66,11 +39,6 @@ def rows(n_rows: int = 60, *, seed: int = 0) -> dict[str, list[Any]]:
     }
 
 
-def assert_same_tables(one: Any, other: Any) -> None:
-    for name in ("values", "weights", "rows", "missing", "missing_rows"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-
-
 def test_formulas_are_counted_alike():
     def ask(source: Source) -> Any:
         places = tuple(range(4, 4 + len(FORMULAS)))
@@ -82,13 +50,10 @@ def test_formulas_are_counted_alike():
         source.partition(2, Route(Groups(7, ((0,), (1,)), (0.5, 0.5))), {0: 3, 1: 4})
         return found + source.tables([Request(1, places), Request(3, (0, *places))])
 
-    memory, *others = answers_of(ask, rows())
+    memory, *others = answers_of(ask, rows(), "c")
     assert memory[0][4].missing_rows.any()
     for other in others:
-        for one_node, other_node in zip(memory, other, strict=True):
-            assert sorted(one_node) == sorted(other_node)
-            for place, table in one_node.items():
-                assert_same_tables(table, other_node[place])
+        assert_same_tables(memory, other)
 
 
 def test_surrogates_by_formulas_are_counted_alike():
@@ -111,17 +76,15 @@ def test_surrogates_by_formulas_are_counted_alike():
         found += source.agreements([Agreement(1, split, others)])
         return [*found, dict(enumerate(sent + source.sent([(2, route)])))]
 
-    memory, *others = answers_of(ask, rows())
+    memory, *others = answers_of(ask, rows(), "c")
     assert memory[0][4].missing_rows.sum() < memory[1][5].missing_rows.sum() > 0
     for other in others:
-        for one_node, other_node in zip(memory, other, strict=True):
-            assert sorted(one_node) == sorted(other_node)
-            for place, table in one_node.items():
-                assert_same_tables(table, other_node[place])
+        assert_same_tables(memory, other)
 
 
+@pytest.mark.parametrize("complete", [False, True])
 @pytest.mark.parametrize("numeric", [False, True])
-def test_moments_are_summed_alike(numeric):
+def test_products_are_summed_alike(numeric, complete):
     columns = rows()
     if numeric:
         columns["c"] = [0.5 + place % 7 for place in range(60)]
@@ -129,14 +92,16 @@ def test_moments_are_summed_alike(numeric):
     def ask(source: Source) -> Any:
         source.partition(ROOT, Route(Threshold(1, 0.5, (0.25, 0.75))), {0: 1, 1: 2})
         source.partition(1, Route(Threshold(0, 0.5, (0.25, 0.75))), {0: 3, 1: 4})
-        nodes = (ROOT, 2, 4)
-        return [source.cross_moments(n, (0, 1), np.array([0.5, -1.0])) for n in nodes]
+        terms = (Term(0, None, 0.5), Term(1, None, -1.0), Term(2, (0,), 0.0))
+        # Each node is asked about other terms, and in one question.
+        asked = {ROOT: terms[:2], 2: terms[1:], 4: terms[::-1]}
+        return source.products([TermRequest(n, t, complete) for n, t in asked.items()])
 
-    memory, *others = answers_of(ask, columns, recipe="cart")
-    assert memory[0].products.shape == ((1, 3, 3) if numeric else (2, 2, 2))
+    memory, *others = answers_of(ask, columns, "c", recipe="cart")
+    assert memory[0].spreads.shape == ((1, 3, 3) if numeric else (2, 2, 2))
     for other in others:
         for one, two in zip(memory, other, strict=True):
-            for name in ("weights", "sums", "products"):
+            for name in ("weights", "means", "spreads"):
                 np.testing.assert_allclose(
                     getattr(one, name), getattr(two, name), rtol=1e-12, atol=1e-12
                 )
@@ -150,7 +115,7 @@ def test_a_place_can_be_given_to_another_attribute():
             found += source.tables([Request(ROOT, (4,))])
         return [tables[4].values.tolist() for tables in found]
 
-    memory, *others = answers_of(ask, rows())
+    memory, *others = answers_of(ask, rows(), "c")
     assert memory[0] != memory[1]
     assert others == [memory, memory]
 

@@ -1,38 +1,34 @@
 """One suite over every source: the same rows give the same tree, node by node.
 
-The reference is a dictionary of columns in memory; the others count in DuckDB. Sums
-are exact where weights are whole and no row is divided, and then no bit may differ;
-otherwise the order of additions may make a difference, of 1e-9 at most.
+The reference is a dictionary of columns in memory; the others count in DuckDB.
 """
 
-import csv
 import datetime
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.sources.comparing import (
+    SOURCES,
+    as_written,
+    assert_same_tree,
+    opened,
+    policy_of,
+    unlimited,
+)
 from tests.strategies import CLASS_RECIPES
 
 import spinney
 from spinney.missing import POLICIES
-from spinney.sources.base import Request, Source
-from spinney.sources.sql_engine import Engine
-from spinney.split import Groups, Intervals, Route, Threshold
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.tree import Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 
-ROUNDING = 1e-9
-SOURCES = ("relation", "bound relation", "csv", "parquet")
 # fmt: off
 NAMES = (
     "select", "group by", 'a"b', "it's", "x; DROP TABLE spinney_rows; --",
@@ -116,120 +112,6 @@ def drawn_tables(draw: st.DrawFn) -> Drawn:
     )
 
 
-def arrow_of(columns: dict[str, list[Any]]) -> pa.Table:
-    """Return columns as an Arrow table; a column of nothing has no type."""
-    return pa.table(list(map(pa.array, columns.values())), names=list(columns))
-
-
-def write_csv(path: Path, columns: dict[str, list[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-
-
-@contextmanager
-def opened(
-    kind: str, columns: dict[str, list[Any]], folder: Path
-) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Give columns as one kind of source, with the options that it needs."""
-    if kind == "memory":
-        yield columns, {}
-    elif kind == "csv":
-        write_csv(folder / "rows.csv", columns)
-        yield folder / "rows.csv", {"source": "duckdb"}
-    elif kind == "parquet":
-        pq.write_table(arrow_of(columns), folder / "rows.parquet")
-        yield folder / "rows.parquet", {"source": "duckdb"}
-    else:
-        with duckdb.connect() as connection:
-            relation = connection.from_arrow(arrow_of(columns))
-            bound = kind == "bound relation"
-            yield relation, {"connection": connection} if bound else {}
-
-
-def as_written(kind: str, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the columns as the source knows them: a CSV file has only texts."""
-    return (
-        columns
-        if kind != "csv"
-        else {
-            name: [str(c).lower() if isinstance(c, bool) else c for c in cells]
-            for name, cells in columns.items()
-        }
-    )
-
-
-# Comparing
-
-
-def assert_numbers(found: Any, expected: Any, *, exact: bool) -> None:
-    if exact:
-        np.testing.assert_array_equal(found, expected)
-    else:
-        np.testing.assert_allclose(found, expected, rtol=ROUNDING, atol=ROUNDING)
-
-
-def assert_same_candidate(one: Candidate, other: Candidate, *, exact: bool) -> None:
-    assert type(one.split) is type(other.split)
-    assert one.attribute == other.attribute
-    assert one.split.missing == other.split.missing
-    names = {Threshold: "threshold", Groups: "groups", Intervals: "cuts"}
-    sides = names[type(one.split)]
-    assert getattr(one.split, sides) == getattr(other.split, sides)
-    assert one.exact == other.exact
-    for name in ("values", "rows", "missing_rows", "weights", "missing"):
-        pair = (getattr(candidate.table, name) for candidate in (one, other))
-        assert_numbers(*pair, exact=exact or name not in ("weights", "missing"))
-    assert_numbers(one.split.shares, other.split.shares, exact=exact)
-    assert_numbers((one.gain, one.merit), (other.gain, other.merit), exact=exact)
-
-
-def assert_same_node(one: Node, other: Node, *, exact: bool) -> None:
-    names = "number parent branch depth n_rows label chosen children reason forced"
-    assert one.otherwise == other.otherwise
-    for name in names.split():
-        assert getattr(one, name) == getattr(other, name), (one.number, name)
-    assert_numbers(one.weights, other.weights, exact=exact)
-    assert_numbers(one.distribution, other.distribution, exact=exact)
-    for pair in zip(one.candidates, other.candidates, strict=True):
-        assert_same_candidate(*pair, exact=exact)
-    for found, expected in zip(one.surrogates, other.surrogates, strict=True):
-        assert found.split == expected.split
-        assert found.reversed == expected.reversed
-        figures = ([each.agreement, each.adjusted] for each in (found, expected))
-        assert_numbers(*figures, exact=exact)
-
-
-def divides_a_row(tree: Tree) -> bool:
-    return any(
-        node.route.last is None and node.candidate.table.missing_rows.any()
-        for node in tree
-        if node.route is not None
-    )
-
-
-def policy_of(missing: str) -> dict[str, str | None]:
-    """Return the settings of a policy; surrogates need splits of two branches."""
-    grouping = "binary" if missing == "surrogate" else None
-    return {"missing": missing, "grouping": grouping}
-
-
-def unlimited(recipe: str) -> dict[str, Any]:
-    """Return the settings that let a small table grow a tree of several levels."""
-    settings = {"pruning": "none", "forest": 0.0}
-    if recipe == "chaid":
-        settings |= {"alpha_split": 1.0, "alpha_merge": 1.0}
-        settings |= {"min_samples_split": 2, "min_samples_leaf": 1}
-    return settings
-
-
-def assert_same_tree(one: Tree, other: Tree, *, whole: bool) -> None:
-    exact = whole and not divides_a_row(one)
-    for pair in zip(one, other, strict=True):
-        assert_same_node(*pair, exact=exact)
-
-
 @pytest.mark.parametrize("missing", sorted(POLICIES))
 @pytest.mark.parametrize("recipe", CLASS_RECIPES)
 @given(data=st.data())
@@ -267,6 +149,36 @@ def test_rows_of_no_weight_bring_no_class(kind, tmp_path):
     assert found.tree.schema == expected.tree.schema
 
 
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize(
+    "levels", [("nan", "the highest"), ("1", "2"), ("true", "false"), ("inf", "0")]
+)
+def test_levels_of_a_column_without_cells_are_as_declared(kind, levels, tmp_path):
+    columns = {"o": [None] * 4, "x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "b", "a", "b"]}
+    ordinal = {"o": levels}
+    expected = spinney.grow(columns, "y", ordinal=ordinal, nominal=["y"]).tree.schema
+    assert expected.attributes[0].values == levels
+    with opened(kind, columns, tmp_path) as (rows, source):
+        options = {"ordinal": ordinal, "nominal": ["y"], "numeric": ["x"], **source}
+        assert spinney.grow(rows, "y", **options).tree.schema == expected
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.int32(), pa.bool_(), pa.string()])
+def test_the_type_of_a_column_without_cells_does_not_count(kind):
+    cells = pa.array([None, None, None], kind)
+    rows = duckdb.from_arrow(pa.table({"o": cells, "y": ["a", "b", "a"]}))
+    found = spinney.grow(rows, "y", ordinal={"o": ["1", "true", "nan"]}).tree.schema
+    assert found.attributes[0].values == ("1", "true", "nan")
+
+
+def test_a_level_that_is_no_number_stays_a_text(tmp_path):
+    columns = {"o": [1.0, 2.0, None, 2.0], "y": ["a", "b", "a", "b"]}
+    for kind in ("memory", "relation", "parquet"):
+        with opened(kind, columns, tmp_path) as (rows, source):
+            model = spinney.grow(rows, "y", ordinal={"o": ["nan", "1", "2"]}, **source)
+        assert model.tree.schema.attributes[0].values == ("nan", 1, 2)
+
+
 def test_a_database_is_left_as_it_was(tmp_path):
     path = str(tmp_path / "melons.db")
     with duckdb.connect(path) as connection:
@@ -283,134 +195,6 @@ def test_a_database_is_left_as_it_was(tmp_path):
             "SELECT view_name FROM duckdb_views() WHERE NOT internal AND NOT temporary"
         )
         assert connection.execute(views).fetchall() == [("spinney_rows",)]
-
-
-# How the questions are asked
-
-# fmt: off
-STOPPED_UNASKED = (
-    Reason.PURE, Reason.EMPTY, Reason.EXHAUSTED, Reason.DEPTH, Reason.ROWS_TO_SPLIT
-)
-# fmt: on
-
-
-@pytest.fixture
-def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the list to which every statement is added as it runs."""
-    heard: list[str] = []
-    fetch = Engine.fetch
-
-    def heard_fetch(engine: Engine, statement: str, values: Any = ()) -> Any:
-        heard.append(statement)
-        return fetch(engine, statement, values)
-
-    monkeypatch.setattr(Engine, "fetch", heard_fetch)
-    return heard
-
-
-def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
-    """Return rows of every kind, some cells missing, with a tree of several levels."""
-    random = np.random.default_rng(3)
-    texts = random.choice(["it's", "?", "{}", ""], n_rows).tolist()
-    numbers = [None if n > 8 else float(n) for n in random.integers(0, 10, n_rows)]
-    flags = [bool(n) for n in random.integers(0, 2, n_rows)]
-    labels = random.choice(["x", "y", "z"], n_rows).tolist()
-    return {"t": texts, "n": numbers, "b": flags, "label": labels}
-
-
-@pytest.mark.parametrize("missing", sorted(POLICIES))
-@pytest.mark.parametrize("recipe", CLASS_RECIPES)
-def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
-    options = {"recipe": recipe, **policy_of(missing), **unlimited(recipe)}
-    with opened("bound relation", mixed_rows(60), tmp_path) as (rows, source):
-        spinney.grow(rows, "label", max_depth=0, **options, **source)
-        n_before = len(statements)  # for the classes, values, totals and cuts
-        statements.clear()
-        model = spinney.grow(rows, "label", max_depth=5, **options, **source)
-    tree = model.tree
-    assert tree.height >= 2
-    asked = {node.depth for node in tree if node.reason not in STOPPED_UNASKED}
-    cuts = int(recipe == "chaid" and missing != "surrogate")  # those of buckets
-    # Surrogates are one more statement for the splits of a level, and one for what
-    # they send where a value is missing.
-    splits = [node for node in tree if node.otherwise is not None]
-    missed = [node for node in splits if node.candidate.table.missing_rows.any()]
-    agreed, sent = ({node.depth for node in nodes} for nodes in (splits, missed))
-    assert sum("GROUPING SETS" in text for text in statements) == (
-        cuts + len(asked) + len(agreed)
-    )
-    assert len(statements) == n_before + len(asked) + len(agreed) + len(sent)
-    assert (missing == "surrogate") == bool(sent)
-
-
-class AnsweredError(Exception):
-    """Ends the growing of a tree, with what its source answered."""
-
-
-def answers_of(ask: Callable[[Source], Any], folder: Path) -> list[Any]:
-    """Ask the same rows in DuckDB and in memory, where a tree would be grown."""
-
-    def answered(source: Source, *_: Any) -> None:
-        raise AnsweredError(ask(source))
-
-    answers = []
-    for kind in ("bound relation", "memory"):
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            opened(kind, mixed_rows(30), folder) as (rows, options),
-        ):
-            patch.setattr("spinney.growing.grow_with_construction", answered)
-            with pytest.raises(AnsweredError) as found:
-                spinney.grow(rows, "label", recipe="c4.5", **options)
-            answers.append(found.value.args[0])
-    return answers
-
-
-def test_an_empty_request_gets_an_empty_answer(tmp_path, statements):
-    def ask(source: Source) -> list[Any]:
-        statements.clear()
-        return [source.tables([]), source.tables([Request(0, ())]), list(statements)]
-
-    assert answers_of(ask, tmp_path) == [[[], [{}], []]] * 2
-
-
-def test_nodes_may_be_asked_for_different_attributes(tmp_path):
-    def ask(source: Source) -> list[Any]:
-        source.partition(0, Route(Threshold(1, 4.0, (0.5, 0.5))), {0: 7, 1: 3})
-        return source.tables([Request(7, (2,)), Request(3, (0, 1))])
-
-    answers = answers_of(ask, tmp_path)
-    assert [sorted(tables) for tables in answers[0]] == [[2], [0, 1]]
-    for sql, memory in zip(*answers, strict=True):
-        assert sorted(sql) == sorted(memory)
-        for place in sql:
-            for name in ("values", "weights", "rows", "missing", "missing_rows"):
-                pair = (getattr(tables[place], name) for tables in (sql, memory))
-                np.testing.assert_array_equal(*pair)
-
-
-@pytest.mark.parametrize("kind", ["relation", "bound relation"])
-def test_more_attributes_than_one_grouping_takes(kind, tmp_path, statements):
-    random = np.random.default_rng(5)
-    columns: dict[str, list[Any]] = {
-        f"column {place}": random.choice(["a", "b", "c"], 40).tolist()
-        for place in range(125)
-    }
-    # The deciding columns are at the edges of the chunks of 60.
-    for place in (59, 60, 119, 120, 124):
-        columns[f"column {place}"][::7] = [""] * 6
-    parity = [
-        (columns["column 60"][i] == "a") ^ (columns["column 119"][i] == "b")
-        for i in range(40)
-    ]
-    columns["label"] = ["yes" if even else "no" for even in parity]
-    options = {"recipe": "cart", "max_depth": 2}
-    expected = spinney.grow(columns, "label", **options).tree
-    with opened(kind, columns, tmp_path) as (rows, source):
-        found = spinney.grow(rows, "label", **options, **source).tree
-    assert len(found.root.candidates) == 125
-    assert statements[-1].count("GROUPING(") == 3
-    assert_same_tree(expected, found, whole=True)
 
 
 @pytest.mark.parametrize("kind", SOURCES)

@@ -6,7 +6,7 @@ from tests.textbook.tables_and_gains import child, gains, path_of
 
 import spinney
 from spinney.cluster import distances, lloyd
-from spinney.costs import cheapest_class, expected_costs
+from spinney.costs import expected_costs, labels_of
 from spinney.criteria import (
     entropy,
     errors,
@@ -133,11 +133,11 @@ def test_label_with_a_cost_matrix():
     costs = [[0, 1, 9], [2, 0, 1], [3, 1, 0]]
     by_hand = [0.2 * 1 + 0.1 * 9, 0.7 * 2 + 0.1 * 1, 0.7 * 3 + 0.2 * 1]
     assert expected_costs(shares, costs) == pytest.approx(by_hand)
-    assert cheapest_class(shares, costs) == 0
+    assert labels_of(shares, costs) == 0
     costs[0][2] = 15
-    assert cheapest_class(shares, costs) == 1
+    assert labels_of(shares, costs) == 1
     equal = np.ones((3, 3)) - np.eye(3)
-    assert cheapest_class(shares, equal) == 0  # the majority
+    assert labels_of(shares, equal) == 0  # the majority
 
 
 def test_misclassification_sees_no_difference_where_entropy_and_gini_do():

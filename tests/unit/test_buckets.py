@@ -289,7 +289,7 @@ def test_values_without_weight_are_not_seen(method):
 
 @pytest.mark.parametrize("n", [1, 0, -3, 2.0, "3", None, True, 10**6, [2]])
 def test_a_number_of_buckets_is_whole(n):
-    with pytest.raises(ParameterError, match="must be a whole number of buckets"):
+    with pytest.raises(ParameterError, match="must be a whole number from 2"):
         cuts_of(table_of([1, 2]), "k-means", n)
 
 

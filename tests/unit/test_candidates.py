@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive
+from tests import naive_splits
 from tests.naive_criteria import GAINS
 from tests.strategies import textbook
 
@@ -143,7 +143,7 @@ def random_table(n_values: int, n_classes: int, seed: int) -> CountTable:
 def best_by_brute_force(table: CountTable, criterion: str) -> float:
     cells = table.weights.tolist()
     best = -np.inf
-    for sides in naive.all_subsets(range(len(cells))):
+    for sides in naive_splits.all_subsets(range(len(cells))):
         branches = [
             [sum(column) for column in zip(*(cells[c] for c in side), strict=True)]
             for side in sides
@@ -195,7 +195,7 @@ def test_more_classes_need_every_subset_once():
     ways = subsets(random_table(4, 3, 0))
     found = [ways.sides(way) for way in range(len(ways))]
     assert len(found) == 7
-    assert set(found) == set(naive.all_subsets(range(4)))
+    assert set(found) == set(naive_splits.all_subsets(range(4)))
 
 
 def test_the_sides_of_a_way_have_its_counts():

@@ -86,19 +86,34 @@ def test_a_penalty_that_nothing_pays():
     assert formulas(model) == []
 
 
-def test_noise_is_not_combined():
-    """Classes by chance: 20 tables, and hardly a combination in their first levels."""
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"recipe": "id3"},
+        {"recipe": "c4.5", "mdl_correction": False, "pruning": "none"},
+        {"recipe": "cart", "pruning": "none"},
+        {"recipe": "cart", "pruning": "none", "numeric": ["y"]},
+    ],
+)
+def test_noise_is_not_combined(settings):
+    """Targets by chance, and trees deep enough to have some fifty nodes that ask.
+
+    Without the gate of bits four nodes in ten would ask about a combination.
+    """
     n_combined, n_asked = 0, 0
-    for seed in range(20):
+    for seed in range(5):
         random = np.random.default_rng(seed)
         data = {f"x{i}": random.normal(size=200) for i in range(6)}
         data["y"] = random.choice(["a", "b"], 200)
-        tree = spinney.grow(data, "y", linear_terms=3, max_depth=2, recipe="c4.5").tree
+        if "numeric" in settings:
+            data["y"] = random.normal(size=200)
+        tree = spinney.grow(data, "y", linear_terms=3, max_depth=6, **settings).tree
         for node in tree:
-            if not node.is_leaf:
+            if not node.is_leaf and node.n_rows >= 20:  # fewer are never combined
                 n_asked += 1
                 n_combined += node.candidate.attribute >= tree.schema.n_columns
-    assert n_combined <= 0.1 * n_asked
+    assert n_asked >= 50
+    assert n_combined <= 0.05 * n_asked
 
 
 def test_one_numeric_attribute_has_nothing_to_combine_with():
@@ -282,67 +297,6 @@ def test_pruning_and_reading_by_name():
     assert (model.predict(turned) == model.predict(diagonal())).all()
     with pytest.raises(spinney.SpinneyError, match="'y'"):
         model.predict({"x": [1.0], "z": [1.0]})
-
-
-@pytest.mark.parametrize("made", [{"linear_terms": 2}, {"construct": 2}])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"recipe": "c4.5"},
-        {"recipe": "c4.5", "raising": False},
-        {"recipe": "cart", "pruning": "cost-complexity"},
-        {"recipe": "cart", "forest": 0.5, "seed": 2},
-    ],
-)
-def test_recipes_that_prune_or_are_taught(settings, made):
-    """Noise makes branches to cut; folds grow trees with formulas of their own."""
-    table = diagonal(300)
-    random = np.random.default_rng(1)
-    for place in random.choice(len(table["x"]), 30, replace=False):
-        table["side"][place] = random.choice(["above", "below"])
-    model = spinney.grow(table, "side", **made, **settings)
-    assert formulas(model) or "construct" in made
-    assert model.score(diagonal(seed=1)) > 0.9
-    leaves = model.apply(table)
-    for leaf in model.tree.leaves:
-        assert (leaves == leaf.number).sum() == leaf.n_rows
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("made", [{"linear_terms": 3}, {"construct": 4}])
-def test_models_of_leaves_have_terms_with_formulas(made, seed, tmp_path):
-    """M5 cuts branches that asked about a formula; its models may still have it."""
-    random = np.random.default_rng(seed)
-    cells = random.uniform(1, 10, (4, 300))
-    steep = cells[0] / cells[1] > 1.3
-    numbers = np.where(steep, 3 * cells[2], cells[0] * cells[3] - 2 * cells[1])
-    data = {f"x{i}": cells[i].tolist() for i in range(4)}
-    data["t"] = (numbers + random.normal(size=300) / 2).tolist()
-    model = spinney.grow(data, "t", recipe="m5", **made)
-    assert formulas(model)
-    assert model.score(data) > 0.8
-    model.save(tmp_path / "m")
-    loaded = spinney.load(tmp_path / "m")
-    assert str(loaded) == str(model)
-    np.testing.assert_array_equal(loaded.predict(data), model.predict(data))
-    columns = model.tree.schema.encode(model.read(data))
-    leaves = model.apply(data)
-    for leaf in model.tree.leaves:
-        here = leaves == leaf.number
-        if leaf.model is not None:
-            by_hand = leaf.model.values(columns)
-            np.testing.assert_allclose(model.predict(data)[here], by_hand[here])
-
-
-@pytest.mark.parametrize("made", [{"linear_terms": 2}, {"construct": 2}])
-def test_cross_validated_pruning_makes_formulas_in_each_fold(made):
-    table = diagonal(300)
-    model = spinney.grow(table, "side", recipe="id3", **made)
-    pruned = model.prune("cost-complexity", data=table, folds=3)
-    assert pruned.score(diagonal(seed=1)) > 0.9
-    leaf = model.prune(nodes=[0])
-    assert formulas(leaf) == []
-    assert (leaf.predict({"x": [1.0]}) == leaf.tree.label(leaf.tree.root)).all()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.costs import cheapest_class, expected_costs, labels_of
+from spinney.costs import expected_costs, labels_of
 from spinney.errors import ParameterError
 
 weights_of = st.lists(st.integers(0, 9), min_size=2, max_size=5).filter(any)
@@ -17,14 +17,14 @@ def test_expected_costs_by_hand():
     costs = [[0, 3, 5], [1, 0, 1], [2, 2, 0]]
     expected = [0.3 * 3 + 0.1 * 5, 0.6 + 0.1, 0.6 * 2 + 0.3 * 2]
     assert expected_costs([6, 3, 1], costs).tolist() == pytest.approx(expected)
-    assert cheapest_class([6, 3, 1], costs) == 1
+    assert labels_of([6, 3, 1], costs) == 1
 
 
 @given(weights_of)
 def test_with_equal_costs_the_majority_wins(weights):
     size = len(weights)
     equal = np.ones((size, size)) - np.eye(size)
-    assert cheapest_class(weights, equal) == labels_of(np.array(weights, dtype=float))
+    assert labels_of(weights, equal) == labels_of(np.array(weights, dtype=float))
 
 
 @given(weights_of, st.integers(1, 1000), st.data())
@@ -32,8 +32,8 @@ def test_scale_does_not_matter(weights, scale, data):
     size = len(weights)
     numbers = st.lists(st.integers(0, 7), min_size=size, max_size=size)
     costs = np.array(data.draw(st.lists(numbers, min_size=size, max_size=size)), float)
-    found = cheapest_class(weights, costs)
-    assert cheapest_class([scale * w for w in weights], costs) == found
+    found = labels_of(weights, costs)
+    assert labels_of([scale * w for w in weights], costs) == found
     by_hand = [
         sum(w * costs[label][true] for true, w in enumerate(weights)) / sum(weights)
         for label in range(size)
@@ -43,10 +43,10 @@ def test_scale_does_not_matter(weights, scale, data):
 
 
 def test_the_last_of_equal_labels():
-    assert cheapest_class([1, 1], [[0, 1], [1, 0]]) == 1
+    assert labels_of([1, 1], [[0, 1], [1, 0]]) == 1
     # 0.1 + 0.2 and 0.3 are equal, but not as floats.
-    assert cheapest_class([1, 1, 1], [[0, 0.3, 0], [0, 0.1, 0.2], [9, 9, 9]]) == 1
-    assert cheapest_class([1, 1, 1], [[0, 0.1, 0.2], [0, 0.3, 0], [9, 9, 9]]) == 1
+    assert labels_of([1, 1, 1], [[0, 0.3, 0], [0, 0.1, 0.2], [9, 9, 9]]) == 1
+    assert labels_of([1, 1, 1], [[0, 0.1, 0.2], [0, 0.3, 0], [9, 9, 9]]) == 1
 
 
 @pytest.mark.parametrize("costs", [[[0, 1]], [[0], [1]], [0, 1], np.zeros((3, 3))])

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.buckets import labels_of
+from spinney.buckets import bucket_texts
 from spinney.errors import DataError, ParameterError, SpinneyError
 
 
 def test_labels():
-    assert labels_of(np.array([2.5, 7.0])) == ("≤ 2.5", "2.5 < … ≤ 7", "> 7")
-    assert labels_of(np.array([1.0]), ascii_only=True) == ("<= 1", "> 1")
-    days = labels_of(np.array([1.0, 2.0]), unit="days since 1970-01-01")
+    assert bucket_texts(np.array([2.5, 7.0])) == ("≤ 2.5", "2.5 < … ≤ 7", "> 7")
+    assert bucket_texts(np.array([1.0]), ascii_only=True) == ("<= 1", "> 1")
+    days = bucket_texts(np.array([1.0, 2.0]), unit="days since 1970-01-01")
     assert days[1] == "1970-01-02 < … ≤ 1970-01-03"
-    assert labels_of(np.empty(0)) == ("any number",)
+    assert bucket_texts(np.empty(0)) == ("any number",)
 
 
 def test_buckets_of_plain_numbers():

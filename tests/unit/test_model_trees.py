@@ -58,7 +58,11 @@ def products(columns, weights=None):
     weights = np.ones(lines.shape[1]) if weights is None else np.asarray(weights)
     means = lines @ weights / weights.sum()
     lines = lines - means[:, None]
-    return Products(means, (lines * weights) @ lines.T, float(weights.sum()))
+    return Products(
+        np.array([weights.sum()]),
+        means[None],
+        ((lines * weights) @ lines.T)[None],
+    )
 
 
 def numbers(n):

@@ -184,3 +184,17 @@ def test_means_do_not_judge_models(pruning):
     means = spinney.grow(rows, "y", recipe="m5", pruning=pruning, leaves="mean")
     assert not means.tree.model_names
     means.prune(pruning, **options)
+
+
+@pytest.mark.parametrize("source", ["memory", "duckdb"])
+def test_a_number_far_from_zero_is_a_term(source):
+    """Seconds since 1970 within ten minutes: the spread is a tiny share of the size."""
+    random = np.random.default_rng(0)
+    seconds = random.uniform(0, 600, 200).round(2)
+    columns = {
+        "x": (1.7e9 + seconds).tolist(),
+        "y": (0.5 * seconds + random.normal(size=200)).tolist(),
+    }
+    rows = columns if source == "memory" else duckdb.from_arrow(pa.table(columns))
+    (leaf,) = spinney.grow(rows, "y", recipe="m5").tree.leaves
+    assert leaf.model.coefficients == (pytest.approx(0.5, abs=0.002),)

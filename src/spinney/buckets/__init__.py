@@ -6,10 +6,10 @@ from spinney.buckets.information import entropy_mdl
 from spinney.buckets.methods import (
     METHODS,
     MOST,
+    bucket_texts,
     bucketed,
     cuts_of,
     is_exact,
-    labels_of,
 )
 from spinney.buckets.ranges import equal_frequency, equal_width
 
@@ -17,6 +17,7 @@ __all__ = [
     "METHODS",
     "MOST",
     "Buckets",
+    "bucket_texts",
     "bucketed",
     "cuts_of",
     "discretise",
@@ -25,5 +26,4 @@ __all__ = [
     "equal_width",
     "is_exact",
     "k_means",
-    "labels_of",
 ]

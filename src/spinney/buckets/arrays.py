@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.buckets.methods import (
+    bucket_texts,
     bucketed,
     codes_of,
     cuts_of,
     is_exact,
-    labels_of,
 )
 from spinney.cells import coded_column, plain_values
 from spinney.counts import CountTable, Floats, Integers
@@ -49,7 +49,7 @@ class Buckets:
     @property
     def labels(self) -> tuple[str, ...]:
         """How each bucket reads."""
-        return labels_of(self.cuts)
+        return bucket_texts(self.cuts)
 
     def __len__(self) -> int:
         """Return how many buckets there are."""

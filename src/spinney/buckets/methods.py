@@ -1,28 +1,27 @@
 """The methods by name, and what cuts make of a table."""
 
-import operator
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from spinney.buckets.clusters import k_means, k_means_is_exact
 from spinney.buckets.information import entropy_mdl
 from spinney.buckets.ranges import equal_frequency, equal_width
+from spinney.checks import check_whole
 from spinney.counts import CountTable, Floats, Integers
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import refuse_unknown
 from spinney.wording import number_text, sign
 
 __all__ = [
     "METHODS",
     "MOST",
     "Method",
+    "bucket_texts",
     "bucketed",
     "codes_of",
     "cuts_of",
     "is_exact",
-    "labels_of",
 ]
 
 MOST = 100_000
@@ -49,19 +48,8 @@ def cuts_of(table: CountTable, method: str, n: int) -> Floats:
     found = METHODS.get(method) if isinstance(method, str) else None
     if found is None:
         refuse_unknown("method", method, METHODS)
-    return found(table, _checked_number(n))
-
-
-def _checked_number(n: Any) -> int:
-    """Return the number of buckets, or say why it is none."""
-    try:
-        number = operator.index(n)
-    except TypeError:
-        number = 0
-    if not 2 <= number <= MOST:
-        msg = f"n={n!r} must be a whole number of buckets from 2 to {MOST}"
-        raise ParameterError(msg)
-    return number
+    check_whole("n", n, least=2, most=MOST)
+    return found(table, int(n))
 
 
 def is_exact(table: CountTable, method: str, n: int) -> bool:
@@ -90,12 +78,12 @@ def bucketed(table: CountTable, cuts: Floats) -> CountTable:
     return table.merged(codes_of(values, cuts), len(cuts) + 1)
 
 
-def labels_of(
+def bucket_texts(
     cuts: Floats, *, unit: str | None = None, ascii_only: bool = False
 ) -> tuple[str, ...]:
     """Return how each bucket reads.
 
-    >>> labels_of(np.array([2.5, 7.0]))
+    >>> bucket_texts(np.array([2.5, 7.0]))
     ('≤ 2.5', '2.5 < … ≤ 7', '> 7')
     """
     if not len(cuts):

@@ -8,10 +8,12 @@ import click
 from spinney.cli.options import (
     check_output,
     class_weight_of,
+    cost_matrix_of,
     examples,
     output_options,
     reading_options,
     text_options,
+    weight_options,
 )
 from spinney.cli.output import STANDARD_OUTPUT, as_json, write_data, write_text
 from spinney.cli.progress import progress_bar
@@ -69,11 +71,6 @@ RATE = click.FloatRange(0, 1)
     multiple=True,
     help="A measure to show, such as accuracy, auc, brier or leaves. Repeatable.",
 )
-@click.option(
-    "--costs",
-    metavar="FILE",
-    help="Costs of errors, to report: CSV with columns actual, predicted, cost.",
-)
 @click.option("--learning-curve", is_flag=True, help="Train on ever more rows.")
 @click.option(
     "--size",
@@ -97,18 +94,15 @@ RATE = click.FloatRange(0, 1)
 @click.option(
     "--missing-in-test", is_flag=True, help="Take cells of test rows away too."
 )
-@click.option("--weight", metavar="COLUMN", help="The column of row weights.")
-@click.option(
-    "--class-weight",
-    multiple=True,
-    metavar="CLASS=NUMBER",
-    help='Multiply a class\'s weight; or "balanced". Repeatable.',
-)
+@weight_options
 @reading_options
 @output_options
 @text_options
 def evaluate(data: str, target: str, **options: Any) -> None:
-    """Measure recipes on rows of DATA (a file, or -) that they were not trained on."""
+    """Measure recipes on rows of DATA (a file, or -) that they were not trained on.
+
+    Costs are reported; no tree is grown otherwise for them.
+    """
     _check_options(options)
     check_output(options["output"], force=options["force"])
     found = _evaluated(data, target, options)
@@ -152,11 +146,9 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
     from spinney.evaluation import evaluate, learning_curve, robustness
-    from spinney.files.cost_file import read_costs
 
     arguments = _arguments(options)
-    if options["costs"] is not None:
-        arguments["cost_matrix"] = read_costs(options["costs"])
+    arguments["cost_matrix"] = cost_matrix_of(options["costs"])
     # Where none is named, those that the functions have by themselves.
     named = [_recipe(text) for text in options["recipes"]]
     recipes = [named] if named else []

@@ -8,11 +8,13 @@ from spinney.cli.commands import show_tree
 from spinney.cli.options import (
     check_output,
     class_weight_of,
+    cost_matrix_of,
     examples,
     numbers_of,
     output_options,
     reading_options,
     text_options,
+    weight_options,
 )
 from spinney.cli.output import (
     STANDARD_OUTPUT,
@@ -120,23 +122,12 @@ __all__ = ["grow"]
 @click.option(
     "--surrogates", type=int, help="Most questions that stand in for a split."
 )
-@click.option("--weight", metavar="COLUMN", help="The column of row weights.")
-@click.option(
-    "--class-weight",
-    multiple=True,
-    metavar="CLASS=NUMBER",
-    help='Multiply a class\'s weight; or "balanced". Repeatable.',
-)
+@weight_options
 @click.option(
     "--prior",
     multiple=True,
     metavar="CLASS=SHARE",
     help="The share of all weight that a class is to have. Repeatable.",
-)
-@click.option(
-    "--costs",
-    metavar="FILE",
-    help="What errors cost: a CSV file of actual, predicted, cost.",
 )
 @click.option(
     "--test-cost",
@@ -161,7 +152,6 @@ __all__ = ["grow"]
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
     from spinney.declare import declarations_of
-    from spinney.files.cost_file import read_costs
     from spinney.files.model_file import save_model
     from spinney.growing import grow_from
     from spinney.readable import ReadableTree
@@ -177,7 +167,6 @@ def grow(data: str, target: str, **options: Any) -> None:
     check_output(output, force=options["force"])
     # The shell's --missing is a marker of missing cells, as in most tools.
     settings = {**options, "missing": options["missing_policy"]}
-    costs = options["costs"]
     model = ReadableTree(
         grow_from(
             data,
@@ -197,7 +186,7 @@ def grow(data: str, target: str, **options: Any) -> None:
             encoding=options["encoding"],
             class_weight=class_weight_of(options["class_weight"]),
             priors=numbers_of(options["prior"], "--prior", "CLASS=SHARE"),
-            cost_matrix=None if costs is None else read_costs(costs),
+            cost_matrix=cost_matrix_of(options["costs"]),
             test_costs=numbers_of(options["test_cost"], "--test-cost", "COLUMN=COST"),
             ties=options["tie"],
             force=_forced(options["split_by"]),

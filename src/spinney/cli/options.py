@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = [
     "check_output",
     "class_weight_of",
+    "cost_matrix_of",
+    "costs_option",
     "examples",
     "file_options",
     "in_shell_words",
@@ -26,6 +28,7 @@ __all__ = [
     "output_options",
     "reading_options",
     "text_options",
+    "weight_options",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -113,6 +116,22 @@ reading_options = _all_of(
     file_options,
 )
 
+costs_option = click.option(
+    "--costs",
+    metavar="FILE",
+    help="What errors cost: a CSV file of actual, predicted, cost.",
+)
+
+weight_options = _all_of(
+    click.option("--weight", metavar="COLUMN", help="The column of row weights."),
+    _many(
+        "--class-weight",
+        'Multiply a class\'s weight; or "balanced". Repeatable.',
+        metavar="CLASS=NUMBER",
+    ),
+    costs_option,
+)
+
 json_option = click.option(
     "--json", "json_", is_flag=True, help="Write plain data for programs."
 )
@@ -138,6 +157,13 @@ def class_weight_of(given: tuple[str, ...]) -> Any:
     if given == ("balanced",):
         return "balanced"
     return numbers_of(given, "--class-weight", 'CLASS=NUMBER, or be "balanced"')
+
+
+def cost_matrix_of(path: str | None) -> Any:
+    """Return the costs of a file, if one is named."""
+    from spinney.files.cost_file import read_costs
+
+    return None if path is None else read_costs(path)
 
 
 def numbers_of(given: tuple[str, ...], option: str, form: str) -> Any:

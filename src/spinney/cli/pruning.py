@@ -6,6 +6,8 @@ import click
 
 from spinney.cli.options import (
     check_output,
+    cost_matrix_of,
+    costs_option,
     examples,
     file_options,
     load_readable,
@@ -67,26 +69,19 @@ __all__ = ["prune"]
     default=None,
     help="Whether error-based pruning may raise branches; it needs --data.",
 )
-@click.option(
-    "--costs",
-    metavar="FILE",
-    help="What errors cost: a CSV file of actual, predicted, cost.",
-)
+@costs_option
 @click.option("--seed", type=int, help="That of the folds, 0 if not said.")
 @file_options
 @output_options
 @text_options
 def prune(model: str, **options: Any) -> None:
     """Prune MODEL, and say what each step did to the error."""
-    from spinney.files.cost_file import read_costs
-
     output, force = options["output"], options["force"]
     if output == STANDARD_OUTPUT:
         msg = "-o '-': a model does not go to standard output: name a file, or --json"
         raise ParameterError(msg)
     check_output(output, force=force)
     loaded = load_readable(model)
-    costs: Any = None if options["costs"] is None else read_costs(options["costs"])
     smaller = loaded.prune(
         options["method"],
         validation=_table(loaded, options, "validation", whole=False),
@@ -98,7 +93,7 @@ def prune(model: str, **options: Any) -> None:
         rule=options["rule"],
         confidence=options["confidence"],
         raising=options["raising"],
-        cost_matrix=costs,
+        cost_matrix=cost_matrix_of(options["costs"]),
         seed=options["seed"],
     )
     if output is not None:

@@ -12,9 +12,9 @@ discount that p needs. Weights count as frequencies (:mod:`spinney.significance`
 
 import numpy as np
 
-from spinney.counts import TOLERANCE, Floats
+from spinney.counts import TOLERANCE, Floats, ratio_of
 from spinney.criteria.gains import Tabular, as_moments, as_table
-from spinney.criteria.impurity import description_length, ratio_of
+from spinney.criteria.impurity import description_length
 
 __all__ = ["chi_square", "f", "g", "mdl", "phi_square"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from spinney.counts import TOLERANCE, Floats
+from spinney.counts import Floats, ratio_of, spread_of
 
 __all__ = [
     "Impurity",
@@ -19,9 +19,7 @@ __all__ = [
     "gini",
     "misclassification",
     "poisson",
-    "ratio_of",
     "shares_of",
-    "spread_of",
     "squared_error",
     "variance",
     "variance_root",
@@ -81,21 +79,6 @@ def variance(moments: Floats | Sequence[float]) -> Floats:
     """
     moments = np.asarray(moments, dtype=np.float64)
     return ratio_of(spread_of(moments), moments[..., 0] - 1)
-
-
-def spread_of(moments: Floats) -> Floats:
-    """Return Σw(y − mean)², at least 0: where values are equal, rounding is not."""
-    weight, first, second = moments[..., 0], moments[..., 1], moments[..., 2]
-    spread = second - ratio_of(first * first, weight)
-    return np.maximum(np.where(spread <= TOLERANCE * second, 0.0, spread), 0.0)
-
-
-def ratio_of(above: Floats, below: Floats) -> Floats:
-    """Return above / below; 0 where nothing is below."""
-    above = np.asarray(above)
-    return np.asarray(
-        np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-    )[()]
 
 
 def squared_error(moments: Floats | Sequence[float]) -> Floats:

@@ -1,6 +1,7 @@
 """The tree for classes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,17 +13,16 @@ from spinney.cells import is_missing
 from spinney.cost_matrix import Costs
 from spinney.costs import labels_of
 from spinney.errors import DataError
-from spinney.estimators.tree import TreeEstimator, checked_weights
+from spinney.estimators.tree import TreeEstimator
 from spinney.model import Model
 from spinney.reading import class_array
-from spinney.recipe import DEFAULT_RECIPE, Named, Recipe
 from spinney.schema import Target
 from spinney.table import Value
-from spinney.training import check_target
 
 __all__ = ["TreeClassifier"]
 
 
+@dataclass(eq=False, repr=False)
 class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
     """A decision tree for classes, over tables as they are.
 
@@ -41,9 +41,9 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         The learner; see :class:`spinney.Recipe`.
     criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
 exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_branch_share, min_deviation, \
-leaves, smoothing, min_gain, mdl_correction, \
-min_cut_share, min_step, thresholds, pruning, confidence, raising, probability, m, \
+min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
+min_deviation, leaves, smoothing, mdl_correction, min_cut_share, min_step, \
+thresholds, pruning, confidence, raising, probability, m, folds, rule, forest, seed, \
 linear_terms, linear_penalty, construct, surrogates : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`. One that has
         no effect is refused by ``fit``, but for ``seed``.
@@ -89,96 +89,16 @@ linear_terms, linear_penalty, construct, surrogates : optional
         └── x1 > 27.5 → no  (1: no 1 (100 %))
     """
 
-    def __init__(
-        self,
-        recipe: str | Recipe = DEFAULT_RECIPE,
-        *,
-        criterion: Named | None = None,
-        grouping: str | None = None,
-        missing: str | None = None,
-        buckets: str | None = None,
-        n_buckets: int | None = None,
-        alpha_merge: float | None = None,
-        alpha_resplit: float | None = None,
-        exhaustive: bool | None = None,
-        alpha_split: float | None = None,
-        max_depth: int | None = None,
-        max_leaves: int | None = None,
-        min_samples_split: float | None = None,
-        min_samples_leaf: float | None = None,
-        min_weight_fraction_leaf: float | None = None,
-        min_gain: float | None = None,
-        min_branch_share: float | None = None,
-        min_deviation: float | None = None,
-        leaves: str | None = None,
-        smoothing: float | None = None,
-        mdl_correction: bool | None = None,
-        min_cut_share: float | None = None,
-        min_step: float | None = None,
-        thresholds: str | None = None,
-        pruning: str | None = None,
-        confidence: float | None = None,
-        raising: bool | None = None,
-        probability: str | None = None,
-        m: float | None = None,
-        folds: int | None = None,
-        rule: str | None = None,
-        forest: float | None = None,
-        seed: int | None = None,
-        linear_terms: int | None = None,
-        linear_penalty: float | None = None,
-        construct: int | None = None,
-        surrogates: int | None = None,
-        class_weight: Mapping[Value, float] | str | None = None,
-        priors: Mapping[Value, float] | None = None,
-        cost_matrix: Costs | None = None,
-        test_costs: Mapping[str, float] | None = None,
-        ties: Sequence[str] | None = None,
-        force: Mapping[Any, str] | None = None,
-    ) -> None:
-        self.recipe = recipe
-        self.criterion = criterion
-        self.grouping = grouping
-        self.missing = missing
-        self.buckets = buckets
-        self.n_buckets = n_buckets
-        self.alpha_merge = alpha_merge
-        self.alpha_resplit = alpha_resplit
-        self.exhaustive = exhaustive
-        self.alpha_split = alpha_split
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_gain = min_gain
-        self.min_branch_share = min_branch_share
-        self.min_deviation = min_deviation
-        self.leaves = leaves
-        self.smoothing = smoothing
-        self.mdl_correction = mdl_correction
-        self.min_cut_share = min_cut_share
-        self.min_step = min_step
-        self.thresholds = thresholds
-        self.pruning = pruning
-        self.confidence = confidence
-        self.raising = raising
-        self.probability = probability
-        self.m = m
-        self.folds = folds
-        self.rule = rule
-        self.forest = forest
-        self.seed = seed
-        self.linear_terms = linear_terms
-        self.linear_penalty = linear_penalty
-        self.construct = construct
-        self.surrogates = surrogates
-        self.class_weight = class_weight
-        self.priors = priors
-        self.cost_matrix = cost_matrix
-        self.test_costs = test_costs
-        self.ties = ties
-        self.force = force
+    _: KW_ONLY
+    mdl_correction: bool | None = None
+    min_cut_share: float | None = None
+    confidence: float | None = None
+    raising: bool | None = None
+    probability: str | None = None
+    m: float | None = None
+    class_weight: Mapping[Value, float] | str | None = None
+    priors: Mapping[Value, float] | None = None
+    cost_matrix: Costs | None = None
 
     def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
         classes, codes = self._validated_classes(y, n_rows)
@@ -228,14 +148,10 @@ linear_terms, linear_penalty, construct, surrogates : optional
         """Return the accuracy; without y, the table must hold the target column."""
         if y is not None:
             return float(super().score(X, y, sample_weight))
-        table = self.read(X)
-        target = self._grown().schema.target
-        column = check_target(table, target.name)
-        labels = labels_of(self.predict_proba(table), target.costs)
-        right = labels == target.encode(column)
-        known = ~column.missing
-        weights = checked_weights(sample_weight, table.n_rows)[known]
+        table, truth, weights = self._rows_with_target(X, sample_weight)
         if not weights.sum() > 0:
             msg = "sample_weight: no row that has a class weighs more than 0"
             raise DataError(msg)
-        return float(np.average(right[known], weights=weights))
+        costs = self._grown().schema.target.costs
+        right = labels_of(self.predict_proba(table), costs) == truth
+        return float(np.average(right, weights=weights))

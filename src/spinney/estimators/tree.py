@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,25 +18,59 @@ from spinney.files import read_table
 from spinney.growing import grow_model
 from spinney.model import Model
 from spinney.readable import ReadableTree
-from spinney.recipe import SETTINGS, Recipe, recipe_named
+from spinney.recipe import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 from spinney.schema import Target
 from spinney.table import Table
-from spinney.training import training_set
+from spinney.training import check_target, training_set
 
 __all__ = ["TreeEstimator", "checked_weights"]
 
 
+@dataclass(eq=False, repr=False)
 class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
     """What a tree for classes and one for numbers share.
 
-    A subclass has the settings of a recipe as parameters, and ``recipe``, ``ties``
-    and ``force``; it says what its target is and predicts.
+    A subclass adds the parameters of its own, says what its target is and predicts.
+    Parameters are fields, of which the signature of ``__init__`` is made that
+    scikit-learn reads; what is about classes only is no parameter of a tree for
+    numbers.
     """
 
-    recipe: str | Recipe
-    ties: Sequence[str] | None
-    force: Mapping[Any, str] | None
-    test_costs: Mapping[str, float] | None
+    recipe: str | Recipe = DEFAULT_RECIPE
+    _: KW_ONLY
+    criterion: Named | None = None
+    grouping: str | None = None
+    missing: str | None = None
+    buckets: str | None = None
+    n_buckets: int | None = None
+    alpha_merge: float | None = None
+    alpha_resplit: float | None = None
+    exhaustive: bool | None = None
+    alpha_split: float | None = None
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_samples_split: float | None = None
+    min_samples_leaf: float | None = None
+    min_weight_fraction_leaf: float | None = None
+    min_gain: float | None = None
+    min_branch_share: float | None = None
+    min_deviation: float | None = None
+    leaves: str | None = None
+    smoothing: float | None = None
+    min_step: float | None = None
+    thresholds: str | None = None
+    pruning: str | None = None
+    folds: int | None = None
+    rule: str | None = None
+    forest: float | None = None
+    seed: int | None = None
+    linear_terms: int | None = None
+    linear_penalty: float | None = None
+    construct: int | None = None
+    surrogates: int | None = None
+    test_costs: Mapping[str, float] | None = None
+    ties: Sequence[str] | None = None
+    force: Mapping[Any, str] | None = None
 
     # Learning
 
@@ -104,7 +138,6 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         }
 
     def _settings(self) -> dict[str, Any]:
-        # What is about classes only is no parameter of a tree for numbers.
         return {name: getattr(self, name, None) for name in SETTINGS}
 
     def _recipe(self) -> Recipe:
@@ -167,6 +200,17 @@ class TreeEstimator(ReadableTree, BaseEstimator):  # type: ignore[misc]
         if reset:
             return validate_data(self, X, y=y, **settings)[0]
         return validate_data(self, X, reset=False, **settings)
+
+    def _rows_with_target(
+        self, X: Any, sample_weight: Any
+    ) -> tuple[Table, Any, Floats]:
+        """Return the rows whose target the table holds, that target, their weights."""
+        table = self.read(X)
+        target = self._grown().schema.target
+        column = check_target(table, target.name)
+        known = ~column.missing
+        weights = checked_weights(sample_weight, table.n_rows)[known]
+        return table.take(known), target.encode(column)[known], weights
 
     # Reading
 

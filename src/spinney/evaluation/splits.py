@@ -16,10 +16,10 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
+from spinney.checks import LARGEST_SEED, check_whole, is_real
 from spinney.counts import Integers
 from spinney.errors import DataError, ParameterError, warn
 from spinney.evaluation.rows import EvaluationRows
-from spinney.recipe.checks import LARGEST_SEED, check_whole
 from spinney.wording import shown
 
 __all__ = ["Part", "Scheme", "parts_of"]
@@ -52,7 +52,7 @@ class Scheme:
         check_whole("repeats", self.repeats, least=1)
         check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
         share = self.holdout
-        if share is not None and not (_is_real(share) and 0 < share < 1):
+        if share is not None and not (is_real(share) and 0 < share < 1):
             msg = f"holdout={share!r} must be a share of the rows between 0 and 1"
             raise ParameterError(msg)
 
@@ -81,11 +81,6 @@ class Part:
     fold: int
     train: Integers
     test: Integers
-
-
-def _is_real(value: object) -> bool:
-    real = isinstance(value, (int, float, np.integer, np.floating))
-    return real and not isinstance(value, bool)
 
 
 def parts_of(rows: EvaluationRows, scheme: Scheme) -> list[Part]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.checks import as_real, is_real, is_whole
 from spinney.errors import ParameterError
 from spinney.evaluation.damage import (
     ATTRIBUTE_NOISE,
@@ -62,8 +63,8 @@ def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
     """Return distinct numbers of training rows, in order."""
     found = set()
     for size in listed("sizes", sizes, "[0.5, 1.0]"):
-        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-        share = isinstance(size, (float, np.floating)) and 0 < size <= 1
+        whole = is_whole(size)
+        share = is_real(size) and not whole and 0 < size <= 1
         if not share and not (whole and 2 <= size <= most):
             msg = (
                 f"sizes: {size!r} must be a whole number from 2 to {most}, the rows of "
@@ -97,8 +98,7 @@ def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     """Return distinct rates, low to high."""
     rates = listed(name, given, "[0.1, 0.2]")
     for rate in rates:
-        number = isinstance(rate, (int, float, np.integer, np.floating))
-        if not number or isinstance(rate, bool) or not 0 <= rate <= 1:
+        if not 0 <= as_real(rate) <= 1:
             msg = f"{name}: the rate {rate!r} must be a number from 0 to 1"
             raise ParameterError(msg)
     return sorted({float(rate) for rate in rates})

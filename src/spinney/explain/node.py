@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.checks import is_whole
 from spinney.costs import altered_priors
 from spinney.counts import TOLERANCE, CountTable, Floats, equal_to_best
 from spinney.criteria import Criterion, gain_ratio, split_information, variance
@@ -135,8 +136,7 @@ class NodeExplanation:
 def explain_node(model: Model, number: int) -> NodeExplanation:
     """Return the arithmetic of a node."""
     tree = model.tree
-    whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-    if not whole or not 0 <= number < len(tree):
+    if not is_whole(number) or not 0 <= number < len(tree):
         msg = f"node={number!r} is no node: the tree has nodes 0 to {len(tree) - 1}"
         raise ParameterError(msg)
     node = tree.nodes[number]

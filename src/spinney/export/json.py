@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import Floats
-from spinney.errors import ModelFormatError, ParameterError
+from spinney.errors import ParameterError
 from spinney.export.json_reader import read_model
 from spinney.files.model_check import check_model
 from spinney.files.model_header import FORMAT, FORMAT_VERSION
-from spinney.files.strict_json import DamageError, parse
+from spinney.files.strict_json import DamageError, read_text
 from spinney.linear import LinearModel
 from spinney.model import Model
 from spinney.schema import Attribute, Schema
@@ -28,7 +28,6 @@ from spinney.tree import Candidate, Node, Tree
 __all__ = ["from_json", "to_json"]
 
 WIDTH = 88
-MAX_CHARACTERS = 1 << 30
 
 
 def to_json(model: Model) -> str:
@@ -233,11 +232,4 @@ def from_json(source: str) -> Model:
     ModelFormatError
         The text is no model of ours, a damaged one, or one of a newer version.
     """
-    try:
-        if len(source) > MAX_CHARACTERS:
-            msg = f"it has more than {MAX_CHARACTERS} characters"
-            raise DamageError(msg)
-        return read_model(parse(source))
-    except DamageError as damage:
-        msg = f"this JSON is no tree: {damage}; write it again by to_json"
-        raise ModelFormatError(msg) from None
+    return read_text(source, "tree", read_model)

@@ -17,16 +17,11 @@ from spinney.files.model_header import (
     FORMAT,
     FORMAT_VERSION,
     KEYS,
-    listed,
-    members,
-    number,
     read_fingerprint,
     read_recipe,
     read_schema,
-    text,
-    whole,
 )
-from spinney.files.plain import check_format
+from spinney.files.plain import check_format, listed, members, number, text, whole
 from spinney.files.strict_json import DamageError
 from spinney.linear import LinearModel, Term
 from spinney.model import Model

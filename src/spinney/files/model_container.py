@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.files.model_header import OPTIONAL, listed, members, text, whole
+from spinney.files.plain import OPTIONAL, listed, members, text, whole
 from spinney.files.strict_json import DamageError, dump, parse
 
 __all__ = ["Header", "pack", "read_header", "unpack"]

@@ -32,11 +32,11 @@ from spinney.files.model_header import (
     FORMAT,
     FORMAT_VERSION,
     KEYS,
-    members,
     read_fingerprint,
     read_recipe,
     read_schema,
 )
+from spinney.files.plain import members
 from spinney.files.strict_json import DamageError, dump, parse
 from spinney.model import Model
 

@@ -15,7 +15,6 @@ from spinney.criteria import stored_name
 from spinney.errors import ParameterError
 from spinney.files.model_formula import formula_data, read_formula
 from spinney.files.plain import (
-    OPTIONAL,
     described,
     listed,
     members,
@@ -35,17 +34,11 @@ __all__ = [
     "FORMAT",
     "FORMAT_VERSION",
     "KEYS",
-    "OPTIONAL",
     "header_of",
-    "listed",
-    "members",
-    "number",
     "read_fingerprint",
     "read_recipe",
     "read_schema",
     "schema_header",
-    "text",
-    "whole",
 ]
 
 FORMAT = "spinney-tree"

@@ -8,12 +8,18 @@ is a :class:`DamageError` that says what is wrong.
 import json
 import math
 import re
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
-__all__ = ["DIGITS", "NESTING", "DamageError", "dump", "parse"]
+from spinney.errors import ModelFormatError, ParameterError
+
+__all__ = ["DIGITS", "NESTING", "DamageError", "dump", "parse", "read_text"]
 
 NESTING = 16
 DIGITS = 40
+MAX_CHARACTERS = 1 << 30
+
+Content = TypeVar("Content")
 
 # Possessive quantifiers and the optional last quote keep this linear on text that
 # opens a string and never ends it.
@@ -24,6 +30,21 @@ _NO_BRACKET = re.compile(r"[^\[\]{}]++")
 
 class DamageError(Exception):
     """What is wrong with a model file, before its name is known."""
+
+
+def read_text(source: str, what: str, read: Callable[[Any], Content]) -> Content:
+    """Return what ``to_json`` wrote, or say by ModelFormatError why that cannot be."""
+    if not isinstance(source, str):
+        msg = f"source={type(source).__name__} must be the text that to_json wrote"
+        raise ParameterError(msg)
+    try:
+        if len(source) > MAX_CHARACTERS:
+            msg = f"it has more than {MAX_CHARACTERS} characters"
+            raise DamageError(msg)
+        return read(parse(source))
+    except DamageError as damage:
+        msg = f"this JSON is no {what}: {damage}; write it again by to_json"
+        raise ModelFormatError(msg) from None
 
 
 def parse(text: str) -> Any:

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from spinney.checks import is_whole
 from spinney.counts import Floats
 from spinney.errors import ParameterError
 from spinney.prune.bottom_up import Running, deepest_first
@@ -54,15 +53,14 @@ def _listed(nodes: object) -> list[Any]:
     return listed
 
 
-def _checked(tree: Tree, number: object) -> int:
-    whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-    if not whole or not 0 <= number < len(tree):  # type: ignore[operator]
+def _checked(tree: Tree, number: Any) -> int:
+    if not is_whole(number) or not 0 <= number < len(tree):
         msg = (
             f"nodes: there is no node {number!r}: they are numbered from 0, the root, "
             f"to {len(tree) - 1}, in printing order"
         )
         raise ParameterError(msg)
-    if tree.nodes[int(number)].is_leaf:  # type: ignore[call-overload]
+    if tree.nodes[int(number)].is_leaf:
         msg = f"nodes: node {number} is a leaf: name a node that has branches"
         raise ParameterError(msg)
-    return int(number)  # type: ignore[call-overload, no-any-return]
+    return int(number)

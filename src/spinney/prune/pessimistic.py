@@ -16,9 +16,9 @@ from math import sqrt
 import numpy as np
 
 from spinney.counts import TOLERANCE
-from spinney.prune.cutting import cut
-from spinney.prune.record import Pruned, PruneStep, Steps
+from spinney.prune.record import Pruned, PruneStep
 from spinney.prune.risk import below, leaf_errors, leaf_risks
+from spinney.prune.top_down import top_down
 from spinney.tree import Node, Tree
 
 __all__ = ["corrected_errors", "pessimistic"]
@@ -46,37 +46,27 @@ def pessimistic(tree: Tree) -> Pruned:
     errors, risks_below = below(tree, as_leaf), below(tree, risks)
     leaves = below(tree, np.ones(len(tree)))
     total = float(risks_below[0])
-    steps = []
-    cuts: set[int] = set()
-    level = [tree.root]
-    while level:
-        following: list[Node] = []
-        for node in level:
-            if node.is_leaf:
-                continue
-            place = node.number
-            corrected, deviation = corrected_errors(
-                float(errors[place]), int(leaves[place]), node.weight
-            )
-            limit = float(as_leaf[place]) + 0.5
-            after = total - float(risks_below[place]) + float(risks[place])
-            pruned = corrected + deviation >= limit - TOLERANCE * max(1.0, limit)
-            steps.append(
-                PruneStep(
-                    place,
-                    tree.condition(node),
-                    corrected + deviation,
-                    limit,
-                    pruned,
-                    measure="corrected errors of the subtree + 1 SE, and of the leaf",
-                    risk_before=total,
-                    risk_after=after,
-                )
-            )
-            if pruned:
-                cuts.add(place)
-                total = after
-            else:
-                following.extend(tree.children(node))
-        level = following
-    return Pruned(cut(tree, cuts), Steps(steps))
+
+    def judge(node: Node) -> PruneStep:
+        nonlocal total
+        place, before = node.number, total
+        corrected, deviation = corrected_errors(
+            float(errors[place]), int(leaves[place]), node.weight
+        )
+        limit = float(as_leaf[place]) + 0.5
+        after = total - float(risks_below[place]) + float(risks[place])
+        pruned = corrected + deviation >= limit - TOLERANCE * max(1.0, limit)
+        if pruned:
+            total = after
+        return PruneStep(
+            place,
+            tree.condition(node),
+            corrected + deviation,
+            limit,
+            pruned,
+            measure="corrected errors of the subtree + 1 SE, and of the leaf",
+            risk_before=before,
+            risk_after=after,
+        )
+
+    return top_down(tree, judge)

@@ -7,9 +7,9 @@ help becomes a leaf before anything below it is looked at.
 """
 
 from spinney.counts import TOLERANCE, Floats
-from spinney.prune.cutting import cut
-from spinney.prune.record import Pruned, PruneStep, Steps
+from spinney.prune.record import Pruned, PruneStep
 from spinney.prune.risk import leaf_risks
+from spinney.prune.top_down import top_down
 from spinney.prune.validation import Validation
 from spinney.tree import Node, Tree
 
@@ -27,34 +27,24 @@ def pre_pruning(
     merits, scale, risks = validation.merit, validation.scale, leaf_risks(tree, costs)
     merit, risk = float(merits[0]), float(risks[0])
     margin = TOLERANCE * max(1.0, abs(merit))
-    steps = []
-    cuts: set[int] = set()
-    level = [tree.root]
-    while level:
-        following: list[Node] = []
-        for node in level:
-            if node.is_leaf:
-                continue
-            places = list(node.children)
-            split = merit - float(merits[node.number]) + float(merits[places].sum())
-            split_risk = risk - float(risks[node.number]) + float(risks[places].sum())
-            helps = split > merit + margin
-            steps.append(
-                PruneStep(
-                    node.number,
-                    tree.condition(node),
-                    merit / scale,
-                    split / scale,
-                    not helps,
-                    measure=validation.measure,
-                    risk_before=risk,
-                    risk_after=split_risk,
-                )
-            )
-            if helps:
-                merit, risk = split, split_risk
-                following.extend(tree.children(node))
-            else:
-                cuts.add(node.number)
-        level = following
-    return Pruned(cut(tree, cuts), Steps(steps))
+
+    def judge(node: Node) -> PruneStep:
+        nonlocal merit, risk
+        places, before, risk_before = list(node.children), merit, risk
+        split = merit - float(merits[node.number]) + float(merits[places].sum())
+        split_risk = risk - float(risks[node.number]) + float(risks[places].sum())
+        helps = split > merit + margin
+        if helps:
+            merit, risk = split, split_risk
+        return PruneStep(
+            node.number,
+            tree.condition(node),
+            before / scale,
+            split / scale,
+            not helps,
+            measure=validation.measure,
+            risk_before=risk_before,
+            risk_after=split_risk,
+        )
+
+    return top_down(tree, judge)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.counts import Floats
+from spinney.counts import Floats, ratio_of, spread_of
 from spinney.schema import Target
 from spinney.tree import Tree
 
@@ -68,12 +68,9 @@ def leaf_errors(tree: Tree) -> Floats:
 
 def squared_errors(moments: Floats, values: Floats) -> Floats:
     """Return Σ w (y − v)² from the moments Σw, Σwy, Σwy²."""
-    weight, first, second = moments[:, 0], moments[:, 1], moments[:, 2]
-    known = np.where(weight > 0, weight, 1.0)
-    mean = first / known
+    weight, mean = moments[:, 0], ratio_of(moments[:, 1], moments[:, 0])
     # About the mean first, so that little cancels; the rest is its distance from v.
-    about_mean = np.maximum(second - first * mean, 0.0)
-    return np.where(weight > 0, about_mean + weight * (values - mean) ** 2, 0.0)
+    return np.asarray(spread_of(moments) + weight * (values - mean) ** 2)
 
 
 def below(tree: Tree, as_leaf: Floats, of_split: Floats | None = None) -> Floats:

@@ -9,18 +9,13 @@ from numpy.typing import NDArray
 
 from spinney.buckets import METHODS as BUCKETINGS
 from spinney.buckets import MOST as MOST_BUCKETS
+from spinney.checks import LARGEST_SEED, check_choice, check_number, check_whole
 from spinney.counts import CountTable
 from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean, refuse_unknown
 from spinney.merging import Merging, check_alphas
 from spinney.missing import GROUPINGS, policy_named
-from spinney.recipe.checks import (
-    LARGEST_SEED,
-    check_branches,
-    check_choice,
-    check_number,
-    check_whole,
-)
+from spinney.recipe.branches import check_branches
 from spinney.recipe.needs import refuse_unusable
 
 __all__ = ["Named", "Recipe"]
@@ -234,9 +229,6 @@ class Recipe:
         if self.buckets is not None and self.buckets not in tuple(BUCKETINGS):
             refuse_unknown("buckets", self.buckets, BUCKETINGS)
         check_alphas(self.alpha_merge, self.alpha_resplit)
-        if not isinstance(self.exhaustive, bool):
-            msg = f"exhaustive={self.exhaustive!r} must be True or False"
-            raise ParameterError(msg)
         if self.alpha_split is not None:
             check_number("alpha_split", self.alpha_split, most=1)
         check_whole("n_buckets", self.n_buckets, least=2, most=MOST_BUCKETS)
@@ -259,7 +251,7 @@ class Recipe:
         if not self.confidence > 0:
             msg = f"confidence={self.confidence!r} must be above 0; C4.5 has 0.25"
             raise ParameterError(msg)
-        for name in ("mdl_correction", "raising"):
+        for name in ("exhaustive", "mdl_correction", "raising"):
             check_choice(name, getattr(self, name))
         for name, known in _NAMED.items():
             value = getattr(self, name)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from spinney.checks import check_choice
 from spinney.counts import TOLERANCE, Floats, last_best
 from spinney.error_limits import CONFIDENCE, check_confidence, upper_errors
-from spinney.recipe.checks import check_choice
 from spinney.rules import Condition
 from spinney.rulesets.choosing import chosen_rules
 from spinney.rulesets.coding import coding_of

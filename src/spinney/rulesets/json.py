@@ -9,18 +9,10 @@ import math
 from typing import Any
 
 from spinney.error_limits import check_confidence
-from spinney.errors import ModelFormatError, ParameterError
-from spinney.files.model_header import (
-    listed,
-    members,
-    number,
-    read_schema,
-    schema_header,
-    text,
-    whole,
-)
-from spinney.files.plain import check_format
-from spinney.files.strict_json import DamageError, parse
+from spinney.errors import ParameterError
+from spinney.files.model_header import read_schema, schema_header
+from spinney.files.plain import check_format, listed, members, number, text, whole
+from spinney.files.strict_json import DamageError, read_text
 from spinney.rules import Condition
 from spinney.rulesets.ruleset import RankedRule, RuleSet
 from spinney.schema import Attribute, Schema
@@ -30,7 +22,6 @@ __all__ = ["from_json", "to_json"]
 
 FORMAT = "spinney-ruleset"
 FORMAT_VERSION = 1
-MAX_CHARACTERS = 1 << 30
 
 _SCHEMA = ("target", "classes", "origin", "costs", "attributes", "markers")
 _RULE = (
@@ -67,17 +58,7 @@ def to_json(ruleset: RuleSet) -> str:
 
 def from_json(source: str) -> RuleSet:
     """Return the rule set that :func:`to_json` wrote."""
-    if not isinstance(source, str):
-        msg = f"source={type(source).__name__} must be the text that to_json wrote"
-        raise ParameterError(msg)
-    try:
-        if len(source) > MAX_CHARACTERS:
-            msg = f"it has more than {MAX_CHARACTERS} characters"
-            raise DamageError(msg)
-        return _read(parse(source))
-    except DamageError as damage:
-        msg = f"this JSON is no rule set: {damage}; write it again by to_json"
-        raise ModelFormatError(msg) from None
+    return read_text(source, "rule set", _read)
 
 
 def _read(data: Any) -> RuleSet:

@@ -1,12 +1,12 @@
 """The questions that a learner asks of data.
 
 Start at the root; build count tables for these nodes and attributes; send the
-rows of this node to its children. For attributes with formulas two more: take this
-one in; sum these numbers and their products. Rows belong to nodes by weight: a row
-whose value is missing may be in several nodes with a part of its weight in each.
+rows of this node to its children. Rows belong to nodes by weight: a row whose value
+is missing may be in several nodes with a part of its weight in each.
 
-A further one is for linear models: how terms and the target vary together. Two more
-are asked only where surrogates stand in for missing values: how other attributes agree
+Two more are for what is made of several attributes: take this attribute with a formula
+in; how do these terms vary together, for linear models and combinations. And two are
+asked only where surrogates stand in for missing values: how other attributes agree
 with a split, and what a split with its surrogates sends where.
 """
 
@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from spinney.counts import TOLERANCE, CountTable, Floats, Integers, sizes
+from spinney.counts import CountTable, Floats, Integers, sizes, spread_of
 from spinney.linear import Term
 from spinney.schema import Attribute, Schema
 from spinney.split import Route, Split
@@ -25,7 +25,6 @@ __all__ = [
     "LARGEST_WHOLE",
     "ROOT",
     "Agreement",
-    "CrossMoments",
     "Products",
     "Request",
     "Source",
@@ -54,8 +53,7 @@ class Totals:
         """Whether all rows have one class, or one number but for rounding."""
         if len(self.weights) == len(self.rows):
             return bool(np.count_nonzero(self.rows) == 1)
-        weight, first, second = self.weights
-        return bool(second - first * first / weight <= TOLERANCE * second)
+        return not spread_of(self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,61 +75,47 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class TermRequest:
-    """The products of these terms at this node, please."""
+    """The products of these terms at this node, please.
+
+    A missing value counts as the term says; ``complete`` leaves the rows out that
+    have one.
+    """
 
     node: int
     terms: tuple[Term, ...]
+    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Products:
-    """How terms and the target vary together at a node; the target comes last.
+    """How terms vary together at a node, in each class.
 
-    Parameters
-    ----------
-    means : array of shape (terms + 1,)
-        Σwz / Σw; the target is measured from its origin.
-    spreads : array of shape (terms + 1, terms + 1)
-        Σw (z − mean)(z − mean)ᵀ.
-    weight : float
-        Σw.
-    """
-
-    means: Floats
-    spreads: Floats
-    weight: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CrossMoments:
-    """Sums of numbers and of their products over the rows that have them all.
+    Where the target is a number, there is one group of all rows, and the target is
+    the last of the terms.
 
     Parameters
     ----------
     weights : array of shape (groups,)
-        The weight of each class; of all rows, where the target is a number.
-    sums : array of shape (groups, numbers)
-        Σwx, x being measured from an origin.
-    products : array of shape (groups, numbers, numbers)
-        Σwxxᵀ.
-
-    Notes
-    -----
-    Where the target is a number, it is the last of the numbers.
+        Σw.
+    means : array of shape (groups, terms)
+        Σwz / Σw, z being measured from the term's centre, the target from its origin;
+        0 where a group has no rows.
+    spreads : array of shape (groups, terms, terms)
+        Σw (z − mean)(z − mean)ᵀ.
     """
 
     weights: Floats
-    sums: Floats
-    products: Floats
+    means: Floats
+    spreads: Floats
 
-    def scaled(self, class_weights: Floats | None) -> "CrossMoments":
-        """Return the moments with each class's weight multiplied."""
+    def scaled(self, class_weights: Floats | None) -> "Products":
+        """Return the products with each class's weight multiplied."""
         if class_weights is None:
             return self
-        return CrossMoments(
+        return Products(
             self.weights * class_weights,
-            self.sums * class_weights[:, None],
-            self.products * class_weights[:, None, None],
+            self.means,
+            self.spreads * class_weights[:, None, None],
         )
 
 
@@ -196,7 +180,7 @@ class Source(Protocol):
         ...
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms and a numeric target vary."""
+        """Return for each request how its terms vary, with the target if numeric."""
         ...
 
     def extend(self, place: int, attribute: Attribute) -> None:
@@ -204,14 +188,5 @@ class Source(Protocol):
 
         It may be asked about and split by from then on. What stood at the place is
         forgotten, so that another tree can have another attribute there.
-        """
-        ...
-
-    def cross_moments(
-        self, node: int, places: Sequence[int], origin: Floats
-    ) -> CrossMoments:
-        """Return the moments of numeric attributes at a node.
-
-        Rows count that have a number at all places, as measured from the origin.
         """
         ...

@@ -13,7 +13,6 @@ from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
     Agreement,
-    CrossMoments,
     Products,
     Request,
     TermRequest,
@@ -121,35 +120,6 @@ class MemorySource:
         self._made[place] = attribute
         self._columns.pop(place, None)
 
-    def cross_moments(
-        self, node: int, places: Sequence[int], origin: Floats
-    ) -> CrossMoments:
-        """Return the moments of numeric attributes at a node."""
-        rows, weights = self._members[node]
-        numbers = np.stack([self._cells(place, rows) for place in places], axis=1)
-        complete = ~np.isnan(numbers).any(axis=1)
-        rows, weights = rows[complete], weights[complete]
-        numbers = numbers[complete] - origin
-        groups = np.zeros(len(rows), dtype=np.int64)
-        if self._numbers is None:
-            groups = self._classes[rows]
-        else:
-            numbers = np.column_stack([numbers, self._numbers[rows]])
-        n_groups, width = max(1, self.schema.n_classes), numbers.shape[1]
-        products = np.zeros((n_groups, width, width))
-        sums = np.zeros((n_groups, width))
-        for group in np.unique(groups):
-            here = groups == group
-            with np.errstate(over="ignore", invalid="ignore"):
-                weighted = numbers[here] * weights[here, None]
-                sums[group] = weighted.sum(axis=0)
-                products[group] = numbers[here].T @ weighted
-        return CrossMoments(
-            np.bincount(groups, weights, minlength=n_groups).astype(np.float64),
-            sums,
-            products,
-        )
-
     def _cells(self, place: int, rows: Integers) -> NDArray[Any]:
         """Return the cells of some rows as ``Schema.encode`` gives them."""
         if place not in self._columns:
@@ -209,25 +179,38 @@ class MemorySource:
             self._members.pop(node, None)
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms and the target vary."""
-        return [
-            self._products(*self._members[request.node], request)
-            for request in requests
-        ]
+        """Return for each request how its terms vary."""
+        return [self._products(request) for request in requests]
 
-    def _products(
-        self, rows: Integers, weights: Floats, request: TermRequest
-    ) -> Products:
-        assert self._numbers is not None
-        columns = [
-            term.values(self._cells(term.attribute, rows)) for term in request.terms
+    def _products(self, request: TermRequest) -> Products:
+        terms, (rows, weights) = request.terms, self._members[request.node]
+        columns = [self._cells(term.attribute, rows) for term in terms]
+        if request.complete:
+            pairs = zip(terms, columns, strict=True)
+            known = ~np.any([term.absent(cells) for term, cells in pairs], axis=0)
+            rows, weights = rows[known], weights[known]
+            columns = [cells[known] for cells in columns]
+        numbers = [
+            term.values(cells) - term.centre
+            for term, cells in zip(terms, columns, strict=True)
         ]
-        lines = np.stack([*columns, self._numbers[rows]])
-        total = float(weights.sum())
-        with np.errstate(over="ignore", invalid="ignore"):
-            means = (lines * weights).sum(axis=1) / total
-            lines -= means[:, None]
-            return Products(means, (lines * weights) @ lines.T, total)
+        if self._numbers is not None:
+            numbers.append(self._numbers[rows])
+        groups, n_groups = self._classes[rows], self.schema.target.n_outputs
+        every, width = np.stack(numbers), len(numbers)
+        found = Products(
+            np.bincount(groups, weights, minlength=n_groups).astype(np.float64),
+            np.zeros((n_groups, width)),
+            np.zeros((n_groups, width, width)),
+        )
+        for group in np.unique(groups):
+            here = groups == group
+            lines, parts = every[:, here], weights[here]
+            with np.errstate(over="ignore", invalid="ignore"):
+                found.means[group] = (lines * parts).sum(axis=1) / found.weights[group]
+                lines -= found.means[group][:, None]
+                found.spreads[group] = (lines * parts) @ lines.T
+        return found
 
     def _goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""

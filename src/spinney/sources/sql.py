@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats
+from spinney.counts import CountTable
 from spinney.linear import Term
 from spinney.relation import SqlColumn
 from spinney.schema import Attribute, Schema
@@ -33,7 +33,6 @@ from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
     Agreement,
-    CrossMoments,
     Products,
     Request,
     TermRequest,
@@ -43,9 +42,7 @@ from spinney.sources.sql_engine import Engine, SqlRows
 from spinney.sources.sql_formula import (
     CONJUNCTION,
     TRUTHS,
-    cross_sums,
     expression_of,
-    moments_of,
     number_literal,
 )
 from spinney.sources.sql_measures import (
@@ -60,8 +57,8 @@ from spinney.sources.sql_measures import (
 )
 from spinney.sources.sql_products import (
     batches,
-    centres,
     products_of,
+    selected,
     sums,
     term_expression,
 )
@@ -173,32 +170,6 @@ class SqlSource:
         """Let an attribute with a formula stand at a place, as an SQL expression."""
         self._made[place] = attribute
 
-    def cross_moments(
-        self, node: int, places: Sequence[int], origin: Floats
-    ) -> CrossMoments:
-        """Return the moments of numeric attributes at a node, from one statement."""
-        values: Values = []
-        part = self._routes.part(self._paths[node], values)
-        target = self.schema.target
-        numbers = [
-            f"(a{place} - {number_literal(start)})"
-            for place, start in zip(places, origin, strict=True)
-        ]
-        if target.origin is not None:
-            numbers.append(f"(class - {number_literal(target.origin)})")
-        keys = [] if target.is_numeric else ["class"]
-        known = "".join(f" AND a{place} IS NOT NULL" for place in places)
-        statement = (
-            f"SELECT {', '.join([*keys, *cross_sums(numbers, 'weight * part')])} "
-            f"FROM ({self._select({*places, *self._asked([node])})}), "
-            f"LATERAL (SELECT {part} AS part) WHERE part > 0{known}"
-            f"{' GROUP BY class' if keys else ''}"
-        )
-        lines: dict[int, Sequence[Any]] = {}
-        for line in self._engine.fetch(statement, values):
-            lines[self._classes[line[0]] if keys else 0] = line[len(keys) :]
-        return moments_of(lines, max(1, len(target.classes)), len(numbers))
-
     def _attribute(self, place: int) -> Attribute:
         """Return the attribute at a place, one with a formula included."""
         return self._made.get(place) or self.schema.attributes[place]
@@ -277,19 +248,17 @@ class SqlSource:
         found: dict[int, Products] = {}
         for batch in batches(requests):
             together = tuple(dict.fromkeys(t for r in batch for t in r.terms))
-            answers = self._varying([r.node for r in batch], together)
+            nodes = [request.node for request in batch]
+            answers = self._varying(nodes, together, complete=batch[0].complete)
             for request in batch:
-                whole = answers[request.node]
-                places = [*map(together.index, request.terms), -1]
-                found[request.node] = Products(
-                    whole.means[places],
-                    whole.spreads[np.ix_(places, places)],
-                    whole.weight,
-                )
+                places = [together.index(term) for term in request.terms]
+                if self.schema.target.is_numeric:
+                    places.append(len(together))
+                found[request.node] = selected(answers[request.node], places)
         return [found[request.node] for request in requests]
 
     def _varying(
-        self, nodes: Sequence[int], terms: tuple[Term, ...]
+        self, nodes: Sequence[int], terms: tuple[Term, ...], *, complete: bool
     ) -> dict[int, Products]:
         """Return how terms vary at nodes, from one statement."""
         values: Values = []
@@ -304,22 +273,26 @@ class SqlSource:
                     cell, term, texts, lambda text: self._engine.mark(text, values)
                 )
             )
-        origin = self.schema.target.origin
-        assert origin is not None
-        columns.append(f"class - {number_literal(origin)}")
+        target = self.schema.target
+        if target.origin is not None:
+            columns.append(f"class - {number_literal(target.origin)}")
+        group = "0" if target.is_numeric else "class"
         named = ", ".join(f"{column} AS z{i}" for i, column in enumerate(columns))
+        asked = {term.attribute for term in terms}
+        known = "".join(f" AND a{place} IS NOT NULL" for place in asked if complete)
         # Values are bound in the order of the statement: after those of the terms.
-        rows = self._nodes(nodes, values, {term.attribute for term in terms})
+        rows = self._nodes(nodes, values, asked)
         statement = (
-            f"SELECT node, {', '.join(sums(len(columns)))} "
-            f"FROM (SELECT node, weight * part AS w, {named} "
-            f"{rows} WHERE part > 0) GROUP BY node"
+            f"SELECT node, class_, {', '.join(sums(len(columns)))} "
+            f"FROM (SELECT node, {group} AS class_, weight * part AS w, {named} "
+            f"{rows} WHERE part > 0{known}) GROUP BY node, class_"
         )
-        n, centre = len(columns), centres(terms)
-        return {
-            int(node): products_of(line, n, centre)
-            for node, *line in self._engine.fetch(statement, values)
-        }
+        lines: dict[int, dict[int, Sequence[float]]] = {node: {} for node in nodes}
+        for node, label, *line in self._engine.fetch(statement, values):
+            code = 0 if target.is_numeric else self._classes[label]
+            lines[int(node)][code] = line
+        n_groups = target.n_outputs
+        return {n: products_of(lines[n], n_groups, len(columns)) for n in nodes}
 
     def _nodes(self, nodes: Sequence[int], values: Values, asked: Iterable[int]) -> str:
         """Return the rows at these nodes, each with its part, as SQL.

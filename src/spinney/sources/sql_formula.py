@@ -1,21 +1,17 @@
-"""Formulas as SQL over the columns a0, a1 …, and sums of products."""
+"""Formulas as SQL over the columns a0, a1 and so on."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from spinney.formula import Clause, Conjunction, Difference, Linear, Ratio
 from spinney.relation import SqlColumn, quote_text
 from spinney.schema import Attribute, Schema
-from spinney.sources.base import CrossMoments
 
 __all__ = [
     "CONJUNCTION",
     "TRUTHS",
-    "cross_sums",
     "expression_of",
-    "moments_of",
     "number_literal",
 ]
 
@@ -66,33 +62,3 @@ def _holds(clause: Clause, columns: Sequence[SqlColumn], schema: Schema) -> str:
     if clause.high != np.inf:
         parts.append(f"{cell} <= {number_literal(clause.high)}")
     return " AND ".join(parts)
-
-
-def cross_sums(numbers: Sequence[str], weight: str) -> list[str]:
-    """Return the sums that ``moments_of`` puts into their places."""
-    return [
-        f"sum({weight})",
-        *(f"sum({weight} * {number})" for number in numbers),
-        *(
-            f"sum({weight} * {numbers[i]} * {numbers[j]})"
-            for i, j in _pairs(len(numbers))
-        ),
-    ]
-
-
-def moments_of(
-    lines: Mapping[int, Sequence[Any]], n_groups: int, width: int
-) -> CrossMoments:
-    """Return the moments from the sums of each group."""
-    weights, sums = np.zeros(n_groups), np.zeros((n_groups, width))
-    products = np.zeros((n_groups, width, width))
-    for group, line in lines.items():
-        found = [float(amount or 0.0) for amount in line]
-        weights[group], sums[group] = found[0], found[1 : 1 + width]
-        for (i, j), amount in zip(_pairs(width), found[1 + width :], strict=True):
-            products[group, i, j] = products[group, j, i] = amount
-    return CrossMoments(weights, sums, products)
-
-
-def _pairs(width: int) -> list[tuple[int, int]]:
-    return [(i, j) for i in range(width) for j in range(i, width)]

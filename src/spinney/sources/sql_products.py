@@ -1,38 +1,42 @@
-"""How terms vary together, as SQL: the sums behind linear models.
+"""How terms vary together, as SQL: the sums behind linear models and combinations.
 
-One statement adds up, node by node, all products of two terms::
+One statement adds up, node by node and class by class, all products of two terms::
 
-    SELECT node, sum(w), sum(w * z0), sum(w * z1), sum(w * z0 * z0), …
-    FROM the rows, the nodes, LATERAL (… AS part),
-         LATERAL (SELECT … AS z0, … AS z1, class - origin AS z2)
-    WHERE part > 0 GROUP BY node
+    SELECT node, class, sum(w), sum(w * z0), sum(w * z1), sum(w * z0 * z0), …
+    FROM (SELECT node, class, weight * part AS w, … AS z0, … AS z1
+          FROM the rows, the nodes, LATERAL (… AS part) WHERE part > 0)
+    GROUP BY node, class
 
-Numbers are measured from their mean over all rows, so that the sums of squares keep
-their digits.
+A number as target is the last z, and then there are no classes. Numbers are measured
+from their terms' centres, so that the sums of squares keep their digits.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
 
-from spinney.counts import Floats
 from spinney.linear import Term
 from spinney.sources.base import Products, TermRequest
+from spinney.sources.sql_formula import number_literal
 
-__all__ = ["batches", "centres", "products_of", "sums", "term_expression"]
+__all__ = ["batches", "products_of", "selected", "sums", "term_expression"]
 
 # So many terms have about 1300 products: as much as one statement should hold.
 MOST_IN_STATEMENT = 50
 
 
 def batches(requests: Sequence[TermRequest]) -> Iterator[list[TermRequest]]:
-    """Divide requests so that those of one batch have few terms together."""
+    """Divide requests so that those of one batch have few terms together.
+
+    Which rows are complete depends on the terms, so such a request is a batch alone.
+    """
     batch: list[TermRequest] = []
     together: set[Term] = set()
     for request in requests:
         wider = together.union(request.terms)
-        if batch and len(wider) > MOST_IN_STATEMENT:
+        alone = request.complete or (batch and batch[-1].complete)
+        if batch and (alone or len(wider) > MOST_IN_STATEMENT):
             yield batch
             batch, wider = [], set(request.terms)
         batch.append(request)
@@ -55,7 +59,7 @@ def term_expression(
             f"CASE WHEN {cell} IS NULL THEN {term.missing!r} "
             f"WHEN {taken} THEN 1.0 ELSE 0.0 END"
         )
-    centre = f"CAST('{term.missing!r}' AS DOUBLE)"
+    centre = number_literal(term.centre)
     if not texts:
         known = f"{cell} IS NOT NULL AND isfinite({cell})"
         return f"CASE WHEN {known} THEN {cell} - {centre} ELSE 0.0 END"
@@ -63,12 +67,6 @@ def term_expression(
         f"WHEN {mark(text)} THEN {float(code)!r}" for code, text in enumerate(texts)
     )
     return f"coalesce(CASE {cell} {places} END - {centre}, 0.0)"
-
-
-def centres(terms: Sequence[Term]) -> Floats:
-    """Return what the expressions are measured from; the target from its origin."""
-    numbers = [0.0 if term.codes is not None else term.missing for term in terms]
-    return np.array([*numbers, 0.0])
 
 
 def sums(n: int) -> list[str]:
@@ -81,17 +79,35 @@ def sums(n: int) -> list[str]:
     ]
 
 
-def products_of(line: Sequence[float], n: int, centre: Floats) -> Products:
-    """Return the products of one node from the sums of n expressions.
+def products_of(
+    lines: Mapping[int, Sequence[float]], n_groups: int, n: int
+) -> Products:
+    """Return the products of one node from the sums of n expressions in each group.
 
-    >>> found = products_of([2.0, 4.0, 10.0], 1, np.zeros(1))      # 1 and 3
+    >>> found = products_of({1: [2.0, 4.0, 10.0]}, 2, 1)      # 1 and 3, in class 1
     >>> found.means.tolist(), found.spreads.tolist()
-    ([2.0], [[2.0]])
+    ([[0.0], [2.0]], [[[0.0]], [[2.0]]])
     """
-    weight, rest = float(line[0]), np.array(line[1:], dtype=np.float64)
-    means = rest[:n] / weight
-    spreads = np.zeros((n, n))
-    spreads[np.triu_indices(n)] = rest[n:]
-    spreads += np.triu(spreads, 1).T
-    spreads -= weight * np.outer(means, means)
-    return Products(means + centre, spreads, weight)
+    found = Products(
+        np.zeros(n_groups), np.zeros((n_groups, n)), np.zeros((n_groups, n, n))
+    )
+    for group, line in lines.items():
+        weight, rest = float(line[0]), np.array(line[1:], dtype=np.float64)
+        spreads = np.zeros((n, n))
+        spreads[np.triu_indices(n)] = rest[n:]
+        spreads += np.triu(spreads, 1).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = rest[:n] / weight
+            spreads -= weight * np.outer(means, means)
+        found.weights[group], found.means[group] = weight, means
+        found.spreads[group] = spreads
+    return found
+
+
+def selected(products: Products, places: Sequence[int]) -> Products:
+    """Return the products of some of the terms."""
+    return Products(
+        products.weights,
+        products.means[:, places],
+        products.spreads[:, places][:, :, places],
+    )

@@ -1,38 +1,61 @@
-"""Refusals of values that mean nothing."""
+"""What counts as a number, and refusals of values that mean nothing.
+
+True and False are no numbers here, though Python has them among the integers.
+"""
 
 from sys import float_info
 from typing import Any
 
 import numpy as np
 
-from spinney.criteria import Criterion
 from spinney.errors import ParameterError
 
 __all__ = [
     "LARGEST_SEED",
-    "check_branches",
+    "as_real",
     "check_choice",
     "check_number",
     "check_whole",
+    "is_real",
+    "is_whole",
 ]
 
 LARGEST_SEED = 2**32 - 1
 """The largest seed of scikit-learn, and so of everything here."""
 
 
-def check_branches(criterion: Criterion, grouping: str) -> None:
-    """Refuse a criterion of two branches where there may be more.
+def is_real(value: object) -> bool:
+    """Return whether a value is a number, Python's or NumPy's.
 
-    Thresholds have two anyway, but whether a recipe can be used must not depend on
-    the table that it meets.
+    >>> is_real(2), is_real(np.float32(0.5)), is_real(True), is_real("2")
+    (True, True, False, False)
     """
-    if criterion.binary and grouping != "binary":
-        msg = (
-            f"criterion={criterion.name!r} compares two branches, and "
-            f"grouping={grouping!r} makes more of a nominal attribute: set "
-            'grouping="binary" (the recipe "cart" has it), or take another criterion'
-        )
-        raise ParameterError(msg)
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
+        value, bool
+    )
+
+
+def is_whole(value: object) -> bool:
+    """Return whether a value is an integer, Python's or NumPy's.
+
+    >>> is_whole(2), is_whole(np.int8(2)), is_whole(2.0), is_whole(True)
+    (True, True, False, False)
+    """
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def as_real(value: Any) -> float:
+    """Return a number as a float, infinity if it is too large; else NaN.
+
+    >>> as_real(2), as_real(10**400), as_real("2"), as_real(True)
+    (2.0, inf, nan, nan)
+    """
+    if not is_real(value):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if abs(value) == value else -np.inf
 
 
 def check_choice(name: str, value: object) -> None:
@@ -58,20 +81,16 @@ def check_whole(
     """
     if value is None and optional:
         return
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
+    if not is_whole(value) or value < least or (most is not None and value > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
         remedy = ", or None" if optional else ""
         msg = f"{name}={value!r} must be a whole number {limits}{remedy}"
         raise ParameterError(msg)
 
 
-def check_number(name: str, value: object, *, most: float = float_info.max) -> None:
+def check_number(name: str, value: Any, *, most: float = float_info.max) -> None:
     """Refuse what is no number from 0 on."""
-    number = isinstance(
-        value, (int, float, np.integer, np.floating)
-    ) and not isinstance(value, bool)
-    if not number or not 0 <= value <= most:  # type: ignore[operator]
+    if not is_real(value) or not 0 <= value <= most:
         limit = f" and at most {most}" if most < float_info.max else ""
         msg = f"{name}={value!r} must be a number of at least 0{limit}"
         raise ParameterError(msg)

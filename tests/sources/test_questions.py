@@ -1,0 +1,125 @@
+"""How a source is asked: one statement for a level, and only what was wanted."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.sources.comparing import (
+    answers_of,
+    assert_same_tables,
+    assert_same_tree,
+    opened,
+    policy_of,
+    unlimited,
+)
+from tests.strategies import CLASS_RECIPES
+
+import spinney
+from spinney.missing import POLICIES
+from spinney.sources.base import Request, Source
+from spinney.sources.sql_engine import Engine
+from spinney.split import Route, Threshold
+from spinney.tree import Reason
+
+pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
+
+# fmt: off
+STOPPED_UNASKED = (
+    Reason.PURE, Reason.EMPTY, Reason.EXHAUSTED, Reason.DEPTH, Reason.ROWS_TO_SPLIT
+)
+# fmt: on
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list to which every statement is added as it runs."""
+    heard: list[str] = []
+    fetch = Engine.fetch
+
+    def heard_fetch(engine: Engine, statement: str, values: Any = ()) -> Any:
+        heard.append(statement)
+        return fetch(engine, statement, values)
+
+    monkeypatch.setattr(Engine, "fetch", heard_fetch)
+    return heard
+
+
+def mixed_rows(n_rows: int) -> dict[str, list[Any]]:
+    """Return rows of every kind, some cells missing, with a tree of several levels."""
+    random = np.random.default_rng(3)
+    texts = random.choice(["it's", "?", "{}", ""], n_rows).tolist()
+    numbers = [None if n > 8 else float(n) for n in random.integers(0, 10, n_rows)]
+    flags = [bool(n) for n in random.integers(0, 2, n_rows)]
+    labels = random.choice(["x", "y", "z"], n_rows).tolist()
+    return {"t": texts, "n": numbers, "b": flags, "label": labels}
+
+
+@pytest.mark.parametrize("missing", sorted(POLICIES))
+@pytest.mark.parametrize("recipe", CLASS_RECIPES)
+def test_a_level_is_one_statement(recipe, missing, statements, tmp_path):
+    options = {"recipe": recipe, **policy_of(missing), **unlimited(recipe)}
+    if options["grouping"] == "binary":
+        options.pop("alpha_merge", None)  # nothing merges then
+    with opened("bound relation", mixed_rows(60), tmp_path) as (rows, source):
+        spinney.grow(rows, "label", max_depth=0, **options, **source)
+        n_before = len(statements)  # for the classes, values, totals and cuts
+        statements.clear()
+        model = spinney.grow(rows, "label", max_depth=5, **options, **source)
+    tree = model.tree
+    assert tree.height >= 2
+    asked = {node.depth for node in tree if node.reason not in STOPPED_UNASKED}
+    cuts = int(recipe == "chaid" and missing != "surrogate")  # those of buckets
+    # Surrogates are one more statement for the splits of a level, and one for what
+    # they send where a value is missing.
+    splits = [node for node in tree if node.otherwise is not None]
+    missed = [node for node in splits if node.candidate.table.missing_rows.any()]
+    agreed, sent = ({node.depth for node in nodes} for nodes in (splits, missed))
+    assert sum("GROUPING SETS" in text for text in statements) == (
+        cuts + len(asked) + len(agreed)
+    )
+    assert len(statements) == n_before + len(asked) + len(agreed) + len(sent)
+    assert (missing == "surrogate") == bool(sent)
+
+
+def test_an_empty_request_gets_an_empty_answer(statements):
+    def ask(source: Source) -> list[Any]:
+        statements.clear()
+        return [source.tables([]), source.tables([Request(0, ())]), list(statements)]
+
+    found = answers_of(ask, mixed_rows(30), "label")
+    assert found == [[[], [{}], []]] * 3
+
+
+def test_nodes_may_be_asked_for_different_attributes():
+    def ask(source: Source) -> list[Any]:
+        source.partition(0, Route(Threshold(1, 4.0, (0.5, 0.5))), {0: 7, 1: 3})
+        return source.tables([Request(7, (2,)), Request(3, (0, 1))])
+
+    memory, *others = answers_of(ask, mixed_rows(30), "label")
+    assert [sorted(tables) for tables in memory] == [[2], [0, 1]]
+    for other in others:
+        assert_same_tables(memory, other)
+
+
+@pytest.mark.parametrize("kind", ["relation", "bound relation"])
+def test_more_attributes_than_one_grouping_takes(kind, tmp_path, statements):
+    random = np.random.default_rng(5)
+    columns: dict[str, list[Any]] = {
+        f"column {place}": random.choice(["a", "b", "c"], 40).tolist()
+        for place in range(125)
+    }
+    # The deciding columns are at the edges of the chunks of 60.
+    for place in (59, 60, 119, 120, 124):
+        columns[f"column {place}"][::7] = [""] * 6
+    parity = [
+        (columns["column 60"][i] == "a") ^ (columns["column 119"][i] == "b")
+        for i in range(40)
+    ]
+    columns["label"] = ["yes" if even else "no" for even in parity]
+    options = {"recipe": "cart", "max_depth": 2}
+    expected = spinney.grow(columns, "label", **options).tree
+    with opened(kind, columns, tmp_path) as (rows, source):
+        found = spinney.grow(rows, "label", **options, **source).tree
+    assert len(found.root.candidates) == 125
+    assert statements[-1].count("GROUPING(") == 3
+    assert_same_tree(expected, found, whole=True)
