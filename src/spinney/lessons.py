@@ -128,7 +128,7 @@ class Lesson:
         recipe, training = self.recipe, self.copies
         target, n_rows = training.schema.target, len(training.classes)
         warn_of_squares(recipe, target)
-        asked = "folds" in recipe.given
+        asked = not recipe.given.isdisjoint(("folds", "pruning"))
         if asked and recipe.folds > n_rows:
             warn(
                 f"folds={recipe.folds} of recipe {recipe.name!r} is more than the "

@@ -20,7 +20,6 @@ from spinney.prune import (
     RULES,
     Method,
     Rows,
-    TrainingRows,
     folds_of,
     method_named,
     pruned,
@@ -204,10 +203,10 @@ def _choosing(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )
     known = {**_said(model.tree, rows), **grown_with}
-    training = training_rows(rows, model.recipe, known)
-    arguments["training"] = training
+    lesson = lesson_on(rows, model.recipe, known)
+    arguments["training"] = lesson.training_rows()
     arguments["folds"] = folds_of(
-        training.targets, model.schema.target, n_folds=n_folds, seed=seed
+        lesson.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
 
 
@@ -258,12 +257,12 @@ def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
     return dict(zip(target.classes, ratio.tolist(), strict=True))
 
 
-def training_rows(
+def lesson_on(
     rows: TrainingSet, recipe: Recipe, grown_with: Mapping[str, Any]
-) -> TrainingRows:
+) -> Lesson:
     """Return rows with the way to grow on some of them, for cross-validation."""
     options = options_of(rows.source(), recipe=recipe, **grown_with)
-    return Lesson(rows, recipe, options).training_rows()
+    return Lesson(rows, recipe, options)
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:

@@ -213,7 +213,7 @@ class ReadableTree:
         --------
         >>> import spinney
         >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
-        >>> model = spinney.grow(shop, "sold")
+        >>> model = spinney.grow(shop, "sold", recipe="c4.5")
         >>> print(model.ruleset(shop))
         IF size ≤ 3 THEN sold = no  (support 3, errors 0, estimated error 37.0 %)
         IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)

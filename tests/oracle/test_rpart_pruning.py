@@ -13,7 +13,7 @@ from spinney.prune import folds_of
 from spinney.prune.cost_complexity import cross_validated
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
-from spinney.pruning import training_rows
+from spinney.pruning import lesson_on
 from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
 from spinney.split import Threshold
@@ -142,7 +142,8 @@ def test_cross_validation_on_folds_that_rpart_was_given(name):
     tree = grow_tree(rows.source(), recipe, Options())
     sequence = sequence_of(tree, leaf_risks(tree))
     folds = (np.arange(1, len(rows.classes) + 1) * 7) % 10
-    judged = cross_validated(sequence, training_rows(rows, recipe, {}), folds)
+    lesson = lesson_on(rows, recipe, {})
+    judged = cross_validated(sequence, lesson.training_rows(), folds[lesson.places])
     found = list(reversed(judged.subtrees))
     assert [row.splits for row in found] == fit["nsplit"]
     shares = [row.alpha / judged.root_risk for row in found]

@@ -36,7 +36,7 @@ def rows(n_rows: int = 240) -> dict[str, list[Any]]:
 
 
 def grown(**settings: Any) -> Any:
-    model = spinney.grow(rows(), "label", **settings)
+    model = spinney.grow(rows(), "label", recipe="c4.5", **settings)
     assert len(model.tree.schema.attributes) > 3
     return model
 

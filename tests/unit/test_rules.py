@@ -71,6 +71,8 @@ def test_a_row_satisfies_exactly_the_rule_of_its_leaf(data, recipe):
 def test_missing_cells_satisfy_one_rule_where_rows_are_not_divided(table, recipe):
     assume(recipe.missing != "fractional")
     tree = grow_tree(table.source, recipe)
+    # A rule says nothing of the surrogates that send a row without its values.
+    assume(not any(node.surrogates for node in tree))
     for row, _, _ in table.rows:
         assert satisfied(tree, row) == only_leaf(tree, row)
 
