@@ -36,7 +36,7 @@ from spinney.learner import Options, grow_tree
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
 from spinney.search import Decision
-from spinney.sources.base import ROOT, Request, Source
+from spinney.sources.base import ROOT, Request, Source, take_formulas
 from spinney.split import Groups, Intervals, Split
 from spinney.tree import Node, Tree
 
@@ -128,8 +128,7 @@ def _counted(
     The rows are sent down the tree again, to those nodes and no others.
     """
     schema = tree.schema
-    for place in range(schema.n_columns, len(schema.attributes)):
-        source.extend(place, schema.attributes[place])
+    take_formulas(source, schema)
     inner = [node for node in tree.nodes if not node.is_leaf]
     heaviest = sorted(inner, key=lambda node: (-round(node.weight, 9), node.number))
     wanted = {node.number for node in heaviest[:MOST_NODES]}

@@ -73,7 +73,7 @@ def upper_errors(
     return np.asarray(np.where(some_right, limit, 1.0), dtype=np.float64)
 
 
-def added_errors(weight: float, errors: float, confidence: float = 0.25) -> float:
+def added_errors(weight: float, errors: float, confidence: float = CONFIDENCE) -> float:
     """Return how many errors to add to those seen at a leaf, as J48 computes it.
 
     Without an error the limit is exact, N (1 − CF^(1/N)). From one error on it is

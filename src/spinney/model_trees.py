@@ -41,7 +41,7 @@ from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.recipe import Recipe
 from spinney.schema import Attribute
-from spinney.sources.base import ROOT, Request, Source, TermRequest
+from spinney.sources.base import ROOT, Request, Source, TermRequest, take_formulas
 from spinney.split import Groups
 from spinney.tree import Node, Tree
 
@@ -68,8 +68,7 @@ def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Pruned:
     wanted = (recipe.leaves, recipe.pruning, recipe.smoothing) != ("mean", "none", 0)
     if not tree.schema.target.is_numeric or not wanted:
         return Pruned(tree, Steps(()))
-    for place in range(tree.schema.n_columns, len(tree.schema.attributes)):
-        source.extend(place, tree.schema.attributes[place])
+    take_formulas(source, tree.schema)
     linear = recipe.leaves == "linear"
     below = terms_below(tree, _overall(tree, source)) if linear else [{} for _ in tree]
     # How many rows the weight 1 stands for.

@@ -175,7 +175,7 @@ def _raising(
             msg = "weight: it is a column of data, and none is given (data=, --data)"
             raise ParameterError(msg)
         return
-    if raising is False:
+    if raising is not None and not raising:
         msg = "data: it serves to raise branches, and raising=False forbids that"
         raise ParameterError(msg)
     refuse_without_classes("data", model.schema.target)

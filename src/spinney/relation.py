@@ -164,19 +164,19 @@ def plan(
     names = list(relation.columns if names is None else names)
     check_names(names)
     check_declarations(declarations, names)
-    sources = [
-        _source(name, column, kind)
+    raw_columns = [
+        _raw_column(name, column, kind)
         for name, column, kind in zip(
             names, relation.columns, relation.types, strict=True
         )
         if not declarations.ignores(name)
     ]
-    if not sources:
+    if not raw_columns:
         raise nothing_left(declarations)
-    columns = tuple(_column(source, declarations) for source in sources)
+    columns = tuple(_column(raw, declarations) for raw in raw_columns)
     with translated_errors("the table"):
-        _check_texts(relation, sources, declarations)
-        _check_cells(relation, sources, columns)
+        _check_texts(relation, raw_columns, declarations)
+        _check_cells(relation, raw_columns, columns)
         return _without_unseen_types(relation, columns, declarations)
 
 
@@ -190,7 +190,7 @@ class _RawColumn:
     is_wide: bool
 
 
-def _source(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
+def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
     """Return a column of the relation, unless its type has no place in a table."""
     identity = str(kind.id)
     family = _FAMILIES.get(identity)
@@ -205,36 +205,36 @@ def _source(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
     )
 
 
-def _column(source: _RawColumn, declarations: Declarations) -> SqlColumn:
+def _column(raw: _RawColumn, declarations: Declarations) -> SqlColumn:
     """Return one column by its family and what was declared."""
-    name, family, markers = source.name, source.family, declarations.missing
+    name, family, markers = raw.name, raw.family, declarations.missing
     kind = declarations.kind(name)
     if kind is None:
         kind = "nominal" if family in ("text", "boolean") else "numeric"
     if kind == "numeric":
         unit = TIME_UNITS.get(family)
-        expression = number_expression(source.quoted, family, markers, unit)
+        expression = number_expression(raw.quoted, family, markers, unit)
         return SqlColumn(name, kind, expression, (), unit, "number")
     shown = family if family in ("number", "boolean") else "text"
     sample: dict[str, Value] = {"number": 0, "boolean": False, "text": ""}
     levels = typed_levels(declarations.ordinal.get(name, ()), [sample[shown]])
-    expression = text_expression(source.quoted, family, markers)
+    expression = text_expression(raw.quoted, family, markers)
     return SqlColumn(name, kind, expression, levels, None, shown)
 
 
 def _check_texts(
     relation: "DuckDBPyRelation",
-    sources: Sequence[_RawColumn],
+    raw_columns: Sequence[_RawColumn],
     declarations: Declarations,
 ) -> None:
     """Raise for a text that is no number where the column was declared numeric."""
     tests = {}
-    for source in sources:
-        if source.family == "text" and source.name in declarations.numeric:
-            text = text_expression(source.quoted, "text", declarations.missing)
+    for raw in raw_columns:
+        if raw.family == "text" and raw.name in declarations.numeric:
+            text = text_expression(raw.quoted, "text", declarations.missing)
             number = f"TRY_CAST({text} AS DOUBLE) IS NOT NULL"
             test = f"{number} AND NOT contains({text}, '_')"
-            tests[source.name] = f"min(CASE WHEN {test} THEN NULL ELSE {text} END)"
+            tests[raw.name] = f"min(CASE WHEN {test} THEN NULL ELSE {text} END)"
     for name, cell in _aggregate(relation, tests).items():
         if cell is not None:
             raise refuse_text(name, str(cell), declarations=declarations)
@@ -242,22 +242,22 @@ def _check_texts(
 
 def _check_cells(
     relation: "DuckDBPyRelation",
-    sources: Sequence[_RawColumn],
+    raw_columns: Sequence[_RawColumn],
     columns: Sequence[SqlColumn],
 ) -> None:
     """Raise for a cell that has no place in its column, warn of large integers."""
-    pairs = list(zip(sources, columns, strict=True))
-    tests = {column.name: _refused(source, column) for source, column in pairs}
+    pairs = list(zip(raw_columns, columns, strict=True))
+    tests = {column.name: _refused(raw, column) for raw, column in pairs}
     found = _aggregate(relation, tests)
     for column in columns:
         if (cell := found[column.name]) is not None:
             raise _refusal(column, str(cell))
     large = {
         column.name: f"bool_or({column.expression} IS NOT NULL AND ("
-        f"{source.quoted} > {LARGEST_EXACT_INTEGER} OR "
-        f"{source.quoted} < -{LARGEST_EXACT_INTEGER}))"
-        for source, column in pairs
-        if source.is_wide and column.kind == "numeric"
+        f"{raw.quoted} > {LARGEST_EXACT_INTEGER} OR "
+        f"{raw.quoted} < -{LARGEST_EXACT_INTEGER}))"
+        for raw, column in pairs
+        if raw.is_wide and column.kind == "numeric"
     }
     for name, is_large in _aggregate(relation, large).items():
         if is_large:
@@ -305,11 +305,11 @@ def _listed(expressions: Iterable[str]) -> str:
     )
 
 
-def _refused(source: _RawColumn, column: SqlColumn) -> str:
+def _refused(raw: _RawColumn, column: SqlColumn) -> str:
     """Return the aggregate that finds a cell to refuse."""
     cell = column.expression
-    if source.family in ("day", "instant"):
-        return f"min(CASE WHEN NOT isfinite({source.quoted}) THEN 'inf' END)"
+    if raw.family in ("day", "instant"):
+        return f"min(CASE WHEN NOT isfinite({raw.quoted}) THEN 'inf' END)"
     if column.kind == "numeric":
         return f"max(CASE WHEN isinf({cell}) THEN {cell} END)"
     if column.kind == "ordinal":

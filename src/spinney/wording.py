@@ -5,9 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from spinney.table import Value
 
 __all__ = [
+    "counted_text",
     "figure",
     "interval_text",
     "label_text",
@@ -20,6 +23,8 @@ __all__ = [
     "value_text",
     "weight_text",
 ]
+
+COUNTED = 5
 
 # What a branch asks, and what arithmetic and trees are written with.
 QUESTIONS = {"≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∉": "not in"}
@@ -131,6 +136,19 @@ def figure(number: float) -> str:
 def label_text(label: "Value") -> str:
     """Return a label for a person: a class as it is, a number in six digits."""
     return figure(label) if isinstance(label, float) else shown(label)
+
+
+def counted_text(counts: "Iterable[tuple[Value, int]]") -> str:
+    """Return values with how many rows each has; of many the first five.
+
+    >>> counted_text([("red", 2), (7, 1)])
+    "'red' (2), '7' (1)"
+    >>> counted_text([(letter, 1) for letter in "abcdefg"])
+    "'a' (1), 'b' (1), 'c' (1), 'd' (1), 'e' (1) and 2 more"
+    """
+    texts = [f"{shown(value)!r} ({count})" for value, count in counts]
+    more = len(texts) - COUNTED
+    return ", ".join(texts[:COUNTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def sign(symbol: str, *, ascii_only: bool) -> str:

@@ -11,7 +11,9 @@ from sklearn.model_selection import GridSearchCV
 import spinney
 from spinney import ParameterError, TreeClassifier, TreeRegressor
 from spinney.export.json import to_json
+from spinney.prune import AFTER_GROWING, METHODS, RULES
 from spinney.recipe import RECIPES, SETTINGS
+from spinney.recipe.needs import CLASSES as CLASSES_NEEDED
 from spinney.recipe.needs import NEEDS
 
 
@@ -193,6 +195,19 @@ def test_every_setting_is_tried():
                 name == need.setting and condition.text.startswith(needed)
                 for _, _, name, needed in REFUSALS
             ), (need.setting, condition.text)
+
+
+def test_recipes_and_methods_of_pruning_tell_the_same():
+    """A recipe knows no methods, so what it says of them is written twice."""
+    said = {need.conditions: need.only for need in NEEDS if need.setting == "pruning"}
+    of_classes = {name for name, method in METHODS.items() if not method.numeric}
+    by_means = {name for name, method in METHODS.items() if method.by_means}
+    assert set(said[CLASSES_NEEDED,]) == of_classes
+    assert by_means in map(set, said.values())
+    for rule in RULES:
+        assert replace(RECIPES["auto"], rule=rule).rule == rule
+    for name in AFTER_GROWING:
+        assert replace(RECIPES["id3"], pruning=name).pruning == name
 
 
 @pytest.mark.parametrize("name", EFFECTS)

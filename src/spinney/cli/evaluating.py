@@ -126,11 +126,17 @@ def evaluate(data: str, target: str, **options: Any) -> None:
 
 def _check_options(options: dict[str, Any]) -> None:
     """Refuse options that exclude each other."""
-    damage = options["noise"] or options["missing_rate"]
     held_out, all_measures = options["holdout"] is not None, options["json_"]
     for wrong, said in (
         (held_out and options["folds"], "--holdout and --folds"),
-        (options["learning_curve"] and damage, "--learning-curve and --noise"),
+        (
+            options["learning_curve"] and options["noise"],
+            "--learning-curve and --noise",
+        ),
+        (
+            options["learning_curve"] and options["missing_rate"],
+            "--learning-curve and --missing-rate",
+        ),
         (all_measures and options["measures"], "--json, which has all, and --measure"),
     ):
         if wrong:

@@ -20,7 +20,7 @@ from spinney.checks import LARGEST_SEED, check_whole, is_real
 from spinney.counts import Integers
 from spinney.errors import DataError, ParameterError, warn
 from spinney.evaluation.rows import EvaluationRows
-from spinney.wording import shown
+from spinney.wording import counted_text, shown
 
 __all__ = ["Part", "Scheme", "parts_of"]
 
@@ -168,12 +168,9 @@ def _warn_of_rare(
 ) -> None:
     """Say once which classes are too rare to be in every part."""
     names = rows.classes or ()
-    listed = ", ".join(
-        f"{shown(names[code])!r} ({counts[code]})" for code in rare[:5].tolist()
-    )
-    more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
+    listed = counted_text((names[code], counts[code]) for code in rare.tolist())
     noun, verb = ("class", "has") if len(rare) == 1 else ("classes", "have")
     warn(
-        f"target {shown(rows.target)!r}: {noun} {listed}{more} {verb} {what}: some "
+        f"target {shown(rows.target)!r}: {noun} {listed} {verb} {what}: some "
         "parts are trained or tested without"
     )

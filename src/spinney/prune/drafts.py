@@ -16,7 +16,7 @@ from spinney.counts import Floats
 from spinney.outputs import outputs_of
 from spinney.propose import recount
 from spinney.recipe import Recipe
-from spinney.sources.base import ROOT, Request, Source, Totals
+from spinney.sources.base import ROOT, Request, Source, Totals, take_formulas
 from spinney.split import Route
 from spinney.tree import Candidate, Node, Reason, Tree
 
@@ -103,8 +103,7 @@ class Rows:
         own = tree.root.weights if everything is None else everything
         self.target, self.everything = tree.schema.target, own
         self.attributes = tree.schema.attributes
-        for place in range(tree.schema.n_columns, len(self.attributes)):
-            source.extend(place, self.attributes[place])
+        take_formulas(source, tree.schema)
         costs = tree.schema.target.costs
         self.altered: Floats | None = None
         if costs is not None:
@@ -302,6 +301,6 @@ def _reason(draft: Draft) -> Reason:
         return draft.origin.reason
     if not draft.n_rows:
         return Reason.EMPTY
-    one_class = len(draft.weights) == len(draft.origin.distribution)
-    rows = np.ceil(draft.weights).astype(np.int64) if one_class else np.ones(1, int)
+    of_classes = len(draft.weights) == len(draft.origin.distribution)
+    rows = np.ceil(draft.weights).astype(np.int64) if of_classes else np.ones(1, int)
     return Reason.PURE if Totals(draft.weights, rows).is_pure else Reason.PRUNED

@@ -94,7 +94,7 @@ def estimated_errors(
 
 def _wrong(weights: Floats, costs: Costs | None) -> float:
     """Return the weight of the rows that are not of a leaf's label."""
-    return float(weights.sum() - weights[int(labels_of(weights, costs))])
+    return risk_of(weights, int(labels_of(weights, costs)))
 
 
 class _Pruner:

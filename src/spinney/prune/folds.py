@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from spinney.counts import Integers
 from spinney.errors import ParameterError, warn
 from spinney.schema import Target
-from spinney.wording import shown
+from spinney.wording import counted_text, shown
 
 __all__ = ["folds_of"]
-
-CLASSES_NAMED = 5
 
 
 def folds_of(
@@ -81,12 +79,7 @@ def _warn_of_few(counts: Integers, target: Target, n_folds: int) -> None:
         return
     rare = np.flatnonzero((counts > 0) & (counts < n_folds)).tolist()
     if rare:
-        listed = ", ".join(
-            f"{shown(target.classes[code])!r} ({counts[code]})"
-            for code in rare[:CLASSES_NAMED]
-        )
-        more = len(rare) - CLASSES_NAMED
-        listed += f" and {more} more" if more > 0 else ""
+        listed = counted_text((target.classes[code], counts[code]) for code in rare)
         warn(
             f"folds={n_folds} is more than the rows of some classes of "
             f"{shown(target.name)!r}: {listed}; some of the folds that choose the "

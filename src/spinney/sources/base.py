@@ -30,6 +30,7 @@ __all__ = [
     "Source",
     "TermRequest",
     "Totals",
+    "take_formulas",
 ]
 
 ROOT = 0
@@ -190,3 +191,9 @@ class Source(Protocol):
         forgotten, so that another tree can have another attribute there.
         """
         ...
+
+
+def take_formulas(source: Source, schema: Schema) -> None:
+    """Let the attributes of a tree's schema that have formulas stand in a source."""
+    for place in range(schema.n_columns, len(schema.attributes)):
+        source.extend(place, schema.attributes[place])
