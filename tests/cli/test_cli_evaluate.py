@@ -130,7 +130,11 @@ def test_a_file_to_write_to(works, given, folder, refused):
         (["--seed", "-1"], "--seed -1 must be a whole number"),
         (["--measure", "acc"], "--measure 'acc' is unknown"),
         (["--measure", "auc", "--json"], "exclude each other"),
-        (["--learning-curve", "--noise", "0.1"], "exclude each other"),
+        (["--learning-curve", "--noise", "0.1"], "--learning-curve and --noise excl"),
+        (
+            ["--learning-curve", "--missing-rate", "0.1"],
+            "--learning-curve and --missing-rate exclude each other",
+        ),
         (["--size", "5"], "--size says nothing alone: add --learning-curve"),
         (["--learning-curve", "--size", "many"], "--size 'many' must be a number"),
         (["--learning-curve", "--size", "5000"], "--size: 5000 must be a whole number"),

@@ -50,6 +50,11 @@ NUMERIC = "x,y\n" + "".join(f"{n},{n * n / 7}\n" for n in range(30))
             "--confidence 0.1 needs --pruning 'error-based', and recipe 'id3' has "
             "--pruning 'none'",
         ),
+        (
+            "--recipe chaid --exhaustive --alpha-merge 0.1",
+            "--alpha-merge 0.1 needs merging that is not exhaustive, and recipe "
+            "'chaid' has --exhaustive: it is the level",
+        ),
         ("--recipe c4.5 --m 3", "--m 3.0 needs --probability 'm-estimate'"),
         ("--recipe c4.5 --folds 5", "--folds 5 needs --pruning 'cost-complexity'"),
         ("--surrogates 2", "--surrogates 2 needs --missing-policy 'surrogate'"),

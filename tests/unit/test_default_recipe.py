@@ -82,7 +82,7 @@ def test_in_duckdb_it_is_c45(as_relation):
     assert str(model) == str(expected)
 
 
-def test_in_duckdb_a_numeric_target_is_c45_too(tmp_path):
+def test_in_duckdb_a_numeric_target_is_c45_too():
     relation = duckdb.sql("SELECT x, x // 5 + 0.5 AS y FROM range(20) AS t(x)")
     model = spinney.grow(relation, "y")
     assert isinstance(model, TreeRegressor)

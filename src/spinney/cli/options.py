@@ -225,13 +225,15 @@ def in_shell_words(message: str) -> str:
     # Where it is about one setting, so are the others that it needs.
     if sign == "=":
         rest = rest.removeprefix("True ")  # a flag has no value
-        rest = re.sub(r"(?<=\s)(\w+)=(?=['\w])", _as_option, rest)
+        rest = re.sub(r"(?<=\s)(\w+)=(True\b|(?=['\w]))", _as_option, rest)
     return f"{option}{' ' if sign == '=' else sign}{rest}"
 
 
 def _as_option(found: re.Match[str]) -> str:
     option = _option(found[1])
-    return found[0] if option is None else f"{option} "
+    if option is None:
+        return found[0]
+    return option if found[2] else f"{option} "
 
 
 def _option(name: str) -> str | None:
