@@ -11,14 +11,15 @@ import numpy as np
 
 from spinney.checks import is_whole
 from spinney.costs import altered_priors
-from spinney.counts import TOLERANCE, CountTable, Floats, equal_to_best
+from spinney.counts import TOLERANCE, CountTable, Floats
 from spinney.criteria import Criterion, gain_ratio, split_information, variance
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
+from spinney.explain.why import paid_above, why
 from spinney.missing import policy_named
 from spinney.model import Model
 from spinney.schema import Target
-from spinney.search import average_gain, compete, is_significant, price, worth
+from spinney.search import average_gain, compete, is_significant, price
 from spinney.split import Groups, Split, Surrogate, Threshold, describe
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
@@ -99,7 +100,12 @@ class SurrogateLine:
 
 @dataclass(frozen=True, slots=True)
 class NodeExplanation:
-    """What is known of a node, and why it is as it is."""
+    """What is known of a node, and why it is as it is.
+
+    Where ``forest`` is more than 0, that share of the labels by which the node was
+    split was a forest's guess. Then ``candidates`` holds the question that was chosen
+    and not its rivals, and its figures are those of the rows as they are.
+    """
 
     node: int
     path: tuple[str, ...]
@@ -120,6 +126,7 @@ class NodeExplanation:
     why: str
     surrogates: tuple[SurrogateLine, ...] = ()
     otherwise: str | None = None
+    forest: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -144,7 +151,10 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     recipe, total = model.recipe, tree.root.weight
     able = set(compete(node.candidates, tree.schema, recipe=recipe, total=total))
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
+    if recipe.forest and node.chosen is not None:
+        able = {node.chosen}
     altered = _altered(tree)
+    averaged = criterion.average and not recipe.forest
     average = average_gain(node.candidates, tree.schema, recipe=recipe, total=total)
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
@@ -165,7 +175,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             criterion, node.weights if altered is None else node.weights * altered
         ),
         altered=None if altered is None else tuple(altered.tolist()),
-        average_gain=average if criterion.average and average < np.inf else None,
+        average_gain=average if averaged and average < np.inf else None,
         min_gain=model.recipe.min_gain,
         candidates=tuple(
             _candidate_lines(
@@ -180,13 +190,14 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             for place, candidate in enumerate(node.candidates)
         ),
         chosen=_chosen_name(tree, node),
-        why=_why(tree, node, criterion, able),
+        why=why(model, node, criterion, able),
         surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
         otherwise=(
             None
             if node.otherwise is None
             else tree.branch_text(node, node.candidate, node.otherwise)
         ),
+        forest=recipe.forest,
     )
 
 
@@ -273,7 +284,7 @@ def _candidate_lines(
         decreases=criterion.decreases,
         working=_working(criterion, candidate, counts, tree, branches),
         p_value=candidate.p_value,
-        price=price(candidate, tree.schema, _paid(tree, node)),
+        price=price(candidate, tree.schema, paid_above(tree, node)),
         competes=competes,
         exact=candidate.exact,
         threshold=_threshold(split),
@@ -337,37 +348,3 @@ def _threshold(split: Split) -> float | None:
     if not isinstance(split, Threshold) or split.threshold == np.inf:
         return None
     return split.threshold
-
-
-def _paid(tree: Tree, node: Node) -> set[int]:
-    """Return the attributes that were asked for above a node."""
-    return {step.candidate.attribute for step in tree.path(node.number)[:-1]}
-
-
-def _why(tree: Tree, node: Node, criterion: Criterion, able: set[int]) -> str:
-    """Return one sentence: why this split, or why none."""
-    if node.chosen is None:
-        assert node.reason is not None
-        return f"a leaf: {node.reason.value}"
-    name = shown(_chosen_name(tree, node) or "")
-    if node.forced:
-        return f"{name}: forced by the user"
-    places, paid = sorted(able), _paid(tree, node)
-    worths = [worth(node.candidates[place], tree.schema, paid) for place in places]
-    ties = equal_to_best(np.array(worths), criterion.tolerance)
-    equal = [
-        shown(tree.schema.attributes[node.candidates[place].attribute].name)
-        for place, tie in zip(places, ties, strict=True)
-        if tie and place != node.chosen
-    ]
-    best = worth(node.candidate, tree.schema, paid)
-    among = " among those of at least average gain" if criterion.average else ""
-    if any(attribute.cost for attribute in tree.schema.attributes):
-        among += " for what it costs to ask"
-    sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
-    if equal:
-        sentence += (
-            f"; {', '.join(equal)} {'ties' if len(equal) == 1 else 'tie'} with it, and "
-            "the first in the order of preference, then of columns, wins"
-        )
-    return sentence

@@ -153,7 +153,7 @@ def _further_lines(
         )
     if node.average_gain is not None and not candidate.competes:
         lines.append(f"below the average gain {node.average_gain:.3f}: out")
-    if left < node.min_gain:
+    if left < node.min_gain and not node.forest:
         lines.append(f"below the least gain {number_text(node.min_gain)}: out")
     if candidate.price:
         lines.append(

@@ -1,0 +1,65 @@
+"""One sentence on a node: why this question, or why none."""
+
+import numpy as np
+
+from spinney.counts import equal_to_best
+from spinney.criteria import Criterion
+from spinney.model import Model
+from spinney.search import worth
+from spinney.tree import Node, Tree
+from spinney.wording import shown
+
+__all__ = ["paid_above", "why"]
+
+
+def paid_above(tree: Tree, node: Node) -> set[int]:
+    """Return the attributes that were asked for above a node."""
+    return {step.candidate.attribute for step in tree.path(node.number)[:-1]}
+
+
+def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
+    """Return why a node asks what it asks, or nothing.
+
+    ``able`` are the places of the candidates that compete.
+    """
+    if node.chosen is None:
+        assert node.reason is not None
+        return f"a leaf: {node.reason.value}"
+    attributes = model.schema.attributes
+    name = shown(attributes[node.candidate.attribute].name)
+    if node.forced:
+        return f"{name}: forced by the user"
+    among = " among those of at least average gain" if criterion.average else ""
+    if any(attribute.cost for attribute in attributes):
+        among += " for what it costs to ask"
+    paid = paid_above(model.tree, node)
+    if model.recipe.forest:
+        # The rivals are gone, and on true labels one of them may have been better.
+        merit = node.candidate.merit
+        return (
+            f"{name}: chosen{among} on labels that a forest has smoothed; on the rows "
+            f"as they are its {criterion.merit_name} is {merit:.3f}"
+        )
+    best = worth(node.candidate, model.schema, paid)
+    sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
+    equal = _equal(model.tree, node, criterion, able, paid)
+    if equal:
+        sentence += (
+            f"; {', '.join(equal)} {'ties' if len(equal) == 1 else 'tie'} with it, and "
+            "the first in the order of preference, then of columns, wins"
+        )
+    return sentence
+
+
+def _equal(
+    tree: Tree, node: Node, criterion: Criterion, able: set[int], paid: set[int]
+) -> list[str]:
+    """Return the attributes that are as good as the chosen one."""
+    places = sorted(able)
+    worths = [worth(node.candidates[place], tree.schema, paid) for place in places]
+    ties = equal_to_best(np.array(worths), criterion.tolerance)
+    return [
+        shown(tree.schema.attributes[node.candidates[place].attribute].name)
+        for place, tie in zip(places, ties, strict=True)
+        if tie and place != node.chosen
+    ]
