@@ -13,7 +13,7 @@ import numpy as np
 from spinney.cost_matrix import Costs
 from spinney.counts import Floats
 from spinney.error_limits import CONFIDENCE
-from spinney.errors import ParameterError, warn
+from spinney.errors import ParameterError
 from spinney.explain import (
     NodeExplanation,
     RowExplanation,
@@ -30,7 +30,7 @@ from spinney.pruning import forced_paths, prune_model
 from spinney.reading import read_by, unseen_values
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
-from spinney.rulesets.rows import is_grown_on, rows_of
+from spinney.rulesets.rows import check_origin, rows_of
 from spinney.table import Table, Value
 from spinney.tree import Tree
 
@@ -228,11 +228,7 @@ class ReadableTree:
             raise ParameterError(msg)
         table = self._whole_table(data)
         training = rows_of(model.schema, table, y=y, sample_weight=sample_weight)
-        if not is_grown_on(model, training):
-            warn(
-                "the table is not the one that the tree was grown on (other rows, "
-                "values, weights or order): the rules fit this table instead"
-            )
+        check_origin(model, training, simplify=simplify)
         return ruleset_of(
             model.tree, training, confidence=confidence, simplify=simplify
         )

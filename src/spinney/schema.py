@@ -307,6 +307,11 @@ class Schema:
         """Return the schema without the attributes that have formulas."""
         return replace(self, attributes=self.attributes[: self.n_columns])
 
+    def without_costs(self) -> "Schema":
+        """Return the schema as if errors and questions had no costs of their own."""
+        free = tuple(replace(attribute, cost=0.0) for attribute in self.attributes)
+        return replace(self, attributes=free, target=replace(self.target, costs=None))
+
     def narrowed(self, needed: "Iterable[int]") -> "Schema":
         """Return the schema of some attributes and of the columns behind them.
 

@@ -80,8 +80,11 @@ class TrainingSet:
         )
 
     def fingerprint(self) -> Fingerprint:
-        """Return what tells this training set from another."""
-        schema = self.schema.of_columns()
+        """Return what tells this training set from another.
+
+        Costs are no part of the rows: a model's schema has them, a table's has not.
+        """
+        schema = self.schema.of_columns().without_costs()
         digest = hashlib.sha256(repr(schema).encode())
         weights = () if self.weights is None else (self.weights,)
         for cells in (*self.columns[: schema.n_columns], self.classes, *weights):

@@ -36,3 +36,15 @@ def test_priors_and_prices(works, refused):
     assert "a share to each class" in line
     assert "--test-cost 'Start' must read" in refused(2, *GROW, "--test-cost", "Start")
     assert "Strt" in refused(2, *GROW, "--test-cost", "Strt=1")
+
+
+def test_the_table_of_a_tree_with_costs_is_known(folder, works, tool):
+    (folder / "costs.csv").write_text(
+        "actual,predicted,cost\nabsent,present,1\npresent,absent,9\n", encoding="utf-8"
+    )
+    works(*GROW, "--costs", "costs.csv", "-o", "m.spinney")
+    told = tool("rules", "m.spinney", "--simplify", KYPHOSIS).err
+    assert "not the one" not in told
+    assert "simplified rules count errors" in told
+    works(*GROW, "--test-cost", "Age=2", "-o", "free.spinney")
+    assert tool("rules", "free.spinney", "--simplify", KYPHOSIS).err == ""

@@ -1,5 +1,6 @@
 """What explanations say of forests, costs, smoothing and missing values."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,14 @@ def test_a_choice_on_smoothed_labels_is_told(taught):
     assert "the greatest decrease of gini" in plain.why
 
 
-def test_limits_that_the_rows_as_they_are_would_fail_are_not_told():
-    taught = spinney.grow(
-        IRIS, "class", criterion="gain_ratio", min_gain=0.3, pruning="none"
-    )
-    for node in taught.tree:
-        told = taught.explain(node.number)
-        assert told.average_gain is None
-        assert ": out" not in str(told)
+def test_limits_that_the_rows_as_they_are_would_fail_are_not_told(taught):
+    strict = replace(taught.explain(2), min_gain=1.0)
+    assert "below the least gain" not in str(strict)
+    assert "below the least gain 1: out" in str(replace(strict, forest=0.0))
+
+
+def test_no_average_is_told_of_the_one_question_kept():
+    taught = spinney.grow(IRIS, "class", criterion="gain_ratio", max_depth=1)
+    told = taught.explain(0)
+    assert told.average_gain is None
+    assert ": chosen among those of at least average gain on labels" in told.why

@@ -26,6 +26,21 @@ def test_another_table_is_told(recwarn):
         model.ruleset(table.take(slice(0, 12)))
 
 
+def test_costs_make_no_other_table(recwarn):
+    table = str(TABLES / "rpart_kyphosis.csv")
+    said = {"recipe": "cart", "max_depth": 1}
+    costs = {"present": {"absent": 1}, "absent": {"present": 9}}
+    dear = spinney.grow(table, "Kyphosis", cost_matrix=costs, **said)
+    spinney.grow(table, "Kyphosis", test_costs={"Age": 2}, **said).ruleset(table)
+    dear.ruleset(table, simplify=False)
+    frame = spinney.read_table(table)
+    assert not recwarn.list
+    with pytest.warns(SpinneyWarning, match="simplified rules count errors") as told:
+        rules = dear.ruleset(table)
+    assert len(told) == 1
+    assert (rules.predict(frame) != dear.predict(frame)).any()
+
+
 def test_the_rows_of_a_database_are_known_by_their_number():
     model = spinney.grow(
         melons(), "ripe", ignore=["id"], source="duckdb", recipe="c4.5"

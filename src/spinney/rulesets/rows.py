@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError
+from spinney.errors import DataError, warn
 from spinney.files import read_table
 from spinney.model import Model
 from spinney.rules import Condition
@@ -17,7 +17,7 @@ from spinney.schema import Schema
 from spinney.table import Table
 from spinney.training import TrainingSet, check_target, check_total
 
-__all__ = ["Rows", "is_grown_on", "rows_of"]
+__all__ = ["Rows", "check_origin", "rows_of"]
 
 
 def rows_of(
@@ -73,7 +73,22 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> Floats:
     return weights
 
 
-def is_grown_on(model: Model, training: TrainingSet) -> bool:
+def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:
+    """Warn where the rules of a model over these rows may contradict its tree."""
+    if not _is_grown_on(model, training):
+        warn(
+            "the table is not the one that the tree was grown on (other rows, "
+            "values, weights or order): the rules fit this table instead"
+        )
+    if simplify and model.schema.target.costs is not None:
+        warn(
+            "the tree has costs of errors (cost_matrix, --costs), and simplified rules "
+            "count errors: they may give other labels than the tree; its rules as they "
+            "are, not simplified, keep its labels"
+        )
+
+
+def _is_grown_on(model: Model, training: TrainingSet) -> bool:
     """Return whether a model was grown on these rows, as far as it can tell.
 
     One that was grown in a database knows the number of its rows and their weight.
