@@ -17,7 +17,7 @@ from spinney.schema import Attribute, Schema
 from spinney.split import VALUES_SHOWN, Groups, Intervals, Threshold
 from spinney.table import Value
 from spinney.tree import Node, Tree
-from spinney.wording import interval_text, label_text, shown, sign
+from spinney.wording import costs_text, interval_text, label_text, shown, sign
 
 __all__ = ["Condition", "Rule", "Rules", "condition_dict", "model_lines", "rules_of"]
 
@@ -85,6 +85,9 @@ class Rule:
     training rows that are of it: the same, unless ``probability`` smooths them. Of a
     leaf without rows both are those of the rows one question earlier, or of the first
     node above that has any.
+
+    Where errors have costs, ``costs`` are those that each label is expected to have
+    over the rows of the leaf, or over one row if it has none.
     """
 
     leaf: int
@@ -96,6 +99,7 @@ class Rule:
     deviation: float | None = None
     model: str | None = None
     share: float | None = None
+    costs: tuple[tuple[Value, float], ...] = ()
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return the rule as one line."""
@@ -109,6 +113,9 @@ class Rule:
         else:
             told = self._confidence_text()
             known = f"support 0; {told} of the rows one question earlier"
+        if self.costs:
+            classes, costs = zip(*self.costs, strict=True)
+            known += f"; least expected cost: {costs_text(classes, costs, self.label)}"
         then = self.model or label_text(self.label)
         return f"{head}{shown(self.target)} = {then}  ({known})"
 
@@ -175,6 +182,11 @@ class Rules(Sequence[Rule]):
                     {"confidence": rule.confidence, "share": rule.share}
                     if rule.deviation is None
                     else {"deviation": rule.deviation}
+                ),
+                **(
+                    {"costs": [{"label": c, "cost": cost} for c, cost in rule.costs]}
+                    if rule.costs
+                    else {}
                 ),
             }
             for rule in self._rules
@@ -272,13 +284,6 @@ def _rule(tree: Tree, leaf: Node, conditions: tuple[Condition, ...]) -> Rule:
         None if numeric else float(leaf.distribution[leaf.label]),
         float(np.sqrt(variance(leaf.weights))) if numeric else None,
         tree.model_names.get(leaf.number),
-        None if numeric else _share(tree, leaf),
+        None if numeric else float(tree.counted_shares(leaf)[leaf.label]),
+        tuple(zip(tree.schema.target.classes, tree.label_costs(leaf), strict=False)),
     )
-
-
-def _share(tree: Tree, leaf: Node) -> float:
-    """Return the share of a leaf's label, by the nearest node that has rows."""
-    node = leaf
-    while not node.n_rows and node.parent is not None:
-        node = tree.nodes[node.parent]
-    return float(node.weights[leaf.label] / node.weights.sum())

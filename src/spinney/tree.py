@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from spinney.costs import expected_costs
 from spinney.counts import CountTable, Floats, Integers
 from spinney.linear import LinearModel
 from spinney.schema import Schema
@@ -258,6 +259,28 @@ class Tree:
         """Return what a node predicts: its class, or its number."""
         target = self.schema.target
         return node.value if target.is_numeric else target.classes[node.label]
+
+    def label_costs(self, node: Node) -> tuple[float, ...]:
+        """Return what each label is expected to cost; empty where errors cost alike.
+
+        Over all rows of a node by the shares that it predicts, or for one row where it
+        has none. The label of the node is the one of least cost.
+        """
+        costs = self.schema.target.costs
+        if costs is None:
+            return ()
+        with np.errstate(over="ignore"):
+            found = (node.weight or 1.0) * expected_costs(node.distribution, costs)
+        return tuple(np.minimum(found, np.finfo(np.float64).max).tolist())
+
+    def counted_shares(self, node: Node) -> Floats:
+        """Return the class shares of a node's rows, or of the nearest above with any.
+
+        They differ from its distribution where that is smoothed.
+        """
+        while not node.n_rows and node.parent is not None:
+            node = self.nodes[node.parent]
+        return np.asarray(node.weights / node.weights.sum())
 
     def children(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes below a node, in branch order."""

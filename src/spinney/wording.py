@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from spinney.table import Value
 
 __all__ = [
+    "costs_text",
     "counted_text",
     "figure",
     "interval_text",
@@ -24,6 +25,7 @@ __all__ = [
     "weight_text",
 ]
 
+COSTS_SHOWN = 4
 COUNTED = 5
 
 # What a branch asks, and what arithmetic and trees are written with.
@@ -149,6 +151,29 @@ def counted_text(counts: "Iterable[tuple[Value, int]]") -> str:
     texts = [f"{shown(value)!r} ({count})" for value, count in counts]
     more = len(texts) - COUNTED
     return ", ".join(texts[:COUNTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def costs_text(
+    classes: "Sequence[Value]", costs: "Sequence[float]", label: "Value"
+) -> str:
+    """Return what the label costs, then others, the cheapest first.
+
+    >>> costs_text(["no", "yes"], [60.0, 34.0], "yes")
+    'yes costs 34, no 60'
+    """
+    dear = sorted(
+        zip(classes, costs, strict=True), key=lambda each: (each[0] != label, each[1])
+    )
+    (first, least), *others = dear
+    texts = [f"{shown(first)} costs {_cost(least)}"]
+    texts += [f"{shown(other)} {_cost(cost)}" for other, cost in others[:COSTS_SHOWN]]
+    if len(others) > COSTS_SHOWN:
+        texts.append(f"{len(others) - COSTS_SHOWN} others as much or more")
+    return ", ".join(texts)
+
+
+def _cost(cost: float) -> str:
+    return weight_text(cost) if cost < 1e15 else figure(cost)
 
 
 def sign(symbol: str, *, ascii_only: bool) -> str:

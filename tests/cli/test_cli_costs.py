@@ -1,5 +1,7 @@
 """Costs, priors and prices of questions in the shell."""
 
+import json
+
 from tests.cli.conftest import TABLES
 
 KYPHOSIS = TABLES / "rpart_kyphosis.csv"
@@ -36,6 +38,31 @@ def test_priors_and_prices(works, refused):
     assert "a share to each class" in line
     assert "--test-cost 'Start' must read" in refused(2, *GROW, "--test-cost", "Start")
     assert "Strt" in refused(2, *GROW, "--test-cost", "Strt=1")
+
+
+def test_costs_are_in_the_information(folder, works):
+    (folder / "costs.csv").write_text(
+        "actual,predicted,cost\nabsent,present,1\npresent,absent,9\n", encoding="utf-8"
+    )
+    costly = ("--costs", "costs.csv", "--test-cost", "Age=2")
+    works(*GROW, *costly, "-o", "m.spinney")
+    lines = [line.split() for line in works("info", "m.spinney").splitlines()]
+    place = lines.index(
+        ["costs", "labels", "are", "those", "of", "least", "expected", "cost"]
+    )
+    assert lines[place + 1 : place + 5] == [
+        ["absent", "where", "present", "9"],
+        ["present", "where", "absent", "1"],
+        ["test_costs"],
+        ["Age", "2"],
+    ]
+    told = json.loads(works("info", "m.spinney", "--json"))
+    assert told["costs"][0] == {"actual": "present", "predicted": "absent", "cost": 9}
+    assert told["test_costs"] == {"Age": 2}
+    works(*GROW, "-o", "plain.spinney")
+    lines = [line.split() for line in works("info", "plain.spinney").splitlines()]
+    assert ["costs", "-"] in lines
+    assert ["test_costs", "-"] in lines
 
 
 def test_the_table_of_a_tree_with_costs_is_known(folder, works, tool):

@@ -178,8 +178,8 @@ def test_a_value_that_was_not_seen_is_told_from_a_missing_one():
     melons = {"colour": ["red", "green", "red", "green"], "ripe": ["y", "n", "y", "n"]}
     model = spinney.grow(melons, "ripe", recipe="id3")
     text = str(model.explain(row={"colour": ["blue"]}))
-    assert "(the value asked, blue, was not seen here: as if missing)" in text
-    assert "(the value asked is missing)" in str(model.explain(row={"colour": [None]}))
+    assert "(colour = blue was not seen there: as if missing)" in text
+    assert "(colour is missing)" in str(model.explain(row={"colour": [None]}))
     told = model.explain(row={"colour": ["red"]})
     assert [(step.value, step.seen) for step in told.steps] == [
         ("red", True),

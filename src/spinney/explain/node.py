@@ -105,6 +105,8 @@ class NodeExplanation:
     Where ``forest`` is more than 0, that share of the labels by which the node was
     split was a forest's guess. Then ``candidates`` holds the question that was chosen
     and not its rivals, and its figures are those of the rows as they are.
+    ``label_costs`` are what each label is expected to cost over the rows of the node,
+    where errors have costs.
     """
 
     node: int
@@ -127,6 +129,7 @@ class NodeExplanation:
     surrogates: tuple[SurrogateLine, ...] = ()
     otherwise: str | None = None
     forest: float = 0.0
+    label_costs: tuple[float, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -198,6 +201,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             else tree.branch_text(node, node.candidate, node.otherwise)
         ),
         forest=recipe.forest,
+        label_costs=tree.label_costs(node),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.costs import labels_of
+from spinney.costs import expected_costs, labels_of
 from spinney.explain.text import row_text
 from spinney.model import Model
 from spinney.predict import flatten
@@ -50,7 +50,8 @@ class RowStep:
 
     ``value`` is the row's value of the attribute that the node asks about, and
     ``seen`` whether the node knows a branch for it; if not it counts as missing.
-    ``sent_by`` says which surrogate then sent the row, or that none could.
+    ``asks`` is the name of that attribute, and ``sent_by`` says which surrogate then
+    sent the row, or that none could.
     ``label`` is what the node predicts; of a leaf with a linear model, what that
     predicts of this row.
     """
@@ -66,17 +67,25 @@ class RowStep:
     distribution: tuple[float, ...]
     model: ModelArithmetic | None = None
     sent_by: str = ""
+    asks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RowExplanation:
-    """The path of a row; several paths where a missing value divides it."""
+    """The path of a row; several paths where a missing value divides it.
+
+    ``counted`` are the class shares of the training rows at its leaves, from which
+    smoothing may have made other ``probabilities``; ``costs`` what each label is
+    expected to cost, where errors have costs.
+    """
 
     target: str
     classes: tuple[Value, ...]
     steps: tuple[RowStep, ...]
     probabilities: tuple[float, ...]
     label: Value
+    counted: tuple[float, ...] = ()
+    costs: tuple[float, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -116,6 +125,7 @@ def explain_row(
                 tuple(node.distribution.tolist()),
                 arithmetic,
                 _sent_by(tree, node, cells),
+                _asks(tree, node),
             )
         )
     (outputs,) = flat.outputs(cells, 1)
@@ -127,7 +137,27 @@ def explain_row(
         tuple(steps),
         () if numeric else tuple(outputs.tolist()),
         float(outputs[0]) if numeric else target.classes[label],
+        () if numeric else _counted(tree, weights),
+        ()
+        if target.costs is None
+        else tuple(expected_costs(outputs, target.costs).tolist()),
     )
+
+
+def _counted(tree: Tree, weights: Mapping[int, float]) -> tuple[float, ...]:
+    """Return the class shares of the rows at the leaves that a row comes to."""
+    shares = np.zeros(tree.schema.n_classes)
+    for number, weight in weights.items():
+        if tree.nodes[number].is_leaf:
+            shares += weight * tree.counted_shares(tree.nodes[number])
+    return tuple(shares.tolist())
+
+
+def _asks(tree: Tree, node: Node) -> str:
+    """Return the name of the attribute that a node asks about."""
+    if node.split is None:
+        return ""
+    return tree.schema.attributes[node.split.attribute].text()
 
 
 def _arithmetic(

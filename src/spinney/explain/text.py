@@ -1,9 +1,11 @@
 """Explanations as text: counts, then impurities, then merits, then the choice."""
 
 from dataclasses import replace
+from math import isclose
 from typing import TYPE_CHECKING
 
 from spinney.wording import (
+    costs_text,
     figure,
     label_text,
     number_text,
@@ -15,6 +17,7 @@ from spinney.wording import (
 if TYPE_CHECKING:
     from spinney.explain.node import CandidateLines, NodeExplanation
     from spinney.explain.row import ModelArithmetic, RowExplanation, RowStep
+    from spinney.table import Value
 
 __all__ = ["node_text", "row_text"]
 
@@ -47,6 +50,9 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
             f"{node.average_gain:.3f}; at least that: {', '.join(map(shown, able))}"
         ]
     lines.append(f"choice: {node.why}")
+    if node.label_costs and node.chosen is None:
+        told = costs_text(node.classes, node.label_costs, node.label)
+        lines.append(f"label: {shown(node.label)}, of least expected cost: {told}")
     if node.otherwise is not None:
         lines += ["", *_stand_ins(node)]
     return "\n".join(lines)
@@ -192,13 +198,36 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def _odd_value(step: "RowStep") -> str:
+    """Return what is odd in the answer to a node's question, for the lines below it."""
     goes = f": {step.sent_by}" if step.sent_by else ""
+    if step.leaf:
+        return ""
     if step.value is None:
-        return f"  (the value asked is missing{goes})"
+        return f"  ({step.asks} is missing{goes})"
     if not step.seen:
         value = shown(step.value)
-        return f"  (the value asked, {value}, was not seen here: as if missing{goes})"
+        return f"  ({step.asks} = {value} was not seen there: as if missing{goes})"
     return ""
+
+
+def _verdict(row: "RowExplanation") -> str:
+    """Return the label with the shares behind it, and what else decided."""
+    verdict = f"{shown(row.target)} = {label_text(row.label)}"
+    if not row.probabilities:
+        return verdict
+    told = _shares(row.classes, row.probabilities)
+    pairs = zip(row.probabilities, row.counted, strict=True)
+    if not all(isclose(share, counted, abs_tol=1e-9) for share, counted in pairs):
+        told += f", smoothed; counted {_shares(row.classes, row.counted)}"
+    if row.costs:
+        dear = costs_text(row.classes, row.costs, row.label)
+        told += f"; least expected cost: {dear}"
+    return f"{verdict}  ({told})"
+
+
+def _shares(classes: tuple["Value", ...], shares: tuple[float, ...]) -> str:
+    pairs = zip(classes, shares, strict=True)
+    return ", ".join(f"{shown(label)} {share:.3f}" for label, share in pairs)
 
 
 def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
@@ -225,23 +254,21 @@ def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
 def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
     """Return the path of a row as text."""
     lines = []
+    odd = {-1: ""}  # by the depth of the question; the steps are a walk of the tree
     for step in row.steps:
+        odd[step.depth] = _odd_value(step)
         indent = "  " * min(step.depth, 40)
         part = "" if step.weight == 1 else f"  [weight {weight_text(step.weight)}]"
-        ask = f"  → {label_text(step.label)}" if step.leaf else _odd_value(step)
+        ask = f"  → {label_text(step.label)}" if step.leaf else ""
         if step.model is not None:
             ask = f"  → {step.model.name} = {label_text(step.label)}"
         lines.append(
-            f"{indent}node {step.node}: {step.condition or 'the root'}{part}{ask}"
+            f"{indent}node {step.node}: {step.condition or 'the root'}{part}"
+            f"{odd[step.depth - 1]}{ask}"
         )
     for step in row.steps:
         if step.model is not None:
             lines += ["", *_model_lines(step.model, ascii_only=ascii_only)]
-    shares = ", ".join(
-        f"{shown(label)} {share:.3f}"
-        for label, share in zip(row.classes, row.probabilities, strict=True)
-    )
-    verdict = f"{shown(row.target)} = {label_text(row.label)}"
-    lines += ["", f"{verdict}  ({shares})" if shares else verdict]
+    lines += ["", _verdict(row)]
     text = "\n".join(lines)
     return signs_to_ascii(text) if ascii_only else text
