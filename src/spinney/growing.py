@@ -20,13 +20,14 @@ from spinney.options import options_of
 from spinney.prune import Steps, pruned_after_growing
 from spinney.recipe import Recipe, default_recipe, recipe_named
 from spinney.relation import is_relation
-from spinney.schema import Target
+from spinney.schema import Schema, Target
 from spinney.sources.base import Source
 from spinney.sources.sql import SqlSource
 from spinney.sources.sql_engine import Engine, SqlRows
 from spinney.sources.sql_schema import (
     check_weights,
     count_classes,
+    count_known,
     rows_of,
     schema_of,
     target_column,
@@ -212,9 +213,20 @@ def _rows_in_duckdb(
         check_classes(classes, np.flatnonzero(totals.rows), n_rows)
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
-        if attribute.kind == "nominal" and is_identifier(attribute.values, n_rows):
-            warn(identifier_warning(attribute.name, n_rows))
+    _warn_of_identifiers(engine, rows, schema)
     return source, Fingerprint(n_rows, totals.weight, "", __version__)
+
+
+def _warn_of_identifiers(engine: Engine, rows: SqlRows, schema: Schema) -> None:
+    nominal = [
+        place for place, a in enumerate(schema.attributes) if a.kind == "nominal"
+    ]
+    known = count_known(engine, rows, nominal)
+    for place, n_cells in zip(nominal, known, strict=True):
+        attribute = schema.attributes[place]
+        if is_identifier(attribute.values, n_cells):
+            n_values = len(attribute.values)
+            warn(identifier_warning(attribute.name, n_values, n_cells))
 
 
 def _check_known_classes(engine: Engine, rows: SqlRows) -> None:

@@ -40,6 +40,22 @@ def test_missing_cells_do_not_hide_an_identifier():
     assert len(identifier_warnings(table)) == 1
 
 
+@pytest.mark.parametrize(
+    ("n_cells", "n_repeats", "told"),
+    [
+        (20, 2, "nearly all (18 of 20) values"),
+        (20, 3, None),
+        (19, 1, None),
+        (101, 1, "nearly all (100 of 101) values"),
+        (101, 11, None),
+    ],
+)
+def test_text_that_nearly_all_differs(n_cells, n_repeats, told):
+    cells = [f"n{i}" for i in range(n_cells - n_repeats)] + ["n0"] * n_repeats
+    found = identifier_warnings(read_table({"x": [*cells, None]}))
+    assert [told in warning for warning in found] == ([] if told is None else [True])
+
+
 def test_numbers_kept_from_being_numeric_by_a_text():
     ages = [*map(str, range(20)), "NA", "NA", "?"]
     (warning,) = number_warnings(read_table({"age": ages}))

@@ -1,5 +1,7 @@
 """From any table to a model: where rows are counted, weights, targets, refusals."""
 
+import warnings
+
 import duckdb
 import numpy as np
 import pytest
@@ -205,6 +207,20 @@ def test_columns_worth_a_look_are_told():
     }
     with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
         grow(columns)
+
+
+@pytest.mark.parametrize("n_repeats", [0, 2, 3])
+def test_identifiers_are_told_alike_of_rows_in_memory_and_in_duckdb(n_repeats):
+    names = [f"n{i}" for i in range(20 - n_repeats)] + ["n0"] * n_repeats
+    columns = {"name": [*names, None], "x": list(range(21)), "y": list("ab" * 10 + "a")}
+    told = []
+    for data in (columns, relation(columns)):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            grow(data)
+        told.append([str(w.message) for w in found])
+    assert told[0] == told[1]
+    assert len(told[0]) == (n_repeats < 3)
 
 
 def test_markers_are_kept_for_later_tables():

@@ -18,12 +18,15 @@ __all__ = [
 ]
 
 FEWEST_IDENTIFIERS = 10
+# Of a smaller table, two like cells are no small share.
+FEWEST_CELLS_WITH_REPEATS = 20
+SHARE_OF_IDENTIFIERS = 0.9
 SHARE_OF_NUMBERS = 0.9
 MOST_MARKERS = 2
 
 
 def identifier_warnings(table: Table) -> list[str]:
-    """Return a warning for every text column whose cells are all different.
+    """Return a warning for every text column whose cells (nearly) all differ.
 
     Examples
     --------
@@ -32,25 +35,41 @@ def identifier_warnings(table: Table) -> list[str]:
     >>> identifier_warnings(table)[0].split(":")[0]
     "column 'name' looks like an identifier, all 12 values differ"
     """
-    return [
-        identifier_warning(column.name, len(column.levels))
+    counted = [
+        (column, int(np.count_nonzero(~column.missing)))
         for column in table.columns
         if column.kind == "nominal"
-        and is_identifier(column.levels, int(np.count_nonzero(~column.missing)))
+    ]
+    return [
+        identifier_warning(column.name, len(column.levels), n_cells)
+        for column, n_cells in counted
+        if is_identifier(column.levels, n_cells)
     ]
 
 
 def is_identifier(levels: Sequence[Value], n_cells: int) -> bool:
-    """Tell whether so many cells are texts that all differ."""
-    if not n_cells == len(levels) >= FEWEST_IDENTIFIERS:
+    """Tell whether so many known cells are texts that differ, all or nearly all."""
+    n_values = len(levels)
+    if n_values < FEWEST_IDENTIFIERS or n_values < SHARE_OF_IDENTIFIERS * n_cells:
+        return False
+    if n_values < n_cells < FEWEST_CELLS_WITH_REPEATS:
         return False
     return all(isinstance(level, str) for level in levels)
 
 
-def identifier_warning(name: str, n_values: int) -> str:
-    """Return the warning about a column that looks like an identifier."""
+def identifier_warning(name: str, n_values: int, n_cells: int) -> str:
+    """Return the warning about a column that looks like an identifier.
+
+    >>> identifier_warning("name", 100, 101).split(":")[0]
+    "column 'name' looks like an identifier, nearly all (100 of 101) values differ"
+    """
+    how_many = (
+        f"all {n_values}"
+        if n_values == n_cells
+        else f"nearly all ({n_values} of {n_cells})"
+    )
     return (
-        f"column {name!r} looks like an identifier, all {n_values} values differ: "
+        f"column {name!r} looks like an identifier, {how_many} values differ: "
         f"ignore it ({option('ignore', name)})"
     )
 

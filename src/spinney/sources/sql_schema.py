@@ -14,6 +14,7 @@ from spinney.table import Column, Value, factorise, level_order
 __all__ = [
     "check_weights",
     "count_classes",
+    "count_known",
     "rows_of",
     "schema_of",
     "target_column",
@@ -59,6 +60,15 @@ def count_classes(engine: Engine, rows: SqlRows) -> tuple[int, int]:
     statement = f"SELECT count({rows.target.expression}), count(*) FROM {engine.name}"
     ((known, n_rows),) = engine.fetch(statement)
     return int(known), int(n_rows)
+
+
+def count_known(engine: Engine, rows: SqlRows, places: Sequence[int]) -> list[int]:
+    """Return how many rows have a value, for each attribute at these places."""
+    if not places:
+        return []
+    wanted = ", ".join(f"count(a{place})" for place in places)
+    (found,) = engine.fetch(f"SELECT {wanted} FROM ({rows.select()})")
+    return [int(number) for number in found]
 
 
 def target_column(engine: Engine, rows: SqlRows) -> Column:
