@@ -3,11 +3,16 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
+from tests.cli.conftest import TABLES
 
 import spinney
-from spinney.evaluation import runs
+from spinney import api
+
+MELONS = TABLES / "watermelon_3.0.csv"
 
 COSTS = "actual,predicted,cost\ntrue,false,5\nfalse,true,1\n"
 
@@ -167,7 +172,7 @@ def test_an_interrupt_gives_no_result(tool, given, monkeypatch, folder):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs, "grow", interrupted)
+    monkeypatch.setattr(api, "grow", interrupted)
     outcome = tool(*given, "-o", "out.txt")
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err.strip() == "spinney: interrupted"
@@ -219,3 +224,44 @@ def on_a_terminal(arguments, *, interrupt):
 
 def test_no_bar_for_a_file(tool, given):
     assert tool(*given).err == ""
+
+
+def test_as_many_folds_as_there_can_be_where_none_are_asked_for(tool, refused):
+    given = ["evaluate", TABLES / "weather_nominal.csv", "--target", "play"]
+    given += ["--recipe", "id3"]
+    outcome = tool(*given)
+    assert outcome.code == 0
+    assert "play: 14 rows, 9-fold cross-validation" in outcome.out
+    assert outcome.err.splitlines()[0] == (
+        "spinney: warning: --folds: 9 are taken and not 10, since no class has more "
+        "than 9 rows"
+    )
+    assert "--folds 10 is more than the rows" in refused(2, *given, "--folds", "10")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["none.csv", "--target", "ripe"],
+        [MELONS, "--target", "rope"],
+        [MELONS, "--target", "ripe", "--measure", "acuracy"],
+        [MELONS, "--target", "ripe", "--recipe", "card"],
+        [MELONS, "--target", "ripe", "--folds", "18"],
+        [MELONS, "--target", "ripe", "--holdout", "0.999"],
+    ],
+    ids=["file", "target", "measure", "recipe", "folds", "holdout"],
+)
+def test_what_is_wrong_is_refused_before_scikit_learn_is_loaded(wrong):
+    lines = (
+        "import sys",
+        "from spinney.cli import run",
+        f"code = run({['evaluate', *map(str, wrong)]!r})",
+        "print(code > 0, 'sklearn' in sys.modules, 'scipy.stats' in sys.modules)",
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split() == ["True", "False", "False"], found.stderr

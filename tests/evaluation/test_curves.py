@@ -5,20 +5,21 @@ import pytest
 from tests.evaluation.test_evaluate import TABLE, without_seconds
 
 import spinney
+from spinney import api
 from spinney.errors import DataError, ParameterError
-from spinney.evaluation import runs
 
 
 @pytest.fixture
 def trained(monkeypatch):
     """Note the training tables."""
     tables = []
+    grow = spinney.grow
 
     def noting(train, target, **arguments):
         tables.append(train)
-        return spinney.grow(train, target, **arguments)
+        return grow(train, target, **arguments)
 
-    monkeypatch.setattr(runs, "grow", noting)
+    monkeypatch.setattr(api, "grow", noting)
     return tables
 
 

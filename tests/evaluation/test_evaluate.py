@@ -10,8 +10,8 @@ from sklearn import metrics
 from sklearn.model_selection import KFold
 
 import spinney
+from spinney import api
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.evaluation import runs
 from spinney.evaluation.splits import Scheme, parts_of
 
 
@@ -81,12 +81,13 @@ def _rows_like(truth):
 
 def test_all_recipes_are_tested_on_the_same_rows(monkeypatch):
     seen = {}
+    grow = spinney.grow
 
     def noting(train, target, *, recipe, **arguments):
         seen.setdefault(recipe, []).append(train["size"].cells.tobytes())
-        return spinney.grow(train, target, recipe=recipe, **arguments)
+        return grow(train, target, recipe=recipe, **arguments)
 
-    monkeypatch.setattr(runs, "grow", noting)
+    monkeypatch.setattr(api, "grow", noting)
     spinney.evaluate(TABLE, "class", ["id3", "c4.5", "cart"], folds=4, repeats=2)
     assert len(seen["id3"]) == len(set(seen["id3"])) == 8
     assert seen["id3"] == seen["c4.5"] == seen["cart"]
@@ -375,3 +376,31 @@ def test_numbers_that_cannot_be_evaluated():
         spinney.evaluate({"x": list(range(20)), "y": [0.5] * 20}, "y")
     with pytest.raises(DataError, match=r"'auto', repeat 1, fold \d: .*one value"):
         spinney.evaluate({"x": [1, 2, 3], "y": [0.5, 0.5, 1.5]}, "y", folds=3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "folds", "told"),
+    [
+        (["a"] * 9 + ["b"] * 4, 9, "no class has more than 9 rows"),
+        (["a"] * 10 + ["b"] * 10, 10, None),
+        ([0.5 + i for i in range(6)], 6, "there are 6 rows"),
+        ([0.5 + i for i in range(12)], 10, None),
+    ],
+)
+def test_folds_that_nobody_asked_for(labels, folds, told):
+    rows = {"x": list(range(len(labels))), "y": labels}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        curve = spinney.learning_curve(rows, "y", "cart", sizes=[1.0])
+        result = spinney.evaluate(rows, "y", "cart")
+    assert result.scheme.folds in (folds, None)
+    assert result.scheme.as_dict()["folds"] == folds
+    assert len(result.folds) == len(curve.folds) == folds
+    about = [str(w.message) for w in found if "are taken" in str(w.message)]
+    assert [told in text for text in about] == ([] if told is None else [True] * 2)
+
+
+def test_classes_of_one_row_each_cannot_be_divided():
+    rows = {"x": list(range(12)), "y": list("abcdefghijkl")}
+    with pytest.raises(ParameterError, match="of any class, at most 1: give more"):
+        spinney.evaluate(rows, "y", "cart")

@@ -50,7 +50,9 @@ RATE = click.FloatRange(0, 1)
     "settings. Repeatable.  [default: auto, c4.5 and cart; with --learning-curve auto]",
 )
 @click.option(
-    "--folds", type=click.IntRange(min=2), help="Of the cross-validation: 10 if unsaid."
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Of the cross-validation: 10 if unsaid, or as many as there can be.",
 )
 @click.option(
     "--repeats",
@@ -125,7 +127,9 @@ def evaluate(data: str, target: str, **options: Any) -> None:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    """Refuse options that exclude each other."""
+    """Refuse options that exclude each other, and measures that nobody knows."""
+    from spinney.evaluation.measures import measure_named
+
     held_out, all_measures = options["holdout"] is not None, options["json_"]
     for wrong, said in (
         (held_out and options["folds"], "--holdout and --folds"),
@@ -145,6 +149,8 @@ def _check_options(options: dict[str, Any]) -> None:
     if options["sizes"] and not options["learning_curve"]:
         msg = "--size says nothing alone: add --learning-curve"
         raise ParameterError(msg)
+    for name in options["measures"]:
+        measure_named(name)
     if options["missing_in_test"] and not options["missing_rate"]:
         msg = "--missing-in-test says nothing alone: add --missing-rate"
         raise ParameterError(msg)
@@ -179,10 +185,9 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
 
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that all evaluations take."""
-    names = ("repeats", "holdout", "seed", "weight", "encoding")
+    names = ("folds", "repeats", "holdout", "seed", "weight", "encoding")
     kinds = ("nominal", "ordinal", "numeric", "ignore")
     found = {name: options[name] for name in (*names, *kinds)}
-    found["folds"] = options["folds"] or 10
     found["format"] = options["format_"]
     found["missing_values"] = options["missing"]
     class_weight = class_weight_of(options["class_weight"])

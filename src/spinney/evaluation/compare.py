@@ -13,7 +13,6 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as students_t
 
 from spinney.counts import TOLERANCE
 from spinney.errors import ParameterError
@@ -93,5 +92,7 @@ def corrected_t_test(
         if not values.any():
             return nan, degrees, 1.0
         return float(np.copysign(np.inf, mean)), degrees, nan
+    from scipy.stats import t as students_t
+
     t = mean / float(np.sqrt((1 / len(values) + n_test / n_train) * variance))
     return t, degrees, float(2 * students_t.sf(abs(t), degrees))

@@ -33,7 +33,7 @@ def evaluate(
     target: str,
     recipes: Recipes = DEFAULT_RECIPES,
     *,
-    folds: int = 10,
+    folds: int | None = None,
     repeats: int = 1,
     holdout: float | None = None,
     seed: int = 0,
@@ -68,8 +68,9 @@ def evaluate(
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
         1})``, or a mapping of labels to arguments. If not said, ``"auto"``, which
         is what ``grow`` grows by, ``"c4.5"`` and ``"cart"``.
-    folds : int
-        Parts of the cross-validation.
+    folds : int, optional
+        Parts of the cross-validation. If not said, 10; where no class has so many
+        rows, as many as the commonest has, with a warning.
     repeats : int
         How often it is done, each time with other parts.
     holdout : float, optional

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn import metrics
 
 from spinney.counts import Floats, Integers
 from spinney.errors import refuse_unknown
@@ -113,6 +112,8 @@ def class_measures(
     >>> round(found["accuracy"], 3), round(found["brier"], 3), found["auc"]
     (0.667, 0.267, 1.0)
     """
+    from sklearn import metrics
+
     truth, predicted = np.asarray(truth), np.asarray(predicted)
     shares = np.asarray(shares, dtype=np.float64)
     labels = list(range(shares.shape[1]))
@@ -141,6 +142,8 @@ def class_measures(
 
 def _area(truth: Integers, shares: Floats, weights: Floats | None) -> float | None:
     """Return the mean area under the curve of each class against the rest."""
+    from sklearn import metrics
+
     codes = [1] if shares.shape[1] == 2 else range(shares.shape[1])
     areas = [
         metrics.roc_auc_score(truth == code, shares[:, code], sample_weight=weights)
@@ -159,6 +162,8 @@ def number_measures(
     >>> round(found["rmse"], 3), round(found["mae"], 3), found["r2"]
     (0.577, 0.333, 0.5)
     """
+    from sklearn import metrics
+
     truth = np.asarray(truth, dtype=np.float64)
     predicted = np.asarray(predicted, dtype=np.float64)
     at = {"sample_weight": weights}

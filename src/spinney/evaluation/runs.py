@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from spinney.api import grow
 from spinney.cost_matrix import cost_array
 from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError, SpinneyWarning
@@ -55,6 +54,10 @@ def run_all(
     if progress is not None and not callable(progress):
         msg = f"progress={progress!r} must be a function of two numbers, or None"
         raise ParameterError(msg)
+    # It brings scikit-learn, which can swallow an interrupt while it loads: before
+    # any progress is shown.
+    from spinney.api import grow
+
     found: dict[tuple[int, int], FoldResult] = {}
     total = len(tasks) * len(variants)
     for place, task in enumerate(tasks):
@@ -62,7 +65,7 @@ def run_all(
         for number, variant in enumerate(variants):
             if progress is not None:
                 progress(len(found), total)
-            measures = _measured(rows, variant, task, train, test, costs=costs)
+            measures = _measured(grow, rows, variant, task, train, test, costs=costs)
             found[number, place] = FoldResult(
                 variant.label,
                 task.part.repeat,
@@ -78,6 +81,7 @@ def run_all(
 
 
 def _measured(
+    grow: Callable[..., Any],
     rows: EvaluationRows,
     variant: Variant,
     task: Task,

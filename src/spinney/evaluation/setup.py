@@ -11,7 +11,7 @@ from spinney.errors import ParameterError
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.rows import EvaluationRows, rows_of
 from spinney.evaluation.runs import Progress, Task, run_all
-from spinney.evaluation.splits import Part, Scheme, parts_of
+from spinney.evaluation.splits import Part, Scheme, parts_of, settled
 from spinney.evaluation.variants import Recipes, Variant, variants_of
 
 __all__ = ["Setup", "from_arguments", "prepared"]
@@ -63,6 +63,7 @@ def prepared(
             )
             raise ParameterError(msg)
         costs = cost_array(cost_matrix, rows.classes)
+    scheme = settled(scheme, rows)
     return Setup(rows, parts_of(rows, scheme), scheme, variants, costs)
 
 

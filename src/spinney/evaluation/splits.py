@@ -1,20 +1,15 @@
 """Which rows are trained on and which are tested, by scikit-learn's splitters.
 
 The parts depend on the target, the scheme and the seed, never on a recipe: every
-recipe sees the same ones.
+recipe sees the same ones. scikit-learn takes seconds to load, so it is loaded after all
+refusals, here and in the modules beside.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import (
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedShuffleSplit,
-)
 
 from spinney.checks import LARGEST_SEED, check_whole, is_real
 from spinney.counts import Integers
@@ -22,7 +17,9 @@ from spinney.errors import DataError, ParameterError, warn
 from spinney.evaluation.rows import EvaluationRows
 from spinney.wording import counted_text, shown
 
-__all__ = ["Part", "Scheme", "parts_of"]
+__all__ = ["Part", "Scheme", "parts_of", "settled"]
+
+USUAL_FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +28,9 @@ class Scheme:
 
     Parameters
     ----------
-    folds : int
-        Parts of a cross-validation; each is tested once a repeat.
+    folds : int, optional
+        Parts of a cross-validation; each is tested once a repeat. If not said, 10,
+        or as many as :func:`settled` finds that there can be.
     repeats : int
         How often all is done again with other parts.
     holdout : float, optional
@@ -41,14 +39,14 @@ class Scheme:
         Where the random numbers start.
     """
 
-    folds: int = 10
+    folds: int | None = None
     repeats: int = 1
     holdout: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        check_whole("folds", self.folds, least=2)
+        check_whole("folds", self.n_folds, least=2)
         check_whole("repeats", self.repeats, least=1)
         check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
         share = self.holdout
@@ -56,17 +54,22 @@ class Scheme:
             msg = f"holdout={share!r} must be a share of the rows between 0 and 1"
             raise ParameterError(msg)
 
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are to be."""
+        return USUAL_FOLDS if self.folds is None else self.folds
+
     def __str__(self) -> str:
         if self.holdout is not None:
             text = f"{self.holdout * 100:g} % held out"
         else:
-            text = f"{self.folds}-fold cross-validation"
+            text = f"{self.n_folds}-fold cross-validation"
         return f"{text}, {self.repeats} times" if self.repeats > 1 else text
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "folds": None if self.holdout is not None else int(self.folds),
+            "folds": None if self.holdout is not None else int(self.n_folds),
             "repeats": int(self.repeats),
             "holdout": None if self.holdout is None else float(self.holdout),
             "seed": int(self.seed),
@@ -83,6 +86,20 @@ class Part:
     test: Integers
 
 
+def settled(scheme: Scheme, rows: EvaluationRows) -> Scheme:
+    """Return a scheme with fewer folds, where none were asked for and 10 cannot be."""
+    if scheme.folds is not None or scheme.holdout is not None:
+        return scheme
+    most, told = rows.n_rows, f"there are {rows.n_rows} rows"
+    if rows.classes is not None:
+        most = int(np.bincount(rows.truth).max())
+        told = f"no class has more than {most} rows"
+    if not 2 <= most < USUAL_FOLDS:
+        return scheme
+    warn(f"folds: {most} are taken and not {USUAL_FOLDS}, since {told}")
+    return replace(scheme, folds=most)
+
+
 def parts_of(rows: EvaluationRows, scheme: Scheme) -> list[Part]:
     """Return the parts, class shares kept where the target has classes."""
     if rows.n_rows < 2:
@@ -91,7 +108,7 @@ def parts_of(rows: EvaluationRows, scheme: Scheme) -> list[Part]:
             "give at least two"
         )
         raise DataError(msg)
-    folds = 1 if scheme.holdout is not None else scheme.folds
+    folds = 1 if scheme.holdout is not None else scheme.n_folds
     splitter = _held_out(rows, scheme) if folds == 1 else _folded(rows, scheme)
     return [
         Part(number // folds + 1, number % folds + 1, train, test)
@@ -107,31 +124,36 @@ def _split(splitter: Any, rows: EvaluationRows) -> list[tuple[Integers, Integers
 
 
 def _folded(rows: EvaluationRows, scheme: Scheme) -> Any:
+    folds = scheme.n_folds
     settings: dict[str, Any] = {
-        "n_splits": scheme.folds,
+        "n_splits": folds,
         "n_repeats": scheme.repeats,
         "random_state": scheme.seed,
     }
-    if scheme.folds > rows.n_rows:
+    if folds > rows.n_rows:
         msg = (
-            f"folds={scheme.folds} is more than the {rows.n_rows} rows with a known "
+            f"folds={folds} is more than the {rows.n_rows} rows with a known "
             f"target: use at most {rows.n_rows}"
         )
         raise ParameterError(msg)
     if rows.classes is None:
+        from sklearn.model_selection import RepeatedKFold
+
         return RepeatedKFold(**settings)
     counts = np.bincount(rows.truth, minlength=len(rows.classes))
-    if counts.max() < scheme.folds:
+    if counts.max() < folds:
         most = int(counts.max())
         remedy = f"use at most {most}" if most > 1 else "give more rows"
         msg = (
-            f"folds={scheme.folds} is more than the rows of any class, at most {most}: "
+            f"folds={folds} is more than the rows of any class, at most {most}: "
             f"{remedy}"
         )
         raise ParameterError(msg)
-    rare = np.flatnonzero(counts < scheme.folds)
+    rare = np.flatnonzero(counts < folds)
     if len(rare):
-        _warn_of_rare(rows, rare, counts, f"fewer rows than the {scheme.folds} folds")
+        _warn_of_rare(rows, rare, counts, f"fewer rows than the {folds} folds")
+    from sklearn.model_selection import RepeatedStratifiedKFold
+
     return RepeatedStratifiedKFold(**settings)
 
 
@@ -146,6 +168,8 @@ def _held_out(rows: EvaluationRows, scheme: Scheme) -> Any:
     if n_test == rows.n_rows:
         msg = f"holdout={share!r} leaves none of {rows.n_rows} rows to train on"
         raise ParameterError(msg)
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
     if rows.classes is None:
         return ShuffleSplit(**settings)
     counts = np.bincount(rows.truth, minlength=len(rows.classes))
