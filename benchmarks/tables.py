@@ -13,6 +13,12 @@ __all__ = ["arguments_of", "facts_of", "markers_of"]
 
 def facts_of(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the facts of each table of a folder, by name."""
+    if not (folder / "schema.json").is_file():
+        msg = (
+            f"{folder} holds no schema.json, which says what its tables are: see "
+            "docs/auto.md"
+        )
+        raise SystemExit(msg)
     found: dict[str, dict[str, Any]] = json.loads(
         (folder / "schema.json").read_text(encoding="utf-8")
     )

@@ -14,6 +14,7 @@ from spinney.table import Kind, Value
 
 __all__ = [
     "Declarations",
+    "NoKnownColumnError",
     "check_declarations",
     "check_names",
     "declarations_of",
@@ -148,8 +149,14 @@ def check_declarations(declarations: Declarations, names: Sequence[str]) -> None
             raise ParameterError(msg)
 
 
-def nothing_left(declarations: Declarations) -> DataError:
-    """Return the error of a table that has none of the wanted columns."""
+class NoKnownColumnError(DataError):
+    """A table that has no column which a model looks for; its ``names``, if known."""
+
+    names: tuple[str, ...] = ()
+
+
+def nothing_left(declarations: Declarations, names: Iterable[str] = ()) -> DataError:
+    """Return the error of a table without a wanted column; it may have others."""
     if declarations.only is None:
         return DataError("every column is ignored: leave at least one")
     shown = ", ".join(map(repr, declarations.only[:10]))
@@ -158,7 +165,9 @@ def nothing_left(declarations: Declarations) -> DataError:
         f"the table has none of the columns that the model knows: {shown}"
         f"{f' and {more} more' if more > 0 else ''}"
     )
-    return DataError(msg)
+    error = NoKnownColumnError(msg)
+    error.names = tuple(names)
+    return error
 
 
 def declarations_of(

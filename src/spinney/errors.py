@@ -70,17 +70,25 @@ def did_you_mean(name: str, known: "Iterable[str]") -> str:
 
     >>> did_you_mean("colour", ["color", "root"])
     "did you mean 'color'?"
+    >>> did_you_mean("C45", ["id3", "c4.5"])
+    "did you mean 'c4.5'?"
     >>> did_you_mean("zzz", ["color", "root"])
     "known: 'color', 'root'"
     """
     names = list(known)
     near = [known_name for known_name in names if known_name.lower() == name.lower()]
+    near = near or [known for known in names if _bare(known) == _bare(name) != ""]
     near = near or get_close_matches(name, names, n=3, cutoff=0.6)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     shown = ", ".join(map(repr, names[:20]))
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     return f"known: {shown}{more}" if names else "there are none"
+
+
+def _bare(name: str) -> str:
+    """Return the letters and digits of a name, small."""
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def refuse_unknown(parameter: str, value: object, known: "Iterable[str]") -> NoReturn:

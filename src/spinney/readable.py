@@ -386,5 +386,9 @@ class ReadableTree:
     def export(
         self, format: str, *, path: "str | os.PathLike[str] | None" = None
     ) -> str:
-        """Return the model as "text", "rules" or "json", and write it to a path."""
+        """Return the model in a format, and write it to a path.
+
+        The formats are "text", "numbered-text", in which each line begins with the
+        number of its node, "rules" and "json".
+        """
         return exported(self._grown(), format, path=path)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spinney.cells import LARGEST_EXACT_INTEGER
-from spinney.declare import Declarations
+from spinney.declare import Declarations, NoKnownColumnError
 from spinney.files import read_table
 from spinney.files.paths import STANDARD_INPUT
 from spinney.schema import Schema, missing_columns
@@ -34,19 +34,28 @@ def read_by(
     declared = reading_declarations(schema, needed)
     if declared.only is not None:
         declared = replace(declared, only=(*declared.only, *also))
-    table = read_table(data, declarations=declared, format=format, encoding=encoding)
-    absent = schema.absent(table, [p for p in needed if p not in optional])
+    required = [place for place in needed if place not in optional]
+    try:
+        table = read_table(
+            data, declarations=declared, format=format, encoding=encoding
+        )
+    except NoKnownColumnError as error:
+        lacking = schema.behind(required)
+        if not lacking:
+            raise
+        absent = [schema.attributes[place].name for place in lacking]
+        present = error.names or _all_names(data, format, encoding)
+        raise missing_columns(absent, present) from None
+    absent = schema.absent(table, required)
     if absent:
-        raise missing_columns(absent, _all_names(data, format, encoding, table))
+        raise missing_columns(absent, _all_names(data, format, encoding) or table.names)
     return table
 
 
-def _all_names(
-    data: Any, format: str | None, encoding: str, table: Table
-) -> tuple[str, ...]:
-    """Return the names of all columns of a table that was read in part."""
+def _all_names(data: Any, format: str | None, encoding: str) -> tuple[str, ...]:
+    """Return the names of all columns of a table that was read in part, if known."""
     if isinstance(data, str) and data == STANDARD_INPUT:
-        return table.names  # it can be read once only
+        return ()  # it can be read once only
     return read_table(data, format=format, encoding=encoding).names
 
 

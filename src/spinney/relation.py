@@ -172,7 +172,7 @@ def plan(
         if not declarations.ignores(name)
     ]
     if not raw_columns:
-        raise nothing_left(declarations)
+        raise nothing_left(declarations, names)
     columns = tuple(_column(raw, declarations) for raw in raw_columns)
     with translated_errors("the table"):
         _check_texts(relation, raw_columns, declarations)

@@ -366,9 +366,18 @@ def _check_formula(attribute: Attribute, base: "Sequence[Attribute]") -> None:
 
 def missing_columns(absent: "Sequence[str]", names: "Sequence[str]") -> DataError:
     """Return the error for a table that lacks columns which the model needs."""
-    shown = ", ".join(map(repr, absent[:10]))
-    more = f" and {len(absent) - 10} more" if len(absent) > 10 else ""
+    it = "them" if len(absent) > 1 else "it"
+    near = did_you_mean(absent[0], names)
+    said = f"it has {_some(names)}; " if names else ""
+    if near.endswith("?"):
+        said = f"{near} Else "
     return DataError(
-        f"the model needs the column{'s' if len(absent) > 1 else ''} {shown}{more}, "
-        f"which the table does not have: {did_you_mean(absent[0], names)}"
+        f"the model needs the column{'s' if len(absent) > 1 else ''} {_some(absent)}, "
+        f"which the table does not have: {said}add {it} (empty cells are fine)"
     )
+
+
+def _some(names: "Sequence[str]") -> str:
+    """Return the first ten of some names, and how many more there are."""
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return ", ".join(map(repr, names[:10])) + more

@@ -182,13 +182,26 @@ def test_predict_without_a_needed_column(refused, write, model):
     for command in (("predict", model, "new.csv"), ("explain", model, "--row=new.csv")):
         line = refused(3, *command)
         assert "the model needs the columns 'sound', 'texture'" in line
-        assert "which the table does not have: known: 'color', 'density'" in line
+        assert line.endswith(
+            "which the table does not have: it has 'color', 'density'; add them (empty "
+            "cells are fine)"
+        )
+
+
+def test_predict_with_a_misspelt_column(refused, write, model, melons):
+    write("new.csv", melons.read_text().replace("texture", "textur", 1))
+    line = refused(3, "predict", model, "new.csv")
+    assert (
+        "'texture', which the table does not have: did you mean 'textur'? Else" in line
+    )
 
 
 def test_predict_with_no_column_of_the_model(refused, write, model):
     write("new.csv", "a,b\n1,2\n")
     line = refused(3, "predict", model, "new.csv", "-o", "out.csv")
-    assert "none of the columns that the model knows: 'color', " in line
+    assert "the model needs the columns 'color', 'sound', 'texture', " in line
+    assert "it has 'a', 'b'; add them" in line
+    assert "'ripe'" not in line
 
 
 def test_predict_with_extra_and_reordered_columns(works, write, model, melons):

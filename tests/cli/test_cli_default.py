@@ -52,8 +52,7 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
     )
     (line,) = outcome.err.splitlines()
     assert line.startswith("spinney: pruned to a single leaf; ")
-    assert "--pruning none" in line
-    assert "--recipe c4.5" in line
+    assert 0 < line.index("--recipe c4.5") < line.index("--pruning none")
     for remedy in (("--pruning", "none"), ("--recipe", "cart")):
         outcome = tool(*noise, *remedy)
         assert outcome.err == ""

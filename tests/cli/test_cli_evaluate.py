@@ -54,6 +54,7 @@ def test_the_width_of_the_terminal(works, given, monkeypatch, width):
     assert max(map(len, out.splitlines())) <= width
     assert "accuracy" in out
     assert "too narrow for" in out
+    assert "--measure" in out
 
 
 def test_plain_signs(works, given):
@@ -265,3 +266,15 @@ def test_what_is_wrong_is_refused_before_scikit_learn_is_loaded(wrong):
         check=True,
     )
     assert found.stdout.split() == ["True", "False", "False"], found.stderr
+
+
+def test_nothing_is_cut_where_no_terminal_is(works, given, folder):
+    label = "cart:max_depth=2,min_gain=0.01,criterion=gain"
+    given = [*given, "--recipe", "id3", "--recipe", label]
+    out = works(*given)
+    works(*given, "-o", "out.txt")
+    seconds = out.splitlines()[2].split()[-1]
+    assert seconds == "seconds"
+    for text in (out, (folder / "out.txt").read_text(encoding="utf-8")):
+        assert "too narrow" not in text
+        assert text.count(label) == 2

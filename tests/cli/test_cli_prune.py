@@ -119,3 +119,36 @@ def test_refusals(refused, full, code, arguments, message):
 def test_overwriting_if_told_so(works, full):
     works("prune", full, "--method", "mdl", "-o", full, "--force")
     assert len(load_model(full).tree) == 1
+
+
+def test_what_is_not_saved_is_said(tool, full, folder):
+    before = sorted(folder.iterdir())
+    outcome = tool("prune", full, "--method", "mdl", "--json")
+    assert outcome.err == "spinney: nothing was saved; -o FILE saves the pruned model\n"
+    assert json.loads(outcome.out)["schema"] == "spinney/prune/1"
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("method", "remedy"),
+    [
+        ("reduced-error", "--validation TABLE"),
+        ("pre-pruning", "--validation TABLE"),
+        ("manual", "--node NUMBER"),
+    ],
+)
+def test_methods_that_need_a_grown_model(refused, method, remedy):
+    line = refused(2, "grow", TRAIN, "--target", "ripe", "--pruning", method)
+    assert f"--pruning {method!r} needs a grown model: model.prune({method!r}, " in line
+    assert line.endswith(f"spinney prune MODEL --method {method} {remedy}")
+
+
+def test_the_numbers_to_prune_by(works, refused, full):
+    lines = works("show", full, "--numbers").splitlines()
+    assert [int(line.split()[0]) for line in lines] == list(range(len(lines)))
+    limited = works("show", full, "--numbers", "--depth", "1").splitlines()
+    plain = works("show", full, "--depth", "1").splitlines()
+    assert [line[4:] for line in limited] == plain
+    assert "--numbers and --json" in refused(2, "show", full, "--numbers", "--json")
+    for command in ("explain", "prune"):
+        assert "spinney show --numbers" in " ".join(works(command, "--help").split())

@@ -71,7 +71,7 @@ def test_another_table_is_told(tool, model, melons, write):
         (2, "--weight w says nothing without", ["--weight", "w"]),
         (2, "--confidence 2.0 must be", ["--simplify", "t.csv", "--confidence", "2"]),
         (3, "no-such.csv", ["--simplify", "no-such.csv"]),
-        (3, "none of the columns", ["--simplify", "t.csv"]),
+        (3, "the model needs the columns", ["--simplify", "t.csv"]),
         (2, "there is no folder", ["--simplify", "t.csv", "-o", "none/rules.txt"]),
         (2, "it exists", ["--simplify", "t.csv", "-o", "t.csv"]),
     ],

@@ -194,7 +194,15 @@ def test_a_long_chain_is_written():
     assert limited.endswith(" … [10000 more nodes, 5001 leaves below]")
 
 
-@pytest.mark.parametrize("format", ["text", "rules", "json"])
+def test_numbers_of_nodes():
+    tree = chain_model(5).tree
+    plain, numbered = to_text(tree), to_text(tree, numbers=True)
+    pairs = zip(plain.splitlines(), numbered.splitlines(), strict=True)
+    for number, (line, with_number) in enumerate(pairs):
+        assert with_number == f"{number:>2}  {line}"
+
+
+@pytest.mark.parametrize("format", ["text", "numbered-text", "rules", "json"])
 def test_a_long_chain_is_exported(format, tmp_path):
     chain = chain_model(5000)
     model = spinney.TreeClassifier(chain.recipe)._adopt_by_name(chain)

@@ -82,11 +82,11 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
-  spinney grow melons.csv --target ripe -o melons.spinney
+  spinney grow melons.csv --target ripe --ignore id -o melons.spinney
   spinney rules melons.spinney
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
-  spinney evaluate melons.csv --target ripe --folds 5
+  spinney evaluate melons.csv --target ripe --ignore id --folds 5
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interrupted.
 """,

@@ -30,7 +30,12 @@ __all__ = ["explain", "info", "predict", "rules", "show", "show_tree"]
 
 
 def show_tree(
-    model: "ReadableTree", *, max_depth: int | None, ascii_: bool, json_: bool
+    model: "ReadableTree",
+    *,
+    max_depth: int | None,
+    ascii_: bool,
+    json_: bool,
+    numbers: bool = False,
 ) -> None:
     """Print a tree, as text or as data."""
     from spinney.export.text import to_text
@@ -39,7 +44,9 @@ def show_tree(
         write_data(escaped(model.export("json").rstrip("\n"), ascii_only=ascii_))
     else:
         write_text(
-            lambda plain: to_text(model.tree, max_depth=max_depth, ascii_only=plain),
+            lambda plain: to_text(
+                model.tree, max_depth=max_depth, ascii_only=plain, numbers=numbers
+            ),
             ascii_only=ascii_,
         )
 
@@ -48,18 +55,35 @@ def show_tree(
     epilog=examples(
         "spinney show melons.spinney",
         "spinney show melons.spinney --depth 2 --ascii",
+        "spinney show melons.spinney --numbers",
         "spinney show melons.spinney --json | jq '.nodes[0]'",
     )
 )
 @click.argument("model")
 @click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper.")
+@click.option(
+    "--numbers",
+    is_flag=True,
+    help="Begin each line with the node's number, for explain --node and prune --node.",
+)
 @text_options
-def show(model: str, depth: int | None, *, ascii_: bool, json_: bool) -> None:
+def show(
+    model: str, depth: int | None, *, numbers: bool, ascii_: bool, json_: bool
+) -> None:
     """Print the tree of MODEL."""
+    if json_ and numbers:
+        msg = "--numbers and --json exclude each other: JSON has the numbers"
+        raise ParameterError(msg)
     if json_ and depth is not None:
         msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
         raise ParameterError(msg)
-    show_tree(load_readable(model), max_depth=depth, ascii_=ascii_, json_=json_)
+    show_tree(
+        load_readable(model),
+        max_depth=depth,
+        ascii_=ascii_,
+        json_=json_,
+        numbers=numbers,
+    )
 
 
 @click.command(
@@ -117,7 +141,12 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     )
 )
 @click.argument("model")
-@click.option("--node", type=int, help="The node whose arithmetic is wanted: 0 first.")
+@click.option(
+    "--node",
+    type=int,
+    help="The node whose arithmetic is wanted: 0 is the root; spinney show --numbers "
+    "has the others.",
+)
 @click.option("--row", metavar="DATA", help="The table that holds a row to follow.")
 @click.option(
     "--row-number",

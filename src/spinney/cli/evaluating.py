@@ -1,6 +1,8 @@
 """The command that evaluates recipes."""
 
+import os
 import shutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -115,7 +117,7 @@ def evaluate(data: str, target: str, **options: Any) -> None:
         return
     settings: dict[str, Any] = {
         "measures": options["measures"],
-        "width": shutil.get_terminal_size((80, 24)).columns,
+        "width": _width(output),
     }
     if output is None or output == STANDARD_OUTPUT:
         write_text(
@@ -124,6 +126,14 @@ def evaluate(data: str, target: str, **options: Any) -> None:
     else:
         text = found.text(ascii_only=plain, **settings)
         write_data(text, output, force=options["force"])
+
+
+def _width(output: str | None) -> int | None:
+    """Return the width of the terminal; None where the text goes elsewhere."""
+    seen = output in (None, STANDARD_OUTPUT) and sys.stdout is not None
+    if seen and (sys.stdout.isatty() or "COLUMNS" in os.environ):
+        return shutil.get_terminal_size((80, 24)).columns
+    return None
 
 
 def _check_options(options: dict[str, Any]) -> None:

@@ -209,10 +209,11 @@ def _single_leaf(model: "Model") -> str:
 
     reason, recipe = model.tree.root.reason, model.recipe
     if reason is Reason.PRUNED:
-        told = "pruned to a single leaf; --pruning none keeps the questions"
+        remedies = ["--pruning none keeps the questions"]
         if recipe.needs_rows and not model.schema.target.is_numeric:
-            told += ", --recipe c4.5 prunes without holding rows out"
-        return told
+            # Unpruned, such a tree asks on where all rows are of one class.
+            remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
+        return f"pruned to a single leaf; {', '.join(remedies)}"
     told = f"the tree is a single leaf: {reason}"
     if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf > 1:
         told += " (--min-samples-leaf 1 allows any)"

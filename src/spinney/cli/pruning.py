@@ -56,7 +56,10 @@ __all__ = ["prune"]
     "--weight", metavar="COLUMN", help="The column of row weights of that table."
 )
 @click.option(
-    "--node", type=int, multiple=True, help="Cut this node by hand. Repeatable."
+    "--node",
+    type=int,
+    multiple=True,
+    help="Cut this node by hand; spinney show --numbers has them. Repeatable.",
 )
 @click.option("--alpha", type=float, help="What a leaf costs, in training errors.")
 @click.option("--folds", type=int, help="How many folds, 10 if not said.")
@@ -101,6 +104,8 @@ def prune(model: str, **options: Any) -> None:
 
         save_model(smaller.model_, output, force=force)
         say(f"saved to {output}")
+    else:
+        say("nothing was saved; -o FILE saves the pruned model")
     if options["json_"]:
         facts = _facts(loaded, smaller)
         write_data(as_json("prune", facts, ascii_only=options["ascii_"]))

@@ -1,5 +1,6 @@
 """An evaluation as text for people: aligned, and never wider than asked."""
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ __all__ = ["report"]
 GAP = "  "
 MINUS = " − "
 NARROWEST_LABEL = 8
+USUAL_WIDTH = 80
+ENDLESS = sys.maxsize
+REMEDY = "name what to see, measures= or --measure; --json has all"
 # Which measures stay where there is no room for all: the most telling first.
 TELLING = (
     *("accuracy", "rmse", "leaves", "cost", "r2", "auc", "balanced_accuracy"),
@@ -31,30 +35,34 @@ Cells = list[str]
 def report(
     evaluation: "Evaluation",
     *,
-    width: int,
+    width: int | None,
     measures: Sequence[str],
     ascii_only: bool,
 ) -> str:
-    """Return the text of an evaluation."""
+    """Return the text of an evaluation; without a width nothing is cut."""
+    room, prose = (ENDLESS, USUAL_WIDTH) if width is None else (width, width)
     taken = evaluation.measures
     wanted = listed("measures", measures, f"[{taken[0]!r}]")
     asked = dict.fromkeys(measure_named(name, taken).name for name in wanted)
     names = list(asked or taken)
     lines = evaluation.table
     keys = [name for name in lines[0] if not _is_measured(name)]
-    label_width = max(NARROWEST_LABEL, min(30, width // 3))
+    label_width = max(NARROWEST_LABEL, min(30, room // 3))
+    if width is None:
+        label_width = ENDLESS
     spread = "+/-" if ascii_only else "±"
     keyed = [_key_column(key, lines, label_width) for key in keys]
     columns = {
         name: _measure_column(name, lines, spread=spread if name == names[0] else None)
         for name in names
     }
-    shown_names = _that_fit(names, columns, width - _width(keyed))
+    shown_names = _that_fit(names, columns, room - _width(keyed))
     text = _aligned([*keyed, *(columns[name] for name in shown_names)], len(keys))
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
-    parts = [*_wrapped(_heading(evaluation), width), "", *text]
+    parts = [*_wrapped(_heading(evaluation), prose), "", *text]
     if hidden:
-        parts += _wrapped(f"(too narrow for {', '.join(hidden)})", width)
+        told = f"(too narrow for {', '.join(hidden)}: {REMEDY})"
+        parts += _wrapped(told, prose)
     if evaluation.comparable and len(keys) == 1:
         parts += ["", *_comparisons(evaluation, names[0], width, label_width)]
     whole = "\n".join(parts)
@@ -159,7 +167,7 @@ def _aligned(columns: Sequence[Cells], n_left: int) -> list[str]:
 
 
 def _comparisons(
-    evaluation: "Evaluation", measure: str, width: int, most: int
+    evaluation: "Evaluation", measure: str, width: int | None, most: int
 ) -> list[str]:
     """Return a line for each pair of recipes."""
     if not _testable(evaluation, measure):
@@ -171,16 +179,17 @@ def _comparisons(
         f"with {found[0].degrees} degrees of freedom:"
     )
     figures = [list(column) for column in zip(*map(_figures, found), strict=True)]
-    least = 2 * NARROWEST_LABEL + len(MINUS)
-    if least + len(GAP) + _width(figures) > width:
-        del figures[1]  # t: p says what there is room to say
-    room = max(least, width - len(GAP) - _width(figures))
-    most = min(most, (room - len(MINUS)) // 2)
+    if width is not None:
+        least = 2 * NARROWEST_LABEL + len(MINUS)
+        if least + len(GAP) + _width(figures) > width:
+            del figures[1]  # t: p says what there is room to say
+        room = max(least, width - len(GAP) - _width(figures))
+        most = min(most, (room - len(MINUS)) // 2)
     pairs = [
         f"{_cut(shown(test.first), most)}{MINUS}{_cut(shown(test.second), most)}"
         for test in found
     ]
-    return [*_wrapped(explained, width), *_aligned([pairs, *figures], 1)]
+    return [*_wrapped(explained, width or USUAL_WIDTH), *_aligned([pairs, *figures], 1)]
 
 
 def _testable(evaluation: "Evaluation", measure: str) -> bool:

@@ -147,7 +147,7 @@ class Evaluation:
     def text(
         self,
         *,
-        width: int = 80,
+        width: int | None = 80,
         measures: Sequence[str] = (),
         ascii_only: bool = False,
     ) -> str:
@@ -155,9 +155,9 @@ class Evaluation:
 
         Parameters
         ----------
-        width : int
+        width : int or None
             The longest line. Columns that do not fit are left out, the least
-            telling first, and named below.
+            telling first, and named below; None has room for all.
         measures : sequence of str
             The measures to show, the first with its standard deviation; all if empty.
         ascii_only : bool

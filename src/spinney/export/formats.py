@@ -17,6 +17,7 @@ __all__ = ["FORMATS", "exported"]
 
 FORMATS: dict[str, Callable[[Model], str]] = {
     "text": lambda model: to_text(model.tree) + "\n",
+    "numbered-text": lambda model: to_text(model.tree, numbers=True) + "\n",
     "rules": lambda model: rules_of(model.tree).text() + "\n",
     "json": to_json,
 }

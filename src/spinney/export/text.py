@@ -18,18 +18,24 @@ CLASSES_SHOWN = 4
 
 
 def to_text(
-    tree: Tree, *, max_depth: int | None = None, ascii_only: bool = False
+    tree: Tree,
+    *,
+    max_depth: int | None = None,
+    ascii_only: bool = False,
+    numbers: bool = False,
 ) -> str:
     """Return the tree as text.
 
     A line gives the branch, the weight of the rows, the class of a leaf, and the
     classes with counts and percentages. Below ``max_depth`` a line says what it
     hides. Lines deeper than 40 levels are indented no further and begin with
-    their depth. A leaf with a linear model names it, and the models follow.
+    their depth. A leaf with a linear model names it, and the models follow. With
+    ``numbers``, lines begin with the number of the node.
     """
     signs = ASCII if ascii_only else UNICODE
     prefixes = {0: ""}
     lines = []
+    digits = len(str(len(tree) - 1))
     for node in tree:
         if max_depth is not None and node.depth > max_depth:
             continue
@@ -46,7 +52,7 @@ def to_text(
         line = lead + _node_text(tree, node, ascii_only=ascii_only)
         if node.depth == max_depth and not node.is_leaf:
             line += f" {signs[5]} {_hidden(tree, node)}"
-        lines.append(line)
+        lines.append(f"{node.number:>{digits}}  {line}" if numbers else line)
     shown_leaves = {n.number for n in tree if max_depth is None or n.depth <= max_depth}
     models = [
         line

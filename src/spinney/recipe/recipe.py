@@ -44,6 +44,12 @@ _NAMED = {
     "leaves": ("mean", "linear"),
     "probability": ("frequency", "laplace", "m-estimate"),
 }
+# Ways of pruning that need what growing is not given, as Python and the shell give it.
+_OF_A_GROWN_MODEL = {
+    "reduced-error": ("validation=…", "--validation TABLE"),
+    "pre-pruning": ("validation=…", "--validation TABLE"),
+    "manual": ("nodes=[…]", "--node NUMBER"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +262,8 @@ class Recipe:
         for name, known in _NAMED.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in known:
+                if name == "pruning" and value in list(_OF_A_GROWN_MODEL):
+                    raise ParameterError(_prune_later(value))
                 refuse_unknown(name, value, known)
         refuse_unusable(self)
 
@@ -357,3 +365,12 @@ this setting out
         recipe = replace(self, **given, given=by_hand)
         refuse_unusable(recipe, by_hand)
         return recipe
+
+
+def _prune_later(method: str) -> str:
+    """Return how to prune by a method that needs a grown model."""
+    argument, option = _OF_A_GROWN_MODEL[method]
+    return (
+        f"pruning={method!r} needs a grown model: model.prune({method!r}, {argument}), "
+        f"in the shell: spinney prune MODEL --method {method} {option}"
+    )
