@@ -18,7 +18,7 @@ from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
 from spinney.prune import Steps, pruned_after_growing
-from spinney.recipe import Recipe, default_recipe, recipe_named
+from spinney.recipe import Recipe, default_recipe, recipe_named, suited
 from spinney.relation import is_relation
 from spinney.schema import Schema, Target
 from spinney.sources.base import Source
@@ -65,7 +65,9 @@ def grow_model(
     What is said beside the recipe is for ``options_of``. ``training`` are the rows
     of the source, where they are at hand.
     """
-    recipe.refuse_target(numeric=source.schema.target.is_numeric)
+    numeric = source.schema.target.is_numeric
+    recipe.refuse_target(numeric=numeric)
+    recipe = suited(recipe, numeric=numeric)
     options = options_of(source, recipe=recipe, **said)
     lesson: Lesson | None = None
     if recipe.needs_rows:

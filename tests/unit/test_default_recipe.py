@@ -63,10 +63,14 @@ def test_an_estimator_grows_by_auto():
 def test_a_numeric_target():
     model = spinney.grow(numbers(), "y")
     assert isinstance(model, TreeRegressor)
-    assert model.model_.recipe == RECIPES["auto"]
-    assert model.tree.n_leaves > 1
-    fitted = TreeRegressor().fit([[x] for x in numbers()["x"]], numbers()["y"])
-    assert fitted.model_.recipe == RECIPES["auto"]
+    assert model.model_.recipe == RECIPES["m5"]
+    fitted = TreeRegressor(max_depth=1).fit(
+        [[x] for x in numbers()["x"]], numbers()["y"]
+    )
+    assert fitted.model_.recipe == RECIPES["m5"].changed(max_depth=1)
+    assert fitted.tree.height <= 1
+    with pytest.raises(ParameterError, match="m=3 needs a target of classes"):
+        TreeRegressor(RECIPES["auto"].changed(m=3)).fit([[1], [2], [3]], [1, 2, 4.5])
 
 
 @pytest.mark.parametrize("as_relation", [False, True])

@@ -234,7 +234,7 @@ def test_or_it_is_refused(target, settings, name, needed):
 
 
 def test_named_recipes_carry_what_they_like():
-    for name in ("id3", "c4.5", "cart", "chaid", "auto"):
+    for name in ("id3", "c4.5", "cart", "chaid"):
         assert len(grown(NUMBERS, recipe=name, max_depth=2).tree) > 1
     own = replace(RECIPES["id3"], confidence=0.1, probability="laplace", smoothing=3)
     assert len(grown(CLASSES, recipe=own).tree) > 1

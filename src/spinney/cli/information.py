@@ -31,7 +31,7 @@ def about_model(model: Any) -> dict[str, Any]:
         "recipe": {
             name: getattr(recipe, name)
             for name in type(recipe).__dataclass_fields__
-            if name != "given"
+            if name not in ("given", "for_numbers")
         },
         "size": {
             "nodes": len(tree),

@@ -57,7 +57,8 @@ KEYS = (
 ADDED = {"origin": None, "costs": None}
 
 # A file keeps what the recipe is, not which of it was said by hand.
-_OF_RECIPES = tuple(field for field in fields(Recipe) if field.name != "given")
+_NOT_KEPT = ("given", "for_numbers")
+_OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
 
 _KINDS = ("nominal", "ordinal", "numeric")
 

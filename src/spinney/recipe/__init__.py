@@ -6,6 +6,7 @@ from spinney.recipe.named import (
     SETTINGS,
     default_recipe,
     recipe_named,
+    suited,
 )
 from spinney.recipe.recipe import Named, Recipe
 
@@ -17,4 +18,5 @@ __all__ = [
     "Recipe",
     "default_recipe",
     "recipe_named",
+    "suited",
 ]

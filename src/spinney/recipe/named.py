@@ -5,13 +5,20 @@ from dataclasses import fields
 from spinney.errors import refuse_unknown
 from spinney.recipe.recipe import Recipe
 
-__all__ = ["DEFAULT_RECIPE", "RECIPES", "SETTINGS", "default_recipe", "recipe_named"]
+__all__ = [
+    "DEFAULT_RECIPE",
+    "RECIPES",
+    "SETTINGS",
+    "default_recipe",
+    "recipe_named",
+    "suited",
+]
 
 DEFAULT_RECIPE = "auto"
 # Where rows stay away there are count tables only, and "auto" needs rows.
 _WITHOUT_ROWS = "c4.5"
 
-_NO_SETTINGS = ("name", "numeric_criterion", "given")
+_NO_SETTINGS = ("name", "numeric_criterion", "for_numbers", "given")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
 
 RECIPES = {
@@ -59,6 +66,7 @@ RECIPES = {
             folds=5,
             rule="half-se",
             probability="m-estimate",
+            for_numbers="m5",
         ),
         # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
         Recipe(
@@ -88,6 +96,18 @@ def default_recipe(*, rows_at_hand: bool = True) -> Recipe:
     ('auto', 'c4.5')
     """
     return RECIPES[DEFAULT_RECIPE if rows_at_hand else _WITHOUT_ROWS]
+
+
+def suited(recipe: Recipe, *, numeric: bool) -> Recipe:
+    """Return a recipe, or the one that it names for numbers, changed as it was.
+
+    >>> suited(RECIPES["auto"].changed(max_depth=2), numeric=True).name
+    'm5'
+    """
+    if not numeric or recipe.for_numbers is None:
+        return recipe
+    own = {name: getattr(recipe, name) for name in recipe.given}
+    return RECIPES[recipe.for_numbers].changed(**own)
 
 
 def recipe_named(recipe: "str | Recipe") -> Recipe:

@@ -174,6 +174,8 @@ class Recipe:
         and conjunctions; see :mod:`spinney.construct`.
     surrogates : int
         With ``missing="surrogate"``: the most that a node keeps.
+    for_numbers : str, optional
+        The recipe that takes the place of this one where the target is a number.
     given : frozenset of str
         The settings that were changed by hand: they are refused where they have no
         effect, see :mod:`spinney.recipe.needs`.
@@ -222,6 +224,7 @@ class Recipe:
     linear_penalty: float = 0.1
     construct: int = 0
     surrogates: int = 5
+    for_numbers: str | None = field(default=None, compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -351,7 +354,7 @@ class Recipe:
 recipe 'id3' has probability='frequency': it is its weight; change that, or leave \
 this setting out
         """
-        known = {field.name for field in fields(self)} - {"given"}
+        known = {field.name for field in fields(self)} - {"given", "for_numbers"}
         for name in settings:
             if name not in known:
                 msg = f"a recipe has no {name!r}: {did_you_mean(name, known)}"
