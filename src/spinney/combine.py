@@ -101,6 +101,9 @@ def combined(
     (counted,) = source.tables([request])
     rival = None if decision.chosen is None else decision.candidates[decision.chosen]
     known = bits_known(decision)
+    criterion = recipe.measure(numeric=schema.target.is_numeric)
+    node_total = tables[places[0]].total + tables[places[0]].missing
+    margin = TOLERANCE * criterion.merit_unit(node_total)
     best, won = 0.0, None
     for further, attribute in enumerate(made):
         wider = schema.extended([attribute])
@@ -112,7 +115,7 @@ def combined(
         terms = len(formulas[further].places)
         price = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(places)))
         value = lead(found, rival, wider, recipe, weighing.paid)
-        if value > best + TOLERANCE and bits_of(found) > known + price:
+        if value > best + margin and bits_of(found) > known + price:
             best, won = value, (attribute, found)
     if won is None:
         return decision, None

@@ -105,7 +105,9 @@ def _best(
             ahead = lead(found, node.candidate, wider, recipe, here.paid)
             if ahead > 0 and admitted(found, decision, wider, recipe, here.total):
                 ranks[place] += node.weight * ahead
-    return made[first_best(ranks)] if ranks.any() else None
+    criterion = recipe.measure(numeric=tree.schema.target.is_numeric)
+    unit = criterion.merit_unit(tree.root.weights)
+    return made[first_best(ranks, unit=unit)] if ranks.any() else None
 
 
 def _weighing(source: Source, options: Options) -> Weighing:

@@ -231,23 +231,29 @@ def sizes(weights: Floats, rows: Integers) -> Floats:
     return np.asarray(weights[..., 0])
 
 
-def equal_to_best(merits: Floats, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
+def equal_to_best(
+    merits: Floats, tolerance: float = TOLERANCE, unit: float = 1.0
+) -> NDArray[np.bool_]:
     """Return which merits equal the best along the last axis, within the tolerance.
 
-    Within a relative 1e-12, and an absolute one below 1, merits are a tie: rounding
-    must not decide between attributes, cuts or classes.
+    Within a relative 1e-12, and an absolute one below the unit, merits are a tie:
+    rounding must not decide between attributes, cuts or classes. The unit is 1 where
+    merits have none, as those of classes; see ``Criterion.merit_unit``.
     """
     best = merits.max(axis=-1, keepdims=True)
-    return np.asarray(merits >= best - tolerance * np.maximum(1.0, np.abs(best)))
+    return np.asarray(merits >= best - tolerance * np.maximum(unit, np.abs(best)))
 
 
-def first_best(merits: Floats, tolerance: float = TOLERANCE) -> int:
+def first_best(merits: Floats, tolerance: float = TOLERANCE, unit: float = 1.0) -> int:
     """Return the first place whose merit equals the best.
 
     >>> first_best(np.array([0.1, 0.3, 0.3 + 1e-16]))
     1
+    >>> first_best(np.array([1e-14, 3e-14])), first_best(np.array([1e-14, 3e-14]),
+    ...                                                  unit=1e-13)
+    (0, 1)
     """
-    return int(np.argmax(equal_to_best(merits, tolerance)))
+    return int(np.argmax(equal_to_best(merits, tolerance, unit)))
 
 
 def heaviest(weights: Floats) -> int:

@@ -94,6 +94,7 @@ class _Learner:
         self.n_nodes = 0
         self.n_leaves = 1
         self.total = 0.0
+        self.unit = 1.0
         self.least_deviation = 0.0
         self.overall: dict[int, Overall] = {}
         self.reached: set[tuple[str, ...]] = set()
@@ -125,6 +126,9 @@ class _Learner:
             totals = Totals(totals.weights * scale, totals.rows)
         self.total = totals.weight
         if self.schema.target.is_numeric:
+            criterion = self.recipe.measure(numeric=True)
+            self.unit = criterion.gain_unit(totals.weights)
+            self.recipe = self.recipe.in_unit(self.unit)
             spread = float(deviation(totals.weights))
             self.least_deviation = self.recipe.min_deviation * spread
         if self.options.costs is not None:
@@ -261,7 +265,8 @@ class _Learner:
         """Take the node of the greatest gain; the oldest of those that tie."""
         best = heappop(open_nodes)
         tied = [best]
-        while open_nodes and open_nodes[0][0] <= best[0] + TOLERANCE * self.total:
+        margin = TOLERANCE * self.total * self.unit
+        while open_nodes and open_nodes[0][0] <= best[0] + margin:
             tied.append(heappop(open_nodes))
         tied.sort(key=lambda entry: entry[1])
         for entry in tied[1:]:

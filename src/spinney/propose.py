@@ -71,7 +71,8 @@ def propose(
         return None
     ways, admissible = allowed
     gains = criterion.gain(ways.table)[admissible]
-    best = first_best(gains, criterion.tolerance)
+    unit = criterion.gain_unit(table.total + table.missing)
+    best = first_best(gains, criterion.tolerance, unit)
     split = _split_of(ways, int(admissible[best]), table, attribute, place)
     if split.missing is None and not (policy.divides or policy.surrogates):
         split = replace(split, missing=_default(split, policy, overall))

@@ -1,7 +1,8 @@
 """The best split of a node, from its count tables.
 
-Merits that are equal within a relative 1e-12 are a tie, and a tie goes to the
-first attribute in column order, or in the order the user prefers.
+Merits that are equal within a relative 1e-12, and an absolute one below their unit,
+are a tie, and a tie goes to the first attribute in column order, or in the order the
+user prefers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -98,8 +99,10 @@ def decide(
     rank = {attribute: order for order, attribute in enumerate(preference)}
     able.sort(key=lambda place: rank.get(candidates[place].attribute, len(rank)))
     merits = np.array([worth(candidates[place], schema, paid) for place in able])
-    tolerance = recipe.measure(numeric=schema.target.is_numeric).tolerance
-    return Decision(candidates, able[first_best(merits, tolerance)])
+    criterion = recipe.measure(numeric=schema.target.is_numeric)
+    table = next(iter(tables.values()))
+    unit = criterion.merit_unit(table.total + table.missing)
+    return Decision(candidates, able[first_best(merits, criterion.tolerance, unit)])
 
 
 def worth(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:

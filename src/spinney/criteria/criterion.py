@@ -59,6 +59,9 @@ class Criterion:
     tolerance : float
         How close merits are equal. Roots of small variances have fewer digits than
         the sums they come from.
+    unit : function of the moments of a node, optional
+        What gains are measured in where the target has a unit, as large as its
+        numbers here; without it, 1.
     working : function, optional
         Further lines of ``explain``: from counts to the merit.
     """
@@ -82,6 +85,19 @@ class Criterion:
     bits: bool = False
     per: Measure | None = None
     tolerance: float = TOLERANCE
+    unit: Impurity | None = None
+
+    def gain_unit(self, weights: Floats) -> float:
+        """Return what gains are measured in at a node of these weights or moments.
+
+        Gains below this tie by an absolute margin, so that a target in kilometres
+        has the tree of the same target in millimetres.
+        """
+        return 1.0 if self.unit is None else float(self.unit(weights))
+
+    def merit_unit(self, weights: Floats) -> float:
+        """Return what merits are measured in; logarithms of p have no unit."""
+        return 1.0 if self.chance else self.gain_unit(weights)
 
     def suits(self, *, numeric: bool) -> bool:
         """Return whether it is for such a target."""

@@ -17,12 +17,16 @@ __all__ = [
     "deviation",
     "entropy",
     "gini",
+    "mean_of",
+    "mean_square",
     "misclassification",
     "poisson",
+    "root_mean_square",
     "shares_of",
     "squared_error",
     "variance",
     "variance_root",
+    "variance_root_unit",
 ]
 
 Impurity = Callable[[Floats], Floats]
@@ -122,6 +126,30 @@ def poisson(moments: Floats | Sequence[float]) -> Floats:
     mean = np.asarray(ratio_of(moments[..., 1], moments[..., 0]))
     logs = np.log(mean, out=np.zeros_like(mean), where=mean > 0)
     return np.asarray(-2 * mean * logs + 0.0)[()]
+
+
+def mean_square(moments: Floats) -> Floats:
+    """Return Σwy² / Σw, y being measured from the origin.
+
+    It is the variance and what rounding may make of it: Σwy² is where they are
+    taken from.
+    """
+    return ratio_of(moments[..., 2], moments[..., 0])
+
+
+def root_mean_square(moments: Floats) -> Floats:
+    """Return √(Σwy² / Σw): what standard deviations are measured in."""
+    return np.asarray(np.sqrt(mean_square(moments)))[()]
+
+
+def variance_root_unit(moments: Floats) -> Floats:
+    """Return the fifth root of Σwy² / Σw: what those of variances are measured in."""
+    return np.asarray(np.power(mean_square(moments), 0.2))[()]
+
+
+def mean_of(moments: Floats) -> Floats:
+    """Return Σwy / Σw: what Poisson's deviance is measured in."""
+    return ratio_of(moments[..., 1], moments[..., 0])
 
 
 def description_length(weights: Floats | Sequence[float]) -> Floats:

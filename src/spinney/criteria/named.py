@@ -23,11 +23,15 @@ from spinney.criteria.impurity import (
     deviation,
     entropy,
     gini,
+    mean_of,
+    mean_square,
     misclassification,
     poisson,
+    root_mean_square,
     squared_error,
     variance,
     variance_root,
+    variance_root_unit,
 )
 from spinney.criteria.separation import c_sep, hellinger, twoing
 from spinney.errors import ParameterError, refuse_unknown
@@ -146,6 +150,7 @@ _OF_NUMBERS = (
         # The n − 1 of small branches breaks Breiman's proof, which wants a concave
         # function of the moments.
         ordered=False,
+        unit=mean_square,
     ),
     Criterion(
         "squared_error",
@@ -155,6 +160,7 @@ _OF_NUMBERS = (
         "squared error",
         "decrease of squared error",
         numeric=True,
+        unit=mean_square,
     ),
     Criterion(
         "f",
@@ -166,6 +172,7 @@ _OF_NUMBERS = (
         numeric=True,
         chance=True,
         working=working.f_working,
+        unit=mean_square,
     ),
     Criterion(
         "sdr",
@@ -176,6 +183,7 @@ _OF_NUMBERS = (
         "reduction of the standard deviation",
         numeric=True,
         tolerance=OF_ROOTS,
+        unit=root_mean_square,
     ),
     Criterion(
         "variance_root",
@@ -186,6 +194,7 @@ _OF_NUMBERS = (
         "decrease of the fifth root of variance",
         numeric=True,
         tolerance=OF_ROOTS,
+        unit=variance_root_unit,
     ),
     Criterion(
         "poisson",
@@ -196,6 +205,7 @@ _OF_NUMBERS = (
         "decrease of deviance",
         numeric=True,
         from_zero=True,
+        unit=mean_of,
     ),
 )
 

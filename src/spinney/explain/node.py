@@ -179,7 +179,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         ),
         altered=None if altered is None else tuple(altered.tolist()),
         average_gain=average if averaged and average < np.inf else None,
-        min_gain=model.recipe.min_gain,
+        min_gain=_least_gain(model, criterion),
         candidates=tuple(
             _candidate_lines(
                 tree,
@@ -301,6 +301,14 @@ def _correction(tree: Tree, candidate: Candidate, criterion: Criterion) -> float
         return 0.0
     gain = float(criterion.gain(candidate.branches.scaled(_altered(tree))))
     return gain - candidate.gain if gain > candidate.gain + TOLERANCE else 0.0
+
+
+def _least_gain(model: Model, criterion: Criterion) -> float:
+    """Return the least gain in the unit of the gains."""
+    tree, recipe = model.tree, model.recipe
+    if tree.schema.target.is_numeric:
+        recipe = recipe.in_unit(criterion.gain_unit(tree.root.weights))
+    return recipe.min_gain
 
 
 def _impurity(criterion: Criterion, weights: Floats) -> float | None:

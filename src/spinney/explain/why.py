@@ -57,7 +57,8 @@ def _equal(
     """Return the attributes that are as good as the chosen one."""
     places = sorted(able)
     worths = [worth(node.candidates[place], tree.schema, paid) for place in places]
-    ties = equal_to_best(np.array(worths), criterion.tolerance)
+    unit = criterion.merit_unit(node.weights)
+    ties = equal_to_best(np.array(worths), criterion.tolerance, unit)
     return [
         shown(tree.schema.attributes[node.candidates[place].attribute].name)
         for place, tie in zip(places, ties, strict=True)

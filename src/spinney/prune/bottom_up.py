@@ -5,6 +5,10 @@ everything below it has been decided, so a node that becomes a leaf exactly wher
 does not cost more makes the smallest of the cheapest subtrees.
 """
 
+from collections.abc import Collection
+
+import numpy as np
+
 from spinney.counts import TOLERANCE, Floats
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
@@ -60,6 +64,7 @@ def bottom_up(
     measure: str,
     scale: float = 1.0,
     cut_ties: bool = True,
+    settled: Collection[int] | None = None,
 ) -> Pruned:
     """Prune each node that does not cost more as a leaf; deepest first.
 
@@ -77,15 +82,21 @@ def bottom_up(
         A negative one turns costs into merits.
     cut_ties : bool
         Whether a node is cut where that changes nothing.
+    settled : collection of int, optional
+        The nodes that are to be leaves: costs then decide below them only, where
+        nothing but the record depends on it.
     """
     costs, errors = Running(tree, as_leaf, of_split), Running(tree, risks)
     # Sums over a tree are exact to a share of the largest of them.
-    margin = TOLERANCE * max(1.0, abs(costs.total), abs(float(as_leaf[0])))
+    margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
+    gone = None if settled is None else _at_or_below(tree, settled)
     steps = []
     cuts: set[int] = set()
     for node in deepest_first(tree):
         saved = costs.as_tree(node) - float(as_leaf[node.number])
         pruned = saved >= -margin if cut_ties else saved > margin
+        if gone is not None and settled is not None:
+            pruned = node.number in settled or (pruned and node.number in gone)
         steps.append(
             PruneStep(
                 node.number,
@@ -103,3 +114,12 @@ def bottom_up(
         if pruned:
             cuts.add(node.number)
     return Pruned(cut(tree, cuts), Steps(steps))
+
+
+def _at_or_below(tree: Tree, numbers: Collection[int]) -> set[int]:
+    """Return these nodes and all below them; a node stands after its parent."""
+    found: set[int] = set()
+    for node in tree:
+        if node.number in numbers or node.parent in found:
+            found.add(node.number)
+    return found

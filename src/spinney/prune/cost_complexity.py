@@ -5,7 +5,9 @@ Breiman, Friedman, Olshen & Stone, Classification and Regression Trees (1984), c
 the geometric middle of where each subtree of the whole tree is the cheapest (its α
 scaled by the weight of the rows left), and errs on the rows held out. The sum over all
 rows is the subtree's cross-validated risk. Its standard error is, as rpart has it,
-√(Σ w r² − (Σ w r)² / Σ w), r being what a row of weight w costs.
+√(Σ w r² − (Σ w r)² / Σ w), r being what a row of weight w costs. Weights count as
+frequencies there; where they are less than 1 on average they count by proportion, as
+if it were 1.
 """
 
 from collections.abc import Callable
@@ -92,7 +94,11 @@ def cost_complexity(
         place = sequence.place(alpha)
     unit = "squared errors" if tree.schema.target.is_numeric else "risk"
     result = bottom_up(
-        tree, risks + alpha, risks=risks, measure=f"{unit} + {alpha:g} × leaves"
+        tree,
+        risks + alpha,
+        risks=risks,
+        measure=f"{unit} + {alpha:g} × leaves",
+        settled=sequence.cuts(place),
     )
     return replace(result, sequence=replace(sequence, chosen=place))
 
@@ -117,7 +123,8 @@ def cross_validated(
         for rows, losses in _losses(tree, training, held, alphas, costs):
             weighted += weights[rows] @ (losses / unit)
             squared += weights[rows] @ (losses / unit) ** 2
-    spread = np.maximum(squared - weighted**2 / weights.sum(), 0.0)
+    frequency = max(1.0, np.count_nonzero(weights) / float(weights.sum()))
+    spread = np.maximum(squared - weighted**2 / weights.sum(), 0.0) / frequency
     return sequence.judged(weighted * unit, np.sqrt(spread) * unit)
 
 

@@ -6,6 +6,8 @@ on that, so the finished tree is walked from the root, and a node whose split do
 help becomes a leaf before anything below it is looked at.
 """
 
+import numpy as np
+
 from spinney.counts import TOLERANCE, Floats
 from spinney.prune.record import Pruned, PruneStep
 from spinney.prune.risk import leaf_risks
@@ -26,7 +28,7 @@ def pre_pruning(
     """
     merits, scale, risks = validation.merit, validation.scale, leaf_risks(tree, costs)
     merit, risk = float(merits[0]), float(risks[0])
-    margin = TOLERANCE * max(1.0, abs(merit))
+    margin = TOLERANCE * float(np.abs(merits).max())
 
     def judge(node: Node) -> PruneStep:
         nonlocal merit, risk

@@ -9,7 +9,7 @@ import numpy as np
 from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.errors import ParameterError, refuse_unknown
 from spinney.prune.record import columns_text
-from spinney.prune.weakest_links import Bend, weakest_links
+from spinney.prune.weakest_links import Bend, Links, weakest_links
 from spinney.tree import Tree
 
 __all__ = ["RULES", "Sequence", "Subtree", "sequence_of"]
@@ -84,7 +84,7 @@ class Sequence:
 
     def place(self, alpha: float) -> int:
         """Return which subtree is the cheapest at this α, the smallest of equals."""
-        within = self.alphas <= alpha * (1 + TOLERANCE)
+        within = self.alphas <= alpha + TOLERANCE * self.root_risk
         return int(np.flatnonzero(within)[-1])
 
     def judged(self, errors: Floats, deviations: Floats) -> "Sequence":
@@ -160,7 +160,7 @@ class Sequence:
 def sequence_of(tree: Tree, risks: Floats) -> Sequence:
     """Return the sequence of a tree; ``risks`` are those of its nodes as leaves."""
     links = weakest_links(tree, risks)
-    alphas, of_bend = _grouped(links.bends)
+    alphas, of_bend = _grouped(links)
     cut = _cut_nodes(tree, links.bends, of_bend)
     root_risk = float(risks[0])
     risk, leaves, splits = root_risk, 1, 0
@@ -178,15 +178,15 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
     return Sequence(tuple(reversed(subtrees)), root_risk)
 
 
-def _grouped(bends: SequenceOf[Bend]) -> tuple[Floats, Integers]:
+def _grouped(links: Links) -> tuple[Floats, Integers]:
     """Return distinct alphas, from 0 on, and for each bend which it belongs to.
 
-    Links within a relative 1e-12 of the first of a group are cut together.
+    Links within a margin of the first of a group are cut together.
     """
     alphas = [0.0]
-    places = np.zeros(len(bends), dtype=np.int64)
-    for number, (alpha, *_) in enumerate(bends):
-        if alpha > alphas[-1] * (1 + TOLERANCE):
+    places = np.zeros(len(links.bends), dtype=np.int64)
+    for number, (alpha, *_) in enumerate(links.bends):
+        if alpha > alphas[-1] + links.margin:
             alphas.append(alpha)
         places[number] = len(alphas) - 1
     return np.array(alphas), places

@@ -48,10 +48,14 @@ class Links:
     bends : tuple
         (α, node, risk added, leaves gone, splits gone) of the collapses that are seen
         from the root, by rising α.
+    margin : float
+        How far apart links are that are equal but for rounding: they are differences
+        of risks, and so exact to a share of the greatest, the root's.
     """
 
     alpha: Floats
     bends: tuple[Bend, ...]
+    margin: float
 
     def stays(self, tree: Tree, alphas: Floats) -> tuple[Integers, Integers]:
         """Return for each node between which of rising alphas it is a leaf.
@@ -63,8 +67,7 @@ class Links:
         for node in tree:
             if node.parent is not None:
                 gone[node.number] = min(gone[node.parent], self.alpha[node.parent])
-        # Those that are equal but for rounding are equal.
-        reached = alphas * (1 + TOLERANCE)
+        reached = alphas + self.margin
         last = np.searchsorted(reached, gone)
         last[np.isinf(gone)] = len(alphas)
         return np.searchsorted(reached, self.alpha), last
@@ -72,7 +75,7 @@ class Links:
 
 def weakest_links(tree: Tree, risks: Floats) -> Links:
     """Find where each node collapses; ``risks`` are those of nodes as leaves."""
-    nothing = TOLERANCE * max(float(risks[0]), 0.0)
+    margin = TOLERANCE * max(float(risks[0]), 0.0)
     alpha = np.full(len(tree), -np.inf)
     chains: dict[int, list[Bend]] = {}
     for node in reversed(tree.nodes):
@@ -81,11 +84,11 @@ def weakest_links(tree: Tree, risks: Floats) -> Links:
             continue
         chain = _merged([chains.pop(child) for child in node.children])
         bend = _collapse(node, chain, risks)
-        alpha[node.number] = 0.0 if -bend[0] <= nothing else -bend[0]
+        alpha[node.number] = 0.0 if -bend[0] <= margin else -bend[0]
         heappush(chain, (-float(alpha[node.number]), *bend[1:]))
         chains[node.number] = chain
     bends = sorted((-bend[0], *bend[1:]) for bend in chains[0])
-    return Links(alpha, tuple(bends))
+    return Links(alpha, tuple(bends), margin)
 
 
 def _merged(chains: list[list[Bend]]) -> list[Bend]:

@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from spinney.errors import refuse_unknown
-from spinney.recipe.recipe import Recipe
+from spinney.recipe.recipe import NOTHING, Recipe
 
 __all__ = [
     "DEFAULT_RECIPE",
@@ -34,7 +34,7 @@ RECIPES = {
             "fractional",
             "variance",
             min_samples_leaf=2,
-            min_gain=1e-6,
+            min_gain=NOTHING,
             mdl_correction=True,
             min_cut_share=0.1,
             min_step=1e-5,

@@ -18,7 +18,7 @@ from spinney.missing import GROUPINGS, policy_named
 from spinney.recipe.branches import check_branches
 from spinney.recipe.needs import refuse_unusable
 
-__all__ = ["Named", "Recipe"]
+__all__ = ["NOTHING", "Named", "Recipe"]
 
 
 Named = str | Callable[[CountTable], Any]
@@ -27,6 +27,8 @@ Named = str | Callable[[CountTable], Any]
 # C4.5 asks for no more than 25 rows a side, however large the node is.
 MOST_IN_SIDE = 25.0
 STEPS = 1000
+# What C4.5 takes for no gain at all, in bits.
+NOTHING = 1e-6
 
 _NAMED = {
     "thresholds": ("midpoint", "observed"),
@@ -105,7 +107,8 @@ class Recipe:
         The same limit as a share of the weight of all rows.
     min_gain : float
         The least gain of a split. 0 allows splits that gain nothing by
-        themselves, as the textbook algorithm does.
+        themselves, as the textbook algorithm does. 1e-6, which C4.5 takes for
+        nothing, is a share of the root's variance where the target is a number.
     mdl_correction : bool
         Whether the gain of a threshold, where it is counted in bits, is reduced by
         log₂(thresholds tried) / weight of the node: the cost of saying which one
@@ -335,6 +338,15 @@ class Recipe:
             f"use {', '.join(map(repr, fitting))}"
         )
         raise ParameterError(msg)
+
+    def in_unit(self, unit: float) -> "Recipe":
+        """Return the recipe for a numeric target whose gains have this unit.
+
+        Nothing is nothing in any unit; any other least gain is in that of the gain.
+        """
+        if self.min_gain != NOTHING:
+            return self
+        return replace(self, min_gain=NOTHING * unit)
 
     def refuse_target(self, *, numeric: bool) -> None:
         """Refuse settings that have no effect on a target that is, or is no, number."""
