@@ -60,8 +60,11 @@ class Lesson:
     def places(self) -> Integers:
         """The row that each copy is one of."""
         training = self.training
-        cells = (*training.columns, training.classes)
-        return rows_in_order(cells, training.weights)
+        target = training.classes
+        if training.schema.target.is_numeric:
+            # Ranks: rows stand alike whatever the unit of the target is.
+            target = np.unique(target, return_inverse=True)[1]
+        return rows_in_order((*training.columns, target), training.weights)
 
     @cached_property
     def copies(self) -> TrainingSet:

@@ -33,6 +33,7 @@ N_TREES = 100
 MOST_ROWS_A_TREE = 20_000
 MOST_INDICATORS = 64
 LEAST_SHARE = 0.02
+DIGITS = 9
 
 
 def smoothed_source(training: "TrainingSet", labels: Floats) -> MemorySource:
@@ -87,16 +88,19 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
     matrix = np.column_stack([np.zeros(len(training.classes)), *columns])
     # Of a row that every tree has seen, such as one of nearly all the weight,
     # scikit-learn warns, and says 0: so numbers are moved to where 0 is none of them.
-    targets, move = training.classes, 0.0
+    # It makes leaves where variances are below a rounding of 1, and lets rounding
+    # decide between equal splits: so numbers are brought to 1 to 2, and lose digits.
+    targets, least, width = training.classes, 0.0, 1.0
     if numeric:
-        move = float(np.ptp(targets) or 1.0) - float(targets.min())
-        targets = targets + move
+        least, width = float(targets.min()), float(np.ptp(targets) or 1.0)
+        targets = np.round((targets - least) / width, DIGITS) + 1.0
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         forest.fit(matrix, targets, sample_weight=training.own_weights)
     if numeric:
         told = forest.oob_prediction_
-        return np.asarray(np.where(told == 0, training.classes, told - move))
+        guesses = (told - 1.0) * width + least
+        return np.asarray(np.where(told == 0, training.classes, guesses))
     guesses = np.zeros((len(training.classes), training.schema.n_classes))
     guesses[:, forest.classes_] = forest.oob_decision_function_
     own = np.eye(training.schema.n_classes)[training.classes]

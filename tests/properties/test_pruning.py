@@ -318,6 +318,7 @@ def test_cross_validation_is_that_of_plain_loops(numeric, data):
         each = np.array([loss for _, loss in sorted(losses)])
         total = float((weights * each).sum())
         spread = float((weights * each**2).sum()) - total**2 / weights.sum()
+        spread /= max(1.0, len(weights) / weights.sum())
         assert row.error * scale == pytest.approx(total, rel=1e-7, abs=1e-7)
         assert (row.deviation * scale) ** 2 == pytest.approx(
             max(spread, 0.0), rel=1e-6, abs=1e-6
