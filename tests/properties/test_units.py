@@ -74,6 +74,14 @@ def test_every_recipe_grows_the_same_tree(recipe, unit):
 
 
 @pytest.mark.parametrize("unit", UNITS)
+def test_a_forest_and_folds_draw_the_same_rows(unit):
+    settings = {"recipe": "cart", "forest": 0.75, "pruning": "cost-complexity"}
+    plain = spinney.grow(table(1.0), "y", **settings)
+    assert plain.tree.n_leaves > 1
+    assert shape(spinney.grow(table(unit), "y", **settings)) == shape(plain)
+
+
+@pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("limit", [{}, {"max_leaves": 6}])
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_every_criterion_grows_the_same_tree(criterion, limit, unit):
