@@ -5,6 +5,7 @@ from datetime import date, datetime
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import spinney
@@ -145,3 +146,51 @@ def test_levels_that_all_occur_once_are_no_identifier():
     relation = duckdb.from_df(pd.DataFrame(rows))
     model = spinney.grow(relation, "y", ordinal={"size": levels}, recipe="cart")
     assert model.tree.n_leaves == 12
+
+
+@pytest.mark.parametrize("source", ["memory", "duckdb"])
+@pytest.mark.parametrize(
+    "weight, numbers, match",
+    [
+        (1e139, list("aabbab"), None),
+        (1e140, list("aabbab"), "add up to 6e\\+140.*scale them down"),
+        (1e308, list("aabbab"), "add up to infinity.*scale them down"),
+        (1e139, [1.5, 2, 3, 4, 5, 6], None),
+        (1e139, [1e20, 2.5, 3, 4, 5, 6], "'y' holds 1e\\+20.*scale the weights"),
+        (1.0, [1e140, 2.5, 3, 4, 5, 6], None),
+    ],
+)
+def test_weights_whose_squares_no_float_adds_up(source, weight, numbers, match):
+    rows = pa.table({"a": [1, 2, 3, 4, 5, 6], "y": numbers, "w": [weight] * 6})
+    data = duckdb.from_arrow(rows) if source == "duckdb" else rows
+    settings = {"weight": "w", "recipe": "cart", "pruning": "none", "source": source}
+    if match is not None:
+        with pytest.raises(DataError, match=match):
+            spinney.grow(data, "y", **settings)
+        return
+    model = spinney.grow(data, "y", **settings)
+    assert len(model.tree) > 1
+    for node in model.tree:
+        assert node.is_leaf or 0 < node.candidate.gain < np.inf
+
+
+@pytest.mark.parametrize(
+    "said, weights",
+    [
+        ({"class_weight": {"a": 1e140}}, [1, 1, 1]),
+        ({"priors": {"a": 0.5, "b": 0.5}}, [1e139, 1, 1e-200]),
+        ({"class_weight": "balanced"}, [1e139, 1, 1e-200]),
+    ],
+)
+def test_class_weights_beyond_floats(said, weights):
+    rows = {"x": [1, 2, 3], "y": list("aab"), "w": weights}
+    with pytest.raises(ParameterError, match=f"{next(iter(said))} makes .*scale them"):
+        spinney.grow(rows, "y", weight="w", recipe="id3", **said)
+
+
+@pytest.mark.parametrize("name", ["buckets", "grouping", "pruning", "leaves", "rule"])
+@pytest.mark.parametrize("value", [np.array([1, 2]), ["x"], 3])
+def test_what_is_no_name_is_refused_as_one(name, value):
+    model = spinney.TreeClassifier(**{name: value})
+    with pytest.raises(ParameterError, match=f"{name}=.* is unknown"):
+        model.fit([[0.0], [1.0]], ["a", "b"])

@@ -18,7 +18,7 @@ from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
 from spinney.prune import Steps, pruned_after_growing
-from spinney.recipe import Recipe, default_recipe, recipe_named, suited
+from spinney.recipe import RECIPES, Recipe, default_recipe, recipe_named, suited
 from spinney.relation import is_relation
 from spinney.schema import Schema, Target
 from spinney.sources.base import Source
@@ -92,10 +92,14 @@ def grow_model(
 def _no_rows(recipe: Recipe) -> ParameterError:
     """Return the refusal of a recipe that looks at rows, where they stay away."""
     what = "forest" if recipe.forest else "pruning"
+    named = RECIPES.get(recipe.name)
+    remedy = "take another recipe, such as 'c4.5'"
+    if named is not None and not named.needs_rows:
+        remedy = f"leave out {what}"
     return ParameterError(
         f"{what}={getattr(recipe, what)!r} (recipe {recipe.name!r}) needs the rows, "
         "and they stay in DuckDB: read them (source='memory', --source memory), or "
-        "take another recipe, such as 'c4.5'"
+        f"{remedy}"
     )
 
 
@@ -246,16 +250,17 @@ def _origin_in_duckdb(engine: Engine, rows: SqlRows, *, from_zero: bool) -> floa
     statement = (
         "SELECT sum(class * weight) / sum(weight), bool_and(class = floor(class)), "
         "bool_and(isfinite(class)), max(abs(class)), min(class) = max(class), "
-        f"count(*), min(class) FROM ({rows.select()})"
+        f"count(*), min(class), sum(weight) FROM ({rows.select()})"
     )
     ((mean, whole, *facts),) = engine.fetch(statement)
-    finite, largest, constant, n_rows, least = facts
+    finite, largest, constant, n_rows, least, weight = facts
     probe = [0.0 if finite else np.inf, float(largest if finite else 0)]
     if n_rows == 1:
         probe = [0.0]
     elif constant:
         probe = [float(largest)] * 2
-    check_numbers(Target(rows.target.name, origin=0.0), np.array(probe))
+    target = Target(rows.target.name, origin=0.0)
+    check_numbers(target, np.array(probe), weight=float(weight))
     if from_zero:
         check_counts(rows.target.name, float(least))
         return 0.0

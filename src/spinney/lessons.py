@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.construct import grow_with_construction
-from spinney.counts import Floats, Integers
+from spinney.counts import Floats
 from spinney.criteria import CRITERIA
 from spinney.errors import ParameterError, SpinneyWarning, warn
 from spinney.learner import Options
 from spinney.prune import Pruned, TrainingRows, cost_complexity, folds_of
 from spinney.prune.drafts import recounted
 from spinney.recipe import Recipe
-from spinney.row_order import rows_in_order
+from spinney.row_order import Copies, copies_of
 from spinney.schema import Target
 from spinney.teacher import smoothed_labels, smoothed_source
 from spinney.training import TrainingSet
@@ -57,21 +57,21 @@ class Lesson:
     options: Options
 
     @cached_property
-    def places(self) -> Integers:
-        """The row that each copy is one of."""
+    def order(self) -> Copies:
+        """The rows in an order that depends on their cells, as often as they weigh."""
         training = self.training
-        target = training.classes
-        if training.schema.target.is_numeric:
-            # Ranks: rows stand alike whatever the unit of the target is.
-            target = np.unique(target, return_inverse=True)[1]
-        return rows_in_order((*training.columns, target), training.weights)
+        cells = (*training.columns, training.classes)
+        return copies_of(cells, training.weights)
 
     @cached_property
     def copies(self) -> TrainingSet:
         """The rows in order, as often as they weigh; once where that is not whole."""
-        copies = self.training.taken(self.places)
-        several = len(self.places) > len(self.training.classes)
-        return replace(copies, weights=None) if several else copies
+        places, weight = self.order.places, self.order.weight
+        copies = self.training.taken(places)
+        if weight is None:
+            return copies
+        weights = None if weight == 1 else np.full(len(places), weight)
+        return replace(copies, weights=weights)
 
     @cached_property
     def labels(self) -> Floats | None:
@@ -84,10 +84,11 @@ class Lesson:
         """Return the unpruned tree of all rows; of its copies a row has the mean."""
         if self.labels is None:
             return self._grown(self.training, None)
-        numbers = np.bincount(self.places)
+        places, twins = self.order.places, self.order.twins
+        numbers = np.bincount(places, minlength=len(twins))
         sums = np.zeros((len(numbers), *self.labels.shape[1:]))
-        np.add.at(sums, self.places, self.labels)
-        return self._grown(self.training, (sums.T / numbers).T)
+        np.add.at(sums, places, self.labels)
+        return self._grown(self.training, (sums[twins].T / numbers[twins]).T)
 
     def _grown(self, training: TrainingSet, labels: Floats | None) -> Tree:
         """Return the unpruned tree of some rows with these labels, or their own."""

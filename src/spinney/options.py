@@ -14,7 +14,7 @@ from spinney.recipe import Recipe
 from spinney.schema import Schema, Target
 from spinney.sources.base import Source
 from spinney.table import Column, Value
-from spinney.training import check_total
+from spinney.training import LARGEST_TOTAL, check_total
 from spinney.wording import number_text, signs_from_ascii, value_text
 
 __all__ = ["options_of", "refuse_without_classes"]
@@ -34,7 +34,7 @@ def options_of(
     """Return the learner's options; names become places in the schema."""
     schema = source.schema
     totals = source.root()
-    check_total(totals.weights)
+    check_total(np.array([totals.weight]))
     _warn_of_light_rows(totals.weight, int(totals.rows.sum()), recipe)
     scale = _class_weights(class_weight, schema, totals.weights)
     if priors is not None:
@@ -118,7 +118,9 @@ def _from_priors(
     if not np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6):
         msg = f"priors={priors!r} add up to {shares.sum():g}: they must add up to 1"
         raise ParameterError(msg)
-    return np.asarray(shares * totals.sum() / totals)
+    with np.errstate(over="ignore"):
+        scale = np.asarray(shares * totals.sum() / totals)
+    return _in_bounds(scale, totals, "priors")
 
 
 def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
@@ -186,17 +188,27 @@ def _class_weights(
     refuse_without_classes("class_weight", schema.target)
     if given == "balanced":
         present = totals > 0
-        balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
-        return np.where(present, balanced, 1.0)
+        with np.errstate(over="ignore"):
+            balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
+        return _in_bounds(np.where(present, balanced, 1.0), totals, "class_weight")
     if not isinstance(given, Mapping):
         msg = f'class_weight={given!r} must be a mapping, "balanced" or None'
         raise ParameterError(msg)
-    weights = _by_class(given, schema, "class_weight")
+    return _in_bounds(_by_class(given, schema, "class_weight"), totals, "class_weight")
+
+
+def _in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
+    """Return what classes are multiplied by, or refuse what no float can add up."""
     with np.errstate(over="ignore"):
-        if not np.isfinite((weights * totals).sum()):
-            msg = f"class_weight={given!r} makes weights infinite: scale them down"
-            raise ParameterError(msg)
-    return weights
+        total = float((scale * totals).sum())
+    if not (np.isfinite(scale).all() and total <= LARGEST_TOTAL):
+        msg = (
+            f"{parameter} makes the weights of all rows add up to {total:g}, and "
+            f"products of them are beyond floats: scale them down, to at most "
+            f"{LARGEST_TOTAL:g} together"
+        )
+        raise ParameterError(msg)
+    return scale
 
 
 def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> Floats:

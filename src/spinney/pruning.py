@@ -168,7 +168,7 @@ def _raising(
         if raising:
             msg = (
                 "raising: it needs the rows, and a model keeps none: give the table "
-                "that it was grown on (data=, --data), or leave raising out"
+                "that it was grown on (data=, --data), or leave this out"
             )
             raise ParameterError(msg)
         if weight is not None:
@@ -176,7 +176,7 @@ def _raising(
             raise ParameterError(msg)
         return
     if raising is not None and not raising:
-        msg = "data: it serves to raise branches, and raising=False forbids that"
+        msg = "data: it serves to raise branches, and none shall be: leave it out"
         raise ParameterError(msg)
     refuse_without_classes("data", model.schema.target)
     rows = _training(model, read(data, whole=True, weight=weight), weight)

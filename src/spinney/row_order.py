@@ -2,10 +2,12 @@
 
 Where something is drawn (the rows of a forest's tree, the folds of a cross-validation),
 it is drawn in this order, so that a table with its rows shuffled gives the same tree,
-and a row of weight 2 the same as two rows.
+and a row of weight 2 the same as two rows. Of numbers only their order counts, so that
+another unit changes nothing.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,54 +15,96 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats, Integers
 
-__all__ = ["MOST_COPIES", "rows_in_order"]
+__all__ = ["MOST_COPIES", "Copies", "copies_of"]
 
-MOST_COPIES = 1_000_000
+MOST_COPIES = 20_000
 
 # The finaliser of MurmurHash3: every bit of a word stirs all others.
 _FACTORS = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT = np.uint64(33)
 
 
-def rows_in_order(
-    columns: Sequence[NDArray[Any]], weights: Floats | None = None
-) -> Integers:
-    """Return the places of rows by what is in them; a row of weight k comes k times.
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Rows in order, each as often as it weighs.
 
-    Rows with equal cells stand together. Where weights are not whole numbers, or
-    together more than a million and twice the rows, each row comes once.
+    Parameters
+    ----------
+    places : array of int
+        The row that each copy is one of; copies of equal rows stand together.
+    weight : float, optional
+        What each copy weighs; None where every row comes once, as heavy as it is.
+    twins : array of int
+        For each row the one whose copies are its own, too: where a copy weighs more
+        than 1 the first of equal rows, else the row itself.
+    """
+
+    places: Integers
+    weight: float | None
+    twins: Integers
+
+
+def copies_of(columns: Sequence[NDArray[Any]], weights: Floats | None = None) -> Copies:
+    """Return the rows by what is in them; a row of weight k comes k times.
+
+    Beyond ``MOST_COPIES`` a copy stands for as many rows as it takes to have no more,
+    as far as the weights of different rows have a common divisor. Where weights are
+    not whole numbers, or there would still be more copies than that and than four a
+    row, each row comes once.
 
     Examples
     --------
     >>> shade, size = np.array([2, 0, 2, 1]), np.array([0.5, np.nan, 0.5, 0.1])
-    >>> order = rows_in_order([shade, size])
-    >>> (shade[order] == shade[::-1][rows_in_order([shade[::-1], size[::-1]])]).all()
+    >>> order = copies_of([shade, size]).places
+    >>> (shade[order] == shade[::-1][copies_of([shade[::-1], size[::-1]]).places]).all()
     np.True_
-    >>> len(rows_in_order([shade, size], np.array([1.0, 3.0, 1.0, 2.0])))
+    >>> len(copies_of([shade, size], np.array([1.0, 3.0, 1.0, 2.0])).places)
     7
+    >>> few = copies_of([shade, size], np.array([1e6, 3e6, 1e6, 2e6]))
+    >>> len(few.places), few.weight
+    (17500, 400.0)
     """
     n_rows = len(columns[0])
     keys = np.zeros(n_rows, dtype=np.uint64)
     for column in columns:
         keys = _stirred(keys ^ _stirred(_words(column)))
-    if weights is None:
-        return np.argsort(keys, kind="stable")
+    itself = np.arange(n_rows)
+    own = np.ones(n_rows) if weights is None else weights
     # Of equal rows that differ in weight the order must be one, too.
-    order = np.lexsort((weights, keys))
-    total = float(weights.sum())
-    whole = bool(np.all(weights == np.floor(weights)))
-    if whole and total <= max(MOST_COPIES, 2 * n_rows):
-        return np.repeat(order, weights[order].astype(np.int64))
-    return order
+    order = np.lexsort((own, keys))
+    total = float(own.sum())
+    whole = total < 2**53 and bool(np.all(own == np.floor(own)))
+    if whole and total <= MOST_COPIES:
+        return Copies(np.repeat(order, own[order].astype(np.int64)), 1.0, itself)
+    if whole:
+        starts = np.flatnonzero(np.diff(keys[order], prepend=~keys[order[:1]]))
+        merged = np.add.reduceat(own[order].astype(np.int64), starts)
+        unit = _unit(int(np.gcd.reduce(merged)), int(total))
+        if unit == 1 and total <= 4 * n_rows:
+            return Copies(np.repeat(order, own[order].astype(np.int64)), 1.0, itself)
+        if total / unit <= max(MOST_COPIES, 4 * n_rows):
+            sizes = np.diff(starts, append=n_rows)
+            twins = np.empty_like(itself)
+            twins[order] = np.repeat(order[starts], sizes)
+            return Copies(np.repeat(order[starts], merged // unit), float(unit), twins)
+    return Copies(order, None, itself)
+
+
+def _unit(divisor: int, total: int) -> int:
+    """Return the least divisor of a divisor that leaves few copies of a total.
+
+    >>> _unit(6000, 24_000), _unit(7, 70_000), _unit(1, 30_000)
+    (2, 7, 1)
+    """
+    parts = np.arange(1, max(1, divisor * MOST_COPIES // total) + 1)
+    return divisor // int(parts[divisor % parts == 0].max())
 
 
 def _words(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return cells as words: equal where the cells are, missing ones among them."""
-    if column.dtype.kind != "f":
-        return column.astype(np.int64).view(np.uint64)
-    numbers = column.astype(np.float64) + 0.0  # -0.0 is 0.0
-    numbers[np.isnan(numbers)] = np.nan  # of the many bit patterns one
-    return numbers.view(np.uint64)
+    """Return cells as words: codes, or the ranks of numbers, one for missing ones."""
+    if column.dtype.kind == "f":
+        column = np.unique(column, return_inverse=True)[1]
+    return column.astype(np.int64).view(np.uint64)
 
 
 def _stirred(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

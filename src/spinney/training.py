@@ -37,6 +37,9 @@ __all__ = [
 
 MOST_CLASSES = 20
 LARGEST_NUMBER = 1e140
+LARGEST_TOTAL = 1e140
+# Its square, the product of two sums at a node, is a float too.
+LARGEST_SUM = 1e150
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,9 @@ def training_set(
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
     if numeric:
-        check_numbers(target, classes)
+        check_numbers(
+            target, classes, weight=None if weights is None else weights.sum()
+        )
         if from_zero:
             check_counts(target.name, float(np.min(classes)))
         origin = 0.0 if from_zero else origin_of(classes, weights)
@@ -159,8 +164,10 @@ def check_counts(name: str, least: float) -> None:
         raise DataError(msg)
 
 
-def check_numbers(target: Target, numbers: Floats) -> None:
-    """Refuse numbers that no tree can be grown on."""
+def check_numbers(
+    target: Target, numbers: Floats, *, weight: float | None = None
+) -> None:
+    """Refuse numbers that no tree can be grown on; all rows weigh ``weight``."""
     name = shown(target.name)
     if not np.isfinite(numbers).all():
         msg = f"target {name!r} holds an infinite number: mend it or leave it out"
@@ -173,6 +180,12 @@ def check_numbers(target: Target, numbers: Floats) -> None:
         msg = (
             f"target {name!r} holds {largest:g}, whose square is beyond what floats "
             f"can add up: scale it to at most {LARGEST_NUMBER:g}"
+        )
+        raise DataError(msg)
+    if weight is not None and weight * largest > LARGEST_SUM:
+        msg = (
+            f"target {name!r} holds {largest:g}, and all rows weigh {weight:g}: their "
+            "squares are beyond what floats can add up; scale the weights down"
         )
         raise DataError(msg)
     if np.all(numbers == numbers[0]):
@@ -217,11 +230,16 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
 
 
 def check_total(weights: Floats) -> None:
-    """Refuse weights that no float can add up."""
+    """Refuse weights whose sums, or products of sums, no float can hold."""
     with np.errstate(over="ignore"):
-        if not np.isfinite(weights.sum()):
-            msg = "the weights of all rows add up to infinity: scale them down"
-            raise DataError(msg)
+        total = float(weights.sum())
+    if not total <= LARGEST_TOTAL:
+        found = f"{total:g}" if np.isfinite(total) else "infinity"
+        msg = (
+            f"the weights of all rows add up to {found}, and products of them are "
+            f"beyond floats: scale them down, to at most {LARGEST_TOTAL:g} together"
+        )
+        raise DataError(msg)
 
 
 def check_texts(name: str, values: Iterable[Value]) -> None:

@@ -27,6 +27,7 @@ __all__ = [
 
 COSTS_SHOWN = 4
 COUNTED = 5
+EXACT = 1e16
 
 # What a branch asks, and what arithmetic and trees are written with.
 QUESTIONS = {"≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∉": "not in"}
@@ -117,9 +118,13 @@ def interval_text(
 def weight_text(weight: float) -> str:
     """Return a weight in at most four decimals, whole ones without any.
 
-    >>> weight_text(7.0), weight_text(7 / 15), weight_text(1e-9)
-    ('7', '0.4667', '1e-09')
+    From 1e16 on, where floats no longer tell whole numbers apart, it has six digits.
+
+    >>> weight_text(7.0), weight_text(7 / 15), weight_text(1e-9), weight_text(1e308)
+    ('7', '0.4667', '1e-09', '1e+308')
     """
+    if not abs(weight) < EXACT:
+        return f"{weight:g}"
     if weight == int(weight):
         return str(int(weight))
     text = f"{weight:.4f}".rstrip("0").rstrip(".")

@@ -152,3 +152,26 @@ def test_the_numbers_to_prune_by(works, refused, full):
     assert "--numbers and --json" in refused(2, "show", full, "--numbers", "--json")
     for command in ("explain", "prune"):
         assert "spinney show --numbers" in " ".join(works(command, "--help").split())
+
+
+def test_an_alpha_that_no_tree_pays(works, full):
+    text = works("prune", full, "--method", "cost-complexity", "--alpha", "1e308")
+    assert "risk + 1e+308" in text
+    assert max(map(len, text.splitlines())) < 200
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--no-raising", "--data", TRAIN], "--data: it serves to raise branches"),
+        (["--raising"], "it was grown on (--data), or leave this out"),
+        (["--weight", "w"], "--weight: it is a column of data"),
+    ],
+)
+def test_refusals_name_options_and_no_parameters(refused, full, arguments, message):
+    line = refused(2, "prune", full, "--method", "error-based", *arguments)
+    assert message in line
+    assert "=" not in line
+    line = refused(2, "prune", full, "--method", "cost-complexity")
+    assert "an alpha (--alpha), or the training table to choose it by folds" in line
+    assert "=" not in line

@@ -195,11 +195,11 @@ def test_an_option_is_used_or_refused(method, used):
         ),
         (
             {"method": "error-based", "raising": False, "data": KYPHOSIS},
-            "data: it serves to raise branches, and raising=False",
+            "data: it serves to raise branches, and none shall be",
         ),
         (
             {"method": "error-based", "raising": np.False_, "data": KYPHOSIS},
-            "data: it serves to raise branches, and raising=False",
+            "data: it serves to raise branches, and none shall be",
         ),
         ({"method": "error-based", "weight": "Age"}, "weight: it is a column of data"),
         ({"method": "error-based", "raising": "yes"}, "raising='yes' must be True"),

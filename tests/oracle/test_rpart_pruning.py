@@ -143,7 +143,9 @@ def test_cross_validation_on_folds_that_rpart_was_given(name):
     sequence = sequence_of(tree, leaf_risks(tree))
     folds = (np.arange(1, len(rows.classes) + 1) * 7) % 10
     lesson = lesson_on(rows, recipe, {})
-    judged = cross_validated(sequence, lesson.training_rows(), folds[lesson.places])
+    judged = cross_validated(
+        sequence, lesson.training_rows(), folds[lesson.order.places]
+    )
     found = list(reversed(judged.subtrees))
     assert [row.splits for row in found] == fit["nsplit"]
     shares = [row.alpha / judged.root_risk for row in found]

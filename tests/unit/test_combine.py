@@ -69,8 +69,10 @@ def test_one_attribute_is_enough_where_it_says_all():
     assert model.tree.n_leaves == 2
 
 
-def test_off_by_default_and_with_one_term():
-    for terms in (None, 0, 1):
+def test_off_by_default_and_one_term_is_refused():
+    with pytest.raises(ParameterError, match=r"linear_terms=1 .* take 2 or more"):
+        spinney.grow(diagonal(), "side", linear_terms=1, recipe="c4.5")
+    for terms in (None, 0):
         assert (
             formulas(
                 spinney.grow(diagonal(), "side", linear_terms=terms, recipe="c4.5")

@@ -209,3 +209,27 @@ def test_neither_the_order_of_rows_nor_copies_change_the_tree(recipe, target):
     assert str(one) == str(other)
     shuffled = grown(random.permutation(150))
     assert str(shuffled) == str(grown(np.arange(150)))
+
+
+def test_another_unit_gives_the_same_tree():
+    random = np.random.default_rng(3)
+    size = random.normal(size=80).round(2)
+    noise = random.normal(scale=0.7, size=80)
+    label = np.where(size + noise > 0, "large", "small").tolist()
+    one = spinney.grow({"size": size, "y": label}, "y")
+    other = spinney.grow({"size": size * 1024, "y": label}, "y")
+    judged = [
+        [(row.alpha, row.leaves, row.error) for row in model.sequence_.subtrees]
+        for model in (one, other)
+    ]
+    assert len(judged[0]) > 2
+    assert judged[0] == judged[1]
+
+
+def test_a_large_weight_is_no_million_copies():
+    rows = {"x": list(range(40)), "y": list("aabb" * 10)}
+    light = spinney.grow({**rows, "w": [600.0] * 40}, "y", weight="w")
+    many = {name: np.repeat(cells, 600).tolist() for name, cells in rows.items()}
+    heavy = spinney.grow(many, "y")
+    assert str(light) == str(heavy)
+    assert light.tree.n_leaves > 1

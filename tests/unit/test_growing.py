@@ -248,3 +248,11 @@ def test_options_reach_the_learner():
     assert forced.tree.root.weights.tolist() == [6, 2]
     preferred = grow({"a": [1, 2], "b": [1, 2], "y": ["n", "p"]}, ties=["b"])
     assert preferred.tree.root.split.attribute == 1
+
+
+def test_rows_that_stay_away_are_missed_by_the_setting_that_asks_for_them():
+    rows = duckdb.sql("SELECT i AS x, i > 3 AS y FROM range(8) AS t(i)")
+    with pytest.raises(ParameterError, match=r"'c4.5'\) .*, or leave out forest$"):
+        spinney.grow(rows, "y", recipe="c4.5", forest=0.5)
+    with pytest.raises(ParameterError, match=r"'auto'\) .*such as 'c4.5'$"):
+        spinney.grow(rows, "y", recipe="auto", forest=0.5)

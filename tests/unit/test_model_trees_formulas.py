@@ -114,7 +114,7 @@ def test_duckdb_grows_the_same_model_tree(made):
 
 def test_formulas_of_a_taught_tree_reach_the_models():
     rows = bent(0)
-    settings = {"leaves": "linear", "forest": 0.5, "construct": 1}
+    settings = {"leaves": "linear", "smoothing": 15, "forest": 0.5, "construct": 1}
     model = spinney.grow(rows, "y", recipe="cart", **settings)
     assert any(attribute.formula for attribute in model.tree.schema.attributes)
     error = np.mean((model.predict(rows) - np.array(rows["y"])) ** 2)

@@ -139,7 +139,7 @@ REFUSALS = [
     (CLASSES, {"linear_penalty": 1}, "linear_penalty", "linear_terms=2 or more"),
     (
         CLASSES,
-        {"linear_penalty": 1, "linear_terms": 1},
+        {"linear_penalty": 1, "linear_terms": 0},
         "linear_penalty",
         "linear_terms=2 or more",
     ),
@@ -174,6 +174,12 @@ REFUSALS = [
     (CLASSES, {"min_deviation": 0.1}, "min_deviation", "a target that is a number"),
     (CLASSES, {"smoothing": 15}, "smoothing", "a target that is a number"),
     (CLASSES, {"leaves": "linear"}, "leaves", "a target that is a number"),
+    (
+        NUMBERS,
+        {"recipe": "cart", "leaves": "linear"},
+        "leaves",
+        "pruning='adjusted-error' or smoothing above 0",
+    ),
     (CLASSES, {"recipe": "cart", "grouping": "ordered"}, "grouping", "a target that"),
     (CLASSES, {"pruning": "adjusted-error"}, "pruning", "a target that is a number"),
     (
@@ -181,6 +187,12 @@ REFUSALS = [
         {"missing": "surrogate"},
         "missing",
         "grouping='binary' or 'ordered'",
+    ),
+    (
+        NUMBERS,
+        {"recipe": "m5", "missing": "own-category"},
+        "missing",
+        "grouping='multiway' or 'binary' or 'merge'",
     ),
     (NUMBERS, {"recipe": "m5", "pruning": "simplify"}, "pruning", "leaves='mean'"),
 ]

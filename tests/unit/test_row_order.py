@@ -1,11 +1,14 @@
 """The order of rows by what is in them."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.row_order import MOST_COPIES, rows_in_order
+from spinney import row_order
+from spinney.row_order import MOST_COPIES, copies_of
 
 cells = st.sampled_from([0.0, -0.0, 1.5, -2.0, np.nan, np.inf])
 rows = st.lists(st.tuples(cells, st.integers(-1, 3), st.integers(0, 1)), min_size=1)
@@ -25,7 +28,9 @@ def content(columns, order):
 def test_shuffled_rows_come_in_the_same_order(lines, random):
     shuffled = random.sample(lines, len(lines))
     one, other = as_columns(lines), as_columns(shuffled)
-    assert content(one, rows_in_order(one)) == content(other, rows_in_order(other))
+    assert content(one, copies_of(one).places) == content(
+        other, copies_of(other).places
+    )
 
 
 @given(st.lists(st.tuples(cells, st.integers(-1, 3), st.integers(1, 4)), min_size=1))
@@ -33,11 +38,50 @@ def test_a_weight_is_so_many_rows(lines):
     weights = np.array([line[-1] for line in lines], dtype=float)
     columns = as_columns(lines)[:2]
     copies = [np.repeat(column, weights.astype(int)) for column in columns]
-    weighted = content(columns, rows_in_order(columns, weights))
-    assert weighted == content(copies, rows_in_order(copies))
+    weighted = content(columns, copies_of(columns, weights).places)
+    assert weighted == content(copies, copies_of(copies).places)
 
 
 @pytest.mark.parametrize("weights", [[0.5, 1.0], [1.0, float(MOST_COPIES)]])
 def test_weights_that_cannot_be_rows_leave_each_row_once(weights):
-    order = rows_in_order([np.array([3.0, 1.0])], np.array(weights))
+    order = copies_of([np.array([3.0, 1.0])], np.array(weights)).places
     assert sorted(order) == [0, 1]
+
+
+@given(rows, st.sampled_from([0.1, 2.54, 1e-9, 1e9]))
+def test_another_unit_changes_no_order(lines, factor):
+    columns = as_columns(lines)
+    scaled = [columns[0] * factor + 0.0, *columns[1:]]
+    assert (copies_of(columns).places == copies_of(scaled).places).all()
+
+
+@given(
+    st.lists(st.tuples(cells, st.integers(-1, 3), st.integers(1, 4)), min_size=1),
+    st.sampled_from([6, 12, 35]),
+)
+def test_a_large_weight_is_so_many_rows_too(lines, times):
+    """Rows that come by the dozen are as few copies as rows of such weights."""
+    weights = np.array([line[-1] for line in lines]) * float(times)
+    columns = as_columns(lines)[:2]
+    repeated = [np.repeat(column, weights.astype(int)) for column in columns]
+    with patch.object(row_order, "MOST_COPIES", 20):
+        few, same = copies_of(columns, weights), copies_of(repeated)
+    if few.weight is None:  # beyond 20 copies and four a row
+        assert weights.sum() / times > max(20, 4 * len(lines))
+        return
+    assert few.weight == same.weight
+    assert few.weight * len(few.places) == weights.sum()
+    assert len(few.places) <= max(20, weights.sum() / times)
+    assert content(columns, few.places) == content(repeated, same.places)
+    for found, copies in ((columns, few), (repeated, same)):
+        assert np.isin(copies.twins, copies.places).all()
+        twins = content(found, copies.twins)
+        assert twins == content(found, range(len(copies.twins)))
+
+
+def test_as_many_copies_as_are_at_hand():
+    column = np.arange(10_000.0)
+    weights = np.where(column < 5_000, 3.0, 4.0)
+    assert len(copies_of([column], weights).places) == 35_000
+    assert copies_of([column], weights + 1).weight is None
+    assert copies_of([column], weights * 0 + 5).weight == 5

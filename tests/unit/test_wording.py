@@ -111,6 +111,10 @@ def test_a_weight_is_within_half_a_unit_of_its_last_digit(weight):
         (100.00001, "100"),
         (1e-9, "1e-09"),
         (0.00004, "4e-05"),
+        (1e308, "1e+308"),
+        (1e16, "1e+16"),
+        (-1e16, "-1e+16"),
+        (float("inf"), "inf"),
     ],
 )
 def test_weights(weight, text):

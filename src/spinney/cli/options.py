@@ -212,8 +212,8 @@ def in_shell_words(message: str) -> str:
     >>> in_shell_words("m=3 needs probability='m-estimate'")
     "--m 3 needs --probability 'm-estimate'"
     """
-    # A remedy is given both ways: "(ignore=['x'], --ignore x)".
-    message = re.sub(r"\(\w+=\[[^][]*\], (?=--)", "(", message)
+    # A remedy is given both ways: "(ignore=['x'], --ignore x)", "(data=, --data)".
+    message = re.sub(r"\(\w+=(?:\[[^][]*\]|'[^']*')?, (?=--)", "(", message)
     found = re.match(r"(\w+)(=|: | ')", message)
     if found is None:
         return message

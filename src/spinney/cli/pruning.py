@@ -99,21 +99,29 @@ def prune(model: str, **options: Any) -> None:
         cost_matrix=cost_matrix_of(options["costs"]),
         seed=options["seed"],
     )
-    if output is not None:
-        from spinney.files.model_file import save_model
-
-        save_model(smaller.model_, output, force=force)
-        say(f"saved to {output}")
-    else:
-        say("nothing was saved; -o FILE saves the pruned model")
+    # What is told is made before the file: a run that fails leaves none behind.
     if options["json_"]:
         facts = _facts(loaded, smaller)
-        write_data(as_json("prune", facts, ascii_only=options["ascii_"]))
+        data = as_json("prune", facts, ascii_only=options["ascii_"])
+        _save(smaller, output, force=force)
+        write_data(data)
     else:
-        write_text(
-            lambda plain: _report(loaded, smaller, ascii_only=plain),
-            ascii_only=options["ascii_"],
-        )
+        texts = {
+            plain: _report(loaded, smaller, ascii_only=plain) for plain in (False, True)
+        }
+        _save(smaller, output, force=force)
+        write_text(texts.__getitem__, ascii_only=options["ascii_"])
+
+
+def _save(model: "ReadableTree", output: str | None, *, force: bool) -> None:
+    """Save the smaller tree, where a file is named; say so, or that it is not."""
+    if output is None:
+        say("nothing was saved; -o FILE saves the pruned model")
+        return
+    from spinney.files.model_file import save_model
+
+    save_model(model.model_, output, force=force)
+    say(f"saved to {output}")
 
 
 def _table(

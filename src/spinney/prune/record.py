@@ -52,10 +52,10 @@ class Steps(Sequence[PruneStep]):
         lines = [
             (
                 str(step.node),
-                weight_text(step.before),
-                weight_text(step.after),
-                _risk_text(step.risk_before),
-                _risk_text(step.risk_after),
+                _text(step.before),
+                _text(step.after),
+                _text(step.risk_before),
+                _text(step.risk_after),
                 _action(step),
                 shown(step.condition) or "(root)",
             )
@@ -73,8 +73,8 @@ class Steps(Sequence[PruneStep]):
                 "node": step.node,
                 "branch": step.condition,
                 "measure": step.measure,
-                "before": step.before,
-                "after": step.after,
+                "before": _known(step.before),
+                "after": _known(step.after),
                 "training_risk_before": _known(step.risk_before),
                 "training_risk_after": _known(step.risk_after),
                 "pruned": step.pruned,
@@ -89,12 +89,13 @@ def _action(step: PruneStep) -> str:
     return step.action or ("pruned" if step.pruned else "kept")
 
 
-def _known(risk: float) -> float | None:
-    return None if isnan(risk) else risk
+def _known(measure: float) -> float | None:
+    """Return a measure; None where it is NaN, as a risk of linear models is."""
+    return None if isnan(measure) else measure
 
 
-def _risk_text(risk: float) -> str:
-    return "" if isnan(risk) else weight_text(risk)
+def _text(measure: float) -> str:
+    return "" if isnan(measure) else weight_text(measure)
 
 
 @dataclass(frozen=True, slots=True)

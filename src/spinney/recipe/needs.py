@@ -121,6 +121,15 @@ def _single_attributes(recipe: "Recipe", _: str | None) -> str | None:
     return None if several else _told(recipe, "linear_terms", recipe.linear_terms)
 
 
+def _means_alone(recipe: "Recipe", target: str | None) -> str | None:
+    # The model of a leaf is over the attributes asked below it: pruning leaves some,
+    # smoothing takes in the models of the nodes above.
+    used = recipe.pruning == "adjusted-error" or recipe.smoothing > 0
+    if used or target != "a number":
+        return None
+    return f"{_told(recipe, 'pruning', recipe.pruning)} and smoothing=0"
+
+
 def _no_level(recipe: "Recipe", _: str | None) -> str | None:
     return _told(recipe, "exhaustive", value=True) if recipe.exhaustive else None
 
@@ -144,6 +153,7 @@ NUMBERS_AS_THEY_ARE = Condition("numbers that are in no buckets", _in_buckets)
 SEVERAL = Condition(
     "linear_terms=2 or more, or construct=1 or more", _single_attributes
 )
+MODELS_USED = Condition("pruning='adjusted-error' or smoothing above 0", _means_alone)
 MERGED = _has("grouping", "merge")
 BY_LEVEL = Condition("merging that is not exhaustive", _no_level)
 BY_ERRORS = _has("pruning", "error-based")
@@ -219,6 +229,12 @@ NEEDS = (
         instead=ANOTHER,
     ),
     Need(
+        "leaves",
+        (MODELS_USED,),
+        "a leaf of an unpruned tree has no attribute left to model",
+        only=("linear",),
+    ),
+    Need(
         "grouping",
         (NUMBER,),
         "values are ordered by their means",
@@ -239,6 +255,13 @@ NEEDS = (
         "surrogates stand in for splits of two branches",
         only=("surrogate",),
         instead="take another, such as missing='fractional'",
+    ),
+    Need(
+        "missing",
+        (_has("grouping", "multiway", "binary", "merge"),),
+        "the order of values by their means has no place for missing ones",
+        only=("own-category",),
+        instead="take another, such as missing='mean'",
     ),
     Need(
         "pruning",

@@ -1,6 +1,6 @@
 """What a recipe is: every choice of the learner as data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -235,11 +235,10 @@ class Recipe:
         criterion = criterion_named(self.criterion)
         criterion_named(self.numeric_criterion)
         policy_named(self.missing)
-        if self.grouping not in GROUPINGS:
-            refuse_unknown("grouping", self.grouping, GROUPINGS)
+        _check_named("grouping", self.grouping, GROUPINGS)
         check_branches(criterion, self.grouping)
-        if self.buckets is not None and self.buckets not in tuple(BUCKETINGS):
-            refuse_unknown("buckets", self.buckets, BUCKETINGS)
+        if self.buckets is not None:
+            _check_named("buckets", self.buckets, BUCKETINGS)
         check_alphas(self.alpha_merge, self.alpha_resplit)
         if self.alpha_split is not None:
             check_number("alpha_split", self.alpha_split, most=1)
@@ -248,6 +247,9 @@ class Recipe:
         check_whole("max_depth", self.max_depth, least=0, optional=True)
         check_whole("max_leaves", self.max_leaves, least=1, optional=True)
         check_whole("linear_terms", self.linear_terms, least=0)
+        if self.linear_terms == 1:
+            msg = "linear_terms=1 combines nothing: take 2 or more, or 0 for none"
+            raise ParameterError(msg)
         check_whole("construct", self.construct, least=0)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             check_number(name, getattr(self, name))
@@ -266,11 +268,7 @@ class Recipe:
         for name in ("exhaustive", "mdl_correction", "raising"):
             check_choice(name, getattr(self, name))
         for name, known in _NAMED.items():
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in known:
-                if name == "pruning" and value in list(_OF_A_GROWN_MODEL):
-                    raise ParameterError(_prune_later(value))
-                refuse_unknown(name, value, known)
+            _check_named(name, getattr(self, name), known)
         refuse_unusable(self)
 
     @property
@@ -389,3 +387,12 @@ def _prune_later(method: str) -> str:
         f"pruning={method!r} needs a grown model: model.prune({method!r}, {argument}), "
         f"in the shell: spinney prune MODEL --method {method} {option}"
     )
+
+
+def _check_named(parameter: str, value: object, known: Collection[str]) -> None:
+    """Refuse what is none of these names, an array among others."""
+    if isinstance(value, str) and value in known:
+        return
+    if parameter == "pruning" and isinstance(value, str) and value in _OF_A_GROWN_MODEL:
+        raise ParameterError(_prune_later(value))
+    refuse_unknown(parameter, value, known)
