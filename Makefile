@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: demo test lint test-slow study clean
+.PHONY: demo test lint test-slow study speed clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -27,6 +27,11 @@ lint: $(VENV)/.tools
 # Recipes side by side: make study DATA=folder [ARGS="--tables iris,vote"]
 study: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.recipes --data $(DATA) $(ARGS)
+
+# Spinney beside its peers: make speed [ARGS="--rows 100000 --tasks tree2"]
+speed: $(VENV)/.installed
+	$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.speed $(ARGS)
 
 test-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)

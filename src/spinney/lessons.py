@@ -25,14 +25,22 @@ from spinney.prune.drafts import recounted
 from spinney.recipe import Recipe
 from spinney.row_order import Copies, copies_of
 from spinney.schema import Target
-from spinney.teacher import smoothed_labels, smoothed_source
+from spinney.swift import grow_swiftly, suits
+from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Lesson", "warn_of_squares"]
+__all__ = ["Lesson", "grow_rows", "warn_of_squares"]
+
+
+def grow_rows(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
+    """Grow a tree on rows at hand: a large table by compiled loops, if they can."""
+    if suits(training, recipe, options):
+        return grow_swiftly(training, recipe)
+    return grow_with_construction(training.source(), recipe, options)
 
 
 def warn_of_squares(recipe: Recipe, target: Target) -> None:
@@ -92,13 +100,14 @@ class Lesson:
 
     def _grown(self, training: TrainingSet, labels: Floats | None) -> Tree:
         """Return the unpruned tree of some rows with these labels, or their own."""
-        source = training.source()
         if labels is None:
-            return grow_with_construction(source, self.recipe, self.options)
-        taught = smoothed_source(training, labels)
-        tree = grow_with_construction(taught, self.recipe, self.options)
+            return grow_rows(training, self.recipe, self.options)
+        taught = smoothed_training(training, labels)
+        tree = grow_rows(taught, self.recipe, self.options)
         scale = self.options.class_weights
-        return recounted(tree, source, recipe=self.recipe, class_weights=scale)
+        return recounted(
+            tree, training.source(), recipe=self.recipe, class_weights=scale
+        )
 
     def grow_on(self, mask: "NDArray[np.bool_]") -> Tree:
         """Return the unpruned tree of some of the copies."""

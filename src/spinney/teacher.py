@@ -14,12 +14,12 @@ the rows as they are.
 """
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spinney.counts import Floats
-from spinney.sources.memory import MemorySource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spinney.schema import Attribute
     from spinney.training import TrainingSet
 
-__all__ = ["smoothed_labels", "smoothed_source"]
+__all__ = ["smoothed_labels", "smoothed_training"]
 
 N_TREES = 100
 MOST_ROWS_A_TREE = 20_000
@@ -36,20 +36,13 @@ LEAST_SHARE = 0.02
 DIGITS = 9
 
 
-def smoothed_source(training: "TrainingSet", labels: Floats) -> MemorySource:
-    """Return training rows as a source, with smoothed labels."""
-    weights = training.own_weights
+def smoothed_training(training: "TrainingSet", labels: Floats) -> "TrainingSet":
+    """Return training rows with smoothed labels: a row comes once for each class."""
     if training.schema.target.is_numeric:
-        return MemorySource(
-            training.schema, training.columns, classes=labels, weights=weights
-        )
+        return replace(training, classes=labels)
     rows, classes = np.nonzero(labels)
-    return MemorySource(
-        training.schema,
-        [column[rows] for column in training.columns],
-        classes=classes,
-        weights=labels[rows, classes] * weights[rows],
-    )
+    weights = labels[rows, classes] * training.own_weights[rows]
+    return replace(training.taken(rows), classes=classes, weights=weights)
 
 
 def smoothed_labels(training: "TrainingSet", share: float, seed: int) -> Floats:

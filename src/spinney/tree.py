@@ -5,7 +5,7 @@ children, a branch with all below it before the next. So a child's number is
 greater than its parent's, and ``tree.nodes`` is a walk.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -172,12 +172,12 @@ class Tree:
     ----------
     schema : Schema
         What the numbers of attributes and classes mean.
-    nodes : tuple of Node
+    nodes : sequence of Node
         In printing order; the first is the root.
     """
 
     schema: Schema
-    nodes: tuple[Node, ...] = field(repr=False)
+    nodes: Sequence[Node] = field(repr=False)
 
     @property
     def root(self) -> Node:

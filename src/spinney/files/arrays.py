@@ -35,7 +35,23 @@ def read_array(data: NDArray[Any], *, declarations: Declarations) -> Table:
         )
         raise DataError(msg)
     columns = {f"x{place}": data[:, place] for place in range(data.shape[1])}
+    if declarations == Declarations() and _is_plain(data):
+        views = (Column(name, "numeric", cells) for name, cells in columns.items())
+        return Table(tuple(views), len(data))
     return read_columns(columns, declarations=declarations)
+
+
+def _is_plain(data: NDArray[Any]) -> bool:
+    """Return whether floats can be used as they are: finite or NaN, and no -0.0.
+
+    Then a large array is not copied.
+    """
+    if type(data) is not np.ndarray or data.dtype not in (np.float32, np.float64):
+        return False
+    if not data.shape[1] or np.isinf(data).any():
+        return False
+    bits = data.view(np.uint32 if data.dtype == np.float32 else np.uint64)
+    return not np.any(bits == bits.dtype.type(1 << (8 * bits.itemsize - 1)))
 
 
 def read_columns(data: Mapping[Any, Any], *, declarations: Declarations) -> Table:

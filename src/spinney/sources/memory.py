@@ -68,10 +68,9 @@ class MemorySource:
         else:
             self._numbers = np.asarray(classes, dtype=np.float64) - schema.target.origin
             self.whole &= _is_whole(own * self._numbers**2)
+        # A column is ranked when it is first asked about.
         self._columns: dict[int, tuple[NDArray[Any], Integers]] = {}
-        pairs = zip(schema.attributes, columns, strict=True)
-        for place, (attribute, cells) in enumerate(pairs):
-            self._columns[place] = _valued(attribute, cells)
+        self._given = dict(enumerate(columns))
         self._made: dict[int, Attribute] = {}
         everything = np.arange(n_rows)
         self._members: dict[int, tuple[Integers, Floats]] = {ROOT: (everything, own)}
@@ -120,9 +119,16 @@ class MemorySource:
         self._made[place] = attribute
         self._columns.pop(place, None)
 
+    def _is_ranked(self, place: int) -> bool:
+        """Return whether an attribute is ranked; a column is, from now on."""
+        if place in self._given and place not in self._columns:
+            attribute = self.schema.attributes[place]
+            self._columns[place] = _valued(attribute, self._given[place])
+        return place in self._columns
+
     def _cells(self, place: int, rows: Integers) -> NDArray[Any]:
         """Return the cells of some rows as ``Schema.encode`` gives them."""
-        if place not in self._columns:
+        if not self._is_ranked(place):
             formula = self._made[place].formula
             assert formula is not None
             behind: list[Any] = [None] * len(self.schema.attributes)
@@ -140,7 +146,7 @@ class MemorySource:
         What is asked about of all rows is likely to be asked about again: such an
         attribute is made for all of them, and kept.
         """
-        if place not in self._columns:
+        if not self._is_ranked(place):
             made = _valued(self._made[place], self._cells(place, rows))
             if len(rows) < len(self._classes):
                 return made

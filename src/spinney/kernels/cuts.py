@@ -1,0 +1,111 @@
+"""The best cut among sorted keys."""
+
+from spinney.kernels.compiled import kernel
+from spinney.kernels.layout import (
+    AWAY,
+    BEST,
+    BIN,
+    HIGH,
+    LEFT,
+    LOW,
+    MISSING,
+    ONE,
+    OTHER,
+    RIGHT,
+    WORTH,
+)
+from spinney.kernels.scoring import GINI, SQUARES, size_of, worth
+
+__all__ = ["improve", "scan_sorted"]
+
+
+@kernel
+def improve(rules, absent, slack, founds, at, vectors):
+    """Note the cut between LEFT and RIGHT if it is better than what was found."""
+    kind, better = rules.kind, False
+    for trial in range(2 if absent else 1):
+        for c in range(vectors.shape[1]):
+            vectors[ONE, c], vectors[OTHER, c] = vectors[LEFT, c], vectors[RIGHT, c]
+            if absent:
+                vectors[ONE if trial == 0 else OTHER, c] += vectors[AWAY, c]
+        enough = min(size_of(kind, vectors, ONE), size_of(kind, vectors, OTHER))
+        if rules.least_branch > 0 and enough < rules.least_branch:
+            continue
+        score = worth(kind, vectors, ONE) + worth(kind, vectors, OTHER)
+        if score > founds[at, WORTH] + slack:
+            founds[at, WORTH] = score
+            founds[at, MISSING] = trial if absent else -1
+            for c in range(vectors.shape[1]):
+                vectors[BEST, c] = vectors[LEFT, c]
+            better = True
+    return better
+
+
+@kernel
+def scan_sorted(
+    rules,
+    keys,
+    places,
+    begin,
+    end,
+    classes,
+    weights,
+    numbers,
+    absent,
+    slack,
+    founds,
+    at,
+    at_bin,
+    vectors,
+):
+    """Find the best cut between unequal neighbours of the sorted keys begin … end.
+
+    LEFT and RIGHT are what lies beside the first key to begin with: nothing and all
+    for a whole node, and what the other bins have for the rows of one bin.
+    """
+    kind, least = rules.kind, rules.least_branch
+    quick = kind == GINI and not absent
+    left_size, right_size = size_of(kind, vectors, LEFT), size_of(kind, vectors, RIGHT)
+    left_squares, right_squares = 0.0, 0.0
+    if quick:
+        for c in range(vectors.shape[1]):
+            left_squares += vectors[LEFT, c] * vectors[LEFT, c]
+            right_squares += vectors[RIGHT, c] * vectors[RIGHT, c]
+    best = founds[at, WORTH] + slack
+    for i in range(begin, end - 1):
+        place = places[i]
+        weight = weights[place]
+        if kind == SQUARES:
+            number = numbers[place]
+            moved, side = weight * number, 1 if number > 0 else 2
+            vectors[LEFT, 0] += weight
+            vectors[LEFT, side] += moved
+            vectors[LEFT, 3] += moved * number
+            vectors[RIGHT, 0] -= weight
+            vectors[RIGHT, side] -= moved
+        else:
+            c = classes[place]
+            if quick:
+                left_squares += weight * (2 * vectors[LEFT, c] + weight)
+                right_squares += weight * (weight - 2 * vectors[RIGHT, c])
+                left_size += weight
+                right_size -= weight
+            vectors[LEFT, c] += weight
+            vectors[RIGHT, c] -= weight
+        if keys[i] == keys[i + 1]:
+            continue
+        if quick:
+            score = left_squares / left_size + right_squares / right_size
+            if score <= best or left_size < least or right_size < least:
+                continue
+            founds[at, WORTH], founds[at, MISSING] = score, -1
+            best = score + slack
+            for c in range(vectors.shape[1]):
+                vectors[BEST, c] = vectors[LEFT, c]
+        elif not improve(rules, absent, slack, founds, at, vectors):
+            continue
+        founds[at, BIN], founds[at, LOW], founds[at, HIGH] = (
+            at_bin,
+            keys[i],
+            keys[i + 1],
+        )

@@ -1,0 +1,208 @@
+"""The best cut between the bins of an ordered attribute, and the bins worth opening.
+
+A *line* has the counts of each bin. Its running sums say what lies left of each edge;
+all edges are then worth ``φ(L) + φ(R)``, in loops without branches. Ties go to the
+first cut; where rows are missing, they are tried on the left of a cut first.
+"""
+
+import numpy as np
+
+from spinney.kernels.compiled import kernel
+from spinney.kernels.layout import (
+    ABSENT,
+    AWAY,
+    BEST,
+    BIN,
+    INSIDE,
+    LEFT,
+    LEFT_SIZES,
+    MISSING,
+    MORE_SCORES,
+    NOTHING,
+    OPENED,
+    RIGHT,
+    SCORES,
+    SIZES,
+    SQUARED,
+    WORTH,
+)
+from spinney.kernels.scoring import GINI, SQUARES, bound_inside, size_of
+
+__all__ = ["best_edge", "mark_bins", "run"]
+
+TINY = 1e-300  # 0 / TINY is 0: nothing is worth nothing
+
+
+@kernel
+def run(kind, lines, a, n_bins, work):
+    """Sum up a line: what lies before each bin, by column and in all.
+
+    Return the first and the last bin that have rows, -1 where there is none, and
+    whether rows are missing; these are then AWAY.
+    """
+    sums, floats, vectors = work.sums, work.floats, work.vectors
+    width = vectors.shape[1]
+    for b in range(n_bins + 1):
+        floats[SIZES, b] = 0.0
+    for c in range(width):
+        total = 0.0
+        for b in range(n_bins):
+            sums[c, b] = total
+            total += lines[a, b, c]
+        sums[c, n_bins] = total
+        vectors[AWAY, c] = lines[a, ABSENT, c]
+        if kind != SQUARES or c == 0:
+            for b in range(n_bins + 1):
+                floats[SIZES, b] += sums[c, b]
+    first, last = -1, -1
+    for b in range(n_bins):
+        here = lines[a, b, 0]
+        if kind != SQUARES:
+            for c in range(1, width):
+                here += lines[a, b, c]
+        if here > 0:
+            if first < 0:
+                first = b
+            last = b
+    return first, last, size_of(kind, vectors, AWAY) > 0
+
+
+@kernel
+def _score_edges(kind, n_bins, on_left, on_right, into, work):
+    """Set the worth of the cut before each bin, with more vectors on each side."""
+    sums, floats, vectors = work.sums, work.floats, work.vectors
+    more = size_of(kind, vectors, on_left)
+    everything = floats[SIZES, n_bins] + size_of(kind, vectors, on_right)
+    for b in range(n_bins):
+        floats[LEFT_SIZES, b] = floats[SIZES, b] + more
+    if kind == SQUARES:
+        more_left = vectors[on_left, 1] + vectors[on_left, 2]
+        total = sums[1, n_bins] + sums[2, n_bins]
+        total += vectors[on_right, 1] + vectors[on_right, 2]
+        for b in range(n_bins):
+            here = sums[1, b] + sums[2, b]
+            left, right = here + more_left, total - here
+            rest = everything - floats[SIZES, b]
+            floats[into, b] = left * left / floats[LEFT_SIZES, b] + right * right / rest
+    elif kind == GINI:
+        for b in range(n_bins):
+            floats[into, b] = 0.0
+            floats[SQUARED, b] = 0.0
+        for c in range(vectors.shape[1]):
+            more_left, total = (
+                vectors[on_left, c],
+                sums[c, n_bins] + vectors[on_right, c],
+            )
+            for b in range(n_bins):
+                left, right = sums[c, b] + more_left, total - sums[c, b]
+                floats[into, b] += left * left
+                floats[SQUARED, b] += right * right
+        for b in range(n_bins):
+            rest = everything - floats[SIZES, b]
+            floats[into, b] = (
+                floats[into, b] / floats[LEFT_SIZES, b] + floats[SQUARED, b] / rest
+            )
+    else:
+        for b in range(1, n_bins):
+            if floats[SIZES, b] == floats[SIZES, b - 1]:
+                floats[into, b] = floats[into, b - 1]
+                continue
+            told, size = 0.0, floats[LEFT_SIZES, b]
+            rest = everything - floats[SIZES, b]
+            for c in range(vectors.shape[1]):
+                left = sums[c, b] + vectors[on_left, c]
+                right = sums[c, n_bins] + vectors[on_right, c] - sums[c, b]
+                if left > 0:
+                    told += left * np.log2(left)
+                if right > 0:
+                    told += right * np.log2(right)
+            if rest > 0:
+                told -= rest * np.log2(rest)
+            floats[into, b] = told - size * np.log2(size)
+
+
+@kernel
+def best_edge(rules, a, n_bins, first, last, absent, slack, work):
+    """Find the best cut between bins from their running sums."""
+    kind, floats, vectors = rules.kind, work.floats, work.vectors
+    trials = 2 if absent else 1
+    if absent:
+        _score_edges(kind, n_bins, AWAY, NOTHING, SCORES, work)
+        _score_edges(kind, n_bins, NOTHING, AWAY, MORE_SCORES, work)
+    else:
+        _score_edges(kind, n_bins, NOTHING, NOTHING, SCORES, work)
+    more = size_of(kind, vectors, AWAY)
+    total = floats[SIZES, n_bins] + more
+    best, at, side = -np.inf, -1, -1
+    for b in range(first + 1, last + 1):
+        for trial in range(trials):
+            score = floats[SCORES + trial, b]
+            if score > best + slack:
+                left = floats[SIZES, b] + (more if absent and trial == 0 else 0.0)
+                enough = min(left, total - left) >= rules.least_branch
+                if rules.least_branch <= 0 or enough:
+                    best, at, side = score, b, (trial if absent else -1)
+    if at < 0:
+        return
+    work.founds[a, WORTH], work.founds[a, MISSING] = best, side
+    for c in range(vectors.shape[1]):
+        vectors[BEST, c] = work.sums[c, at]
+    # Empty bins before the edge: the cut lies after the last one that has rows.
+    while floats[SIZES, at] == floats[SIZES, at - 1]:
+        at -= 1
+    work.founds[a, BIN] = at - 1
+
+
+@kernel
+def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
+    """Mark the bins that may hold a cut of this worth, and return how many do."""
+    kind, vectors, floats = rules.kind, work.vectors, work.floats
+    for b in range(n_bins):
+        work.wholes[OPENED, b] = 0
+    width, number = vectors.shape[1], 0
+    for trial in range(2 if absent else 1):
+        quick = kind == GINI and width == 2
+        if quick:
+            _score_corners(n_bins, first, last, absent, trial, work)
+        for b in range(first, last + 1):
+            wide = floats[SIZES, b + 1] - floats[SIZES, b] > rules.single
+            if not wide or work.wholes[OPENED, b] == 1:
+                continue
+            if quick:
+                bound = floats[SCORES, b]
+            else:
+                for c in range(width):
+                    vectors[INSIDE, c] = lines[a, b, c]
+                    vectors[LEFT, c] = work.sums[c, b]
+                    vectors[RIGHT, c] = work.sums[c, n_bins] - work.sums[c, b + 1]
+                    if absent:
+                        vectors[LEFT if trial == 0 else RIGHT, c] += vectors[AWAY, c]
+                bound = bound_inside(kind, vectors)
+            if bound >= floor:
+                work.wholes[OPENED, b] = 1
+                number += 1
+    return number
+
+
+@kernel
+def _score_corners(n_bins, first, last, absent, trial, work):
+    """Set the greater corner of each bin, of two classes under Gini's index."""
+    sums, floats, away = work.sums, work.floats, work.vectors
+    on_left = AWAY if absent and trial == 0 else NOTHING
+    on_right = AWAY if absent and trial == 1 else NOTHING
+    left0, left1 = away[on_left, 0], away[on_left, 1]
+    total0, total1 = (
+        sums[0, n_bins] + away[on_right, 0],
+        sums[1, n_bins] + away[on_right, 1],
+    )
+    for b in range(first, last + 1):
+        # One class of the bin on the left, the other on the right, and the reverse.
+        l0, l1 = sums[0, b + 1] + left0, sums[1, b] + left1
+        r0, r1 = total0 - sums[0, b + 1], total1 - sums[1, b]
+        left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
+        one = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
+        l0, l1 = sums[0, b] + left0, sums[1, b + 1] + left1
+        r0, r1 = total0 - sums[0, b], total1 - sums[1, b + 1]
+        left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
+        other = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
+        floats[SCORES, b] = max(one, other)

@@ -1,0 +1,136 @@
+"""The arrays that kernels share, and what stands where in them.
+
+They are few and wide: every array that a kernel takes costs compile time, so what is
+alike stands in one array, a line each.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.kernels.compiled import kernel
+
+__all__ = ["ABSENT", "BINS", "Cells", "Labels", "Rules", "Work", "work_for"]
+
+BINS = 256
+ABSENT = 255  # the code of a missing cell
+LENGTH = 1025  # of the lines of ``floats``, ``wholes`` and ``sums``
+
+# A plain 0 or 1 would be a type of its own to the compiler, and every kernel that takes
+# one would be compiled again for it; NumPy's numbers are all of one type.
+ZERO = np.int64(0)
+
+# What is found of a cut: its worth φ(L) + φ(R); the last bin on the left; the values
+# on both sides of it, NaN where it lies between bins; where missing rows go, or -1.
+WORTH, BIN, LOW, HIGH, MISSING = np.arange(5)
+FOUND = 5
+
+# Lines of ``vectors``, one entry a class or moment.
+LEFT, RIGHT, ONE, OTHER, INSIDE, BEST, NOTHING, AWAY = np.arange(8)
+VECTORS = 8
+
+# Lines of ``floats``.
+SIZES, SCORES, MORE_SCORES, LEFT_SIZES, SQUARED = np.arange(5)
+PART_LOW, PART_HIGH, LOWS, SCALES = np.arange(5, 9)
+FLOATS = 9
+
+# Lines of ``wholes``.
+OPENED, FIRST_PART, BIN_OF, PART_ROWS, KEPT = np.arange(5)
+WHOLES = 5
+
+
+class Cells(NamedTuple):
+    """The attributes of all rows.
+
+    ``codes`` (rows × attributes) are bins, 255 for missing. Where a bin of an attribute
+    may hold more than one value, ``column`` says where its numbers are in ``numbers``;
+    else it is -1, and ``values`` (attributes × bins) has them. Of an attribute that is
+    ``listed``, nodes keep the counts by value.
+    """
+
+    codes: NDArray[np.uint8]
+    numbers: NDArray[Any]
+    column: NDArray[np.int64]
+    values: NDArray[np.float64]
+    n_bins: NDArray[np.int64]
+    nominal: NDArray[np.bool_]
+    listed: NDArray[np.bool_]
+
+
+class Labels(NamedTuple):
+    """The target of all rows.
+
+    ``packed`` has a row's weight in the upper or lower half of a word, by its class,
+    where there are two of them and whole weights; else it is empty.
+    """
+
+    classes: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+    packed: NDArray[np.uint64]
+
+
+class Rules(NamedTuple):
+    """What a search is to know.
+
+    ``single`` is what a bin of one row weighs at most; ``tally`` says that the totals
+    of branches are to be counted row by row, since sums of weights do not tell them.
+    """
+
+    kind: int
+    width: int
+    max_depth: int
+    least_node: float
+    least_branch: float
+    min_gain: float
+    tries: int
+    small: int
+    single: float
+    tally: bool
+    exact: bool
+    subtract: bool
+
+
+class Work(NamedTuple):
+    """Where a search works and leaves what it finds."""
+
+    order: NDArray[np.int64]
+    founds: NDArray[np.float64]
+    lefts: NDArray[np.float64]
+    masks: NDArray[np.uint8]
+    lines: NDArray[np.float64]
+    words: NDArray[np.uint64]
+    vectors: NDArray[np.float64]
+    floats: NDArray[np.float64]
+    wholes: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    parts: NDArray[np.float64]
+    keys: NDArray[np.float64]
+    places: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    local: NDArray[np.float64]
+    local_classes: NDArray[np.int32]
+
+
+@kernel
+def work_for(n_rows, p, width, small):
+    """Return room for the search of nodes of up to ``n_rows`` rows."""
+    return Work(
+        np.arange(p),
+        np.zeros((p + 1, FOUND)),
+        np.zeros((p, width)),
+        np.zeros((p, BINS), np.uint8),
+        np.zeros((p, BINS, width)),
+        np.zeros((p, BINS), np.uint64),
+        np.zeros((VECTORS, width)),
+        np.zeros((FLOATS, LENGTH)),
+        np.zeros((WHOLES, LENGTH), np.int64),
+        np.zeros((2 * width, LENGTH)),
+        np.zeros((LENGTH, width)),
+        np.empty(max(n_rows, BINS)),
+        np.empty(max(n_rows, BINS), np.int64),
+        np.empty(max(n_rows, BINS), np.int64),
+        np.empty((2, small + 1)),
+        np.empty(small + 1, np.int32),
+    )

@@ -1,0 +1,23 @@
+"""The learner of large tables: the same trees, grown by compiled loops.
+
+What it can grow is said by :func:`suits`; all else is grown by ``spinney.learner``, and
+where both can, they grow the same tree. The compiler is loaded when it is needed.
+"""
+
+from typing import TYPE_CHECKING
+
+from spinney.recipe import Recipe
+from spinney.swift.suiting import suits
+from spinney.tree import Tree
+
+if TYPE_CHECKING:
+    from spinney.training import TrainingSet
+
+__all__ = ["grow_swiftly", "suits"]
+
+
+def grow_swiftly(training: "TrainingSet", recipe: Recipe) -> Tree:
+    """Grow the tree that the plain learner would grow, of rows that suit."""
+    from spinney.swift.learner import grow
+
+    return grow(training, recipe)

@@ -1,0 +1,157 @@
+"""The nodes of a tree that kernels grew, made when somebody looks at them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+import numpy as np
+
+from spinney.candidates import midpoint
+from spinney.costs import labels_of
+from spinney.counts import CountTable, Floats, Integers, first_best
+from spinney.kernels.records import (
+    ABOVE,
+    ATTRIBUTE,
+    CHILD,
+    HEIGHT,
+    LINE,
+    LINES,
+    REASON,
+    SIDE,
+    Lines,
+    Shape,
+)
+from spinney.missing import policy_named
+from spinney.outputs import outputs_of
+from spinney.recipe import Recipe
+from spinney.schema import Schema
+from spinney.split import Groups, Split, Threshold
+from spinney.tree import Candidate, Node, Reason
+
+__all__ = ["GrownNodes"]
+
+REASONS = (
+    None,
+    Reason.PURE,
+    Reason.DEPTH,
+    Reason.ROWS_TO_SPLIT,
+    Reason.IDENTICAL,
+    Reason.ROWS_IN_LEAF,
+    Reason.MIN_GAIN,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownNodes(Sequence[Node]):
+    """Nodes in printing order, each made when it is first asked for."""
+
+    shape: Shape
+    lines: Lines
+    schema: Schema
+    recipe: Recipe
+    _made: dict[int, Node] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.shape.whole)
+
+    @overload
+    def __getitem__(self, number: int) -> Node: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Node, ...]: ...
+    def __getitem__(self, number: int | slice) -> Node | tuple[Node, ...]:
+        """Return a node, or some."""
+        if isinstance(number, slice):
+            return tuple(self[place] for place in range(*number.indices(len(self))))
+        place = range(len(self))[number]
+        if place not in self._made:
+            self._made[place] = self._node(place)
+        return self._made[place]
+
+    def __iter__(self) -> Iterator[Node]:
+        """Walk the nodes."""
+        return (self[place] for place in range(len(self)))
+
+    def _node(self, place: int) -> Node:
+        """Make a node."""
+        whole, target = self.shape.whole[place], self.schema.target
+        weights = self.weights(place)
+        outputs = outputs_of(
+            weights, target, recipe=self.recipe, everything=self.weights(0)
+        )
+        inner = whole[ATTRIBUTE] >= 0
+        children = tuple(map(int, whole[CHILD : CHILD + 2])) if inner else ()
+        return Node(
+            place,
+            None if whole[ABOVE] < 0 else int(whole[ABOVE]),
+            int(whole[SIDE]),
+            int(whole[HEIGHT]),
+            weights,
+            int(self.counts(place).sum()),
+            outputs,
+            int(labels_of(outputs, target.costs)),
+            (self._candidate(place, children),) if inner else (),
+            0 if inner else None,
+            children,
+            REASONS[whole[REASON]],
+        )
+
+    def weights(self, place: int, *, absent: bool = False) -> Floats:
+        """Return the weights of a node, or of its rows whose value is missing."""
+        width = self.shape.weights.shape[1] // 2
+        return self._moments(
+            self.shape.weights[place, width * absent : width * (1 + absent)]
+        )
+
+    def _moments(self, lines: Floats) -> Floats:
+        """Return weights as count tables have them."""
+        if not self.schema.target.is_numeric:
+            return np.array(lines)
+        weight, above, below, second = lines.T
+        return np.array([weight, above + below, second]).T
+
+    def counts(self, place: int, *, absent: bool = False) -> Integers:
+        """Return the numbers of rows of a node, or of those whose value is missing."""
+        width = self.shape.counts.shape[1] // 2
+        return np.array(self.shape.counts[place, width * absent : width * (1 + absent)])
+
+    def _candidate(self, place: int, children: Sequence[int]) -> Candidate:
+        """Return the winning split and the counts of both sides."""
+        attribute = int(self.shape.whole[place, ATTRIBUTE])
+        low, high, missing, gain = self.shape.real[place]
+        away = self.weights(place, absent=True), self.counts(place, absent=True)
+        weights = np.stack([self.weights(child) for child in children])
+        rows = np.stack([self.counts(child) for child in children])
+        if missing >= 0:
+            weights[int(missing)] -= away[0]
+            rows[int(missing)] -= away[1]
+        weights = np.where(rows.any(axis=1, keepdims=True), weights, 0.0)
+        sizes = weights[:, 0] if self.schema.target.is_numeric else weights.sum(axis=1)
+        shares = tuple((sizes / sizes.sum()).tolist())
+        into = None if missing < 0 else int(missing)
+        policy = policy_named(self.recipe.missing)
+        if into is None and not (policy.divides or policy.surrogates):
+            into = first_best(np.array(shares))
+        split: Split
+        kind = self.schema.attributes[attribute].kind
+        counted = CountTable(np.array([low, high]), weights, rows, *away)
+        if kind != "numeric":
+            groups, counted = self._by_code(place, *away)
+        if kind == "nominal":
+            split = Groups(attribute, groups, shares, into)
+        else:
+            cut = midpoint(float(low), float(high))
+            split = Threshold(attribute, cut, shares, into)
+        return Candidate(split, counted, float(gain), float(gain))
+
+    def _by_code(
+        self, place: int, missing: Floats, missing_rows: Integers
+    ) -> tuple[tuple[tuple[int, ...], ...], CountTable]:
+        """Return the codes of both branches, and the table by code."""
+        first, number = self.shape.whole[place, [LINE, LINES]]
+        lines = slice(first, first + number)
+        codes, branches = self.lines.codes[lines].T
+        groups = tuple(tuple(codes[branches == side].tolist()) for side in (1, 2))
+        weights = self._moments(self.lines.weights[lines])
+        counts = self.lines.counts[lines]
+        return groups, CountTable(codes, weights, counts, missing, missing_rows)

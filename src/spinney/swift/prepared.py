@@ -1,0 +1,91 @@
+"""Coded rows, with what a search is to know."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import TOLERANCE, Floats
+from spinney.kernels.layout import Cells, Labels, Rules
+from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
+from spinney.recipe import Recipe
+from spinney.schema import Schema
+from spinney.swift.coded import cells_of, labels_of_classes, labels_of_numbers
+from spinney.swift.suiting import CRITERIA
+
+if TYPE_CHECKING:
+    from spinney.training import TrainingSet
+
+__all__ = ["KINDS", "Prepared", "prepared"]
+
+KINDS = dict(zip(CRITERIA, (GINI, ENTROPY, SQUARES), strict=True))
+
+SMALL = 96
+DEEP = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Coded rows, with what a search is to know."""
+
+    schema: Schema
+    cells: Cells
+    labels: Labels
+    rules: Rules
+    weights: Floats
+    counts: NDArray[np.int64]
+
+
+def prepared(
+    training: "TrainingSet", recipe: Recipe, *, tries: int | None = None
+) -> Prepared:
+    """Code rows for the kernels."""
+    schema = training.schema
+    cells = cells_of(schema.attributes, training.columns)
+    own = training.weights
+    unit = own is None or bool(np.all(own == 1.0))
+    numbers: Floats | None = None
+    if schema.target.origin is None:
+        labels = labels_of_classes(training.classes, own, schema.n_classes)
+        weights = np.bincount(training.classes, own, minlength=schema.n_classes)
+        counts = np.bincount(training.classes, minlength=schema.n_classes)
+    else:
+        numbers = training.classes - schema.target.origin
+        labels = labels_of_numbers(numbers, own)
+        first = labels.weights * numbers
+        parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
+        weights = np.array([labels.weights.sum(), *parts, first @ numbers])
+        counts = np.array([len(numbers)])
+    total = training.weight
+    rules = Rules(
+        KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
+        len(weights),
+        DEEP if recipe.max_depth is None else recipe.max_depth,
+        recipe.least_node * (1 - TOLERANCE),
+        recipe.least_branch(total) * (1 - TOLERANCE),
+        recipe.min_gain,
+        len(schema.attributes) if tries is None else tries,
+        SMALL,
+        1.5 * float(labels.weights.min()),
+        # Sums of numbers round: those of a branch are counted afresh.
+        not unit or numbers is not None,
+        True,
+        _is_whole(labels.weights),
+    )
+    return Prepared(
+        schema,
+        cells,
+        labels,
+        rules,
+        weights.astype(np.float64),
+        counts.astype(np.int64),
+    )
+
+
+def _is_whole(weights: Floats) -> bool:
+    """Return whether weights add up exactly, so that siblings may be subtracted.
+
+    Sums of numbers may round; what has no rows is told by the weights.
+    """
+    return bool(np.all(weights == np.floor(weights))) and weights.sum() <= 2.0**53

@@ -1,0 +1,43 @@
+"""Work in threads; kernels run without the interpreter's lock."""
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from typing import TypeVar
+
+__all__ = ["in_threads", "n_threads", "run_all"]
+
+Result = TypeVar("Result")
+
+
+def n_threads() -> int:
+    """Return how many threads there are to use: one a core that we may use."""
+    return (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1
+    )
+
+
+def in_threads(work: Callable[[int, int], Result], n_rows: int) -> list[Result]:
+    """Do a piece of work for each stretch of rows, one stretch a thread."""
+    n = max(1, min(n_threads(), n_rows // 4096))
+    ends = [n_rows * part // n for part in range(n + 1)]
+    pieces = [partial(work, ends[part], ends[part + 1]) for part in range(n)]
+    return run_all(pieces)
+
+
+def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:
+    """Do pieces of work, in threads if there are several; return what they return."""
+    listed = list(pieces)
+    if len(listed) == 1 or n_threads() == 1:
+        return [piece() for piece in listed]
+    pool = _pool(os.getpid(), n_threads())
+    return [future.result() for future in [pool.submit(piece) for piece in listed]]
+
+
+@lru_cache(maxsize=1)
+def _pool(_process: int, size: int) -> ThreadPoolExecutor:
+    """Return the one pool of this process; a forked child makes its own."""
+    return ThreadPoolExecutor(size, thread_name_prefix="spinney")

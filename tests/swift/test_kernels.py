@@ -1,0 +1,132 @@
+"""The compiled loops beside plain ones."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
+from spinney.kernels.layout import ABSENT, BINS, INSIDE, LEFT, RIGHT, VECTORS
+from spinney.kernels.scoring import ENTROPY, GINI, SQUARES, bound_inside, worth
+from spinney.kernels.sorting import sort_pairs
+
+numbers = st.one_of(
+    st.sampled_from(
+        [0.0, -0.0, 1.0, 1.5, -7.0, np.inf, -np.inf, np.nan, 5e-324, 1e308]
+    ),
+    st.floats(-100, 100),
+    st.floats(),
+)
+
+
+def coded(matrix, sample):
+    """Code a matrix by edges from a sample of it."""
+    q = matrix.shape[1]
+    edges, n_edges = np.full((q, BINS), np.inf), np.zeros(q, np.int64)
+    for j in range(q):
+        found, _ = edges_of(sample[:, j].astype(float))
+        edges[j, : len(found)], n_edges[j] = found, len(found)
+    first, low, scale = np.zeros((q, CELLS), np.uint8), np.zeros(q), np.zeros(q)
+    steps, odd = np.zeros(q, np.int64), np.zeros(q, np.int64)
+    prepare(edges, n_edges, first, low, scale, steps)
+    codes = np.empty(matrix.shape, np.uint8)
+    tables = (edges, first, low, scale, steps, np.zeros((q, BINS)), np.zeros(q, bool))
+    code_rows(matrix, 0, len(matrix), *tables, odd, codes, 0)
+    return codes, edges, n_edges
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(cells=st.lists(numbers, min_size=1, max_size=60), half=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_code_is_how_many_edges_lie_below(dtype, cells, half):
+    with np.errstate(over="ignore"):
+        matrix = np.array(cells).astype(dtype)[:, None]
+    sample = matrix[: (len(matrix) + 1) // 2] if half else matrix
+    codes, edges, n_edges = coded(matrix, sample)
+    own = edges[0, : n_edges[0]]
+    assert np.all(np.diff(own) > 0)
+    for cell, code in zip(matrix[:, 0], codes[:, 0], strict=True):
+        expected = ABSENT if np.isnan(cell) else int(np.sum(own < cell))
+        assert code == expected
+
+
+def test_many_values_make_255_bins_and_few_one_each():
+    matrix = np.random.default_rng(0).normal(size=(5000, 1))
+    codes, _, _ = coded(matrix, matrix)
+    assert len(np.unique(codes)) == ABSENT
+    assert np.bincount(codes[:, 0]).max() < 60
+    few = np.round(matrix, 1)
+    codes, _, _ = coded(few, few)
+    assert len(np.unique(codes)) == len(np.unique(few))
+    assert np.all(np.diff(codes[np.argsort(few[:, 0]), 0].astype(int)) >= 0)
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 9.0, 1e9]), max_size=300))
+@settings(max_examples=60, deadline=None)
+def test_keys_are_sorted_with_their_places(cells):
+    keys, places = np.array(cells, dtype=float), np.arange(len(cells))
+    sort_pairs(keys, places, len(cells))
+    assert keys.tolist() == sorted(cells)
+    assert [cells[place] for place in places] == keys.tolist()
+    assert sorted(places) == list(range(len(cells)))
+
+
+def plain_worth(kind, side):
+    if kind == SQUARES:
+        return (side[1] + side[2]) ** 2 / side[0] if side[0] else 0.0
+    size = sum(side)
+    if not size:
+        return 0.0
+    if kind == GINI:
+        return sum(weight * weight for weight in side) / size
+    return sum(w * np.log2(w / size) for w in side if w)
+
+
+@pytest.mark.parametrize("kind", [GINI, ENTROPY])
+@pytest.mark.parametrize("width", [2, 3, 4])
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_no_cut_inside_a_bin_exceeds_its_bound(kind, width, data):
+    counts = st.lists(st.integers(0, 9), min_size=width, max_size=width)
+    left, right = data.draw(counts), data.draw(counts)
+    inside = data.draw(st.lists(st.integers(0, 3), min_size=width, max_size=width))
+    vectors = np.zeros((VECTORS, width))
+    vectors[LEFT], vectors[INSIDE], vectors[RIGHT] = left, inside, right
+    bound = bound_inside(kind, vectors)
+    vectors[LEFT] = left
+    assert worth(kind, vectors, LEFT) == pytest.approx(plain_worth(kind, left))
+    for part in itertools.product(*(range(n + 1) for n in inside)):
+        one = [a + b for a, b in zip(left, part, strict=True)]
+        other = [a + b - c for a, b, c in zip(right, inside, part, strict=True)]
+        cut = plain_worth(kind, one) + plain_worth(kind, other)
+        assert cut <= bound + 1e-9
+
+
+@given(data=st.data())
+@settings(max_examples=80, deadline=None)
+def test_no_cut_inside_a_bin_of_numbers_exceeds_its_bound(data):
+    rows = st.lists(st.tuples(st.integers(1, 3), st.integers(-5, 5)), max_size=6)
+    vectors = np.zeros((VECTORS, 4))
+    groups = {LEFT: data.draw(rows), INSIDE: data.draw(rows), RIGHT: data.draw(rows)}
+
+    def moments(lines):
+        side = np.zeros(4)
+        for weight, y in lines:
+            side += weight, weight * max(y, 0), weight * min(y, 0), weight * y * y
+        return side
+
+    for place, lines in groups.items():
+        vectors[place] = moments(lines)
+    bound = bound_inside(SQUARES, vectors)
+    for mask in itertools.product([0, 1], repeat=len(groups[INSIDE])):
+        halves = [
+            [row for row, m in zip(groups[INSIDE], mask, strict=True) if m == side]
+            for side in (0, 1)
+        ]
+        cut = sum(
+            plain_worth(SQUARES, moments(groups[place] + half))
+            for place, half in zip((LEFT, RIGHT), halves, strict=True)
+        )
+        assert cut <= bound + 1e-9
