@@ -34,13 +34,12 @@ TINY = 1e-300  # 0 / TINY is 0: nothing is worth nothing
 
 
 @kernel
-def run(kind, lines, a, n_bins, work):
+def run(kind, lines, a, n_bins, sums, floats, vectors):
     """Sum up a line: what lies before each bin, by column and in all.
 
     Return the first and the last bin that have rows, -1 where there is none, and
     whether rows are missing; these are then AWAY.
     """
-    sums, floats, vectors = work.sums, work.floats, work.vectors
     width = vectors.shape[1]
     for b in range(n_bins + 1):
         floats[SIZES, b] = 0.0
@@ -68,9 +67,8 @@ def run(kind, lines, a, n_bins, work):
 
 
 @kernel
-def _score_edges(kind, n_bins, on_left, on_right, into, work):
+def _score_edges(kind, n_bins, on_left, on_right, into, sums, floats, vectors):
     """Set the worth of the cut before each bin, with more vectors on each side."""
-    sums, floats, vectors = work.sums, work.floats, work.vectors
     more = size_of(kind, vectors, on_left)
     everything = floats[SIZES, n_bins] + size_of(kind, vectors, on_right)
     for b in range(n_bins):
@@ -124,13 +122,13 @@ def _score_edges(kind, n_bins, on_left, on_right, into, work):
 @kernel
 def best_edge(rules, a, n_bins, first, last, absent, slack, work):
     """Find the best cut between bins from their running sums."""
-    kind, floats, vectors = rules.kind, work.floats, work.vectors
+    kind, sums, floats, vectors = rules.kind, work.sums, work.floats, work.vectors
     trials = 2 if absent else 1
     if absent:
-        _score_edges(kind, n_bins, AWAY, NOTHING, SCORES, work)
-        _score_edges(kind, n_bins, NOTHING, AWAY, MORE_SCORES, work)
+        _score_edges(kind, n_bins, AWAY, NOTHING, SCORES, sums, floats, vectors)
+        _score_edges(kind, n_bins, NOTHING, AWAY, MORE_SCORES, sums, floats, vectors)
     else:
-        _score_edges(kind, n_bins, NOTHING, NOTHING, SCORES, work)
+        _score_edges(kind, n_bins, NOTHING, NOTHING, SCORES, sums, floats, vectors)
     more = size_of(kind, vectors, AWAY)
     total = floats[SIZES, n_bins] + more
     best, at, side = -np.inf, -1, -1
@@ -163,7 +161,9 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
     for trial in range(2 if absent else 1):
         quick = kind == GINI and width == 2
         if quick:
-            _score_corners(n_bins, first, last, absent, trial, work)
+            _score_corners(
+                n_bins, first, last, absent, trial, work.sums, floats, vectors
+            )
         for b in range(first, last + 1):
             wide = floats[SIZES, b + 1] - floats[SIZES, b] > rules.single
             if not wide or work.wholes[OPENED, b] == 1:
@@ -185,9 +185,8 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
 
 
 @kernel
-def _score_corners(n_bins, first, last, absent, trial, work):
+def _score_corners(n_bins, first, last, absent, trial, sums, floats, away):
     """Set the greater corner of each bin, of two classes under Gini's index."""
-    sums, floats, away = work.sums, work.floats, work.vectors
     on_left = AWAY if absent and trial == 0 else NOTHING
     on_right = AWAY if absent and trial == 1 else NOTHING
     left0, left1 = away[on_left, 0], away[on_left, 1]

@@ -56,17 +56,46 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, work):
             n_open += 1
     share = max(1, min(PARTS, (LENGTH - 1) // n_open))
     n_parts = share * n_open
-    _divide(n, n_open, share, work)
-    _count_parts(rules.kind, labels, n, n_parts, share, work)
+    _divide(n, n_open, share, work.floats, wholes, work.keys, work.owners)
+    _count_parts(
+        rules.kind,
+        labels,
+        n,
+        n_parts,
+        share,
+        work.parts,
+        work.sums,
+        work.places,
+        work.owners,
+        wholes,
+    )
     _forget(work.founds, inner)
     varies = False
     for part in range(n_parts):
         varies = varies or work.floats[PART_LOW, part] < work.floats[PART_HIGH, part]
-        if _beside(part, share, n_bins, work) >= 0:
+        if (
+            _beside(part, share, n_bins, wholes, work.sums, work.parts, work.vectors)
+            >= 0
+        ):
             varies = True
             improve(rules, absent, slack, work.founds, inner, work.vectors)
     floor = max(floor, work.founds[inner, WORTH] - 3 * slack)
-    kept = _keep_rows(rules, n, n_parts, n_bins, absent, floor, work)
+    kept = _keep_rows(
+        rules.kind,
+        n,
+        n_parts,
+        n_bins,
+        absent,
+        floor,
+        work.vectors,
+        wholes,
+        work.parts,
+        work.sums,
+        work.floats,
+        work.keys,
+        work.places,
+        work.owners,
+    )
     sort_pairs(work.keys, work.places, kept)
     # Once more in order: the cuts inside the parts that were kept, and between all.
     _forget(work.founds, inner)
@@ -96,7 +125,9 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, work):
                 work.vectors,
             )
             begin = end
-        after = _beside(part, share, n_bins, work)
+        after = _beside(
+            part, share, n_bins, wholes, work.sums, work.parts, work.vectors
+        )
         if after >= 0 and improve(
             rules, absent, slack, work.founds, inner, work.vectors
         ):
@@ -114,16 +145,15 @@ def _forget(founds, at):
 
 
 @kernel
-def _divide(n, n_open, share, work):
+def _divide(n, n_open, share, floats, wholes, keys, owners):
     """Say which part each row lies in: one of ``share`` of equal width in its bin."""
-    floats, wholes, keys = work.floats, work.wholes, work.keys
     for j in range(n_open):
         floats[LOWS, j], floats[SCALES, j] = np.inf, -np.inf
     for part in range(n_open * share):
         floats[PART_LOW, part], floats[PART_HIGH, part] = np.inf, -np.inf
         wholes[PART_ROWS, part] = 0
     for i in range(n):
-        j = wholes[FIRST_PART, work.owners[i]]
+        j = wholes[FIRST_PART, owners[i]]
         floats[LOWS, j] = min(floats[LOWS, j], keys[i])
         floats[SCALES, j] = max(floats[SCALES, j], keys[i])
     for j in range(n_open):
@@ -131,26 +161,25 @@ def _divide(n, n_open, share, work):
         scale = share / span if 0 < span < np.inf else 0.0
         floats[SCALES, j] = scale if scale < np.inf else 0.0
     for i in range(n):
-        j = wholes[FIRST_PART, work.owners[i]]
+        j = wholes[FIRST_PART, owners[i]]
         # Infinite numbers have no place in equal parts: 0 · ∞ is NaN, and the first.
         at = (keys[i] - floats[LOWS, j]) * floats[SCALES, j]
         part = j * share + (np.int64(min(at, share - 1.0)) if at > 0 else 0)
-        work.owners[i] = part
+        owners[i] = part
         floats[PART_LOW, part] = min(floats[PART_LOW, part], keys[i])
         floats[PART_HIGH, part] = max(floats[PART_HIGH, part], keys[i])
         wholes[PART_ROWS, part] += 1
 
 
 @kernel
-def _count_parts(kind, labels, n, n_parts, share, work):
+def _count_parts(kind, labels, n, n_parts, share, parts, sums, places, owners, wholes):
     """Count the parts, and sum up what lies before each of them."""
-    parts, sums = work.parts, work.sums
     width = parts.shape[1]
     for part in range(n_parts):
         for c in range(width):
             parts[part, c] = 0.0
     for i in range(n):
-        row, part = work.places[i], work.owners[i]
+        row, part = places[i], owners[i]
         weight = labels.weights[row]
         if kind == SQUARES:
             number = labels.numbers[row]
@@ -161,55 +190,70 @@ def _count_parts(kind, labels, n, n_parts, share, work):
             parts[part, labels.classes[row]] += weight
     for part in range(n_parts):
         for c in range(width):
-            before = sums[c, work.wholes[BIN_OF, part // share]]
+            before = sums[c, wholes[BIN_OF, part // share]]
             if part % share:
                 before = sums[width + c, part - 1] + parts[part - 1, c]
             sums[width + c, part] = before
 
 
 @kernel
-def _beside(part, share, n_bins, work):
+def _beside(part, share, n_bins, wholes, sums, parts, vectors):
     """Set LEFT and RIGHT to the sides of the edge after a part; return the next part.
 
     -1 where the part is empty or no later part of the same bin has rows: the edge
     after a bin is not inside it.
     """
-    if work.wholes[PART_ROWS, part] == 0:
+    if wholes[PART_ROWS, part] == 0:
         return -1
     end = (part // share + 1) * share
     after = part + 1
-    while after < end and work.wholes[PART_ROWS, after] == 0:
+    while after < end and wholes[PART_ROWS, after] == 0:
         after += 1
     if after == end:
         return -1
-    width = work.parts.shape[1]
+    width = parts.shape[1]
     for c in range(width):
-        left = work.sums[width + c, part] + work.parts[part, c]
-        work.vectors[LEFT, c] = left
-        work.vectors[RIGHT, c] = work.sums[c, n_bins] - left
+        left = sums[width + c, part] + parts[part, c]
+        vectors[LEFT, c] = left
+        vectors[RIGHT, c] = sums[c, n_bins] - left
     return after
 
 
 @kernel
-def _keep_rows(rules, n, n_parts, n_bins, absent, floor, work):
+def _keep_rows(
+    kind,
+    n,
+    n_parts,
+    n_bins,
+    absent,
+    floor,
+    vectors,
+    wholes,
+    parts,
+    sums,
+    floats,
+    keys,
+    places,
+    owners,
+):
     """Keep the rows of the parts that may hold a better cut, and return how many."""
-    vectors, wholes, width = work.vectors, work.wholes, work.parts.shape[1]
+    width = parts.shape[1]
     for part in range(n_parts):
         wholes[KEPT, part] = 0
-        if work.floats[PART_LOW, part] >= work.floats[PART_HIGH, part]:
+        if floats[PART_LOW, part] >= floats[PART_HIGH, part]:
             continue
         for trial in range(2 if absent else 1):
             for c in range(width):
-                inside, before = work.parts[part, c], work.sums[width + c, part]
+                inside, before = parts[part, c], sums[width + c, part]
                 vectors[INSIDE, c], vectors[LEFT, c] = inside, before
-                vectors[RIGHT, c] = work.sums[c, n_bins] - before - inside
+                vectors[RIGHT, c] = sums[c, n_bins] - before - inside
                 if absent:
                     vectors[LEFT if trial == 0 else RIGHT, c] += vectors[AWAY, c]
-            if bound_inside(rules.kind, vectors) >= floor:
+            if bound_inside(kind, vectors) >= floor:
                 wholes[KEPT, part] = 1
     kept = ZERO
     for i in range(n):
-        if wholes[KEPT, work.owners[i]]:
-            work.keys[kept], work.places[kept] = work.keys[i], work.places[i]
+        if wholes[KEPT, owners[i]]:
+            keys[kept], places[kept] = keys[i], places[i]
             kept += 1
     return kept

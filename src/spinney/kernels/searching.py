@@ -68,29 +68,31 @@ def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
 
 
 @kernel
-def _begin(a, work):
+def _begin(a, founds):
     """Forget what was found of an attribute.
 
     Its bin is NaN until it is known to vary, and -1 until there is a cut.
     """
     for what in range(FOUND):
-        work.founds[a, what] = np.nan
-    work.founds[a, WORTH] = -np.inf
+        founds[a, what] = np.nan
+    founds[a, WORTH] = -np.inf
 
 
 @kernel
-def _end(a, work):
+def _end(a, lefts, vectors):
     """Keep what lies left of the best cut."""
-    for c in range(work.vectors.shape[1]):
-        work.lefts[a, c] = work.vectors[BEST, c]
+    for c in range(vectors.shape[1]):
+        lefts[a, c] = vectors[BEST, c]
 
 
 @kernel
 def search_edges(cells, rules, lines, a, slack, work):
     """Find the best cut between the bins of an attribute, or its best subset."""
-    _begin(a, work)
+    _begin(a, work.founds)
     n_bins = cells.n_bins[a]
-    first, last, absent = run(rules.kind, lines, a, n_bins, work)
+    first, last, absent = run(
+        rules.kind, lines, a, n_bins, work.sums, work.floats, work.vectors
+    )
     if first == last:
         return
     work.founds[a, BIN] = -1
@@ -98,7 +100,7 @@ def search_edges(cells, rules, lines, a, slack, work):
         best_subset(rules, lines, a, n_bins, absent, slack, work)
     else:
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
-    _end(a, work)
+    _end(a, work.lefts, work.vectors)
 
 
 @kernel
@@ -112,7 +114,9 @@ def search_inside(
     column, n_bins = cells.column[a], cells.n_bins[a]
     if column < 0:
         return
-    first, last, absent = run(rules.kind, lines, a, n_bins, work)
+    first, last, absent = run(
+        rules.kind, lines, a, n_bins, work.sums, work.floats, work.vectors
+    )
     if first < 0 or not mark_bins(
         rules, lines, a, n_bins, first, last, absent, floor, work
     ):
@@ -135,7 +139,7 @@ def search_inside(
     if better or (equal and founds[inner, BIN] <= founds[a, BIN]):
         for what in range(FOUND):
             founds[a, what] = founds[inner, what]
-        _end(a, work)
+        _end(a, work.lefts, work.vectors)
 
 
 @kernel
@@ -158,7 +162,7 @@ def _search_small(cells, rules, rows, start, stop, a, slack, work):
                 work.lines[a, b, work.local_classes[i]] += work.local[0, i]
         search_edges(cells, rules, work.lines, a, slack, work)
         return
-    _begin(a, work)
+    _begin(a, work.founds)
     vectors, keys, places = work.vectors, work.keys, work.places
     for c in range(rules.width):
         vectors[AWAY, c] = vectors[LEFT, c] = vectors[RIGHT, c] = 0.0
@@ -206,7 +210,7 @@ def _search_small(cells, rules, rows, start, stop, a, slack, work):
         while keys[at] != work.founds[a, LOW]:
             at += 1
         work.founds[a, BIN] = cells.codes[rows[start + places[at]], a]
-    _end(a, work)
+    _end(a, work.lefts, work.vectors)
 
 
 @kernel

@@ -33,7 +33,20 @@ def best_subset(rules, lines, a, n_codes, absent, slack, work):
     two = kind == SQUARES or present <= 2
     free = rules.least_branch <= 0 and not absent
     if k <= ENUMERATED and not (two and free):
-        _enumerate(rules, lines, a, n_codes, k, absent, slack, work)
+        _enumerate(
+            rules,
+            lines,
+            a,
+            n_codes,
+            k,
+            absent,
+            slack,
+            sums,
+            vectors,
+            work.founds,
+            work.masks,
+            work.places,
+        )
         return
     for i in range(k):
         code = work.places[i]
@@ -42,13 +55,40 @@ def best_subset(rules, lines, a, n_codes, absent, slack, work):
             above = lines[a, code, 1] + lines[a, code, 2]
         size = work.floats[SIZES, code + 1] - work.floats[SIZES, code]
         work.keys[i] = above / size
-    _by_prefix(rules, lines, a, n_codes, k, absent, slack, work)
+    _by_prefix(
+        rules,
+        lines,
+        a,
+        n_codes,
+        k,
+        absent,
+        slack,
+        sums,
+        vectors,
+        work.founds,
+        work.masks,
+        work.places,
+        work.keys,
+    )
 
 
 @kernel
-def _by_prefix(rules, lines, a, n_codes, k, absent, slack, work):
+def _by_prefix(
+    rules,
+    lines,
+    a,
+    n_codes,
+    k,
+    absent,
+    slack,
+    sums,
+    vectors,
+    founds,
+    masks,
+    places,
+    keys,
+):
     """Try the prefixes of the codes in order of their keys, ties in order of code."""
-    keys, places, vectors = work.keys, work.places, work.vectors
     first = places[0]
     sort_pairs(keys, places, k)
     for start in range(k):  # a run of equal keys is put in order of code
@@ -58,7 +98,7 @@ def _by_prefix(rules, lines, a, n_codes, k, absent, slack, work):
             at -= 1
     for c in range(vectors.shape[1]):
         vectors[LEFT, c] = 0.0
-        vectors[RIGHT, c] = work.sums[c, n_codes]
+        vectors[RIGHT, c] = sums[c, n_codes]
     # Until the first code is met, the prefix is the right side.
     one, other, chosen, best_one = RIGHT, LEFT, -1, RIGHT
     for c in range(vectors.shape[1]):
@@ -74,21 +114,22 @@ def _by_prefix(rules, lines, a, n_codes, k, absent, slack, work):
         for c in range(vectors.shape[1]):
             vectors[one, c] += lines[a, places[i], c]
             vectors[other, c] -= lines[a, places[i], c]
-        if improve(rules, absent, slack, work.founds, a, vectors):
+        if improve(rules, absent, slack, founds, a, vectors):
             chosen, best_one = i, one
     if chosen < 0:
         return
-    work.founds[a, BIN] = 0
+    founds[a, BIN] = 0
     for code in range(n_codes):
-        work.masks[a, code] = 0
+        masks[a, code] = 0
     for i in range(k):
-        work.masks[a, places[i]] = 1 if (i <= chosen) == (best_one == LEFT) else 2
+        masks[a, places[i]] = 1 if (i <= chosen) == (best_one == LEFT) else 2
 
 
 @kernel
-def _enumerate(rules, lines, a, n_codes, k, absent, slack, work):
+def _enumerate(
+    rules, lines, a, n_codes, k, absent, slack, sums, vectors, founds, masks, places
+):
     """Try every subset that holds the first code, in the order of their numbers."""
-    places, vectors = work.places, work.vectors
     chosen = -1
     for number in range(2 ** (k - 1) - 1):
         for c in range(vectors.shape[1]):
@@ -97,14 +138,14 @@ def _enumerate(rules, lines, a, n_codes, k, absent, slack, work):
                 if (number >> (i - 1)) & 1:
                     left += lines[a, places[i], c]
             vectors[LEFT, c] = left
-            vectors[RIGHT, c] = work.sums[c, n_codes] - left
-        if improve(rules, absent, slack, work.founds, a, vectors):
+            vectors[RIGHT, c] = sums[c, n_codes] - left
+        if improve(rules, absent, slack, founds, a, vectors):
             chosen = number
     if chosen < 0:
         return
-    work.founds[a, BIN] = 0
+    founds[a, BIN] = 0
     for code in range(n_codes):
-        work.masks[a, code] = 0
-    work.masks[a, places[0]] = 1
+        masks[a, code] = 0
+    masks[a, places[0]] = 1
     for i in range(1, k):
-        work.masks[a, places[i]] = 2 - ((chosen >> (i - 1)) & 1)
+        masks[a, places[i]] = 2 - ((chosen >> (i - 1)) & 1)
