@@ -42,7 +42,6 @@ __all__ = [
     "SQUARES",
     "bound_inside",
     "size_of",
-    "spread_of",
     "worth",
 ]
 
@@ -77,14 +76,6 @@ def worth(kind, vectors, at):
     if size <= 0:
         return 0.0
     return told / size if kind == GINI else told - size * np.log2(size)
-
-
-@kernel
-def spread_of(kind, vectors, at):
-    """Return Σw(y − mean)² of numbers; for classes nothing."""
-    if kind != SQUARES:
-        return 0.0
-    return vectors[at, 3] - worth(kind, vectors, at)
 
 
 @kernel

@@ -20,7 +20,7 @@ from spinney.kernels.layout import (
     WORTH,
     ZERO,
 )
-from spinney.kernels.scoring import SQUARES, size_of, spread_of
+from spinney.kernels.scoring import SQUARES, size_of
 from spinney.kernels.sorting import sort_pairs
 from spinney.kernels.subsets import best_subset
 
@@ -227,8 +227,11 @@ def draw(state, n):
 
 @kernel
 def slack_of(kind, totals, at):
-    """Return by how much the worth of cuts must differ, not to be equal."""
-    return 1e-12 * max(size_of(kind, totals, at), spread_of(kind, totals, at))
+    """Return by how much the worth of cuts must differ, not to be equal.
+
+    By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
+    """
+    return 1e-12 * (totals[at, 3] if kind == SQUARES else size_of(kind, totals, at))
 
 
 @kernel
