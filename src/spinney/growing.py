@@ -13,7 +13,7 @@ from spinney.declare import Declarations
 from spinney.errors import DataError, ParameterError, refuse_unknown, warn
 from spinney.files import OpenRelation, opened_relation, read_table, table_warnings
 from spinney.files.advice import identifier_warning, is_identifier
-from spinney.lessons import Lesson, grow_rows
+from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
@@ -32,6 +32,7 @@ from spinney.sources.sql_schema import (
     schema_of,
     target_column,
 )
+from spinney.swift import grow_swiftly, suits
 from spinney.table import Table
 from spinney.training import (
     TrainingSet,
@@ -75,8 +76,8 @@ def grow_model(
             raise _no_rows(recipe)
         lesson = Lesson(training, recipe, options)
         tree = lesson.grow()
-    elif training is not None:
-        tree = grow_rows(training, recipe, options)
+    elif training is not None and suits(training, recipe, options):
+        tree = grow_swiftly(training, recipe)
     else:
         tree = grow_with_construction(source, recipe, options)
     if lesson is not None and recipe.pruning == "cost-complexity":

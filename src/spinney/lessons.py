@@ -33,14 +33,7 @@ from spinney.tree import Tree
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Lesson", "grow_rows", "warn_of_squares"]
-
-
-def grow_rows(training: TrainingSet, recipe: Recipe, options: Options) -> Tree:
-    """Grow a tree on rows at hand: a large table by compiled loops, if they can."""
-    if suits(training, recipe, options):
-        return grow_swiftly(training, recipe)
-    return grow_with_construction(training.source(), recipe, options)
+__all__ = ["Lesson", "warn_of_squares"]
 
 
 def warn_of_squares(recipe: Recipe, target: Target) -> None:
@@ -101,13 +94,19 @@ class Lesson:
     def _grown(self, training: TrainingSet, labels: Floats | None) -> Tree:
         """Return the unpruned tree of some rows with these labels, or their own."""
         if labels is None:
-            return grow_rows(training, self.recipe, self.options)
+            return self._learned(training)
         taught = smoothed_training(training, labels)
-        tree = grow_rows(taught, self.recipe, self.options)
+        tree = self._learned(taught)
         scale = self.options.class_weights
         return recounted(
             tree, training.source(), recipe=self.recipe, class_weights=scale
         )
+
+    def _learned(self, training: TrainingSet) -> Tree:
+        """Return the tree of these rows: of many by compiled loops, if they can."""
+        if suits(training, self.recipe, self.options):
+            return grow_swiftly(training, self.recipe)
+        return grow_with_construction(training.source(), self.recipe, self.options)
 
     def grow_on(self, mask: "NDArray[np.bool_]") -> Tree:
         """Return the unpruned tree of some of the copies."""

@@ -88,7 +88,7 @@ def decide(
     able = [
         place
         for place in compete(candidates, schema, recipe=recipe, total=total)
-        if candidates[place].gain >= recipe.min_gain - TOLERANCE
+        if candidates[place].gain >= recipe.min_gain * (1 - TOLERANCE)
     ]
     if not able:
         return Decision(candidates, reason=Reason.MIN_GAIN)

@@ -78,7 +78,7 @@ def test_other_recipes_are_pruned_so_too(model):
 
 
 def test_a_model_carries_the_record_of_its_pruning(tmp_path):
-    choosing = {"folds": 5, "rule": "minimum", "seed": 3}
+    choosing = {"folds": 5, "rule": "minimum", "seed": 0}
     grown = spinney.grow(
         KYPHOSIS, "Kyphosis", recipe="cart", pruning="cost-complexity", **choosing
     )

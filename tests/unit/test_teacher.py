@@ -11,7 +11,7 @@ from spinney.learner import Options
 from spinney.lessons import Lesson
 from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
-from spinney.teacher import smoothed_labels, smoothed_source
+from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet
 
 TABLES = Path(__file__).parents[1] / "tables"
@@ -47,7 +47,7 @@ def test_labels_are_shares_between_the_row_and_the_forest():
 def test_a_smoothed_source_has_the_weight_of_its_rows():
     rows = training()
     labels = smoothed_labels(rows, 0.5, 0)
-    totals = smoothed_source(rows, labels).root()
+    totals = smoothed_training(rows, labels).source().root()
     assert totals.weight == pytest.approx(60)
     np.testing.assert_allclose(totals.weights, labels.sum(axis=0))
 

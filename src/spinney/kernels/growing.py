@@ -118,7 +118,7 @@ def close_node(rules, shape, here, a, work, stack, top):
     size = size_of(rules.kind, stack.weights, top)
     gain = work.founds[a, WORTH] - worth(rules.kind, stack.weights, top)
     gain = max(gain / size, 0.0)
-    if gain < rules.min_gain - 1e-12:
+    if gain < rules.min_gain * (1 - 1e-12):
         shape.whole[here, REASON] = MIN_GAIN
         return False
     shape.real[here, GAIN] = gain
