@@ -79,7 +79,9 @@ def decide(node: Node, task: Task) -> None:
     able = list(node.candidates)
     if recipe.criterion == "gain_ratio":
         able = of_average_gain(able, task)
-    able = [candidate for candidate in able if candidate.gain >= recipe.min_gain]
+    # A gain of nothing may come out a rounding below 0.
+    least = recipe.min_gain or -1e-12
+    able = [candidate for candidate in able if candidate.gain >= least]
     if not able:
         node.reason = "MIN_GAIN"
         return
