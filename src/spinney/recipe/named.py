@@ -64,7 +64,7 @@ RECIPES = {
             forest=0.75,
             pruning="cost-complexity",
             folds=5,
-            rule="half-se",
+            rule="minimum",
             probability="m-estimate",
             for_numbers="m5",
         ),
