@@ -154,3 +154,8 @@ def test_one_row_and_one_class():
 def test_schemes_that_mean_nothing(name, value):
     with pytest.raises(ParameterError, match=f"{name}="):
         Scheme(**{name: value})
+
+
+def test_folds_and_a_part_held_out_are_not_both():
+    with pytest.raises(ParameterError, match=r"folds=3 with holdout=0\.3"):
+        Scheme(folds=3, holdout=0.3)

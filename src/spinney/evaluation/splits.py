@@ -53,6 +53,12 @@ class Scheme:
         if share is not None and not (is_real(share) and 0 < share < 1):
             msg = f"holdout={share!r} must be a share of the rows between 0 and 1"
             raise ParameterError(msg)
+        if share is not None and self.folds is not None:
+            msg = (
+                f"folds={self.folds!r} with holdout={share!r}: rows are held out once "
+                "or in folds; leave out one of them"
+            )
+            raise ParameterError(msg)
 
     @property
     def n_folds(self) -> int:
