@@ -7,10 +7,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spinney.kernels import scoring, sorting
 from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
+from spinney.kernels.compiled import entry
 from spinney.kernels.layout import ABSENT, BINS, INSIDE, LEFT, RIGHT, VECTORS
-from spinney.kernels.scoring import ENTROPY, GINI, SQUARES, bound_inside, worth
-from spinney.kernels.sorting import sort_pairs
+from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
+
+
+@entry
+def worth(kind, vectors, at):
+    return scoring.worth(kind, vectors, at)
+
+
+@entry
+def bound_inside(kind, vectors):
+    return scoring.bound_inside(kind, vectors)
+
+
+@entry
+def sort_pairs(keys, places, n):
+    sorting.sort_pairs(keys, places, n)
+
 
 numbers = st.one_of(
     st.sampled_from(

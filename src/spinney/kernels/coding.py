@@ -11,7 +11,7 @@ or none.
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import kernel
+from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.layout import ABSENT, BINS
 
 __all__ = ["CELLS", "code_rows", "edges_of", "prepare"]
@@ -39,7 +39,7 @@ def edges_of(sample: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
     return np.unique(known[places]), False
 
 
-@kernel
+@entry
 def prepare(edges, n_edges, first, low, scale, steps):
     """Find for each column, and each of its cells, how many edges lie in cells before.
 
@@ -71,7 +71,7 @@ def cell_of(number, low, scale):
     return np.int64(min(at, CELLS - 1.0)) if at > 0 else 0
 
 
-@kernel
+@entry
 def code_rows(
     matrix,
     start,

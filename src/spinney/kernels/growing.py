@@ -11,7 +11,7 @@ sorting its rows, attribute by attribute, inside the cache.
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.layout import (
     ABSENT,
     BIN,
@@ -59,7 +59,7 @@ __all__ = ["grow_subtree"]
 SLOTS = 32  # of kept counts; a node that finds none free is counted when its turn comes
 
 
-@kernel
+@entry
 def partition(cells, rows, start, stop, a, work, spare):
     """Put the rows that go left first, and return where the others begin."""
     founds, codes, column = work.founds, cells.codes, cells.column[a]
@@ -85,7 +85,7 @@ def partition(cells, rows, start, stop, a, work, spare):
     return at
 
 
-@kernel
+@entry
 def find_ends(kind, cells, rows, start, middle, stop, a, lines, founds):
     """Find the values next to a cut between bins: greatest left, least right."""
     if cells.nominal[a] or founds[a, LOW] == founds[a, LOW]:
@@ -112,7 +112,7 @@ def find_ends(kind, cells, rows, start, middle, stop, a, lines, founds):
     founds[a, LOW], founds[a, HIGH] = low, high
 
 
-@kernel
+@entry
 def close_node(rules, shape, here, a, work, stack, top):
     """Record the best split of a node; return whether it gains enough."""
     size = size_of(rules.kind, stack.weights, top)
@@ -126,7 +126,7 @@ def close_node(rules, shape, here, a, work, stack, top):
     return True
 
 
-@kernel
+@entry
 def record_cut(shape, here, a, work, sides):
     """Record the values beside a cut, and the totals of missing rows."""
     shape.real[here, CUT_LOW] = work.founds[a, LOW]
@@ -154,7 +154,7 @@ def split_counts(cells, labels, rules, rows, begin, middle, end, slot, new, pool
     return left_is_smaller
 
 
-@kernel
+@entry
 def grow_subtree(
     cells, labels, rules, rows, start, stop, depth, weights, counts, known, seed
 ):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import kernel
+from spinney.kernels.compiled import entry
 
 __all__ = ["ABSENT", "BINS", "Cells", "Labels", "Rules", "Work", "work_for"]
 
@@ -113,7 +113,7 @@ class Work(NamedTuple):
     local_classes: NDArray[np.int32]
 
 
-@kernel
+@entry
 def work_for(n_rows, p, width, small):
     """Return room for the search of nodes of up to ``n_rows`` rows."""
     return Work(

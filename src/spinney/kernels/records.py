@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import kernel
+from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.layout import ABSENT, BINS, MISSING, ZERO
 from spinney.kernels.scoring import SQUARES, size_of, worth
 
@@ -57,7 +57,7 @@ class Lines(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@kernel
+@entry
 def stack_for(deepest, width, n_counts):
     """Return room for the nodes that wait: one a level, and one more."""
     size = deepest + 2
@@ -68,7 +68,7 @@ def stack_for(deepest, width, n_counts):
     )
 
 
-@kernel
+@entry
 def shape_for(size, width, n_counts):
     """Return room for nodes; pages that are not written to take no memory."""
     return Shape(
@@ -79,7 +79,7 @@ def shape_for(size, width, n_counts):
     )
 
 
-@kernel
+@entry
 def lines_for(size, width, n_counts):
     """Return room for lines of codes."""
     return Lines(
@@ -103,7 +103,7 @@ def longer(lines):
     return more
 
 
-@kernel
+@entry
 def push(stack, top, begin, end, level, parent, branch, slot, weights, counts, at):
     """Let a node wait, whose totals are those at a line of weights and counts."""
     stack.at[top, BEGIN], stack.at[top, END] = begin, end
@@ -115,7 +115,7 @@ def push(stack, top, begin, end, level, parent, branch, slot, weights, counts, a
         stack.counts[top, c] = counts[at, c]
 
 
-@kernel
+@entry
 def open_node(shape, here, stack, top, n_lines):
     """Begin the record of a node, as a leaf for now."""
     above, branch = stack.at[top, PARENT], stack.at[top, BRANCH]
@@ -137,7 +137,7 @@ def open_node(shape, here, stack, top, n_lines):
         shape.counts[here, n_counts + c] = 0
 
 
-@kernel
+@entry
 def reason_to_stop(rules, stack, top):
     """Return why a node is a leaf before anything is counted; INNER where it is not."""
     if is_pure(rules.kind, stack.weights, stack.counts, top):
@@ -161,7 +161,7 @@ def is_pure(kind, weights, counts, at):
     return present <= 1
 
 
-@kernel
+@entry
 def count_sides(kind, cells, labels, rows, start, middle, stop, a, sides):
     """Set the totals of both sides, and of the rows whose value is missing."""
     for side in range(3):
@@ -206,7 +206,7 @@ def infer_sides(lines, a, work, stack, top, sides):
             sides.counts[side, c] = np.int64(sides.weights[side, c])
 
 
-@kernel
+@entry
 def list_codes(kind, cells, labels, rows, start, stop, a, masks, lines, at):
     """Set the lines of the codes of an attribute; return how many there are."""
     line_of = np.full(BINS, -1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.cuts import scan_sorted
 from spinney.kernels.edges import best_edge, mark_bins, run
 from spinney.kernels.inside import look_inside
@@ -27,7 +27,7 @@ from spinney.kernels.subsets import best_subset
 __all__ = ["count", "search_edges_of", "search_inside_of", "search_node", "slack_of"]
 
 
-@kernel
+@entry
 def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
     """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
     codes, width = cells.codes, rules.width
@@ -225,7 +225,7 @@ def draw(state, n):
     return np.int64((high * np.uint64(n)) >> np.uint64(32))
 
 
-@kernel
+@entry
 def slack_of(kind, totals, at):
     """Return by how much the worth of cuts must differ, not to be equal.
 
@@ -234,14 +234,14 @@ def slack_of(kind, totals, at):
     return 1e-12 * (totals[at, 3] if kind == SQUARES else size_of(kind, totals, at))
 
 
-@kernel
+@entry
 def search_edges_of(cells, rules, lines, first, last, slack, work):
     """Find the best cuts between bins, or subsets, of a range of attributes."""
     for a in range(first, last):
         search_edges(cells, rules, lines, a, slack, work)
 
 
-@kernel
+@entry
 def search_inside_of(
     cells, labels, rules, rows, start, stop, lines, first, last, floor, slack, work
 ):
