@@ -240,6 +240,8 @@ def without_unused(tree: Tree) -> Tree:
     What a node that asks has looked at stays, and so do the terms of models.
     """
     schema = tree.schema
+    if schema.n_columns == len(schema.attributes):
+        return tree
     asked: set[int] = set()
     for node in tree.nodes:
         if not node.is_leaf:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from spinney._version import __version__
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, warn
+from spinney.marks import mark_of, marks_of
 from spinney.model import Fingerprint
 from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
@@ -90,8 +91,9 @@ class TrainingSet:
         schema = self.schema.of_columns().without_costs()
         digest = hashlib.sha256(repr(schema).encode())
         weights = () if self.weights is None else (self.weights,)
-        for cells in (*self.columns[: schema.n_columns], self.classes, *weights):
-            digest.update(np.ascontiguousarray(cells, dtype="<f8").tobytes())
+        marks = marks_of(self.columns[: schema.n_columns])
+        marks += [mark_of(cells) for cells in (self.classes, *weights)]
+        digest.update(np.array(marks, "<u8").tobytes())
         return Fingerprint(
             len(self.classes), self.weight, digest.hexdigest(), __version__
         )

@@ -1,6 +1,7 @@
 """The compiled loops beside plain ones."""
 
 import itertools
+import struct
 
 import numpy as np
 import pytest
@@ -10,8 +11,19 @@ from hypothesis import strategies as st
 from spinney.kernels import scoring, sorting
 from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.compiled import entry
-from spinney.kernels.layout import ABSENT, BINS, INSIDE, LEFT, RIGHT, VECTORS
+from spinney.kernels.layout import (
+    ABSENT,
+    BINS,
+    INSIDE,
+    LEFT,
+    LENGTH,
+    RIGHT,
+    VECTORS,
+    WHOLES,
+)
+from spinney.kernels.marking import mark_rows
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
+from spinney.marks import mark_of
 
 
 @entry
@@ -25,8 +37,11 @@ def bound_inside(kind, vectors):
 
 
 @entry
-def sort_pairs(keys, places, n):
-    sorting.sort_pairs(keys, places, n)
+def sort_values(values, keys, wholes):
+    for place in range(len(values)):
+        keys[place] = sorting.key_of(values[place], place)
+    sorting.sort_keys(keys, len(values), wholes)
+    sorting.settle(keys, len(values), values)
 
 
 numbers = st.one_of(
@@ -50,7 +65,7 @@ def coded(matrix, sample):
     prepare(edges, n_edges, first, low, scale, steps)
     codes = np.empty(matrix.shape, np.uint8)
     tables = (edges, first, low, scale, steps, np.zeros((q, BINS)), np.zeros(q, bool))
-    code_rows(matrix, 0, len(matrix), *tables, odd, codes, 0)
+    code_rows(matrix, 0, len(matrix), *tables, odd, codes, np.arange(q))
     return codes, edges, n_edges
 
 
@@ -80,14 +95,41 @@ def test_many_values_make_255_bins_and_few_one_each():
     assert np.all(np.diff(codes[np.argsort(few[:, 0]), 0].astype(int)) >= 0)
 
 
-@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 9.0, 1e9]), max_size=300))
-@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([-1.0, 0.0, 0.5, 9.0, 1e9, -np.inf, np.inf, 1.0]),
+            # Two numbers that round to one.
+            st.sampled_from([1 + 1e-12, 1 + 2e-12, -1 - 1e-12, 5e-324, 1e300]),
+            st.floats(allow_nan=False),
+        ),
+        max_size=300,
+    )
+)
+@settings(max_examples=100, deadline=None)
 def test_keys_are_sorted_with_their_places(cells):
-    keys, places = np.array(cells, dtype=float), np.arange(len(cells))
-    sort_pairs(keys, places, len(cells))
-    assert keys.tolist() == sorted(cells)
-    assert [cells[place] for place in places] == keys.tolist()
+    values, keys = np.array(cells, dtype=float) + 0.0, np.empty(len(cells), np.uint64)
+    with np.errstate(over="ignore"):
+        sort_values(values, keys, np.zeros((WHOLES, LENGTH), np.int64))
+    places = (keys & np.uint64(0xFFFFFFFF)).astype(int)
+    assert values[places].tolist() == sorted(values)
     assert sorted(places) == list(range(len(cells)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5000), st.integers(1, 4))
+@settings(max_examples=20, deadline=None)
+def test_words_of_columns_are_those_of_plain_sums(dtype, seed, n_rows, n_columns):
+    matrix = np.random.default_rng(seed).normal(size=(n_rows, n_columns)).astype(dtype)
+    marks = np.zeros(n_columns, np.uint64)
+    mark_rows(matrix, marks)
+    assert marks.tolist() == [mark_of(column) for column in matrix.T]
+    plain = 0
+    for place, number in enumerate(matrix[:, 0].astype(float).tolist()):
+        word = int.from_bytes(struct.pack("<d", number), "little")
+        word = word * 0x9E3779B97F4A7C15 % 2**64
+        plain += (2 * place + 1) * (word ^ word >> 29)
+    assert mark_of(matrix[:, 0]) == plain % 2**64
 
 
 def plain_worth(kind, side):

@@ -9,7 +9,7 @@ import spinney
 from spinney.learner import Options, grow_tree
 from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
-from spinney.swift import crowd, grow_swiftly, prepared, suiting, suits
+from spinney.swift import crowd, grow_swiftly, prepared, subtree, suiting, suits
 from spinney.training import TrainingSet
 
 
@@ -26,6 +26,7 @@ def training_sets(draw):
             cells = random.normal(size=n_rows)
             if draw(st.booleans()):
                 cells = np.round(cells * n_values)
+            cells = cells.astype(draw(st.sampled_from([np.float32, np.float64])))
             absent = np.nan
         else:
             cells = random.integers(0, n_values, n_rows).astype(np.int32)
@@ -85,10 +86,10 @@ def same(one, other):
         )
 
 
-@pytest.mark.parametrize("small", [1, 8, 96])
+@pytest.mark.parametrize(("small", "near"), [(1, 1), (8, 16), (96, 8192)])
 @given(training=training_sets(), said=settings_of_recipes, entropy=st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_nodes_are_the_plain_learners(small, training, said, entropy):
+def test_nodes_are_the_plain_learners(small, near, training, said, entropy):
     recipe = RECIPES["cart"].changed(missing="branch", **said)
     if entropy and not training.schema.target.is_numeric:
         recipe = recipe.changed(criterion="gain")
@@ -96,6 +97,7 @@ def test_nodes_are_the_plain_learners(small, training, said, entropy):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suiting, "FEWEST_CELLS", 0)
         patch.setattr(prepared, "SMALL", small)
+        patch.setattr(subtree, "NEAR_ROWS", near)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
         assert suits(training, recipe, Options())
         swift = grow_swiftly(training, recipe)

@@ -8,6 +8,8 @@ in later cells are not, and only those in its own cell are compared; mostly ther
 or none.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,23 +22,25 @@ CELLS = 4096
 ROWS_AT_ONCE = 2048  # of a matrix: its block stays in the cache, column by column
 
 
-def edges_of(sample: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
-    """Return rising edges between bins, and whether each has one value of the sample.
+def edges_of(
+    sample: NDArray[Any],
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return rising edges between bins, and the values if each bin has one of them.
 
     >>> edges_of(np.array([3.0, 1.0, 3.0, np.nan, 2.0]))
-    (array([1.5, 2.5]), True)
+    (array([1.5, 2.5]), array([1., 2., 3.]))
     """
     known = np.sort(sample[~np.isnan(sample)], kind="stable").astype(np.float64)
     if not len(known):
-        return known, True
+        return known, known
     values = known[np.append(True, known[1:] != known[:-1])]
     if len(values) < BINS:
         low, high = values[:-1], values[1:]
         with np.errstate(over="ignore", invalid="ignore"):
             middle = low / 2 + high / 2
-        return np.where((middle >= low) & (middle < high), middle, low), True
+        return np.where((middle >= low) & (middle < high), middle, low), values
     places = np.arange(1, ABSENT) * len(known) // ABSENT
-    return np.unique(known[places]), False
+    return np.unique(known[places]), None
 
 
 @entry
@@ -85,9 +89,9 @@ def code_rows(
     expected,
     odd,
     codes,
-    at,
+    places,
 ):
-    """Code the columns of a stretch of rows, from the attribute ``at`` on.
+    """Code the columns of a stretch of rows, as the attributes that ``places`` says.
 
     Where a bin is ``expected`` to hold one value, what differs from it is counted in
     ``odd``.
@@ -96,15 +100,16 @@ def code_rows(
         end = min(begin + ROWS_AT_ONCE, stop)
         for j in range(matrix.shape[1]):
             lowest, wide, most, different = low[j], scale[j], steps[j], 0
+            at = places[j]
             for i in range(begin, end):
                 number = np.float64(matrix[i, j])
                 if number != number:
-                    codes[i, at + j] = ABSENT
+                    codes[i, at] = ABSENT
                     continue
                 code = np.int64(first[j, cell_of(number, lowest, wide)])
                 for _ in range(most):
                     code += number > edges[j, code]
-                codes[i, at + j] = code
+                codes[i, at] = code
                 if expected[j]:
                     different += values[j, code] != number
             odd[j] += different

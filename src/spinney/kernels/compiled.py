@@ -1,5 +1,7 @@
 """How loops are compiled: without the interpreter's lock, and kept on disk.
 
+Kernels allocate nothing, all arrays come from Python: so references are not counted.
+
 A *kernel* is a loop that other loops call; an *entry* is one that Python calls. Left to
 itself, Numba optimises a function again within each function that calls it, and those
 within theirs. Here a kernel is translated only, and everything below an entry is
@@ -10,6 +12,7 @@ functions that it calls. Kernels call each other across files, so the key here h
 digest of all of them.
 """
 
+import gc
 import logging
 from collections.abc import Callable
 from hashlib import sha256
@@ -20,10 +23,12 @@ import numba
 from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 
-__all__ = ["entry", "kernel"]
+__all__ = ["OFF", "entry", "kernel"]
+
+OFF = bool(getattr(config, "DISABLE_JIT", False))  # loops run as they are written
 
 _SOURCES = sorted(Path(__file__).parent.glob("*.py"))
 _DIGEST = sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()
@@ -47,7 +52,7 @@ def kernel(loop: Callable[..., Any]) -> Callable[..., Any]:
 
 def entry(loop: Callable[..., Any]) -> Callable[..., Any]:
     """Return a loop as machine code that Python can call, kept on disk."""
-    compiled = numba.njit(**_OPTIONS)(loop)
+    compiled = numba.njit(**_OPTIONS, pipeline_class=_Optimiser)(loop)
     if hasattr(compiled, "_cache"):  # not where compiling is turned off
         compiled._cache = _Cache(loop)
     return cast("Callable[..., Any]", compiled)
@@ -81,6 +86,19 @@ def _announce() -> None:
 
 
 _announced: list[bool] = []
+
+
+class _Optimiser(Compiler):
+    """Numba's usual steps, with no search for garbage meanwhile: there is little."""
+
+    def compile_extra(self, func: Any) -> Any:
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if collecting:
+                gc.enable()
 
 
 class _Untouched:

@@ -15,6 +15,7 @@ from spinney.kernels.layout import (
     WORTH,
 )
 from spinney.kernels.scoring import GINI, SQUARES, size_of, worth
+from spinney.kernels.sorting import place_of
 
 __all__ = ["improve", "scan_sorted"]
 
@@ -43,27 +44,19 @@ def improve(rules, absent, slack, founds, at, vectors):
 
 @kernel
 def scan_sorted(
-    rules,
-    keys,
-    places,
-    begin,
-    end,
-    classes,
-    weights,
-    numbers,
-    absent,
-    slack,
-    founds,
-    at,
-    at_bin,
-    vectors,
+    rules, begin, end, classes, weights, numbers, absent, slack, work, at, at_bin
 ):
     """Find the best cut between unequal neighbours of the sorted keys begin … end.
+
+    ``values`` and ``places`` are by the place that a key ends with; labels by what
+    ``places`` says.
 
     LEFT and RIGHT are what lies beside the first key to begin with: nothing and all
     for a whole node, and what the other bins have for the rows of one bin.
     """
     kind, least = rules.kind, rules.least_branch
+    keys, values, founds, vectors = work.keys, work.values, work.founds, work.vectors
+    unit = len(weights) == 0
     quick = kind == GINI and not absent
     left_size, right_size = size_of(kind, vectors, LEFT), size_of(kind, vectors, RIGHT)
     left_squares, right_squares = 0.0, 0.0
@@ -72,9 +65,11 @@ def scan_sorted(
             left_squares += vectors[LEFT, c] * vectors[LEFT, c]
             right_squares += vectors[RIGHT, c] * vectors[RIGHT, c]
     best = founds[at, WORTH] + slack
+    after = place_of(keys[begin])
     for i in range(begin, end - 1):
-        place = places[i]
-        weight = weights[place]
+        here, after = after, place_of(keys[i + 1])
+        place = work.places[here]
+        weight = 1.0 if unit else weights[place]
         if kind == SQUARES:
             number = numbers[place]
             moved, side = weight * number, 1 if number > 0 else 2
@@ -92,7 +87,7 @@ def scan_sorted(
                 right_size -= weight
             vectors[LEFT, c] += weight
             vectors[RIGHT, c] -= weight
-        if keys[i] == keys[i + 1]:
+        if values[here] == values[after]:
             continue
         if quick:
             score = left_squares / left_size + right_squares / right_size
@@ -104,8 +99,5 @@ def scan_sorted(
                 vectors[BEST, c] = vectors[LEFT, c]
         elif not improve(rules, absent, slack, founds, at, vectors):
             continue
-        founds[at, BIN], founds[at, LOW], founds[at, HIGH] = (
-            at_bin,
-            keys[i],
-            keys[i + 1],
-        )
+        founds[at, BIN] = at_bin
+        founds[at, LOW], founds[at, HIGH] = values[here], values[after]

@@ -24,6 +24,7 @@ from spinney.kernels.layout import (
     SCORES,
     SIZES,
     SQUARED,
+    SUMS,
     WORTH,
 )
 from spinney.kernels.scoring import GINI, SQUARES, bound_inside, size_of
@@ -34,7 +35,7 @@ TINY = 1e-300  # 0 / TINY is 0: nothing is worth nothing
 
 
 @kernel
-def run(kind, lines, a, n_bins, sums, floats, vectors):
+def run(kind, lines, a, n_bins, floats, vectors):
     """Sum up a line: what lies before each bin, by column and in all.
 
     Return the first and the last bin that have rows, -1 where there is none, and
@@ -46,13 +47,13 @@ def run(kind, lines, a, n_bins, sums, floats, vectors):
     for c in range(width):
         total = 0.0
         for b in range(n_bins):
-            sums[c, b] = total
+            floats[SUMS + c, b] = total
             total += lines[a, b, c]
-        sums[c, n_bins] = total
+        floats[SUMS + c, n_bins] = total
         vectors[AWAY, c] = lines[a, ABSENT, c]
         if kind != SQUARES or c == 0:
             for b in range(n_bins + 1):
-                floats[SIZES, b] += sums[c, b]
+                floats[SIZES, b] += floats[SUMS + c, b]
     first, last = -1, -1
     for b in range(n_bins):
         here = lines[a, b, 0]
@@ -67,7 +68,7 @@ def run(kind, lines, a, n_bins, sums, floats, vectors):
 
 
 @kernel
-def _score_edges(kind, n_bins, on_left, on_right, into, sums, floats, vectors):
+def _score_edges(kind, n_bins, on_left, on_right, into, floats, vectors):
     """Set the worth of the cut before each bin, with more vectors on each side."""
     more = size_of(kind, vectors, on_left)
     everything = floats[SIZES, n_bins] + size_of(kind, vectors, on_right)
@@ -75,10 +76,10 @@ def _score_edges(kind, n_bins, on_left, on_right, into, sums, floats, vectors):
         floats[LEFT_SIZES, b] = floats[SIZES, b] + more
     if kind == SQUARES:
         more_left = vectors[on_left, 1] + vectors[on_left, 2]
-        total = sums[1, n_bins] + sums[2, n_bins]
+        total = floats[SUMS + 1, n_bins] + floats[SUMS + 2, n_bins]
         total += vectors[on_right, 1] + vectors[on_right, 2]
         for b in range(n_bins):
-            here = sums[1, b] + sums[2, b]
+            here = floats[SUMS + 1, b] + floats[SUMS + 2, b]
             left, right = here + more_left, total - here
             rest = everything - floats[SIZES, b]
             floats[into, b] = left * left / floats[LEFT_SIZES, b] + right * right / rest
@@ -89,10 +90,11 @@ def _score_edges(kind, n_bins, on_left, on_right, into, sums, floats, vectors):
         for c in range(vectors.shape[1]):
             more_left, total = (
                 vectors[on_left, c],
-                sums[c, n_bins] + vectors[on_right, c],
+                floats[SUMS + c, n_bins] + vectors[on_right, c],
             )
             for b in range(n_bins):
-                left, right = sums[c, b] + more_left, total - sums[c, b]
+                here = floats[SUMS + c, b]
+                left, right = here + more_left, total - here
                 floats[into, b] += left * left
                 floats[SQUARED, b] += right * right
         for b in range(n_bins):
@@ -108,8 +110,9 @@ def _score_edges(kind, n_bins, on_left, on_right, into, sums, floats, vectors):
             told, size = 0.0, floats[LEFT_SIZES, b]
             rest = everything - floats[SIZES, b]
             for c in range(vectors.shape[1]):
-                left = sums[c, b] + vectors[on_left, c]
-                right = sums[c, n_bins] + vectors[on_right, c] - sums[c, b]
+                here, total = floats[SUMS + c, b], floats[SUMS + c, n_bins]
+                left = here + vectors[on_left, c]
+                right = total + vectors[on_right, c] - here
                 if left > 0:
                     told += left * np.log2(left)
                 if right > 0:
@@ -122,13 +125,13 @@ def _score_edges(kind, n_bins, on_left, on_right, into, sums, floats, vectors):
 @kernel
 def best_edge(rules, a, n_bins, first, last, absent, slack, work):
     """Find the best cut between bins from their running sums."""
-    kind, sums, floats, vectors = rules.kind, work.sums, work.floats, work.vectors
+    kind, floats, vectors = rules.kind, work.floats, work.vectors
     trials = 2 if absent else 1
     if absent:
-        _score_edges(kind, n_bins, AWAY, NOTHING, SCORES, sums, floats, vectors)
-        _score_edges(kind, n_bins, NOTHING, AWAY, MORE_SCORES, sums, floats, vectors)
+        _score_edges(kind, n_bins, AWAY, NOTHING, SCORES, floats, vectors)
+        _score_edges(kind, n_bins, NOTHING, AWAY, MORE_SCORES, floats, vectors)
     else:
-        _score_edges(kind, n_bins, NOTHING, NOTHING, SCORES, sums, floats, vectors)
+        _score_edges(kind, n_bins, NOTHING, NOTHING, SCORES, floats, vectors)
     more = size_of(kind, vectors, AWAY)
     total = floats[SIZES, n_bins] + more
     best, at, side = -np.inf, -1, -1
@@ -144,7 +147,7 @@ def best_edge(rules, a, n_bins, first, last, absent, slack, work):
         return
     work.founds[a, WORTH], work.founds[a, MISSING] = best, side
     for c in range(vectors.shape[1]):
-        vectors[BEST, c] = work.sums[c, at]
+        vectors[BEST, c] = floats[SUMS + c, at]
     # Empty bins before the edge: the cut lies after the last one that has rows.
     while floats[SIZES, at] == floats[SIZES, at - 1]:
         at -= 1
@@ -161,9 +164,7 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
     for trial in range(2 if absent else 1):
         quick = kind == GINI and width == 2
         if quick:
-            _score_corners(
-                n_bins, first, last, absent, trial, work.sums, floats, vectors
-            )
+            _score_corners(n_bins, first, last, absent, trial, floats, vectors)
         for b in range(first, last + 1):
             wide = floats[SIZES, b + 1] - floats[SIZES, b] > rules.single
             if not wide or work.wholes[OPENED, b] == 1:
@@ -173,8 +174,9 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
             else:
                 for c in range(width):
                     vectors[INSIDE, c] = lines[a, b, c]
-                    vectors[LEFT, c] = work.sums[c, b]
-                    vectors[RIGHT, c] = work.sums[c, n_bins] - work.sums[c, b + 1]
+                    vectors[LEFT, c] = floats[SUMS + c, b]
+                    total = floats[SUMS + c, n_bins]
+                    vectors[RIGHT, c] = total - floats[SUMS + c, b + 1]
                     if absent:
                         vectors[LEFT if trial == 0 else RIGHT, c] += vectors[AWAY, c]
                 bound = bound_inside(kind, vectors)
@@ -185,23 +187,23 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
 
 
 @kernel
-def _score_corners(n_bins, first, last, absent, trial, sums, floats, away):
+def _score_corners(n_bins, first, last, absent, trial, floats, away):
     """Set the greater corner of each bin, of two classes under Gini's index."""
     on_left = AWAY if absent and trial == 0 else NOTHING
     on_right = AWAY if absent and trial == 1 else NOTHING
     left0, left1 = away[on_left, 0], away[on_left, 1]
     total0, total1 = (
-        sums[0, n_bins] + away[on_right, 0],
-        sums[1, n_bins] + away[on_right, 1],
+        floats[SUMS + 0, n_bins] + away[on_right, 0],
+        floats[SUMS + 1, n_bins] + away[on_right, 1],
     )
     for b in range(first, last + 1):
         # One class of the bin on the left, the other on the right, and the reverse.
-        l0, l1 = sums[0, b + 1] + left0, sums[1, b] + left1
-        r0, r1 = total0 - sums[0, b + 1], total1 - sums[1, b]
+        l0, l1 = floats[SUMS + 0, b + 1] + left0, floats[SUMS + 1, b] + left1
+        r0, r1 = total0 - floats[SUMS + 0, b + 1], total1 - floats[SUMS + 1, b]
         left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
         one = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
-        l0, l1 = sums[0, b] + left0, sums[1, b + 1] + left1
-        r0, r1 = total0 - sums[0, b], total1 - sums[1, b + 1]
+        l0, l1 = floats[SUMS + 0, b] + left0, floats[SUMS + 1, b + 1] + left1
+        r0, r1 = total0 - floats[SUMS + 0, b], total1 - floats[SUMS + 1, b + 1]
         left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
         other = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
         floats[SCORES, b] = max(one, other)

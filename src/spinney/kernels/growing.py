@@ -2,16 +2,26 @@
 
 The rows of a node are a stretch of one array of row numbers; a split puts those that go
 left before the others, both in their old order. Nodes wait on a stack, the right branch
-below the left one, so that they come out in printing order.
+below the left one, so that they come out in printing order::
+
+    take the node on top
+    if it must be a leaf: say why
+    else: search its attributes; partition its rows; let both sides wait
 
 Counts of a *large* node are kept by attribute and bin. Its smaller child is counted and
 the larger one is what remains, where sums are exact. A *small* node is finished by
-sorting its rows, attribute by attribute, inside the cache.
+sorting its rows, attribute by attribute. Before that, when all its rows fit, a node is
+brought *near*: its codes, numbers and labels are copied side by side into the cache,
+where the whole subtree below it is grown.
+
+All that the work knows stands in arrays. When there is no more room for nodes it
+returns, and goes on where it was when it is called again.
 """
 
 import numpy as np
 
 from spinney.kernels.compiled import entry, kernel
+from spinney.kernels.counting import AHEAD, count
 from spinney.kernels.layout import (
     ABSENT,
     BIN,
@@ -19,104 +29,117 @@ from spinney.kernels.layout import (
     HIGH,
     LOW,
     MISSING,
+    OPENED,
     WORTH,
     ZERO,
-    work_for,
 )
+from spinney.kernels.prefetching import prefetch
 from spinney.kernels.records import (
     ATTRIBUTE,
     BEGIN,
     CUT_HIGH,
     CUT_LOW,
     CUT_MISSING,
+    DONE,
     END,
+    FREE,
     GAIN,
     IDENTICAL,
     INNER,
     LEVEL,
     LINES,
+    LISTED,
     MIN_GAIN,
+    NEAR,
     REASON,
     ROWS_IN_LEAF,
     SLOT,
-    Shape,
+    WAITING,
     count_sides,
     infer_sides,
-    lines_for,
     list_codes,
-    longer,
     open_node,
     push,
     reason_to_stop,
-    shape_for,
-    stack_for,
 )
+from spinney.kernels.references import reference
 from spinney.kernels.scoring import size_of, worth
-from spinney.kernels.searching import count, search_node
+from spinney.kernels.searching import (
+    search_edges,
+    search_inside,
+    search_node,
+    slack_of,
+)
 
-__all__ = ["grow_subtree"]
+__all__ = ["COUNT", "EDGES", "GROW", "INSIDE", "SPLIT", "work_on"]
 
-SLOTS = 32  # of kept counts; a node that finds none free is counted when its turn comes
+# What an entry is asked to do; all but the first with the node on top of the stack.
+GROW, COUNT, EDGES, INSIDE, SPLIT = range(5)
 
 
-@entry
-def partition(cells, rows, start, stop, a, work, spare):
-    """Put the rows that go left first, and return where the others begin."""
-    founds, codes, column = work.founds, cells.codes, cells.column[a]
-    b, low = np.int64(founds[a, BIN]), founds[a, LOW]
-    go = np.empty(BINS, np.uint8)
+@kernel
+def bin_after(kind, cells, a, lines, founds):
+    """Return the first bin right of a cut between bins that has rows; -1 for others."""
+    if cells.nominal[a] or founds[a, LOW] == founds[a, LOW]:
+        return ZERO - 1
+    if founds[a, HIGH] == founds[a, HIGH]:
+        return np.int64(founds[a, HIGH])
+    after = np.int64(founds[a, BIN]) + 1
+    while size_of(kind, lines[a], after) <= 0:
+        after += 1
+    return after
+
+
+@kernel
+def partition(kind, cells, rows, start, stop, a, lines, work, spare):
+    """Put the rows that go left first, and return where the others begin.
+
+    On the way the values next to a cut between bins are found: the greatest on its
+    left, the least on its right.
+    """
+    founds, codes, column, go = work.founds, cells.codes, cells.column[a], work.wholes
+    numbers, b, low = cells.numbers, np.int64(founds[a, BIN]), founds[a, LOW]
     for code in range(BINS):
-        go[code] = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
-    go[ABSENT] = founds[a, MISSING] == 0
-    at, waiting = start, 0
+        left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
+        go[OPENED, code] = left
+    go[OPENED, ABSENT] = founds[a, MISSING] == 0
+    after = bin_after(kind, cells, a, lines, founds)
+    if after >= 0 and column < 0:
+        founds[a, LOW], founds[a, HIGH] = cells.values[a, b], cells.values[a, after]
     inside = not cells.nominal[a] and low == low
+    # The rows of these two bins are looked at more closely.
+    one = b if column >= 0 and (inside or after >= 0) else ZERO - 1
+    other = after if column >= 0 and after >= 0 else ZERO - 1
+    greatest, least = -np.inf, np.inf
+    at, waiting = start, ZERO
     for i in range(start, stop):
+        prefetch(codes, np.int64(rows[min(i + 2 * AHEAD, stop - 1)]), a)
         row = rows[i]
-        code = codes[row, a]
-        left = go[code]
-        if inside and code == b:
-            left = np.uint8(cells.numbers[row, column] <= low)
+        code = np.int64(codes[row, a])
+        left = go[OPENED, code]
+        if code == one:
+            number = np.float64(numbers[row, column])
+            greatest = max(greatest, number)
+            if inside:
+                left = np.int64(number <= low)
+        elif code == other:
+            least = min(least, np.float64(numbers[row, column]))
         rows[at] = row
         spare[waiting] = row
         at += left
         waiting += 1 - left
     for i in range(waiting):
         rows[at + i] = spare[i]
+    if other >= 0:
+        founds[a, LOW], founds[a, HIGH] = greatest, least
     return at
 
 
-@entry
-def find_ends(kind, cells, rows, start, middle, stop, a, lines, founds):
-    """Find the values next to a cut between bins: greatest left, least right."""
-    if cells.nominal[a] or founds[a, LOW] == founds[a, LOW]:
-        return
-    column, b = cells.column[a], np.int64(founds[a, BIN])
-    after = b + 1
-    if founds[a, HIGH] == founds[a, HIGH]:
-        after = np.int64(founds[a, HIGH])
-    else:
-        while size_of(kind, lines[a], after) <= 0:
-            after += 1
-    if column < 0:
-        founds[a, LOW], founds[a, HIGH] = cells.values[a, b], cells.values[a, after]
-        return
-    low, high = -np.inf, np.inf
-    for i in range(start, middle):
-        row = rows[i]
-        if cells.codes[row, a] == b:
-            low = max(low, np.float64(cells.numbers[row, column]))
-    for i in range(middle, stop):
-        row = rows[i]
-        if cells.codes[row, a] == after:
-            high = min(high, np.float64(cells.numbers[row, column]))
-    founds[a, LOW], founds[a, HIGH] = low, high
-
-
-@entry
-def close_node(rules, shape, here, a, work, stack, top):
+@kernel
+def gains(rules, shape, here, a, work, room, top):
     """Record the best split of a node; return whether it gains enough."""
-    size = size_of(rules.kind, stack.weights, top)
-    gain = work.founds[a, WORTH] - worth(rules.kind, stack.weights, top)
+    size = size_of(rules.kind, room.weights, top)
+    gain = work.founds[a, WORTH] - worth(rules.kind, room.weights, top)
     gain = max(gain / size, 0.0)
     if gain < rules.min_gain * (1 - 1e-12):
         shape.whole[here, REASON] = MIN_GAIN
@@ -126,211 +149,231 @@ def close_node(rules, shape, here, a, work, stack, top):
     return True
 
 
-@entry
-def record_cut(shape, here, a, work, sides):
-    """Record the values beside a cut, and the totals of missing rows."""
+@kernel
+def split_node(cells, labels, rules, rows, room, top, work, lines, a, shape, listed):
+    """Carry out and record the split of a node; return where its right rows begin."""
+    begin, end, here = room.at[top, BEGIN], room.at[top, END], room.state[DONE]
+    middle = partition(rules.kind, cells, rows, begin, end, a, lines, work, room.spare)
+    if rules.tally:
+        count_sides(rules.kind, cells, labels, rows, begin, middle, end, a, room)
+    else:
+        infer_sides(a, work.founds, room, top)
     shape.real[here, CUT_LOW] = work.founds[a, LOW]
     shape.real[here, CUT_HIGH] = work.founds[a, HIGH]
     shape.real[here, CUT_MISSING] = work.founds[a, MISSING]
-    width, n_counts = sides.weights.shape[1], sides.counts.shape[1]
+    width, n_counts = room.weights.shape[1], room.counts.shape[1]
     for c in range(width):
-        shape.weights[here, width + c] = sides.weights[2, c]
+        shape.weights[here, width + c] = room.side_weights[2, c]
     for c in range(n_counts):
-        shape.counts[here, n_counts + c] = sides.counts[2, c]
+        shape.counts[here, n_counts + c] = room.side_counts[2, c]
+    if cells.listed[a]:
+        at = room.state[LISTED]
+        shape.whole[here, LINES] = list_codes(
+            rules.kind, cells, labels, rows, begin, end, a, work, listed, at
+        )
+        room.state[LISTED] += shape.whole[here, LINES]
+    return middle
 
 
 @kernel
-def split_counts(cells, labels, rules, rows, begin, middle, end, slot, new, pool, work):
-    """Count the smaller child; what is left of the node's counts is the larger's."""
+def share_counts(cells, labels, rules, rows, room, begin, middle, end, slot, work):
+    """Count the smaller side; what is left of the node's counts is the larger's.
+
+    Return the slots of both sides, -1 where a side is small enough to be sorted.
+    """
+    larger = max(middle - begin, end - middle)
+    if larger <= rules.small or not rules.subtract or not room.state[FREE]:
+        give_back(room, slot)
+        return ZERO - 1, ZERO - 1
+    new = room.free[room.state[FREE] - 1]
     left_is_smaller = middle - begin <= end - middle
     first = begin if left_is_smaller else middle
     last = middle if left_is_smaller else end
-    p = len(cells.n_bins)
+    p, pool = len(cells.n_bins), room.pool
     count(cells, labels, rules, rows, first, last, ZERO, p, pool[new], work.words)
     for a in range(p):
         for b in range(BINS):
             for c in range(rules.width):
                 pool[slot, a, b, c] -= pool[new, a, b, c]
-    return left_is_smaller
+    if last - first > rules.small:
+        room.state[FREE] -= 1
+    else:
+        new = ZERO - 1
+    return (new, slot) if left_is_smaller else (slot, new)
+
+
+@kernel
+def give_back(room, slot):
+    """Let others use the counts of a node."""
+    if slot >= 0:
+        room.free[room.state[FREE]] = slot
+        room.state[FREE] += 1
+
+
+@kernel
+def grow_node(cells, labels, rules, rows, room, top, work, shape, listed):
+    """Search and split the node that was on top, and let its sides wait."""
+    begin, end, here = room.at[top, BEGIN], room.at[top, END], room.state[DONE]
+    level, slot, p = room.at[top, LEVEL], room.at[top, SLOT], len(cells.n_bins)
+    if slot < 0 and room.state[FREE] and end - begin > rules.small:
+        room.state[FREE] -= 1
+        slot = room.free[room.state[FREE]]
+        count(
+            cells, labels, rules, rows, begin, end, ZERO, p, room.pool[slot], work.words
+        )
+    lines = room.pool[slot] if slot >= 0 else work.lines
+    key = room.keys[top]
+    chosen, varying = search_node(
+        cells,
+        labels,
+        rules,
+        rows,
+        begin,
+        end,
+        lines,
+        slot >= 0,
+        room.weights,
+        top,
+        room.keys[top:],
+        work,
+    )
+    if chosen < 0:
+        shape.whole[here, REASON] = ROWS_IN_LEAF if varying else IDENTICAL
+    elif not gains(rules, shape, here, chosen, work, room, top):
+        chosen = -1
+    if chosen < 0:
+        give_back(room, slot)
+        return
+    middle = split_node(
+        cells, labels, rules, rows, room, top, work, lines, chosen, shape, listed
+    )
+    left_slot, right_slot = ZERO - 1, ZERO - 1
+    if slot >= 0 and level + 1 < rules.max_depth:
+        left_slot, right_slot = share_counts(
+            cells, labels, rules, rows, room, begin, middle, end, slot, work
+        )
+    else:
+        give_back(room, slot)
+    push(room, middle, end, level + 1, here, ZERO + 1, right_slot, key)
+    push(room, begin, middle, level + 1, here, ZERO, left_slot, key)
+
+
+@kernel
+def bring_near(cells, labels, rows, begin, end, near, near_labels):
+    """Copy the rows of a node side by side, and number them anew."""
+    n_codes, n_numbers = cells.codes.shape[1], cells.numbers.shape[1]
+    for i in range(end - begin):
+        soon = np.int64(rows[min(begin + i + AHEAD, end - 1)])
+        for a in range(0, n_codes, 64):
+            prefetch(cells.codes, soon, a)
+        for j in range(0, n_numbers, 64 // cells.numbers.itemsize):
+            prefetch(cells.numbers, soon, j)
+        row = rows[begin + i]
+        for a in range(n_codes):
+            near.codes[i, a] = cells.codes[row, a]
+        for j in range(n_numbers):
+            near.numbers[i, j] = cells.numbers[row, j]
+        if len(labels.classes):
+            near_labels.classes[i] = labels.classes[row]
+        if len(labels.weights):
+            near_labels.weights[i] = labels.weights[row]
+        if len(labels.numbers):
+            near_labels.numbers[i] = labels.numbers[row]
+        if len(labels.packed):
+            near_labels.packed[i] = labels.packed[row]
+        rows[begin + i] = i
+
+
+@kernel
+def grow_nodes(
+    cells, labels, near, near_labels, rules, rows, room, work, shape, listed
+):
+    """Grow the nodes that wait, and theirs, until none is left or the room is full."""
+    state = room.state
+    while (
+        state[WAITING]
+        and state[DONE] < len(shape.whole)
+        and state[LISTED] + BINS <= len(listed.codes)
+    ):
+        state[WAITING] -= 1
+        top, here = state[WAITING], state[DONE]
+        begin, end = room.at[top, BEGIN], room.at[top, END]
+        if top < state[NEAR]:
+            state[NEAR] = -1
+        open_node(shape, here, room, top)
+        reason = reason_to_stop(rules, room, top)
+        shape.whole[here, REASON] = reason
+        if reason == INNER:
+            # Where only one search is left, it is not worth the way.
+            deep = room.at[top, LEVEL] + 1 < rules.max_depth
+            if state[NEAR] < 0 and end - begin <= len(near.codes) and deep:
+                bring_near(cells, labels, rows, begin, end, near, near_labels)
+                state[NEAR] = top
+            if state[NEAR] >= 0:
+                grow_node(
+                    near, near_labels, rules, rows, room, top, work, shape, listed
+                )
+            else:
+                grow_node(cells, labels, rules, rows, room, top, work, shape, listed)
+        else:
+            give_back(room, room.at[top, SLOT])
+        state[DONE] += 1
 
 
 @entry
-def grow_subtree(
-    cells, labels, rules, rows, start, stop, depth, weights, counts, known, seed
+def work_on(
+    task,
+    cells,
+    labels,
+    near,
+    near_labels,
+    rules,
+    rows,
+    room,
+    work,
+    shape,
+    listed,
+    first,
+    last,
+    floor,
 ):
-    """Grow the subtree of a stretch of rows.
+    """Do a task; return where the right rows begin after SPLIT, -1 without one.
 
-    ``weights`` and ``counts`` are its totals, one line each, and ``known`` the counts
-    of all attributes, or empty.
+    COUNT, EDGES and INSIDE are about the attributes from ``first`` to ``last`` of the
+    node at the bottom of the stack, whose counts are ``work.lines``; SPLIT about its
+    attribute ``first``.
     """
-    p, n, width, n_counts = (
-        len(cells.n_bins),
-        stop - start,
-        weights.shape[1],
-        counts.shape[1],
-    )
-    deepest = min(n, rules.max_depth - depth)
-    work = work_for(n, p, width, min(n, rules.small))
-    stack = stack_for(deepest, width, n_counts)
-    shape = shape_for(min(2 * n, 2 ** min(deepest + 1, 40)), width, n_counts)
-    lines_by_code, n_lines = lines_for(2 * BINS, width, n_counts), ZERO
-    sides = lines_for(3, width, n_counts)
-    state = np.full(1, seed, np.uint64)
-    keeping = rules.tries >= p and n > rules.small
-    pool = np.empty((SLOTS if keeping else 1, p, BINS, width))
-    free, n_free = np.arange(SLOTS), SLOTS if keeping else 0
-    spare = np.empty(n, rows.dtype)
-    slot = ZERO - 1
-    if keeping and len(known):
-        n_free -= 1
-        slot = free[n_free]
-        for a in range(p):
-            for b in range(BINS):
-                for c in range(width):
-                    pool[slot, a, b, c] = known[a, b, c]
-    push(stack, ZERO, start, stop, depth, -1, 0, slot, weights, counts, ZERO)
-    waiting, number = ZERO + 1, ZERO
-    while waiting:
-        waiting -= 1
-        begin, end = stack.at[waiting, BEGIN], stack.at[waiting, END]
-        level, slot = stack.at[waiting, LEVEL], stack.at[waiting, SLOT]
-        here, chosen = number, ZERO - 1
-        number += 1
-        open_node(shape, here, stack, waiting, n_lines)
-        reason = reason_to_stop(rules, stack, waiting)
-        shape.whole[here, REASON] = reason
-        lines = work.lines
-        if reason == INNER:
-            if slot < 0 and n_free and end - begin > rules.small:
-                n_free -= 1
-                slot = free[n_free]
-                count(
-                    cells,
-                    labels,
-                    rules,
-                    rows,
-                    begin,
-                    end,
-                    ZERO,
-                    p,
-                    pool[slot],
-                    work.words,
-                )
-            if slot >= 0:
-                lines = pool[slot]
-            chosen, varying = search_node(
-                cells,
-                labels,
-                rules,
-                rows,
-                begin,
-                end,
-                lines,
-                slot >= 0,
-                stack.weights,
-                waiting,
-                state,
-                work,
-            )
-            if chosen < 0:
-                shape.whole[here, REASON] = ROWS_IN_LEAF if varying else IDENTICAL
-            elif not close_node(rules, shape, here, chosen, work, stack, waiting):
-                chosen = ZERO - 1
-        if chosen < 0:
-            if slot >= 0:
-                free[n_free] = slot
-                n_free += 1
-            continue
-        middle = partition(cells, rows, begin, end, chosen, work, spare)
-        find_ends(
-            rules.kind, cells, rows, begin, middle, end, chosen, lines, work.founds
+    cells, labels, rules = reference(cells), reference(labels), reference(rules)
+    near, near_labels = reference(near), reference(near_labels)
+    room, work = reference(room), reference(work)
+    shape, listed = reference(shape), reference(listed)
+    if task == GROW:
+        grow_nodes(
+            cells, labels, near, near_labels, rules, rows, room, work, shape, listed
         )
-        if slot < 0 or rules.tally:
-            count_sides(
-                rules.kind, cells, labels, rows, begin, middle, end, chosen, sides
+        return -1
+    begin, end, lines = room.at[0, BEGIN], room.at[0, END], work.lines
+    if task == COUNT:
+        count(cells, labels, rules, rows, begin, end, first, last, lines, work.words)
+        return -1
+    slack = slack_of(rules.kind, room.weights, ZERO)
+    if task == EDGES:
+        for a in range(first, last):
+            search_edges(cells, rules, lines, a, slack, work)
+    elif task == INSIDE:
+        for a in range(first, last):
+            low = floor - 3 * slack
+            search_inside(
+                cells, labels, rules, rows, begin, end, lines, a, low, slack, work
             )
-        else:
-            infer_sides(lines, chosen, work, stack, waiting, sides)
-        record_cut(shape, here, chosen, work, sides)
-        if cells.listed[chosen]:
-            if n_lines + BINS > len(lines_by_code.codes):
-                lines_by_code = longer(lines_by_code)
-            shape.whole[here, LINES] = list_codes(
-                rules.kind,
-                cells,
-                labels,
-                rows,
-                begin,
-                end,
-                chosen,
-                work.masks,
-                lines_by_code,
-                n_lines,
+            floor = max(floor, work.founds[a, WORTH])
+    else:
+        open_node(shape, ZERO, room, ZERO)
+        if reason_to_stop(rules, room, ZERO) == INNER and gains(
+            rules, shape, ZERO, first, work, room, ZERO
+        ):
+            a = first
+            return split_node(
+                cells, labels, rules, rows, room, ZERO, work, lines, a, shape, listed
             )
-            n_lines += shape.whole[here, LINES]
-        left_slot, right_slot = ZERO - 1, ZERO - 1
-        larger = max(middle - begin, end - middle)
-        if slot >= 0:
-            wanted = level + 1 < rules.max_depth and larger > rules.small
-            if rules.subtract and wanted and n_free:
-                new = free[n_free - 1]
-                left_is_smaller = split_counts(
-                    cells,
-                    labels,
-                    rules,
-                    rows,
-                    begin,
-                    middle,
-                    end,
-                    slot,
-                    new,
-                    pool,
-                    work,
-                )
-                if end - begin - larger > rules.small:
-                    n_free -= 1
-                else:
-                    new = ZERO - 1
-                left_slot = new if left_is_smaller else slot
-                right_slot = slot if left_is_smaller else new
-            else:
-                free[n_free] = slot
-                n_free += 1
-        push(
-            stack,
-            waiting,
-            middle,
-            end,
-            level + 1,
-            here,
-            1,
-            right_slot,
-            sides.weights,
-            sides.counts,
-            ZERO + 1,
-        )
-        push(
-            stack,
-            waiting + 1,
-            begin,
-            middle,
-            level + 1,
-            here,
-            0,
-            left_slot,
-            sides.weights,
-            sides.counts,
-            ZERO,
-        )
-        waiting += 2
-    return (
-        Shape(
-            shape.whole[:number].copy(),
-            shape.real[:number].copy(),
-            shape.weights[:number].copy(),
-            shape.counts[:number].copy(),
-        ),
-        lines_by_code.codes[:n_lines],
-        lines_by_code.weights[:n_lines],
-        lines_by_code.counts[:n_lines],
-    )
+    return -1

@@ -8,6 +8,7 @@ parts may still hold a better cut, and only the rows of those are sorted.
 import numpy as np
 
 from spinney.kernels.compiled import kernel
+from spinney.kernels.counting import weight_of
 from spinney.kernels.cuts import improve, scan_sorted
 from spinney.kernels.layout import (
     AWAY,
@@ -28,11 +29,12 @@ from spinney.kernels.layout import (
     PART_ROWS,
     RIGHT,
     SCALES,
+    SUMS,
     WORTH,
     ZERO,
 )
 from spinney.kernels.scoring import SQUARES, bound_inside
-from spinney.kernels.sorting import sort_pairs
+from spinney.kernels.sorting import key_of, settle, sort_keys
 
 __all__ = ["look_inside"]
 
@@ -40,13 +42,11 @@ PARTS = 16
 
 
 @kernel
-def look_inside(rules, labels, n, n_bins, absent, floor, slack, work):
+def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
     """Find the best cut inside the open bins, as the last line of ``founds``.
 
-    Return whether any of them has more than one value.
-
-    The keys are the values of ``n`` rows, ``places`` their numbers and ``owners``
-    their bins.
+    Return whether any of them has more than one value. The first ``n`` of ``values``,
+    ``places`` and ``owners`` are the rows in open bins: numbers, rows and bins.
     """
     wholes, inner = work.wholes, len(work.founds) - 1
     n_open = ZERO
@@ -56,62 +56,40 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, work):
             n_open += 1
     share = max(1, min(PARTS, (LENGTH - 1) // n_open))
     n_parts = share * n_open
-    _divide(n, n_open, share, work.floats, wholes, work.keys, work.owners)
-    _count_parts(
-        rules.kind,
-        labels,
-        n,
-        n_parts,
-        share,
-        work.parts,
-        work.sums,
-        work.places,
-        work.owners,
-        wholes,
-    )
+    _divide(n, n_open, share, work)
+    _count_parts(rules, labels, n, n_parts, share, work)
     _forget(work.founds, inner)
     varies = False
     for part in range(n_parts):
         varies = varies or work.floats[PART_LOW, part] < work.floats[PART_HIGH, part]
-        if (
-            _beside(part, share, n_bins, wholes, work.sums, work.parts, work.vectors)
-            >= 0
-        ):
+        if _beside(part, share, n_bins, work) >= 0:
             varies = True
             improve(rules, absent, slack, work.founds, inner, work.vectors)
     floor = max(floor, work.founds[inner, WORTH] - 3 * slack)
-    kept = _keep_rows(
-        rules.kind,
-        n,
-        n_parts,
-        n_bins,
-        absent,
-        floor,
-        work.vectors,
-        wholes,
-        work.parts,
-        work.sums,
-        work.floats,
-        work.keys,
-        work.places,
-        work.owners,
-    )
-    sort_pairs(work.keys, work.places, kept)
-    # Once more in order: the cuts inside the parts that were kept, and between all.
-    _forget(work.founds, inner)
+    kept = _keep_rows(rules, n, n_parts, n_bins, absent, floor, work)
+    sort_keys(work.keys, kept, wholes)
+    if rounded:
+        settle(work.keys, kept, work.values)
+    _search_parts(rules, labels, n_parts, share, n_bins, absent, slack, work)
+    return varies
+
+
+@kernel
+def _search_parts(rules, labels, n_parts, share, n_bins, absent, slack, work):
+    """Find the best cut inside the parts that were kept, or between any two."""
+    founds, wholes, inner = work.founds, work.wholes, len(work.founds) - 1
+    _forget(founds, inner)
     begin = ZERO
     for part in range(n_parts):
         b = wholes[BIN_OF, part // share]
         if wholes[KEPT, part]:
-            for c in range(work.parts.shape[1]):
-                before = work.sums[rules.width + c, part]
+            for c in range(rules.width):
+                before = work.floats[SUMS + rules.width + c, part]
                 work.vectors[LEFT, c] = before
-                work.vectors[RIGHT, c] = work.sums[c, n_bins] - before
+                work.vectors[RIGHT, c] = work.floats[SUMS + c, n_bins] - before
             end = begin + wholes[PART_ROWS, part]
             scan_sorted(
                 rules,
-                work.keys,
-                work.places,
                 begin,
                 end,
                 labels.classes,
@@ -119,22 +97,16 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, work):
                 labels.numbers,
                 absent,
                 slack,
-                work.founds,
+                work,
                 inner,
                 b,
-                work.vectors,
             )
             begin = end
-        after = _beside(
-            part, share, n_bins, wholes, work.sums, work.parts, work.vectors
-        )
-        if after >= 0 and improve(
-            rules, absent, slack, work.founds, inner, work.vectors
-        ):
-            work.founds[inner, BIN] = b
-            work.founds[inner, LOW] = work.floats[PART_HIGH, part]
-            work.founds[inner, HIGH] = work.floats[PART_LOW, after]
-    return varies
+        after = _beside(part, share, n_bins, work)
+        if after >= 0 and improve(rules, absent, slack, founds, inner, work.vectors):
+            founds[inner, BIN] = b
+            founds[inner, LOW] = work.floats[PART_HIGH, part]
+            founds[inner, HIGH] = work.floats[PART_LOW, after]
 
 
 @kernel
@@ -145,8 +117,9 @@ def _forget(founds, at):
 
 
 @kernel
-def _divide(n, n_open, share, floats, wholes, keys, owners):
+def _divide(n, n_open, share, work):
     """Say which part each row lies in: one of ``share`` of equal width in its bin."""
+    floats, wholes, values, owners = work.floats, work.wholes, work.values, work.owners
     for j in range(n_open):
         floats[LOWS, j], floats[SCALES, j] = np.inf, -np.inf
     for part in range(n_open * share):
@@ -154,8 +127,8 @@ def _divide(n, n_open, share, floats, wholes, keys, owners):
         wholes[PART_ROWS, part] = 0
     for i in range(n):
         j = wholes[FIRST_PART, owners[i]]
-        floats[LOWS, j] = min(floats[LOWS, j], keys[i])
-        floats[SCALES, j] = max(floats[SCALES, j], keys[i])
+        floats[LOWS, j] = min(floats[LOWS, j], values[i])
+        floats[SCALES, j] = max(floats[SCALES, j], values[i])
     for j in range(n_open):
         span = floats[SCALES, j] - floats[LOWS, j]
         scale = share / span if 0 < span < np.inf else 0.0
@@ -163,25 +136,25 @@ def _divide(n, n_open, share, floats, wholes, keys, owners):
     for i in range(n):
         j = wholes[FIRST_PART, owners[i]]
         # Infinite numbers have no place in equal parts: 0 · ∞ is NaN, and the first.
-        at = (keys[i] - floats[LOWS, j]) * floats[SCALES, j]
+        at = (values[i] - floats[LOWS, j]) * floats[SCALES, j]
         part = j * share + (np.int64(min(at, share - 1.0)) if at > 0 else 0)
         owners[i] = part
-        floats[PART_LOW, part] = min(floats[PART_LOW, part], keys[i])
-        floats[PART_HIGH, part] = max(floats[PART_HIGH, part], keys[i])
+        floats[PART_LOW, part] = min(floats[PART_LOW, part], values[i])
+        floats[PART_HIGH, part] = max(floats[PART_HIGH, part], values[i])
         wholes[PART_ROWS, part] += 1
 
 
 @kernel
-def _count_parts(kind, labels, n, n_parts, share, parts, sums, places, owners, wholes):
+def _count_parts(rules, labels, n, n_parts, share, work):
     """Count the parts, and sum up what lies before each of them."""
-    width = parts.shape[1]
+    parts, floats, width = work.parts, work.floats, rules.width
     for part in range(n_parts):
         for c in range(width):
             parts[part, c] = 0.0
     for i in range(n):
-        row, part = places[i], owners[i]
-        weight = labels.weights[row]
-        if kind == SQUARES:
+        row, part = work.places[i], work.owners[i]
+        weight = weight_of(labels, row)
+        if rules.kind == SQUARES:
             number = labels.numbers[row]
             parts[part, 0] += weight
             parts[part, 1 if number > 0 else 2] += weight * number
@@ -190,19 +163,20 @@ def _count_parts(kind, labels, n, n_parts, share, parts, sums, places, owners, w
             parts[part, labels.classes[row]] += weight
     for part in range(n_parts):
         for c in range(width):
-            before = sums[c, wholes[BIN_OF, part // share]]
+            before = floats[SUMS + c, work.wholes[BIN_OF, part // share]]
             if part % share:
-                before = sums[width + c, part - 1] + parts[part - 1, c]
-            sums[width + c, part] = before
+                before = floats[SUMS + width + c, part - 1] + parts[part - 1, c]
+            floats[SUMS + width + c, part] = before
 
 
 @kernel
-def _beside(part, share, n_bins, wholes, sums, parts, vectors):
+def _beside(part, share, n_bins, work):
     """Set LEFT and RIGHT to the sides of the edge after a part; return the next part.
 
     -1 where the part is empty or no later part of the same bin has rows: the edge
     after a bin is not inside it.
     """
+    wholes, vectors = work.wholes, work.vectors
     if wholes[PART_ROWS, part] == 0:
         return -1
     end = (part // share + 1) * share
@@ -211,49 +185,35 @@ def _beside(part, share, n_bins, wholes, sums, parts, vectors):
         after += 1
     if after == end:
         return -1
-    width = parts.shape[1]
+    width = vectors.shape[1]
     for c in range(width):
-        left = sums[width + c, part] + parts[part, c]
+        left = work.floats[SUMS + width + c, part] + work.parts[part, c]
         vectors[LEFT, c] = left
-        vectors[RIGHT, c] = sums[c, n_bins] - left
+        vectors[RIGHT, c] = work.floats[SUMS + c, n_bins] - left
     return after
 
 
 @kernel
-def _keep_rows(
-    kind,
-    n,
-    n_parts,
-    n_bins,
-    absent,
-    floor,
-    vectors,
-    wholes,
-    parts,
-    sums,
-    floats,
-    keys,
-    places,
-    owners,
-):
+def _keep_rows(rules, n, n_parts, n_bins, absent, floor, work):
     """Keep the rows of the parts that may hold a better cut, and return how many."""
-    width = parts.shape[1]
+    wholes, floats, vectors = work.wholes, work.floats, work.vectors
     for part in range(n_parts):
         wholes[KEPT, part] = 0
         if floats[PART_LOW, part] >= floats[PART_HIGH, part]:
             continue
         for trial in range(2 if absent else 1):
-            for c in range(width):
-                inside, before = parts[part, c], sums[width + c, part]
+            for c in range(rules.width):
+                inside = work.parts[part, c]
+                before = floats[SUMS + rules.width + c, part]
                 vectors[INSIDE, c], vectors[LEFT, c] = inside, before
-                vectors[RIGHT, c] = sums[c, n_bins] - before - inside
+                vectors[RIGHT, c] = floats[SUMS + c, n_bins] - before - inside
                 if absent:
                     vectors[LEFT if trial == 0 else RIGHT, c] += vectors[AWAY, c]
-            if bound_inside(kind, vectors) >= floor:
+            if bound_inside(rules.kind, vectors) >= floor:
                 wholes[KEPT, part] = 1
     kept = ZERO
     for i in range(n):
-        if wholes[KEPT, owners[i]]:
-            keys[kept], places[kept] = keys[i], places[i]
+        if wholes[KEPT, work.owners[i]]:
+            work.keys[kept] = key_of(work.values[i], i)
             kept += 1
     return kept

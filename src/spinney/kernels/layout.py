@@ -1,7 +1,8 @@
 """The arrays that kernels share, and what stands where in them.
 
 They are few and wide: every array that a kernel takes costs compile time, so what is
-alike stands in one array, a line each.
+alike stands in one array, a line each. Kernels allocate nothing; the functions here
+that make room are called from Python.
 """
 
 from typing import Any, NamedTuple
@@ -9,13 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import entry
-
 __all__ = ["ABSENT", "BINS", "Cells", "Labels", "Rules", "Work", "work_for"]
 
 BINS = 256
 ABSENT = 255  # the code of a missing cell
-LENGTH = 1025  # of the lines of ``floats``, ``wholes`` and ``sums``
+LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
 
 # A plain 0 or 1 would be a type of its own to the compiler, and every kernel that takes
 # one would be compiled again for it; NumPy's numbers are all of one type.
@@ -23,30 +22,30 @@ ZERO = np.int64(0)
 
 # What is found of a cut: its worth φ(L) + φ(R); the last bin on the left; the values
 # on both sides of it, NaN where it lies between bins; where missing rows go, or -1.
-WORTH, BIN, LOW, HIGH, MISSING = np.arange(5)
-FOUND = 5
+# Then the totals left of it, and those of the missing rows.
+WORTH, BIN, LOW, HIGH, MISSING, TOTALS = np.arange(6)
 
 # Lines of ``vectors``, one entry a class or moment.
 LEFT, RIGHT, ONE, OTHER, INSIDE, BEST, NOTHING, AWAY = np.arange(8)
 VECTORS = 8
 
-# Lines of ``floats``.
+# Lines of ``floats``; from SUMS on, the running sums of each class or moment over bins,
+# and then over the parts of bins.
 SIZES, SCORES, MORE_SCORES, LEFT_SIZES, SQUARED = np.arange(5)
-PART_LOW, PART_HIGH, LOWS, SCALES = np.arange(5, 9)
-FLOATS = 9
+PART_LOW, PART_HIGH, LOWS, SCALES, SUMS = np.arange(5, 10)
 
 # Lines of ``wholes``.
-OPENED, FIRST_PART, BIN_OF, PART_ROWS, KEPT = np.arange(5)
-WHOLES = 5
+OPENED, FIRST_PART, BIN_OF, PART_ROWS, KEPT, WAITING, CODES = np.arange(7)
+WHOLES = 7
 
 
 class Cells(NamedTuple):
     """The attributes of all rows.
 
-    ``codes`` (rows × attributes) are bins, 255 for missing. Where a bin of an attribute
-    may hold more than one value, ``column`` says where its numbers are in ``numbers``;
-    else it is -1, and ``values`` (attributes × bins) has them. Of an attribute that is
-    ``listed``, nodes keep the counts by value.
+    ``codes`` (rows × attributes, and some bytes that fill a line up) are bins, 255 for
+    missing. Where a bin of an attribute may hold more than one value, ``column`` says
+    where its numbers are in ``numbers``; else it is -1, and ``values`` (attributes ×
+    bins) has them. Of an attribute that is ``listed``, nodes keep the counts by value.
     """
 
     codes: NDArray[np.uint8]
@@ -59,10 +58,11 @@ class Cells(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """The target of all rows.
+    """The target of all rows: a class or a number, and a weight.
 
-    ``packed`` has a row's weight in the upper or lower half of a word, by its class,
-    where there are two of them and whole weights; else it is empty.
+    No weights: every row weighs 1. ``packed`` has a row's weight in the upper or lower
+    half of a word, by its class, where there are two of them and whole weights; else it
+    is empty.
     """
 
     classes: NDArray[np.int32]
@@ -74,8 +74,10 @@ class Labels(NamedTuple):
 class Rules(NamedTuple):
     """What a search is to know.
 
-    ``single`` is what a bin of one row weighs at most; ``tally`` says that the totals
-    of branches are to be counted row by row, since sums of weights do not tell them.
+    ``tries`` attributes that vary are searched at a node. A node of up to ``small``
+    rows is sorted. ``single`` is what a bin of one row weighs at most. ``tally`` says
+    that the totals of branches are to be counted row by row, since sums of weights do
+    not tell them; ``subtract`` that counts of siblings may be subtracted.
     """
 
     kind: int
@@ -93,44 +95,46 @@ class Rules(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Where a search works and leaves what it finds."""
+    """Where a search works and leaves what it finds.
+
+    ``order`` has the attributes in the order of their draw, and what was drawn.
+    ``keys``, ``places``, ``owners`` and ``values`` are of the rows that are sorted.
+    """
 
     order: NDArray[np.int64]
     founds: NDArray[np.float64]
-    lefts: NDArray[np.float64]
     masks: NDArray[np.uint8]
     lines: NDArray[np.float64]
     words: NDArray[np.uint64]
     vectors: NDArray[np.float64]
     floats: NDArray[np.float64]
     wholes: NDArray[np.int64]
-    sums: NDArray[np.float64]
     parts: NDArray[np.float64]
-    keys: NDArray[np.float64]
-    places: NDArray[np.int64]
-    owners: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    places: NDArray[np.uint32]
+    owners: NDArray[np.uint16]
+    values: NDArray[np.float64]
     local: NDArray[np.float64]
     local_classes: NDArray[np.int32]
 
 
-@entry
-def work_for(n_rows, p, width, small):
+def work_for(n_rows: int, p: int, width: int, small: int) -> Work:
     """Return room for the search of nodes of up to ``n_rows`` rows."""
+    size = max(n_rows, BINS)
     return Work(
-        np.arange(p),
-        np.zeros((p + 1, FOUND)),
-        np.zeros((p, width)),
+        np.tile(np.arange(p), (2, 1)),
+        np.zeros((p + 1, TOTALS + 2 * width)),
         np.zeros((p, BINS), np.uint8),
-        np.zeros((p, BINS, width)),
-        np.zeros((p, BINS), np.uint64),
+        np.empty((p, BINS, width)),
+        np.empty((p, BINS), np.uint64),
         np.zeros((VECTORS, width)),
-        np.zeros((FLOATS, LENGTH)),
+        np.zeros((SUMS + 2 * width, LENGTH)),
         np.zeros((WHOLES, LENGTH), np.int64),
-        np.zeros((2 * width, LENGTH)),
         np.zeros((LENGTH, width)),
-        np.empty(max(n_rows, BINS)),
-        np.empty(max(n_rows, BINS), np.int64),
-        np.empty(max(n_rows, BINS), np.int64),
-        np.empty((2, small + 1)),
-        np.empty(small + 1, np.int32),
+        np.empty(size, np.uint64),
+        np.empty(size, np.uint32),
+        np.empty(size, np.uint16),
+        np.empty(size),
+        np.empty((2, min(n_rows, small) + 1)),
+        np.empty(min(n_rows, small) + 1, np.int32),
     )

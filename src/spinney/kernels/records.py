@@ -1,15 +1,17 @@
 """Nodes as lines of arrays: those that wait, and those that are done."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import entry, kernel
-from spinney.kernels.layout import ABSENT, BINS, MISSING, ZERO
+from spinney.kernels.compiled import kernel
+from spinney.kernels.counting import weight_of
+from spinney.kernels.drawing import key_of_branch
+from spinney.kernels.layout import ABSENT, BINS, CODES, MISSING, TOTALS, ZERO
 from spinney.kernels.scoring import SQUARES, size_of, worth
 
-__all__ = ["Lines", "Shape", "Stack", "open_node", "shape_for", "stack_for"]
+__all__ = ["Lines", "Room", "Shape", "room_for"]
 
 # Why a node is a leaf, in the order in which the reasons are looked for.
 INNER, PURE, DEPTH, ROWS_TO_SPLIT, IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(7)
@@ -22,13 +24,11 @@ BEGIN, END, LEVEL, PARENT, BRANCH, SLOT = range(6)
 ATTRIBUTE, ABOVE, SIDE, HEIGHT, CHILD, OTHER_CHILD, REASON, LINE, LINES = range(9)
 CUT_LOW, CUT_HIGH, CUT_MISSING, GAIN = range(4)
 
+# What ``state`` has: nodes that wait, nodes and lines that are done, free slots, and
+# above which height of the stack nodes are near, or -1.
+WAITING, DONE, LISTED, FREE, NEAR = np.arange(5)
 
-class Stack(NamedTuple):
-    """Nodes that wait, with their totals."""
-
-    at: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    counts: NDArray[np.int64]
+SLOTS = 32  # of kept counts; a node that finds none free is counted when its turn comes
 
 
 class Shape(NamedTuple):
@@ -57,20 +57,47 @@ class Lines(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@entry
-def stack_for(deepest, width, n_counts):
+class Room(NamedTuple):
+    """Nodes that wait with their totals, and how far the work is.
+
+    ``side_weights`` and ``side_counts`` are the totals of both sides of a split, and of
+    its missing rows; ``pool`` has the counts that are kept, ``free`` the slots of it
+    that are not used, ``spare`` takes rows that go right.
+    """
+
+    at: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    side_weights: NDArray[np.float64]
+    side_counts: NDArray[np.int64]
+    state: NDArray[np.int64]
+    free: NDArray[np.int64]
+    pool: NDArray[np.float64]
+    spare: NDArray[np.uint32]
+
+
+def room_for(
+    n_rows: int, deepest: int, p: int, width: int, n_counts: int, slots: int
+) -> Room:
     """Return room for the nodes that wait: one a level, and one more."""
-    size = deepest + 2
-    return Stack(
+    size = min(deepest, n_rows) + 2
+    return Room(
         np.empty((size, 6), np.int64),
+        np.empty(size, np.uint64),
         np.empty((size, width)),
         np.empty((size, n_counts), np.int64),
+        np.empty((3, width)),
+        np.empty((3, n_counts), np.int64),
+        np.array([0, 0, 0, slots, -1]),
+        np.arange(max(slots, 1)),
+        np.empty((max(slots, 1), p, BINS, width)),
+        np.empty(n_rows, np.uint32),
     )
 
 
-@entry
-def shape_for(size, width, n_counts):
-    """Return room for nodes; pages that are not written to take no memory."""
+def shape_for(size: int, width: int, n_counts: int) -> Shape:
+    """Return room for nodes."""
     return Shape(
         np.empty((size, 9), np.int32),
         np.empty((size, 4)),
@@ -79,8 +106,7 @@ def shape_for(size, width, n_counts):
     )
 
 
-@entry
-def lines_for(size, width, n_counts):
+def lines_for(size: int, width: int, n_counts: int) -> Lines:
     """Return room for lines of codes."""
     return Lines(
         np.empty((size, 2), np.int64),
@@ -89,68 +115,70 @@ def lines_for(size, width, n_counts):
     )
 
 
+def cut(arrays: Any, size: int) -> Any:
+    """Return as many lines of each array of a tuple."""
+    return type(arrays)(*(array[:size].copy() for array in arrays))
+
+
+def longer(arrays: Any) -> Any:
+    """Return the arrays of a tuple with twice the room."""
+    return type(arrays)(
+        *(np.concatenate([array, np.empty_like(array)]) for array in arrays)
+    )
+
+
 @kernel
-def longer(lines):
-    """Return lines of codes with twice the room."""
-    size = len(lines.codes)
-    more = lines_for(2 * size, lines.weights.shape[1], lines.counts.shape[1])
-    for i in range(size):
-        more.codes[i, 0], more.codes[i, 1] = lines.codes[i, 0], lines.codes[i, 1]
-        for c in range(lines.weights.shape[1]):
-            more.weights[i, c] = lines.weights[i, c]
-        for c in range(lines.counts.shape[1]):
-            more.counts[i, c] = lines.counts[i, c]
-    return more
+def push(room, begin, end, level, parent, side, slot, key):
+    """Let a side of a split wait."""
+    top = room.state[WAITING]
+    room.at[top, BEGIN], room.at[top, END] = begin, end
+    room.at[top, LEVEL], room.at[top, PARENT] = level, parent
+    room.at[top, BRANCH], room.at[top, SLOT] = side, slot
+    room.keys[top] = key_of_branch(key, side)
+    for c in range(room.weights.shape[1]):
+        room.weights[top, c] = room.side_weights[side, c]
+    for c in range(room.counts.shape[1]):
+        room.counts[top, c] = room.side_counts[side, c]
+    room.state[WAITING] += 1
 
 
-@entry
-def push(stack, top, begin, end, level, parent, branch, slot, weights, counts, at):
-    """Let a node wait, whose totals are those at a line of weights and counts."""
-    stack.at[top, BEGIN], stack.at[top, END] = begin, end
-    stack.at[top, LEVEL], stack.at[top, PARENT] = level, parent
-    stack.at[top, BRANCH], stack.at[top, SLOT] = branch, slot
-    for c in range(weights.shape[1]):
-        stack.weights[top, c] = weights[at, c]
-    for c in range(counts.shape[1]):
-        stack.counts[top, c] = counts[at, c]
-
-
-@entry
-def open_node(shape, here, stack, top, n_lines):
+@kernel
+def open_node(shape, here, room, top):
     """Begin the record of a node, as a leaf for now."""
-    above, branch = stack.at[top, PARENT], stack.at[top, BRANCH]
+    above, branch = room.at[top, PARENT], room.at[top, BRANCH]
     whole, real = shape.whole, shape.real
     whole[here, ATTRIBUTE], whole[here, ABOVE] = -1, above
-    whole[here, SIDE], whole[here, HEIGHT] = branch, stack.at[top, LEVEL]
+    whole[here, SIDE], whole[here, HEIGHT] = branch, room.at[top, LEVEL]
     whole[here, CHILD], whole[here, OTHER_CHILD] = -1, -1
-    whole[here, LINE], whole[here, LINES] = n_lines, 0
+    whole[here, LINE], whole[here, LINES] = room.state[LISTED], 0
+    whole[here, REASON] = INNER
     real[here, CUT_LOW], real[here, CUT_HIGH] = np.nan, np.nan
     real[here, CUT_MISSING], real[here, GAIN] = -1.0, 0.0
     if above >= 0:
         whole[above, CHILD + branch] = here
-    width, n_counts = stack.weights.shape[1], stack.counts.shape[1]
+    width, n_counts = room.weights.shape[1], room.counts.shape[1]
     for c in range(width):
-        shape.weights[here, c] = stack.weights[top, c]
+        shape.weights[here, c] = room.weights[top, c]
         shape.weights[here, width + c] = 0.0
     for c in range(n_counts):
-        shape.counts[here, c] = stack.counts[top, c]
+        shape.counts[here, c] = room.counts[top, c]
         shape.counts[here, n_counts + c] = 0
 
 
-@entry
-def reason_to_stop(rules, stack, top):
+@kernel
+def reason_to_stop(rules, room, top):
     """Return why a node is a leaf before anything is counted; INNER where it is not."""
-    if is_pure(rules.kind, stack.weights, stack.counts, top):
+    if _is_pure(rules.kind, room.weights, room.counts, top):
         return PURE
-    if stack.at[top, LEVEL] >= rules.max_depth:
+    if room.at[top, LEVEL] >= rules.max_depth:
         return DEPTH
-    if size_of(rules.kind, stack.weights, top) < rules.least_node:
+    if size_of(rules.kind, room.weights, top) < rules.least_node:
         return ROWS_TO_SPLIT
     return INNER
 
 
 @kernel
-def is_pure(kind, weights, counts, at):
+def _is_pure(kind, weights, counts, at):
     """Return whether all rows have one class, or one number but for rounding."""
     if kind == SQUARES:
         rest = weights[at, 3] - worth(kind, weights, at)
@@ -161,25 +189,26 @@ def is_pure(kind, weights, counts, at):
     return present <= 1
 
 
-@entry
-def count_sides(kind, cells, labels, rows, start, middle, stop, a, sides):
+@kernel
+def count_sides(kind, cells, labels, rows, start, middle, stop, a, room):
     """Set the totals of both sides, and of the rows whose value is missing."""
+    weights, counts = room.side_weights, room.side_counts
     for side in range(3):
-        for c in range(sides.weights.shape[1]):
-            sides.weights[side, c] = 0.0
-        for c in range(sides.counts.shape[1]):
-            sides.counts[side, c] = 0
+        for c in range(weights.shape[1]):
+            weights[side, c] = 0.0
+        for c in range(counts.shape[1]):
+            counts[side, c] = 0
     for i in range(start, stop):
         row, side = rows[i], np.int64(i >= middle)
-        tally(kind, labels, row, sides.weights, sides.counts, side)
+        tally(kind, labels, row, weights, counts, side)
         if cells.codes[row, a] == ABSENT:
-            tally(kind, labels, row, sides.weights, sides.counts, ZERO + 2)
+            tally(kind, labels, row, weights, counts, ZERO + 2)
 
 
 @kernel
 def tally(kind, labels, row, weights, counts, at):
     """Add a row to totals: weights by class or moments, and numbers of rows."""
-    weight = labels.weights[row]
+    weight = weight_of(labels, row)
     if kind == SQUARES:
         moved = weight * labels.numbers[row]
         weights[at, 0] += weight
@@ -193,30 +222,34 @@ def tally(kind, labels, row, weights, counts, at):
 
 
 @kernel
-def infer_sides(lines, a, work, stack, top, sides):
-    """Set the same totals from sums, where each row weighs 1."""
-    for c in range(sides.weights.shape[1]):
-        sides.weights[2, c] = lines[a, ABSENT, c]
-        sides.weights[0, c] = work.lefts[a, c]
-        if work.founds[a, MISSING] == 0:
-            sides.weights[0, c] += sides.weights[2, c]
-        sides.weights[1, c] = stack.weights[top, c] - sides.weights[0, c]
+def infer_sides(a, founds, room, top):
+    """Set the same totals from what was found, where sums tell how many rows."""
+    weights, counts = room.side_weights, room.side_counts
+    width = weights.shape[1]
+    for c in range(width):
+        weights[2, c] = founds[a, TOTALS + width + c]
+        weights[0, c] = founds[a, TOTALS + c]
+        if founds[a, MISSING] == 0:
+            weights[0, c] += weights[2, c]
+        weights[1, c] = room.weights[top, c] - weights[0, c]
     for side in range(3):
-        for c in range(sides.counts.shape[1]):
-            sides.counts[side, c] = np.int64(sides.weights[side, c])
+        for c in range(counts.shape[1]):
+            counts[side, c] = np.int64(weights[side, c])
 
 
-@entry
-def list_codes(kind, cells, labels, rows, start, stop, a, masks, lines, at):
+@kernel
+def list_codes(kind, cells, labels, rows, start, stop, a, work, lines, at):
     """Set the lines of the codes of an attribute; return how many there are."""
-    line_of = np.full(BINS, -1)
+    line_of = work.wholes
+    for code in range(BINS):
+        line_of[CODES, code] = -1
     for i in range(start, stop):
-        line_of[cells.codes[rows[i], a]] = 0
+        line_of[CODES, cells.codes[rows[i], a]] = 0
     n = ZERO
     for code in range(cells.n_bins[a]):
-        if line_of[code] == 0:
-            line_of[code] = at + n
-            lines.codes[at + n, 0], lines.codes[at + n, 1] = code, masks[a, code]
+        if line_of[CODES, code] == 0:
+            line_of[CODES, code] = at + n
+            lines.codes[at + n, 0], lines.codes[at + n, 1] = code, work.masks[a, code]
             for c in range(lines.weights.shape[1]):
                 lines.weights[at + n, c] = 0.0
             for c in range(lines.counts.shape[1]):
@@ -226,5 +259,5 @@ def list_codes(kind, cells, labels, rows, start, stop, a, masks, lines, at):
         row = rows[i]
         code = cells.codes[row, a]
         if code != ABSENT:
-            tally(kind, labels, row, lines.weights, lines.counts, line_of[code])
+            tally(kind, labels, row, lines.weights, lines.counts, line_of[CODES, code])
     return n

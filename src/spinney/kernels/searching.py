@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from spinney.kernels.compiled import entry, kernel
+from spinney.kernels.compiled import kernel
+from spinney.kernels.counting import AHEAD, count, count_drawn, weight_of
 from spinney.kernels.cuts import scan_sorted
+from spinney.kernels.drawing import draw
 from spinney.kernels.edges import best_edge, mark_bins, run
 from spinney.kernels.inside import look_inside
 from spinney.kernels.layout import (
@@ -11,60 +13,31 @@ from spinney.kernels.layout import (
     AWAY,
     BEST,
     BIN,
-    BINS,
-    FOUND,
     LEFT,
     LOW,
     OPENED,
     RIGHT,
+    TOTALS,
     WORTH,
     ZERO,
 )
+from spinney.kernels.prefetching import prefetch
 from spinney.kernels.scoring import SQUARES, size_of
-from spinney.kernels.sorting import sort_pairs
+from spinney.kernels.sorting import key_of, place_of, settle, sort_keys
 from spinney.kernels.subsets import best_subset
 
-__all__ = ["count", "search_edges_of", "search_inside_of", "search_node", "slack_of"]
+__all__ = ["search_edges", "search_inside", "search_node", "slack_of"]
+
+FEW_BINS = 8
 
 
-@entry
-def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
-    """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
-    codes, width = cells.codes, rules.width
-    if len(labels.packed):
-        for a in range(first, last):
-            for b in range(BINS):
-                words[a, b] = 0
-        for i in range(start, stop):
-            row = rows[i]
-            word = labels.packed[row]
-            for a in range(first, last):
-                words[a, codes[row, a]] += word
-        for a in range(first, last):
-            for b in range(BINS):
-                lines[a, b, 0] = np.float64(words[a, b] & np.uint64(0xFFFFFFFF))
-                lines[a, b, 1] = np.float64(words[a, b] >> np.uint64(32))
-        return
-    for a in range(first, last):
-        for b in range(BINS):
-            for c in range(width):
-                lines[a, b, c] = 0.0
-    for i in range(start, stop):
-        row = rows[i]
-        weight = labels.weights[row]
-        if rules.kind == SQUARES:
-            number = labels.numbers[row]
-            moved = weight * number
-            side = 1 if number > 0 else 2
-            for a in range(first, last):
-                b = codes[row, a]
-                lines[a, b, 0] += weight
-                lines[a, b, side] += moved
-                lines[a, b, 3] += moved * number
-        else:
-            c = labels.classes[row]
-            for a in range(first, last):
-                lines[a, codes[row, a], c] += weight
+@kernel
+def slack_of(kind, totals, at):
+    """Return by how much the worth of cuts must differ, not to be equal.
+
+    By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
+    """
+    return 1e-12 * (totals[at, 3] if kind == SQUARES else size_of(kind, totals, at))
 
 
 @kernel
@@ -73,16 +46,18 @@ def _begin(a, founds):
 
     Its bin is NaN until it is known to vary, and -1 until there is a cut.
     """
-    for what in range(FOUND):
+    for what in range(TOTALS):
         founds[a, what] = np.nan
     founds[a, WORTH] = -np.inf
 
 
 @kernel
-def _end(a, lefts, vectors):
-    """Keep what lies left of the best cut."""
-    for c in range(vectors.shape[1]):
-        lefts[a, c] = vectors[BEST, c]
+def _end(a, founds, vectors):
+    """Keep what lies left of the best cut, and what is missing."""
+    width = vectors.shape[1]
+    for c in range(width):
+        founds[a, TOTALS + c] = vectors[BEST, c]
+        founds[a, TOTALS + width + c] = vectors[AWAY, c]
 
 
 @kernel
@@ -90,9 +65,7 @@ def search_edges(cells, rules, lines, a, slack, work):
     """Find the best cut between the bins of an attribute, or its best subset."""
     _begin(a, work.founds)
     n_bins = cells.n_bins[a]
-    first, last, absent = run(
-        rules.kind, lines, a, n_bins, work.sums, work.floats, work.vectors
-    )
+    first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first == last:
         return
     work.founds[a, BIN] = -1
@@ -100,7 +73,7 @@ def search_edges(cells, rules, lines, a, slack, work):
         best_subset(rules, lines, a, n_bins, absent, slack, work)
     else:
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
-    _end(a, work.lefts, work.vectors)
+    _end(a, work.founds, work.vectors)
 
 
 @kernel
@@ -111,84 +84,86 @@ def search_inside(
 
     Of equal cuts the first wins: one inside a bin lies before the one after it.
     """
-    column, n_bins = cells.column[a], cells.n_bins[a]
+    column, n_bins, founds = cells.column[a], cells.n_bins[a], work.founds
     if column < 0:
         return
-    first, last, absent = run(
-        rules.kind, lines, a, n_bins, work.sums, work.floats, work.vectors
-    )
+    first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first < 0 or not mark_bins(
         rules, lines, a, n_bins, first, last, absent, floor, work
     ):
         return
-    work.wholes[OPENED, ABSENT] = 0
-    n = ZERO
-    for i in range(start, stop):
-        row = rows[i]
-        b = cells.codes[row, a]
-        if work.wholes[OPENED, b]:
-            work.keys[n] = cells.numbers[row, column]
-            work.places[n], work.owners[n] = row, b
-            n += 1
-    inside_varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, work)
-    founds, inner = work.founds, len(work.founds) - 1
-    if founds[a, BIN] != founds[a, BIN] and inside_varies:
+    n = _open_rows(cells, rows, start, stop, a, column, work)
+    rounded = cells.numbers.itemsize > 4
+    varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work)
+    inner = len(founds) - 1
+    if founds[a, BIN] != founds[a, BIN] and varies:
         founds[a, BIN] = -1
     better = founds[inner, WORTH] > founds[a, WORTH] + slack
     equal = founds[inner, WORTH] >= founds[a, WORTH] - slack
     if better or (equal and founds[inner, BIN] <= founds[a, BIN]):
-        for what in range(FOUND):
+        for what in range(TOTALS):
             founds[a, what] = founds[inner, what]
-        _end(a, work.lefts, work.vectors)
+        _end(a, founds, work.vectors)
 
 
 @kernel
-def _search_small(cells, rules, rows, start, stop, a, slack, work):
+def _open_rows(cells, rows, start, stop, a, column, work):
+    """Gather the rows in open bins, and return how many there are.
+
+    First which they are, then their numbers: these lie far apart, and are asked for
+    ahead.
+    """
+    codes, places, owners = cells.codes, work.places, work.owners
+    work.wholes[OPENED, ABSENT] = 0
+    n = ZERO
+    for i in range(start, stop):
+        prefetch(codes, np.int64(rows[min(i + 2 * AHEAD, stop - 1)]), a)
+        row = rows[i]
+        b = codes[row, a]
+        places[n], owners[n] = row, b
+        n += work.wholes[OPENED, b]
+    for i in range(n):
+        prefetch(cells.numbers, np.int64(places[min(i + 2 * AHEAD, n - 1)]), column)
+        work.values[i] = cells.numbers[places[i], column]
+    return n
+
+
+@kernel
+def _search_small(cells, rules, rows, start, stop, totals, at, a, slack, work):
     """Find the best cut or subset of an attribute by sorting the rows of a node."""
     column, n_bins, n = cells.column[a], cells.n_bins[a], stop - start
-    if column < 0 and (cells.nominal[a] or n_bins <= max(8, n >> 1)):
-        for b in range(n_bins):
-            for c in range(rules.width):
-                work.lines[a, b, c] = 0.0
-        for c in range(rules.width):
-            work.lines[a, ABSENT, c] = 0.0
-        for i in range(n):
-            b = cells.codes[rows[start + i], a]
-            if rules.kind == SQUARES:
-                moved = work.local[0, i] * work.local[1, i]
-                work.lines[a, b, 0] += work.local[0, i]
-                work.lines[a, b, 1 if moved > 0 else 2] += moved
-            else:
-                work.lines[a, b, work.local_classes[i]] += work.local[0, i]
+    if column < 0 and (cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)):
+        _count_small(cells, rules, rows, start, stop, a, work)
         search_edges(cells, rules, work.lines, a, slack, work)
         return
-    _begin(a, work.founds)
-    vectors, keys, places = work.vectors, work.keys, work.places
+    founds, vectors, keys = work.founds, work.vectors, work.keys
+    _begin(a, founds)
     for c in range(rules.width):
-        vectors[AWAY, c] = vectors[LEFT, c] = vectors[RIGHT, c] = 0.0
+        vectors[AWAY, c] = 0.0
     m = ZERO
     for i in range(n):
         row = rows[start + i]
         code = cells.codes[row, a]
-        side = AWAY if code == ABSENT else RIGHT
-        if rules.kind == SQUARES:
-            moved = work.local[0, i] * work.local[1, i]
-            vectors[side, 0] += work.local[0, i]
-            vectors[side, 1 if moved > 0 else 2] += moved
-        else:
-            vectors[side, work.local_classes[i]] += work.local[0, i]
-        if side == RIGHT:
-            keys[m] = code if column < 0 else cells.numbers[row, column]
-            places[m] = i
-            m += 1
-    sort_pairs(keys, places, m)
-    if m < 2 or keys[0] == keys[m - 1]:
+        if code == ABSENT:
+            _tally_small(rules.kind, vectors, AWAY, i, work)
+            continue
+        value = np.float64(code)
+        if column >= 0:
+            value = np.float64(cells.numbers[row, column])
+        work.values[i], work.places[i] = value, i
+        keys[m] = key_of(value, i)
+        m += 1
+    sort_keys(keys, m, work.wholes)
+    if column >= 0 and cells.numbers.itemsize > 4:
+        settle(keys, m, work.values)
+    if m < 2 or work.values[place_of(keys[0])] == work.values[place_of(keys[m - 1])]:
         return
-    work.founds[a, BIN] = -1
+    founds[a, BIN] = -1
+    for c in range(rules.width):
+        vectors[LEFT, c] = 0.0
+        vectors[RIGHT, c] = totals[at, c] - vectors[AWAY, c]
     scan_sorted(
         rules,
-        keys,
-        places,
         ZERO,
         m,
         work.local_classes,
@@ -196,137 +171,151 @@ def _search_small(cells, rules, rows, start, stop, a, slack, work):
         work.local[1],
         m < n,
         slack,
-        work.founds,
+        work,
         a,
         ZERO,
-        vectors,
     )
-    if work.founds[a, WORTH] == -np.inf:
+    if founds[a, WORTH] == -np.inf:
         return
     if column < 0:
-        work.founds[a, BIN], work.founds[a, LOW] = work.founds[a, LOW], np.nan
+        # The values were codes: a cut between bins, the next one known.
+        founds[a, BIN], founds[a, LOW] = founds[a, LOW], np.nan
     else:
-        at = 0
-        while keys[at] != work.founds[a, LOW]:
-            at += 1
-        work.founds[a, BIN] = cells.codes[rows[start + places[at]], a]
-    _end(a, work.lefts, work.vectors)
+        i = ZERO
+        while work.values[place_of(keys[i])] != founds[a, LOW]:
+            i += 1
+        founds[a, BIN] = cells.codes[rows[start + place_of(keys[i])], a]
+    _end(a, founds, vectors)
 
 
 @kernel
-def draw(state, n):
-    """Return a random whole number below n (xorshift64*, Vigna 2016)."""
-    x = state[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    state[0] = x
-    high = (x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
-    return np.int64((high * np.uint64(n)) >> np.uint64(32))
+def _tally_small(kind, vectors, side, i, work):
+    """Add a row of a small node to a vector."""
+    if kind == SQUARES:
+        moved = work.local[0, i] * work.local[1, i]
+        vectors[side, 0] += work.local[0, i]
+        vectors[side, 1 if moved > 0 else 2] += moved
+        vectors[side, 3] += moved * work.local[1, i]
+    else:
+        vectors[side, work.local_classes[i]] += work.local[0, i]
 
 
-@entry
-def slack_of(kind, totals, at):
-    """Return by how much the worth of cuts must differ, not to be equal.
-
-    By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
-    """
-    return 1e-12 * (totals[at, 3] if kind == SQUARES else size_of(kind, totals, at))
-
-
-@entry
-def search_edges_of(cells, rules, lines, first, last, slack, work):
-    """Find the best cuts between bins, or subsets, of a range of attributes."""
-    for a in range(first, last):
-        search_edges(cells, rules, lines, a, slack, work)
+@kernel
+def _count_small(cells, rules, rows, start, stop, a, work):
+    """Count an attribute over the rows of a small node."""
+    lines = work.lines
+    for b in range(cells.n_bins[a]):
+        for c in range(rules.width):
+            lines[a, b, c] = 0.0
+    for c in range(rules.width):
+        lines[a, ABSENT, c] = 0.0
+    for i in range(stop - start):
+        _tally_small(rules.kind, lines[a], cells.codes[rows[start + i], a], i, work)
 
 
-@entry
-def search_inside_of(
-    cells, labels, rules, rows, start, stop, lines, first, last, floor, slack, work
-):
-    """Look inside the bins of a range of attributes; what is found raises the floor."""
-    for a in range(first, last):
-        search_inside(
-            cells,
-            labels,
-            rules,
-            rows,
-            start,
-            stop,
-            lines,
-            a,
-            floor - 3 * slack,
-            slack,
-            work,
-        )
-        floor = max(floor, work.founds[a, WORTH])
+@kernel
+def _gather_labels(labels, kind, rows, start, stop, work):
+    """Put the labels of a small node side by side."""
+    for i in range(stop - start):
+        row = rows[start + i]
+        work.local[0, i] = weight_of(labels, row)
+        if kind == SQUARES:
+            work.local[1, i] = labels.numbers[row]
+        else:
+            work.local_classes[i] = labels.classes[row]
+
+
+@kernel
+def _varies_inside(cells, rows, start, stop, a, founds):
+    """Return whether an attribute varies, all of whose rows are in one bin."""
+    column = cells.column[a]
+    if column < 0 or founds[a, BIN] == founds[a, BIN]:
+        return False
+    known = np.nan
+    for i in range(start, stop):
+        number = cells.numbers[rows[i], column]
+        if known != known:
+            known = number
+        elif number == number and number != known:
+            return True
+    return False
+
+
+@kernel
+def _draw_attributes(key, first, last, order):
+    """Draw the attributes at some places of the order; the shuffle is recorded."""
+    for i in range(first, last):
+        other = i + draw(key, order.shape[1] - i)
+        order[1, i] = other
+        order[0, i], order[0, other] = order[0, other], order[0, i]
 
 
 @kernel
 def search_node(
-    cells, labels, rules, rows, start, stop, lines, counted, totals, at, state, work
+    cells, labels, rules, rows, start, stop, lines, counted, totals, at, key, work
 ):
     """Return the attribute whose split is best, -1 without any, and how many vary.
 
     Attributes are tried in column order, or ``rules.tries`` that vary are drawn.
     """
-    p, n, kind = len(cells.n_bins), stop - start, rules.kind
-    slack = slack_of(kind, totals, at)
-    small = not counted and n <= rules.small
+    p, order = len(cells.n_bins), work.order
+    slack = slack_of(rules.kind, totals, at)
+    small = not counted and stop - start <= rules.small
     sampled = rules.tries < p
-    order = work.order
     if small:
-        for i in range(n):
-            row = rows[start + i]
-            work.local[0, i] = labels.weights[row]
-            if kind == SQUARES:
-                work.local[1, i] = labels.numbers[row]
-            else:
-                work.local_classes[i] = labels.classes[row]
+        _gather_labels(labels, rules.kind, rows, start, stop, work)
     elif not counted and not sampled:
         count(cells, labels, rules, rows, start, stop, ZERO, p, lines, work.words)
-    best, chosen, varying, drawn = -np.inf, -1, 0, 0
+    best, chosen, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
     while drawn < p and varying < rules.tries:
-        if sampled:
-            other = drawn + draw(state, p - drawn)
-            order[drawn], order[other] = order[other], order[drawn]
-        a = order[drawn]
+        if sampled and drawn == at_hand:
+            # As many as are still wanted are drawn and counted together.
+            at_hand = min(p, drawn + rules.tries - varying)
+            _draw_attributes(key, drawn, at_hand, order)
+            if not small:
+                count_drawn(
+                    cells,
+                    labels,
+                    rules,
+                    rows,
+                    start,
+                    stop,
+                    order[:, drawn:],
+                    at_hand - drawn,
+                    lines,
+                    work.words,
+                )
+        a = order[0, drawn]
         drawn += 1
         if small:
-            _search_small(cells, rules, rows, start, stop, a, slack, work)
+            _search_small(cells, rules, rows, start, stop, totals, at, a, slack, work)
         else:
-            if sampled:
-                count(
-                    cells, labels, rules, rows, start, stop, a, a + 1, lines, work.words
-                )
             search_edges(cells, rules, lines, a, slack, work)
+            if sampled and _varies_inside(cells, rows, start, stop, a, work.founds):
+                work.founds[a, BIN] = -1
         here = work.founds[a, WORTH]
         varying += work.founds[a, BIN] == work.founds[a, BIN]
         # Of equals the first column wins, in whatever order they are drawn.
         if here > best + slack or (a < chosen and here >= best - slack):
             best, chosen = here, a
-    if small or not rules.exact:
-        return chosen, varying
-    floor, best, chosen = best, -np.inf, -1
-    for i in range(drawn):
-        a = order[i]
-        search_inside(
-            cells,
-            labels,
-            rules,
-            rows,
-            start,
-            stop,
-            lines,
-            a,
-            floor - 3 * slack,
-            slack,
-            work,
-        )
-        here = work.founds[a, WORTH]
-        varying += work.founds[a, BIN] == work.founds[a, BIN]
-        floor = max(floor, here)
-        if here > best + slack or (a < chosen and here >= best - slack):
-            best, chosen = here, a
+    if not small and rules.exact:
+        # The best so far is opened first: what it gains, the others need not try.
+        floor, front, best, chosen = best, chosen, -np.inf, -1
+        for i in range(-1, drawn):
+            a = front if i < 0 else order[0, i]
+            if a < 0 or (i >= 0 and a == front):
+                continue
+            low = floor - 3 * slack
+            search_inside(
+                cells, labels, rules, rows, start, stop, lines, a, low, slack, work
+            )
+            here = work.founds[a, WORTH]
+            varying += work.founds[a, BIN] == work.founds[a, BIN]
+            floor = max(floor, here)
+            if here > best + slack or (a < chosen and here >= best - slack):
+                best, chosen = here, a
+    if sampled:  # the order is put back
+        for i in range(at_hand - 1, -1, -1):
+            other = order[1, i]
+            order[0, i], order[0, other] = order[0, other], order[0, i]
     return chosen, varying

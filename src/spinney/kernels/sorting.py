@@ -1,38 +1,58 @@
-"""Sorting keys together with the places they came from."""
+"""Sorting numbers with their places, as single words.
+
+The upper half of a key is a number rounded to 32 bits, in an order that whole numbers
+have too; the lower half is a place. Rounding never reverses an order, so only numbers
+that round to one are still to be put right.
+"""
 
 import numpy as np
 
 from spinney.kernels.compiled import kernel
+from spinney.kernels.layout import WAITING
 
-__all__ = ["sort_pairs"]
+__all__ = ["key_of", "place_of", "settle", "sort_keys"]
 
-FEW = 20
+FEW = 24
+SIGN = np.uint32(0x80000000)
+LOWER = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
 
 
 @kernel
-def sort_pairs(keys, places, n):
-    """Sort the first ``n`` keys, and their places with them, in place.
+def key_of(number, place):
+    """Return the key of a number at a place."""
+    bits = np.float32(number).view(np.uint32)
+    # Negative numbers grow as their bits fall.
+    ordered = ~bits if bits & SIGN else bits | SIGN
+    return (np.uint64(ordered) << HALF) | np.uint64(place)
+
+
+@kernel
+def place_of(key):
+    """Return the place that a key ends with."""
+    return np.int64(key & LOWER)
+
+
+@kernel
+def sort_keys(keys, n, wholes):
+    """Sort the first n keys.
 
     Quicksort by the median of three; short runs are left to insertion. The greater
     part waits on a stack of log₂ n entries at most.
     """
-    if n <= FEW:
-        _insert(keys, places, n - n, n - 1)
-        return
-    waiting = np.empty(2 * 64, np.int64)
-    waiting[0], waiting[1] = 0, n - 1
+    wholes[WAITING, 0], wholes[WAITING, 1] = 0, n - 1
     depth = 1
     while depth:
         depth -= 1
-        first, last = waiting[2 * depth], waiting[2 * depth + 1]
+        first, last = wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1]
         while last - first >= FEW:
             middle = (first + last) >> 1
             if keys[middle] < keys[first]:
-                _swap(keys, places, middle, first)
+                keys[middle], keys[first] = keys[first], keys[middle]
             if keys[last] < keys[first]:
-                _swap(keys, places, last, first)
+                keys[last], keys[first] = keys[first], keys[last]
             if keys[last] < keys[middle]:
-                _swap(keys, places, last, middle)
+                keys[last], keys[middle] = keys[middle], keys[last]
             pivot = keys[middle]
             low, high = first, last
             while low <= high:
@@ -41,32 +61,37 @@ def sort_pairs(keys, places, n):
                 while keys[high] > pivot:
                     high -= 1
                 if low <= high:
-                    _swap(keys, places, low, high)
+                    keys[low], keys[high] = keys[high], keys[low]
                     low += 1
                     high -= 1
             if high - first < last - low:
-                waiting[2 * depth], waiting[2 * depth + 1] = low, last
+                wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1] = low, last
                 last = high
             else:
-                waiting[2 * depth], waiting[2 * depth + 1] = first, high
+                wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1] = first, high
                 first = low
             depth += 1
-        _insert(keys, places, first, last)
+        for at in range(first + 1, last + 1):
+            key = keys[at]
+            before = at - 1
+            while before >= first and keys[before] > key:
+                keys[before + 1] = keys[before]
+                before -= 1
+            keys[before + 1] = key
 
 
 @kernel
-def _insert(keys, places, first, last):
-    """Sort a short run by insertion."""
-    for at in range(first + 1, last + 1):
-        key, place = keys[at], places[at]
+def settle(keys, n, values):
+    """Put sorted keys whose numbers round to one in the order of the true values."""
+    for at in range(1, n):
+        key = keys[at]
+        upper, value = key >> HALF, values[key & LOWER]
         before = at - 1
-        while before >= first and keys[before] > key:
-            keys[before + 1], places[before + 1] = keys[before], places[before]
+        while (
+            before >= 0
+            and keys[before] >> HALF == upper
+            and values[keys[before] & LOWER] > value
+        ):
+            keys[before + 1] = keys[before]
             before -= 1
-        keys[before + 1], places[before + 1] = key, place
-
-
-@kernel
-def _swap(keys, places, one, other):
-    keys[one], keys[other] = keys[other], keys[one]
-    places[one], places[other] = places[other], places[one]
+        keys[before + 1] = key

@@ -1,6 +1,7 @@
 """Rows as the kernels take them: codes of one byte, and labels."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,20 @@ from numpy.typing import NDArray
 from spinney.counts import Floats
 from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.layout import ABSENT, BINS, Cells, Labels
+from spinney.marks import matrix_behind
 from spinney.schema import Attribute
-from spinney.swift.threads import in_threads
+from spinney.swift.threads import in_threads, run_all
 
-__all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
+__all__ = ["cells_of", "labels_of_classes", "labels_of_numbers", "near_tables"]
 
 SAMPLE = 8192
+LINE = 64  # bytes of a line of the cache
 
 
 def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -> Cells:
     """Code columns as ``Schema.encode`` gives them."""
     p, n_rows = len(columns), len(columns[0])
-    codes = np.empty((n_rows, p), np.uint8)
+    codes = _room_for_codes(n_rows, p)
     column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
     values = np.full((p, BINS), np.nan)
     numeric = [
@@ -38,25 +41,21 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     return Cells(codes, numbers, column, values, n_bins, nominal, listed)
 
 
+def _room_for_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
+    """Return room for codes, few rows of which lie across two lines of the cache."""
+    width = 1 << (p - 1).bit_length() if p <= LINE // 2 else -(-p // 32) * 32
+    room = np.empty(n_rows * width + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + n_rows * width].reshape(n_rows, width)
+
+
 def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return columns side by side, or the array that they are all views of."""
     if not columns:
         return np.zeros((0, 0), np.float64)
-    base = columns[0].base
-    if (
-        isinstance(base, np.ndarray)
-        and base.ndim == 2
-        and base.shape[1] == len(columns)
-    ):
-        whole = all(
-            column.base is base
-            and column.shape[0] == base.shape[0]
-            and column.strides[0] == base.strides[0]
-            and column.ctypes.data == base.ctypes.data + place * base.strides[1]
-            for place, column in enumerate(columns)
-        )
-        if whole and base.dtype.kind == "f" and base.dtype.itemsize in (4, 8):
-            return base
+    base = matrix_behind(columns)
+    if base is not None:
+        return base
     small = all(column.dtype == np.float32 for column in columns)
     return np.column_stack(columns).astype(
         np.float32 if small else np.float64, copy=False
@@ -82,26 +81,23 @@ def _code_numbers(
     starts = np.arange(0, n_rows - n_rows % step, step)
     rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
     sample = numbers[rows].astype(np.float64)
-    for j in range(q):
-        found, expected[j] = edges_of(sample[:, j])
+    ends = run_all([partial(edges_of, column) for column in sample.T])
+    for j, (found, known) in enumerate(ends):
         edges[j, : len(found)], n_edges[j] = found, len(found)
-        if expected[j]:
-            known = np.unique(sample[:, j][~np.isnan(sample[:, j])])
+        expected[j] = known is not None
+        if known is not None:
             own[j, : len(known)] = known
     first, low, scale = np.zeros((q, CELLS), np.uint8), np.zeros(q), np.zeros(q)
     steps = np.zeros(q, np.int64)
     prepare(edges, n_edges, first, low, scale, steps)
-    into = codes if q == codes.shape[1] else np.empty((n_rows, q), np.uint8)
     tables = (edges, first, low, scale, steps, own, expected)
 
     def code(start: int, stop: int) -> NDArray[np.int64]:
         odd = np.zeros(q, np.int64)
-        code_rows(numbers, start, stop, *tables, odd, into, 0)
+        code_rows(numbers, start, stop, *tables, odd, codes, places)
         return odd
 
     odd = np.sum(in_threads(code, n_rows), axis=0)
-    if into is not codes:
-        codes[:, places] = into
     exact = expected & (odd == 0)
     column[places] = np.where(exact, -1, np.arange(q))
     values[places], n_bins[places] = own, n_edges + 1
@@ -111,15 +107,31 @@ def labels_of_classes(
     classes: NDArray[Any], weights: Floats | None, n_classes: int
 ) -> Labels:
     """Return classes and weights; two classes of whole weights are packed too."""
-    own = np.ones(len(classes)) if weights is None else weights
-    packed = np.zeros(0, np.uint64)
-    # Half a word holds the sum of all weights.
-    if n_classes == 2 and np.all(own == np.floor(own)) and own.sum() < 2.0**32:
-        packed = own.astype(np.uint64) << (32 * classes.astype(np.uint64))
-    return Labels(classes.astype(np.int32), own, np.zeros(0), packed)
+    classes, packed = classes.astype(np.int32), np.zeros(0, np.uint64)
+    whole = weights is None or bool(np.all(weights == np.floor(weights)))
+    if n_classes == 2 and weights is None:
+        packed = np.array([1, 1 << 32], np.uint64)[classes]
+    elif n_classes == 2 and weights is not None and whole and weights.sum() < 2.0**32:
+        # Half a word holds the sum of all weights.
+        packed = weights.astype(np.uint64) << (32 * classes.astype(np.uint64))
+    return Labels(classes, _weights(weights), np.zeros(0), packed)
 
 
 def labels_of_numbers(numbers: Floats, weights: Floats | None) -> Labels:
     """Return numbers, measured from their origin, and weights."""
-    own = np.ones(len(numbers)) if weights is None else weights
-    return Labels(np.zeros(0, np.int32), own, numbers, np.zeros(0, np.uint64))
+    packed = np.zeros(0, np.uint64)
+    return Labels(np.zeros(0, np.int32), _weights(weights), numbers, packed)
+
+
+def _weights(weights: Floats | None) -> Floats:
+    """Return weights, none where every row weighs 1."""
+    return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
+
+
+def near_tables(cells: Cells, labels: Labels, n_rows: int) -> tuple[Cells, Labels]:
+    """Return room for so many rows of a table, to be copied side by side."""
+    own = _room_for_codes(n_rows, cells.codes.shape[1])
+    numbers = np.empty((n_rows, cells.numbers.shape[1]), cells.numbers.dtype)
+    return cells._replace(codes=own, numbers=numbers), Labels(
+        *(np.empty(min(len(array), n_rows), array.dtype) for array in labels)
+    )

@@ -11,46 +11,28 @@ Who does what changes nothing: every attribute of a node is searched, ties go to
 first, and a subtree depends on its own rows only.
 """
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.growing import (
-    close_node,
-    find_ends,
-    grow_subtree,
-    partition,
-    record_cut,
-)
+from spinney.kernels.growing import COUNT, EDGES, INSIDE, SPLIT, work_on
 from spinney.kernels.layout import BINS, WORTH, Work, work_for
 from spinney.kernels.records import (
     ABOVE,
     CHILD,
-    INNER,
     LINE,
-    LINES,
-    REASON,
+    LISTED,
     SIDE,
     Lines,
     Shape,
-    count_sides,
+    cut,
     lines_for,
-    list_codes,
-    open_node,
-    push,
-    reason_to_stop,
     shape_for,
-    stack_for,
 )
-from spinney.kernels.searching import (
-    count,
-    search_edges_of,
-    search_inside_of,
-    slack_of,
-)
+from spinney.kernels.scoring import SQUARES
 from spinney.swift.prepared import Prepared
+from spinney.swift.subtree import Grown, Stretch, grow_stretch, room_of
 from spinney.swift.threads import n_threads, run_all
 
 __all__ = ["grow_together"]
@@ -60,30 +42,10 @@ __all__ = ["grow_together"]
 FEWEST_ROWS = 20_000
 SHARE = 8
 
-Grown = tuple[Shape, Lines]
-Counts = NDArray[np.float64]
-
-
-@dataclass
-class Waiting:
-    """A node whose subtree is still to be grown: rows, depth, totals and counts."""
-
-    begin: int
-    end: int
-    depth: int
-    weights: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    lines: Counts | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows it has."""
-        return self.end - self.begin
-
 
 def grow_together(ready: Prepared) -> Grown:
     """Grow the tree of all rows."""
-    rows = np.arange(len(ready.labels.weights), dtype=np.uint32)
+    rows = np.arange(len(ready.cells.codes), dtype=np.uint32)
     return _Crowd(ready, rows).grow()
 
 
@@ -97,14 +59,15 @@ class _Crowd:
     def grow(self) -> Grown:
         """Search the largest nodes together, and grow what remains side by side."""
         ready = self.ready
-        root = Waiting(0, len(self.rows), 0, ready.weights[None], ready.counts[None])
+        totals = (ready.weights, ready.counts)
+        root = Stretch(0, len(self.rows), 0, np.uint64(0), *totals)
         # In printing order: nodes that are done, and those whose subtrees are to grow.
-        order: list[Grown | Waiting] = []
+        order: list[Grown | Stretch] = []
         links: list[tuple[int, int]] = []
         stack = [(root, -1, 0)]
         while stack:
             node, above, branch = stack.pop()
-            found = self.searched(node) if self.is_large(node) else None
+            found = _Meeting(self, node).split() if self.is_large(node) else None
             order.append(node if found is None else found[0])
             links.append((above, branch))
             if found is not None:
@@ -112,135 +75,96 @@ class _Crowd:
                 stack += [(right, len(order) - 1, 1), (left, len(order) - 1, 0)]
         return joined(self.finished(order), links)
 
-    def is_large(self, node: Waiting) -> bool:
+    def is_large(self, node: Stretch) -> bool:
         """Return whether a node is worth the meeting of all threads."""
-        return len(self.ranges) > 1 and node.n_rows > self.least
+        deep = node.depth < self.ready.rules.max_depth
+        return len(self.ranges) > 1 and node.n_rows > self.least and deep
 
-    def finished(self, order: list[Grown | Waiting]) -> list[Grown]:
+    def finished(self, order: list[Grown | Stretch]) -> list[Grown]:
         """Grow the subtrees of the nodes that wait, the largest first."""
-        waiting = [entry for entry in order if isinstance(entry, Waiting)]
+        waiting = [entry for entry in order if isinstance(entry, Stretch)]
         by_size = sorted(waiting, key=lambda node: -node.n_rows)
-        grown = run_all([partial(self.subtree, node) for node in by_size])
+        grown = run_all(
+            [partial(grow_stretch, self.ready, self.rows, node) for node in by_size]
+        )
         results = {id(node): tree for node, tree in zip(by_size, grown, strict=True)}
         return [
-            results[id(entry)] if isinstance(entry, Waiting) else entry
+            results[id(entry)] if isinstance(entry, Stretch) else entry
             for entry in order
         ]
 
-    def subtree(self, node: Waiting) -> Grown:
-        """Grow a subtree by one thread."""
+
+class _Meeting:
+    """The search of one large node by all threads."""
+
+    def __init__(self, crowd: _Crowd, node: Stretch) -> None:
+        self.crowd, self.ready, self.node = crowd, crowd.ready, node
+        p, width = len(self.ready.cells.n_bins), self.ready.rules.width
+        self.room = room_of(self.ready, node, 0, 0)
+        self.shape = shape_for(1, width, len(node.counts))
+        self.lines = lines_for(BINS, width, len(node.counts))
+        works = [work_for(node.n_rows, p, width, 1) for _ in crowd.ranges]
+        counts = works[0].lines if node.lines is None else node.lines
+        self.works = [work._replace(lines=counts) for work in works]
+
+    def do(self, task: int, work: Work, first: int, last: int, floor: float) -> int:
+        """Do a task for a range of attributes."""
         ready = self.ready
-        known = np.zeros((0, 0, 0)) if node.lines is None else node.lines
-        shape, *lines = grow_subtree(
-            ready.cells,
-            ready.labels,
-            ready.rules,
-            self.rows,
-            node.begin,
-            node.end,
-            node.depth,
-            node.weights,
-            node.counts,
-            known,
-            np.uint64(1),
-        )
-        return shape, Lines(*lines)
+        tables = (ready.cells, ready.labels, ready.cells, ready.labels, ready.rules)
+        kept = (self.crowd.rows, self.room, work, self.shape, self.lines)
+        return int(work_on(task, *tables, *kept, first, last, floor))
 
-    def counted(self, begin: int, end: int) -> Counts:
-        """Count all attributes over a stretch of rows."""
-        ready, p = self.ready, len(self.ready.cells.n_bins)
-        lines = np.empty((p, BINS, ready.rules.width))
-        words = np.empty((p, BINS), np.uint64)
-        settled = (ready.cells, ready.labels, ready.rules, self.rows, begin, end)
-        run_all([partial(count, *settled, *part, lines, words) for part in self.ranges])
-        return lines
+    def together(self, task: int, floor: float = 0.0) -> None:
+        """Do a task, each thread for its own attributes."""
+        pairs = zip(self.works, self.crowd.ranges, strict=True)
+        run_all([partial(self.do, task, work, *part, floor) for work, part in pairs])
 
-    def searched(self, node: Waiting) -> tuple[Grown, Waiting, Waiting] | None:
-        """Split a node; None where it is a leaf, which its subtree will say."""
-        ready, rules = self.ready, self.ready.rules
-        width, n_counts = rules.width, node.counts.shape[1]
-        stack, shape = stack_for(0, width, n_counts), shape_for(1, width, n_counts)
-        push(stack, 0, 0, 0, node.depth, -1, 0, -1, node.weights, node.counts, 0)
-        open_node(shape, 0, stack, 0, 0)
-        shape.whole[0, REASON] = reason_to_stop(rules, stack, 0)
-        if shape.whole[0, REASON] != INNER:
-            return None
+    def split(self) -> tuple[Grown, Stretch, Stretch] | None:
+        """Split the node; None where it is a leaf, which its subtree will say."""
+        node, room = self.node, self.room
         if node.lines is None:
-            node.lines = self.counted(node.begin, node.end)
-        chosen, work = self.best(node)
-        if chosen < 0 or not close_node(rules, shape, 0, chosen, work, stack, 0):
+            self.together(COUNT)
+            node.lines = self.works[0].lines
+        chosen, work = self.best()
+        if chosen < 0:
             return None
-        settled = (ready.cells, self.rows, node.begin)
-        spare = np.empty(node.n_rows, self.rows.dtype)
-        middle = partition(*settled, node.end, chosen, work, spare)
-        ends = (middle, node.end, chosen, node.lines, work.founds)
-        find_ends(rules.kind, *settled, *ends)
-        sides = lines_for(3, width, n_counts)
-        coded = (rules.kind, ready.cells, ready.labels, self.rows, node.begin)
-        count_sides(*coded, middle, node.end, chosen, sides)
-        record_cut(shape, 0, chosen, work, sides)
-        lines = lines_for(BINS, width, n_counts)
-        n_lines = 0
-        if ready.cells.listed[chosen]:
-            n_lines = list_codes(*coded, node.end, chosen, work.masks, lines, 0)
-        shape.whole[0, LINES] = n_lines
-        left, right = (
-            Waiting(
-                begin,
-                end,
-                node.depth + 1,
-                sides.weights[side : side + 1].copy(),
-                sides.counts[side : side + 1].copy(),
-            )
-            for side, (begin, end) in enumerate(
-                [(node.begin, middle), (middle, node.end)]
-            )
-        )
-        self.share_counts(node, left, right)
-        kept = Lines(*(array[:n_lines] for array in lines))
-        return (shape, kept), left, right
+        middle = self.do(SPLIT, work, chosen, chosen, 0.0)
+        if middle < 0:
+            return None
+        sides = []
+        for side, (begin, end) in enumerate([(node.begin, middle), (middle, node.end)]):
+            totals = room.side_weights[side].copy(), room.side_counts[side].copy()
+            # The key is for draws, and who draws attributes has no meetings.
+            sides.append(Stretch(begin, end, node.depth + 1, node.key, *totals))
+        self.share_counts(*sides)
+        kept = cut(self.lines, room.state[LISTED])
+        return (self.shape, kept), sides[0], sides[1]
 
-    def share_counts(self, node: Waiting, left: Waiting, right: Waiting) -> None:
-        """Count the smaller branch; the larger one has what remains."""
-        if self.ready.rules.subtract and node.lines is not None:
-            smaller, larger = sorted((left, right), key=lambda child: child.n_rows)
-            smaller.lines = self.counted(smaller.begin, smaller.end)
-            larger.lines = node.lines
-            larger.lines -= smaller.lines
-
-    def best(self, node: Waiting) -> tuple[int, Work]:
+    def best(self) -> tuple[int, Work]:
         """Return the attribute whose split is best, -1 for none, and where it is."""
-        ready, rules = self.ready, self.ready.rules
-        slack = slack_of(rules.kind, node.weights, 0)
-        p = len(ready.cells.n_bins)
-        works = [work_for(node.n_rows, p, rules.width, 1) for _ in self.ranges]
-        pairs = list(zip(self.ranges, works, strict=True))
-        run_all(
-            [
-                partial(
-                    search_edges_of, ready.cells, rules, node.lines, *part, slack, work
-                )
-                for part, work in pairs
-            ]
-        )
-        floor = max(
-            float(work.founds[slice(*part), WORTH].max()) for part, work in pairs
-        )
-        settled = (ready.cells, ready.labels, rules, self.rows, node.begin, node.end)
-        run_all(
-            [
-                partial(
-                    search_inside_of, *settled, node.lines, *part, floor, slack, work
-                )
-                for part, work in pairs
-            ]
-        )
-        best, chosen, where = -np.inf, -1, works[0]
-        for (first, last), work in pairs:
-            for a in range(first, last):
+        self.together(EDGES)
+        pairs = list(zip(self.works, self.crowd.ranges, strict=True))
+        worths = [work.founds[slice(*part), WORTH] for work, part in pairs]
+        floor = float(np.concatenate(worths).max())
+        self.together(INSIDE, floor)
+        totals, kind = self.node.weights, self.ready.rules.kind
+        slack = 1e-12 * float(totals[3] if kind == SQUARES else totals.sum())
+        best, chosen, where = -np.inf, -1, self.works[0]
+        for work, part in pairs:
+            for a in range(*part):
                 if work.founds[a, WORTH] > best + slack:
                     best, chosen, where = work.founds[a, WORTH], a, work
         return chosen, where
+
+    def share_counts(self, left: Stretch, right: Stretch) -> None:
+        """Count the smaller branch; the larger one has what remains."""
+        if self.ready.rules.subtract and self.node.lines is not None:
+            smaller, larger = sorted((left, right), key=lambda child: child.n_rows)
+            meeting = _Meeting(self.crowd, smaller)
+            meeting.together(COUNT)
+            smaller.lines = meeting.works[0].lines
+            larger.lines = self.node.lines
+            larger.lines -= smaller.lines
 
 
 def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:

@@ -44,7 +44,9 @@ def prepared(
     schema = training.schema
     cells = cells_of(schema.attributes, training.columns)
     own = training.weights
-    unit = own is None or bool(np.all(own == 1.0))
+    if own is not None and np.all(own == 1.0):
+        own = None
+    total = training.weight
     numbers: Floats | None = None
     if schema.target.origin is None:
         labels = labels_of_classes(training.classes, own, schema.n_classes)
@@ -53,11 +55,10 @@ def prepared(
     else:
         numbers = training.classes - schema.target.origin
         labels = labels_of_numbers(numbers, own)
-        first = labels.weights * numbers
+        first = numbers if own is None else own * numbers
         parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
-        weights = np.array([labels.weights.sum(), *parts, first @ numbers])
+        weights = np.array([total, *parts, first @ numbers])
         counts = np.array([len(numbers)])
-    total = training.weight
     rules = Rules(
         KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
         len(weights),
@@ -67,11 +68,11 @@ def prepared(
         recipe.min_gain,
         len(schema.attributes) if tries is None else tries,
         SMALL,
-        1.5 * float(labels.weights.min()),
+        1.5 if own is None else 1.5 * float(own.min()),
         # Sums of numbers round: those of a branch are counted afresh.
-        not unit or numbers is not None,
+        own is not None or numbers is not None,
         True,
-        _is_whole(labels.weights),
+        own is None or _is_whole(own),
     )
     return Prepared(
         schema,

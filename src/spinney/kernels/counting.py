@@ -1,0 +1,119 @@
+"""Counts by attribute and bin, of the rows of a node."""
+
+import numpy as np
+
+from spinney.kernels.compiled import kernel
+from spinney.kernels.layout import BINS
+from spinney.kernels.prefetching import prefetch, prefetch_cell
+from spinney.kernels.scoring import SQUARES
+
+__all__ = ["AHEAD", "count", "count_drawn", "weight_of"]
+
+AHEAD = 16  # rows that are asked for before they are read
+LINE = 64  # bytes that the memory gives at once
+LOWER = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+
+
+@kernel
+def weight_of(labels, row):
+    """Return the weight of a row."""
+    return labels.weights[row] if len(labels.weights) else 1.0
+
+
+@kernel
+def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
+    """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
+    codes = cells.codes
+    if len(labels.packed):
+        _count_packed(codes, labels, rows, start, stop, first, last, lines, words)
+        return
+    for a in range(first, last):
+        for b in range(BINS):
+            for c in range(rules.width):
+                lines[a, b, c] = 0.0
+    for i in range(start, stop):
+        soon = np.int64(rows[min(i + AHEAD, stop - 1)])
+        for a in range(first, last, LINE):
+            prefetch(codes, soon, a)
+        row = rows[i]
+        weight = weight_of(labels, row)
+        if rules.kind == SQUARES:
+            number = labels.numbers[row]
+            moved = weight * number
+            side = 1 if number > 0 else 2
+            for a in range(first, last):
+                b = codes[row, a]
+                lines[a, b, 0] += weight
+                lines[a, b, side] += moved
+                lines[a, b, 3] += moved * number
+        else:
+            c = labels.classes[row]
+            for a in range(first, last):
+                lines[a, codes[row, a], c] += weight
+
+
+@kernel
+def _count_packed(codes, labels, rows, start, stop, first, last, lines, words):
+    """Count two classes of whole weights at once, one in each half of a word."""
+    packed = labels.packed
+    for a in range(first, last):
+        for b in range(BINS):
+            words[a, b] = 0
+    for i in range(start, stop):
+        soon = np.int64(rows[min(i + AHEAD, stop - 1)])
+        for a in range(first, last, LINE):
+            prefetch(codes, soon, a)
+        prefetch_cell(packed, soon)
+        row = rows[i]
+        word = packed[row]
+        for a in range(first, last):
+            words[a, codes[row, a]] += word
+    for a in range(first, last):
+        _unpack(a, lines, words)
+
+
+@kernel
+def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words):
+    """Count the first ``n`` attributes of an order over a stretch of rows."""
+    codes, packed, drawn = cells.codes, labels.packed, order[0]
+    two = len(packed) > 0
+    for k in range(n):
+        for b in range(BINS):
+            words[drawn[k], b] = 0
+            for c in range(rules.width):
+                lines[drawn[k], b, c] = 0.0
+    for i in range(start, stop):
+        prefetch(codes, np.int64(rows[min(i + AHEAD, stop - 1)]), drawn[0])
+        row = rows[i]
+        if two:
+            word = packed[row]
+            for k in range(n):
+                words[drawn[k], codes[row, drawn[k]]] += word
+            continue
+        weight = weight_of(labels, row)
+        if rules.kind == SQUARES:
+            number = labels.numbers[row]
+            moved = weight * number
+            side = 1 if number > 0 else 2
+            for k in range(n):
+                a = drawn[k]
+                b = codes[row, a]
+                lines[a, b, 0] += weight
+                lines[a, b, side] += moved
+                lines[a, b, 3] += moved * number
+        else:
+            c = labels.classes[row]
+            for k in range(n):
+                lines[drawn[k], codes[row, drawn[k]], c] += weight
+    if two:
+        for k in range(n):
+            _unpack(drawn[k], lines, words)
+
+
+@kernel
+def _unpack(a, lines, words):
+    """Set the counts of two classes from the halves of words."""
+    for b in range(BINS):
+        lines[a, b, 0] = np.float64(words[a, b] & LOWER)
+        lines[a, b, 1] = np.float64(words[a, b] >> HALF)

@@ -1,0 +1,41 @@
+"""Attributes drawn by chance, by the place of a node only.
+
+A node has a key: that of the root is mixed from the seed, that of a branch from its
+parent's. So neither the order in which nodes are grown nor who grows them changes a
+draw. ``spinney.draws`` is the same in plain Python.
+"""
+
+import numpy as np
+
+from spinney.kernels.compiled import kernel
+
+__all__ = ["draw", "key_of_branch", "mixed"]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+ONE = np.uint64(1)
+
+
+@kernel
+def mixed(word):
+    """Return a word that looks like chance (the last step of splitmix64)."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@kernel
+def key_of_branch(key, branch):
+    """Return the key of a branch of a node."""
+    return mixed(key + (np.uint64(branch) + ONE) * GOLDEN)
+
+
+@kernel
+def draw(state, n):
+    """Return a random whole number below n (xorshift64*, Vigna 2016)."""
+    x = state[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    state[0] = x
+    high = (x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
+    return np.int64((high * np.uint64(n)) >> np.uint64(32))

@@ -1,0 +1,61 @@
+"""What tells one column of numbers from another: a word for each.
+
+With bᵢ the bits of number i, and all arithmetic modulo 2⁶⁴, the word of a column is
+
+    Σ (2i + 1) · m(bᵢ),   m(b) = w ⊕ (w ≫ 29),  w = K b
+
+so the order of the rows counts, and so does every bit.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["mark_of", "marks_of", "matrix_behind"]
+
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+SHIFT = np.uint64(29)
+MANY_CELLS = 2_000_000
+
+
+def marks_of(columns: Sequence[NDArray[Any]]) -> list[int]:
+    """Return the words of columns; those of many cells by a compiled loop."""
+    matrix = matrix_behind(columns)
+    if matrix is None or matrix.size < MANY_CELLS:
+        return [mark_of(column) for column in columns]
+    from spinney.kernels.marking import mark_rows
+
+    marks = np.zeros(len(columns), np.uint64)
+    mark_rows(matrix, marks)
+    return [int(mark) for mark in marks]
+
+
+def mark_of(column: NDArray[Any]) -> int:
+    """Return the word of a column.
+
+    >>> mark_of(np.array([0.0, 1.0])) == mark_of(np.array([1.0, 0.0]))
+    False
+    """
+    words = np.ascontiguousarray(column, dtype="<f8").view("<u8") * FACTOR
+    words ^= words >> SHIFT
+    words *= np.arange(1, 2 * len(words) + 1, 2, dtype=np.uint64)
+    return int(words.sum(dtype=np.uint64))
+
+
+def matrix_behind(columns: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+    """Return the matrix of floats that columns are all views of, in order, if any."""
+    base = columns[0].base if len(columns) else None
+    if not isinstance(base, np.ndarray) or base.ndim != 2:
+        return None
+    if base.dtype.kind != "f" or base.dtype.itemsize not in (4, 8):
+        return None
+    whole = base.shape[1] == len(columns) and all(
+        column.base is base
+        and column.shape[0] == base.shape[0]
+        and column.strides[0] == base.strides[0]
+        and column.ctypes.data == base.ctypes.data + place * base.strides[1]
+        for place, column in enumerate(columns)
+    )
+    return base if whole else None
