@@ -14,8 +14,9 @@ def outputs_of(
 ) -> Floats:
     """Return what a node predicts: the probability of each class, or the mean.
 
-    ``everything`` are the weights of all rows, which an m-estimate leans on (Cestnik
-    1990); Laplace's rule leans on one row of each class.
+    ``weights`` may be those of many nodes, a line each. ``everything`` are the weights
+    of all rows, which an m-estimate leans on (Cestnik 1990); Laplace's rule leans on
+    one row of each class.
 
     Examples
     --------
@@ -27,10 +28,11 @@ def outputs_of(
     array([0.8, 0.2])
     """
     if target.origin is not None:
-        return np.array([target.origin + weights[1] / weights[0]])
+        return np.asarray(target.origin + weights[..., 1:2] / weights[..., :1])
+    total = weights.sum(axis=-1, keepdims=True)
     if recipe.probability == "laplace":
-        return np.asarray((weights + 1) / (weights.sum() + len(weights)))
+        return np.asarray((weights + 1) / (total + weights.shape[-1]))
     if recipe.probability == "m-estimate":
         prior = recipe.m * everything / everything.sum()
-        return np.asarray((weights + prior) / (weights.sum() + recipe.m))
-    return np.asarray(weights / weights.sum())
+        return np.asarray((weights + prior) / (total + recipe.m))
+    return np.asarray(weights / total)

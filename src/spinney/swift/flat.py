@@ -1,0 +1,298 @@
+"""Trees in one flat layout: any number of them in a few arrays.
+
+The children of a node stand next to each other, a tree level by level, and only leaves
+have outputs. Node 0 belongs to no tree: there a row ends whose value is missing
+where the node divides such rows, or asks surrogates. An attribute that is cut into
+several intervals is asked about several times.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.candidates import midpoints
+from spinney.costs import labels_of
+from spinney.counts import TOLERANCE, Floats, Integers
+from spinney.kernels.records import (
+    ATTRIBUTE,
+    CHILD,
+    CUT_HIGH,
+    CUT_LOW,
+    CUT_MISSING,
+    LINE,
+    LINES,
+    Lines,
+    Shape,
+)
+from spinney.kernels.walking import BY_TABLE, OPEN
+from spinney.missing import policy_named
+from spinney.outputs import outputs_of
+from spinney.predict import FlatTree
+from spinney.predict import flatten as arrays_of
+from spinney.recipe import Recipe
+from spinney.schema import Schema
+from spinney.tree import Tree
+
+__all__ = ["Flat", "flat_of", "flat_of_grown", "flatten", "joined", "majority"]
+
+# Columns of ``nodes``. The first two are the cut; of a leaf its place among leaves,
+# and of a node that groups codes where its table begins, stand in the first alone.
+FIRST, CHILDREN, QUESTION = 0, 2, 3
+NO_CUT = int(np.float64(np.nan).view(np.int64) >> 32)  # the upper half of a NaN
+
+
+class Flat(NamedTuple):
+    """Any number of trees.
+
+    Parameters
+    ----------
+    nodes : nodes × 4
+        The cut (64 bits), the first child, and four times the attribute plus where a
+        missing value goes.
+    tables : array of int32
+        For each node that groups codes: how many codes follow, the branch of all
+        others, and the branch of each; -1 where a row stays open.
+    trees : trees × 2
+        Root and depth.
+    outputs : leaves × outputs
+        What each leaf predicts.
+    numbers : array of int32
+        The number of each leaf among the nodes of its tree.
+    """
+
+    nodes: NDArray[np.int32]
+    tables: NDArray[np.int32]
+    trees: NDArray[np.int64]
+    outputs: Floats
+    numbers: NDArray[np.int32]
+
+    @property
+    def needed(self) -> Integers:
+        """The attributes that some node asks about."""
+        inner = self.nodes[:, CHILDREN] != np.arange(len(self.nodes))
+        asked = self.nodes[inner, QUESTION] >> 2
+        return np.flatnonzero(np.bincount(asked)) if len(asked) else np.zeros(0, int)
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether some node groups codes."""
+        return len(self.tables) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The nodes of one tree, before they are put in order.
+
+    ``table`` is where the table of a node begins, -1 where it cuts; ``missing`` the
+    branch of missing values, or -1. Children are ``children[first : first + count]``.
+    """
+
+    attribute: Integers
+    cut: Floats
+    table: Integers
+    missing: Integers
+    first: Integers
+    count: Integers
+    children: Integers
+
+
+def flatten(tree: Tree) -> Flat:
+    """Lay one tree out."""
+    return flat_of(arrays_of(tree))
+
+
+def flat_of(tree: FlatTree) -> Flat:
+    """Lay one tree out again."""
+    asked = tree.asked
+    last = np.where(tree.surrogate_count > 0, -1, tree.missing)
+    table, tables = np.full(len(last), -1), [np.zeros(0, np.int64)]
+    begin = 0
+    for node in np.flatnonzero((tree.attribute >= 0) & np.isnan(asked.threshold)):
+        own = asked.lookup[asked.first_code[node] :][: asked.codes[node]]
+        own = np.where(own < 0, last[node], own)
+        tables.append(np.array([len(own), last[node], *own]))
+        table[node], begin = begin, begin + len(tables[-1])
+    nodes = Asked(
+        tree.attribute, asked.threshold, table, last, tree.first, tree.count,
+        tree.children,
+    )  # fmt: skip
+    for node in np.flatnonzero(asked.more_cuts).tolist():
+        start = asked.first_cut[node]
+        nodes = _unrolled(nodes, node, asked.cuts[start:][: asked.more_cuts[node]])
+    return _laid_out(nodes, np.concatenate(tables), tree.distribution)
+
+
+def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
+    """Return the nodes with one more for each further cut of a node.
+
+    ::
+
+        ≤ 1   1 … 2   > 2          ≤ 1  > 1
+         a      b      c    →       a   ≤ 2  > 2
+                                         b    c
+    """
+    n, more, branch = len(nodes.attribute), len(cuts), nodes.missing[node]
+    own = nodes.children[nodes.first[node] :][: nodes.count[node]]
+    below = np.arange(n, n + more)
+    pairs = np.stack([own[:-1], [*below, own[-1]]], axis=1)
+    sides = np.clip(branch - np.arange(more + 1), 0, 1)
+    missing = np.where(branch < 0, -1, sides)
+    first, count = nodes.first.copy(), nodes.count.copy()
+    missing_of = nodes.missing.copy()
+    first[node], count[node] = len(nodes.children), 2
+    missing_of[node] = missing[0]
+    places = len(nodes.children) + 2 * np.arange(1, more + 1)
+    return Asked(
+        np.append(nodes.attribute, np.full(more, nodes.attribute[node])),
+        np.append(nodes.cut, cuts),
+        np.append(nodes.table, np.full(more, -1)),
+        np.append(missing_of, missing[1:]),
+        np.append(first, places),
+        np.append(count, np.full(more, 2)),
+        np.append(nodes.children, pairs.ravel()),
+    )
+
+
+def flat_of_grown(shape: Shape, lines: Lines, schema: Schema, recipe: Recipe) -> Flat:
+    """Lay a tree out that kernels grew; no node is made."""
+    whole, real = shape.whole, shape.real
+    inner = np.flatnonzero(whole[:, ATTRIBUTE] >= 0)
+    missing = np.full(len(whole), -1)
+    missing[inner] = real[inner, CUT_MISSING]
+    policy = policy_named(recipe.missing)
+    if not (policy.divides or policy.surrogates):
+        unsaid = inner[missing[inner] < 0]
+        missing[unsaid] = _heavier(shape, unsaid, numeric=schema.target.is_numeric)
+    nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
+    grouped = inner[nominal[whole[inner, ATTRIBUTE]]]
+    table = np.full(len(whole), -1)
+    table[grouped], tables = _tables(whole[grouped], lines, missing[grouped])
+    cut = np.full(len(whole), np.nan)
+    by_cut = inner[table[inner] < 0]
+    cut[by_cut] = midpoints(real[by_cut, CUT_LOW], real[by_cut, CUT_HIGH])
+    count, first = np.zeros(len(whole), np.int64), np.zeros(len(whole), np.int64)
+    count[inner], first[inner] = 2, 2 * np.arange(len(inner))
+    attribute = whole[:, ATTRIBUTE].astype(np.int64)
+    children = whole[inner, CHILD : CHILD + 2].astype(np.int64).ravel()
+    asked = Asked(attribute, cut, table, missing, first, count, children)
+    width = shape.weights.shape[1] // 2
+    moments = _moments(shape.weights[:, :width], numeric=schema.target.is_numeric)
+    outputs = outputs_of(moments, schema.target, recipe=recipe, everything=moments[0])
+    return _laid_out(asked, tables, outputs)
+
+
+def _tables(
+    whole: NDArray[np.int32], lines: Lines, missing: Integers
+) -> tuple[Integers, Integers]:
+    """Return where the table of each node begins, and the tables."""
+    number = whole[:, LINES].astype(np.int64)
+    owner = np.repeat(np.arange(len(whole)), number)
+    place = _ramps(number) + whole[owner, LINE]
+    codes, side = lines.codes[place].T
+    size = np.zeros(len(whole), np.int64)
+    np.maximum.at(size, owner, codes + 1)
+    begin = (size + 2).cumsum() - (size + 2)
+    tables = np.repeat(missing, size + 2)
+    tables[begin] = size
+    tables[begin[owner] + 2 + codes] = np.where(side > 0, side - 1, missing[owner])
+    return begin, tables
+
+
+def _ramps(counts: Integers) -> Integers:
+    """Return 0, 1, 2 … up to each of the counts, one after the other."""
+    return np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
+
+
+def _moments(weights: Floats, *, numeric: bool) -> Floats:
+    """Return weights as count tables have them."""
+    if not numeric:
+        return weights
+    weight, above, below, second = weights.T
+    return np.stack([weight, above + below, second], axis=-1)
+
+
+def _heavier(shape: Shape, nodes: Integers, *, numeric: bool) -> Integers:
+    """Return the heavier branch of nodes that no missing value came to."""
+    width = shape.weights.shape[1] // 2
+    children = shape.whole[nodes, CHILD : CHILD + 2]
+    weights = shape.weights[children, :width]
+    rows = shape.counts[children, : shape.counts.shape[1] // 2]
+    weights = np.where(rows.any(axis=2, keepdims=True), weights, 0.0)
+    sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
+    shares = sizes / sizes.sum(axis=1, keepdims=True)
+    return np.asarray(shares[:, 0] < shares.max(axis=1) - TOLERANCE).astype(np.int64)
+
+
+def _laid_out(asked: Asked, tables: Integers, outputs: Floats) -> Flat:
+    """Put the nodes of a tree in order, level by level."""
+    levels = [np.zeros(1, np.int64)]
+    while True:
+        inner = levels[-1][asked.count[levels[-1]] > 0]
+        if not len(inner):
+            break
+        counts = asked.count[inner]
+        edges = np.repeat(asked.first[inner], counts) + _ramps(counts)
+        levels.append(asked.children[edges])
+    order = np.concatenate(levels)
+    counts = asked.count[order]
+    is_leaf = counts == 0
+    leaves = order[is_leaf]
+    nodes = np.zeros((len(order) + 1, 4), np.int32)
+    nodes[0] = -1, NO_CUT, 0, 0
+    own = nodes[1:]
+    own.view(np.float64)[:, 0] = asked.cut[order]
+    own[is_leaf, 1] = NO_CUT
+    own[is_leaf, FIRST] = np.arange(len(leaves))
+    by_table = asked.table[order] >= 0
+    own[by_table, FIRST] = asked.table[order][by_table]
+    # The root is node 1, and the children of all nodes follow in their order.
+    below = 2 + counts.cumsum() - counts
+    own[:, CHILDREN] = np.where(is_leaf, 1 + np.arange(len(order)), below)
+    missing = asked.missing[order]
+    way = np.where(by_table, BY_TABLE, np.where(missing < 0, OPEN, missing))
+    question = 4 * asked.attribute[order] + way
+    own[:, QUESTION] = np.where(is_leaf, 0, question)
+    return Flat(
+        nodes,
+        tables.astype(np.int32),
+        np.array([[1, len(levels) - 1]]),
+        np.ascontiguousarray(outputs[leaves], np.float64),
+        leaves.astype(np.int32),
+    )
+
+
+def joined(flats: Sequence[Flat]) -> Flat:
+    """Put several layouts into one, their trees in this order."""
+    n_nodes = np.cumsum([0, *(len(flat.nodes) - 1 for flat in flats)])
+    n_leaves = np.cumsum([0, *(len(flat.outputs) for flat in flats)])
+    n_codes = np.cumsum([0, *(len(flat.tables) for flat in flats)])
+    nodes = np.empty((n_nodes[-1] + 1, 4), np.int32)
+    nodes[0] = flats[0].nodes[0]
+    for place, flat in enumerate(flats):
+        own = nodes[1 + n_nodes[place] : 1 + n_nodes[place + 1]]
+        own[:] = flat.nodes[1:]
+        is_leaf = own[:, CHILDREN] == 1 + np.arange(len(own))
+        own[:, CHILDREN] += n_nodes[place]
+        own[is_leaf, FIRST] += n_leaves[place]
+        by_table = ~is_leaf & (own[:, QUESTION] & 3 == BY_TABLE)
+        own[by_table, FIRST] += n_codes[place]
+    trees = [
+        flat.trees + np.array([n_nodes[place], 0]) for place, flat in enumerate(flats)
+    ]
+    return Flat(
+        nodes,
+        np.concatenate([flat.tables for flat in flats]),
+        np.concatenate(trees),
+        np.concatenate([flat.outputs for flat in flats]),
+        np.concatenate([flat.numbers for flat in flats]),
+    )
+
+
+def majority(flat: Flat, costs: Sequence[Sequence[float]] | None = None) -> Flat:
+    """Return the layout with a whole vote for the label of each leaf."""
+    votes = np.zeros_like(flat.outputs)
+    votes[np.arange(len(votes)), labels_of(flat.outputs, costs)] = 1.0
+    return flat._replace(outputs=votes)

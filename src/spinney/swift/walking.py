@@ -1,0 +1,171 @@
+"""Rows down flat trees, a block at a time, in threads."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import Floats
+from spinney.kernels.walking import LANES, descend
+from spinney.swift.flat import QUESTION, Flat
+from spinney.swift.threads import in_threads
+
+__all__ = ["Votes", "leaves", "votes"]
+
+# The trees of a forest are read once a block, so its blocks are long; the block of a
+# single tree stays in the cache from when it is gathered.
+BLOCK, SHORT_BLOCK = 16_384, 2_048
+FEW_TREES = 8
+
+NOBODY = np.zeros((0, 0), np.uint8)
+
+
+class Votes(NamedTuple):
+    """What trees predict of rows.
+
+    Parameters
+    ----------
+    sums : rows × outputs
+        The outputs of the leaves of all trees, added up in the order of the trees.
+    voters : array of int32
+        How many trees each row went down.
+    open : array of int32
+        In how many of them a missing value left it open, so that they say nothing:
+        the node divides such rows, or asks surrogates.
+    """
+
+    sums: Floats
+    voters: NDArray[np.int32]
+    open: NDArray[np.int32]
+
+
+def leaves(
+    flat: Flat, columns: Sequence[NDArray[Any]], n_rows: int
+) -> NDArray[np.int32]:
+    """Return the leaf of each row in each tree, -1 where a missing value leaves none.
+
+    Leaves are numbered through all trees: ``flat.numbers`` are those of their trees.
+    """
+    found = np.empty((n_rows, len(flat.trees)), np.int32)
+    _descend(flat, columns, NOBODY, found, np.zeros((0, flat.outputs.shape[1])))
+    return found
+
+
+def votes(
+    flat: Flat,
+    columns: Sequence[NDArray[Any]],
+    n_rows: int,
+    *,
+    in_bag: NDArray[np.uint8] | None = None,
+) -> Votes:
+    """Return the added outputs of all trees, for each row.
+
+    Parameters
+    ----------
+    flat : Flat
+        The trees.
+    columns : sequence of arrays
+        The cells as ``Schema.encode`` gives them; None where no tree asks.
+    n_rows : int
+        How many rows there are.
+    in_bag : rows × trees of uint8, optional
+        1 where a tree does not vote on a row.
+    """
+    bag = NOBODY if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
+    counts = np.zeros((n_rows, 2), np.int32)
+    sums = np.zeros((n_rows, flat.outputs.shape[1]))
+    _descend(flat, columns, bag, counts, sums)
+    return Votes(sums, counts[:, 0], counts[:, 1])
+
+
+def _descend(
+    flat: Flat,
+    columns: Sequence[NDArray[Any]],
+    bag: NDArray[np.uint8],
+    into: NDArray[np.int32],
+    sums: Floats,
+) -> None:
+    """Send all rows down all trees."""
+    n_rows = len(into)
+    if not n_rows:
+        return
+    needed = flat.needed
+    matrix = whole_matrix(columns)
+    nodes = flat.nodes
+    if matrix is None:
+        nodes = _renumbered(nodes, needed)
+    block = BLOCK if len(flat.trees) > FEW_TREES else SHORT_BLOCK
+
+    def work(start: int, stop: int) -> None:
+        lanes = np.zeros((2, LANES), np.int64)
+        room = np.empty((min(block, stop - start), len(needed)))
+        for begin in range(start, stop, block):
+            rows = slice(begin, min(begin + block, stop))
+            if matrix is None:
+                cells = room[: rows.stop - begin]
+                gather(columns, needed, rows, cells)
+            else:
+                cells = matrix[rows]
+            descend(
+                cells,
+                nodes,
+                nodes.view(np.float64),
+                flat.tables,
+                flat.trees,
+                flat.outputs,
+                # Not worth a look at all cells where few of them are asked for.
+                not flat.has_tables and cells.shape[1] <= flat.trees[:, 1].sum(),
+                bag[rows],
+                lanes,
+                into[rows],
+                sums[rows],
+            )
+
+    in_threads(work, n_rows)
+
+
+def _renumbered(nodes: NDArray[np.int32], needed: NDArray[np.int64]) -> Any:
+    """Return nodes that refer to attributes by their places among those needed."""
+    if len(needed) == 0 or needed[-1] == len(needed) - 1:
+        return nodes
+    places = np.zeros(needed[-1] + 1, np.int32)
+    places[needed] = np.arange(len(needed))
+    own = nodes.copy()
+    question = own[:, QUESTION]
+    asked = np.minimum(question >> 2, needed[-1])
+    own[:, QUESTION] = 4 * places[asked] + (question & 3)
+    return own
+
+
+def gather(
+    columns: Sequence[NDArray[Any]],
+    needed: NDArray[np.int64],
+    rows: slice,
+    into: Floats,
+) -> None:
+    """Set cells side by side, NaN where they are missing."""
+    for place, attribute in enumerate(needed):
+        cells = np.asarray(columns[attribute])[rows]
+        into[:, place] = cells
+        if cells.dtype.kind != "f":
+            into[cells < 0, place] = np.nan
+
+
+def whole_matrix(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Return the array of floats that all columns are views of, if there is one."""
+    base = None if not columns or columns[0] is None else columns[0].base
+    if not isinstance(base, np.ndarray) or base.ndim != 2:
+        return None
+    if base.dtype not in (np.float32, np.float64) or not base.flags.c_contiguous:
+        return None
+    if base.shape[1] != len(columns):
+        return None
+    for place, column in enumerate(columns):
+        if column is None or column.base is not base or column.dtype != base.dtype:
+            return None
+        if column.shape != base.shape[:1] or column.strides != base.strides[:1]:
+            return None
+        if column.ctypes.data != base.ctypes.data + place * base.strides[1]:
+            return None
+    return base

@@ -1,0 +1,205 @@
+"""Trees in one flat layout predict what they predict one by one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import CLASS_RECIPES, cells_of, columns_of, recipes, tables
+from tests.swift.test_swift_trees import settings_of_recipes, training_sets
+
+from spinney.candidates import midpoint, midpoints
+from spinney.learner import grow_tree
+from spinney.predict import flatten as arrays_of
+from spinney.recipe import RECIPES
+from spinney.swift import crowd, prepared
+from spinney.swift.crowd import grow_together
+from spinney.swift.flat import flat_of_grown, flatten, joined, majority
+from spinney.swift.nodes import GrownNodes
+from spinney.swift.prepared import prepared as coded
+from spinney.swift.walking import leaves, votes
+from spinney.tree import Tree
+
+
+def walked(tree, row):
+    """Return the leaf of a row by steps over nodes; None where it has none alone."""
+    node = tree.root
+    while not node.is_leaf:
+        split = node.split
+        cell = row[split.attribute]
+        branch = int(split.branch_of(np.array([cell]))[0])
+        if branch < 0:
+            if node.surrogates:
+                return None
+            branch = split.missing if node.otherwise is None else node.otherwise
+            if branch is None:
+                return None
+        node = tree.nodes[node.children[branch]]
+    return node
+
+
+@st.composite
+def later_rows(draw, schema):
+    """Draw rows of a schema, some of their cells missing."""
+    row = st.tuples(*(st.none() | cells_of(a) | cells_of(a) for a in schema.attributes))
+    return columns_of(schema, draw(st.lists(row, min_size=1, max_size=40)))
+
+
+def check(tree, flat, columns):
+    """Hold a layout against steps over nodes and against the plain arrays."""
+    n_rows = len(columns[0])
+    found, sums = leaves(flat, columns, n_rows)[:, 0], votes(flat, columns, n_rows)
+    arrays = arrays_of(tree)
+    expected = arrays.outputs(columns, n_rows)
+    numbers = arrays.leaf_numbers(columns, n_rows)
+    assert np.all(sums.voters == 1)
+    for row in range(n_rows):
+        leaf = walked(tree, [column[row] for column in columns])
+        assert (leaf is None) == (found[row] < 0) == bool(sums.open[row])
+        if leaf is not None:
+            assert flat.numbers[found[row]] == leaf.number == numbers[row]
+            assert sums.sums[row].tobytes() == expected[row].tobytes()
+        else:
+            assert not sums.sums[row].any()
+
+
+@given(data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_drawn_tree(data):
+    table = data.draw(tables())
+    tree = grow_tree(table.source, data.draw(recipes()))
+    check(tree, flatten(tree), data.draw(later_rows(table.schema)))
+
+
+@pytest.mark.parametrize("name", CLASS_RECIPES)
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_a_tree_of_each_recipe(name, data):
+    table = data.draw(tables())
+    recipe = RECIPES[name].changed(max_depth=data.draw(st.sampled_from([None, 3])))
+    if name == "chaid":
+        recipe = recipe.changed(alpha_split=0.9, alpha_merge=0.5)
+    tree = grow_tree(table.source, recipe)
+    check(tree, flatten(tree), data.draw(later_rows(table.schema)))
+
+
+@pytest.mark.parametrize("missing", ["branch", "fractional", "surrogate"])
+@given(training=training_sets(), said=settings_of_recipes, laplace=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_tree_that_kernels_grew(missing, training, said, laplace):
+    recipe = RECIPES["cart"].changed(missing=missing, **said)
+    if laplace and not training.schema.target.is_numeric:
+        recipe = recipe.changed(probability="laplace")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prepared, "SMALL", 8)
+        patch.setattr(crowd, "FEWEST_ROWS", 20)
+        grown = grow_together(coded(training, recipe))
+    tree = Tree(training.schema, GrownNodes(*grown, training.schema, recipe))
+    flat = flat_of_grown(*grown, training.schema, recipe)
+    again = flatten(tree)
+    for one, other in zip(flat, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    check(tree, flat, training.columns)
+
+
+@given(
+    data=st.data(),
+    training=training_sets(),
+    depths=st.lists(st.sampled_from([0, 1, 3, None]), min_size=1, max_size=6),
+)
+@settings(max_examples=60, deadline=None)
+def test_trees_together_vote_as_trees_apart(data, training, depths):
+    columns, n_rows = training.columns, len(training.classes)
+    policy = st.sampled_from(["branch", "fractional"])
+    flats = []
+    for depth in depths:
+        recipe = RECIPES["cart"].changed(missing=data.draw(policy), max_depth=depth)
+        flats.append(flatten(grow_tree(training.source(), recipe)))
+    seed = data.draw(st.integers(0, 99))
+    bag = np.random.default_rng(seed).integers(0, 2, (n_rows, len(flats)), np.uint8)
+    forest = joined(flats)
+    together = leaves(forest, columns, n_rows)
+    offset = 0
+    sums, voters = np.zeros((n_rows, flats[0].outputs.shape[1])), np.zeros(n_rows)
+    is_open = np.zeros(n_rows)
+    for place, flat in enumerate(flats):
+        alone = leaves(flat, columns, n_rows)[:, 0]
+        numbered = np.where(alone < 0, -1, alone + offset)
+        np.testing.assert_array_equal(together[:, place], numbered)
+        offset += len(flat.outputs)
+        for row in np.flatnonzero(bag[:, place] == 0):
+            voters[row] += 1
+            if alone[row] < 0:
+                is_open[row] += 1
+            else:
+                sums[row] += flat.outputs[alone[row]]
+    found = votes(forest, columns, n_rows, in_bag=bag)
+    assert found.sums.tobytes() == sums.tobytes()
+    np.testing.assert_array_equal(found.voters, voters)
+    np.testing.assert_array_equal(found.open, is_open)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", [1, 16, 40_000])
+def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monkeypatch):
+    random = np.random.default_rng(4)
+    cells = random.normal(size=(n_rows, 9)).astype(dtype)
+    cells[random.random(cells.shape) < 0.05] = np.nan
+    flat = joined([flatten(_some_tree(seed)) for seed in range(12)])
+    matrix = [cells[:, place] for place in range(9)]
+    apart = [column.astype(np.float64) for column in matrix]
+    one, other = votes(flat, matrix, n_rows), votes(flat, apart, n_rows)
+    monkeypatch.setattr("spinney.swift.walking.gather", None)
+    again = votes(flat, matrix, n_rows)
+    monkeypatch.setattr("spinney.swift.threads.n_threads", lambda: 1)
+    alone = votes(flat, matrix, n_rows)
+    for found in (other, again, alone):
+        assert one.sums.tobytes() == found.sums.tobytes()
+
+
+def _some_tree(seed):
+    """Return a tree over nine numbers that does not ask about the first."""
+    from spinney.schema import Attribute, Schema, Target
+    from spinney.training import TrainingSet
+
+    random = np.random.default_rng(seed)
+    columns = [np.zeros(60), *random.normal(size=(8, 60))]
+    schema = Schema(
+        tuple(Attribute(f"x{place}", "numeric") for place in range(9)),
+        Target("y", ("a", "b", "c")),
+    )
+    classes = random.integers(0, 3, 60)
+    training = TrainingSet(schema, tuple(columns), classes, None)
+    return grow_tree(training.source(), RECIPES["cart"].changed(missing="branch"))
+
+
+def test_a_majority_has_whole_votes():
+    flat = flatten(_some_tree(0))._replace(outputs=np.array([[0.2, 0.4, 0.4]]))
+    assert majority(flat).outputs.tolist() == [[0.0, 0.0, 1.0]]
+    assert majority(flat, [[0, 1, 1], [9, 0, 9], [9, 9, 0]]).outputs.tolist() == [
+        [1.0, 0.0, 0.0]
+    ]
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(finite, finite)
+        | st.tuples(st.integers(-1000, 1000), st.integers(1, 9)).map(
+            lambda pair: (pair[0] / 100, (pair[0] + pair[1]) / 100)
+        )
+        | st.tuples(st.integers(0, 10**13), st.integers(-13, 13)).map(
+            lambda pair: ((pair[0] - 0.5) * 10.0 ** pair[1], pair[0] * 10.0 ** pair[1])
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
+@settings(max_examples=300, deadline=None)
+def test_midpoints_are_those_of_pairs(pairs):
+    ordered = [sorted(pair) for pair in pairs if pair[0] != pair[1]]
+    low, high = np.array(ordered).reshape(-1, 2).T
+    found = midpoints(low, high)
+    expected = [midpoint(*pair) for pair in ordered]
+    assert found.tobytes() == np.array(expected, np.float64).tobytes()
