@@ -30,7 +30,7 @@ from spinney.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Entries", "FlatTree", "flatten"]
+__all__ = ["Entries", "FlatTree", "Questions", "flatten", "no_questions"]
 
 BLOCK = 65_536
 
@@ -139,6 +139,19 @@ class FlatTree:
         for entries in self.leaves(columns, n_rows):
             found = self._outputs_at(entries, gathered)
             np.add.at(result, entries.rows, found * entries.weights[:, None])
+        return result
+
+    def outputs_at(self, leaves: Integers, columns: Sequence[NDArray[Any]]) -> Floats:
+        """Return what is predicted of rows that have come whole to these leaves."""
+        if not self.models.has.any():
+            return self.distribution[leaves]
+        gathered = self._gathered(columns, len(leaves), self.needed)
+        result = np.zeros((len(leaves), self.distribution.shape[1]))
+        for start in range(0, len(leaves), BLOCK):
+            nodes = leaves[start : start + BLOCK]
+            rows = np.arange(start, start + len(nodes))
+            entries = Entries(rows, nodes, np.ones(len(nodes)))
+            result[rows] += self._outputs_at(entries, gathered)
         return result
 
     def as_leaves(
@@ -338,6 +351,11 @@ def _questions(
         more_cuts,
         np.array(cuts, dtype=np.float64),
     )
+
+
+def no_questions() -> Questions:
+    """Return the surrogates of a tree without any."""
+    return _questions([])
 
 
 def _filled(size: int, value: int) -> Integers:

@@ -24,13 +24,14 @@ from spinney.export.formats import exported
 from spinney.export.text import to_text
 from spinney.files.model_file import save_model
 from spinney.model import Model
-from spinney.predict import FlatTree, flatten
+from spinney.predict import FlatTree
 from spinney.prune import Sequence, Steps
 from spinney.pruning import forced_paths, prune_model
 from spinney.reading import read_by, unseen_values
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
 from spinney.rulesets.rows import check_origin, rows_of
+from spinney.swift.predicting import arrays_of, leaf_numbers, outputs
 from spinney.table import Table, Value
 from spinney.tree import Tree
 
@@ -62,7 +63,7 @@ class ReadableTree:
         """Take a model as one's own."""
         self.model_ = model
         self.pruning_, self.sequence_ = model.steps, model.sequence
-        self._arrays = flatten(model.tree)
+        self._arrays: FlatTree | None = None
 
     def _grown(self) -> Model:
         """Return the model, or say that there is none yet."""
@@ -70,7 +71,9 @@ class ReadableTree:
 
     @property
     def _flat(self) -> FlatTree:
-        self._grown()
+        model = self._grown()
+        if self._arrays is None:
+            self._arrays = arrays_of(model.tree)
         return self._arrays
 
     # Predicting
@@ -132,7 +135,7 @@ class ReadableTree:
 
     def outputs(self, X: Any) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
-        return self._flat.outputs(*self._columns(X))
+        return outputs(self._flat, *self._columns(X))
 
     def _values(self, X: Any) -> Floats:
         """Return the number that is predicted of each row."""
@@ -140,7 +143,7 @@ class ReadableTree:
 
     def apply(self, X: Any) -> Any:
         """Return the number of each row's leaf, the heaviest if it comes to several."""
-        return self._flat.leaf_numbers(*self._columns(X))
+        return leaf_numbers(self._flat, *self._columns(X))
 
     def decision_path(self, X: Any) -> "csr_matrix":
         """Return a sparse matrix, rows × nodes: the weight that a row has at a node."""

@@ -13,27 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.candidates import midpoints
 from spinney.costs import labels_of
-from spinney.counts import TOLERANCE, Floats, Integers
-from spinney.kernels.records import (
-    ATTRIBUTE,
-    CHILD,
-    CUT_HIGH,
-    CUT_LOW,
-    CUT_MISSING,
-    LINE,
-    LINES,
-    Lines,
-    Shape,
-)
+from spinney.counts import Floats, Integers
+from spinney.kernels.records import Lines, Shape
 from spinney.kernels.walking import BY_TABLE, OPEN
-from spinney.missing import policy_named
-from spinney.outputs import outputs_of
 from spinney.predict import FlatTree
 from spinney.predict import flatten as arrays_of
 from spinney.recipe import Recipe
 from spinney.schema import Schema
+from spinney.swift.grown import arrays_of_grown, ramps
 from spinney.tree import Tree
 
 __all__ = ["Flat", "flat_of", "flat_of_grown", "flatten", "joined", "majority"]
@@ -108,21 +96,34 @@ def flat_of(tree: FlatTree) -> Flat:
     """Lay one tree out again."""
     asked = tree.asked
     last = np.where(tree.surrogate_count > 0, -1, tree.missing)
-    table, tables = np.full(len(last), -1), [np.zeros(0, np.int64)]
-    begin = 0
-    for node in np.flatnonzero((tree.attribute >= 0) & np.isnan(asked.threshold)):
-        own = asked.lookup[asked.first_code[node] :][: asked.codes[node]]
-        own = np.where(own < 0, last[node], own)
-        tables.append(np.array([len(own), last[node], *own]))
-        table[node], begin = begin, begin + len(tables[-1])
+    grouped = np.flatnonzero((tree.attribute >= 0) & np.isnan(asked.threshold))
+    size = asked.codes[grouped]
+    owner, code = np.repeat(np.arange(len(grouped)), size), ramps(size)
+    begin = (size + 2).cumsum() - (size + 2)
+    tables = np.repeat(last[grouped], size + 2)
+    tables[begin] = size
+    branch = asked.lookup[asked.first_code[grouped][owner] + code]
+    tables[begin[owner] + 2 + code] = np.where(branch < 0, last[grouped][owner], branch)
+    table = np.full(len(last), -1)
+    table[grouped] = begin
     nodes = Asked(
-        tree.attribute, asked.threshold, table, last, tree.first, tree.count,
+        tree.attribute,
+        asked.threshold,
+        table,
+        last,
+        tree.first,
+        tree.count,
         tree.children,
-    )  # fmt: skip
-    for node in np.flatnonzero(asked.more_cuts).tolist():
+    )
+    for node in map(int, np.flatnonzero(asked.more_cuts)):
         start = asked.first_cut[node]
         nodes = _unrolled(nodes, node, asked.cuts[start:][: asked.more_cuts[node]])
-    return _laid_out(nodes, np.concatenate(tables), tree.distribution)
+    return _laid_out(nodes, tables, tree.distribution)
+
+
+def flat_of_grown(shape: Shape, lines: Lines, schema: Schema, recipe: Recipe) -> Flat:
+    """Lay a tree out that kernels grew; no node is made."""
+    return flat_of(arrays_of_grown(shape, lines, schema, recipe))
 
 
 def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
@@ -156,76 +157,6 @@ def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
     )
 
 
-def flat_of_grown(shape: Shape, lines: Lines, schema: Schema, recipe: Recipe) -> Flat:
-    """Lay a tree out that kernels grew; no node is made."""
-    whole, real = shape.whole, shape.real
-    inner = np.flatnonzero(whole[:, ATTRIBUTE] >= 0)
-    missing = np.full(len(whole), -1)
-    missing[inner] = real[inner, CUT_MISSING]
-    policy = policy_named(recipe.missing)
-    if not (policy.divides or policy.surrogates):
-        unsaid = inner[missing[inner] < 0]
-        missing[unsaid] = _heavier(shape, unsaid, numeric=schema.target.is_numeric)
-    nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
-    grouped = inner[nominal[whole[inner, ATTRIBUTE]]]
-    table = np.full(len(whole), -1)
-    table[grouped], tables = _tables(whole[grouped], lines, missing[grouped])
-    cut = np.full(len(whole), np.nan)
-    by_cut = inner[table[inner] < 0]
-    cut[by_cut] = midpoints(real[by_cut, CUT_LOW], real[by_cut, CUT_HIGH])
-    count, first = np.zeros(len(whole), np.int64), np.zeros(len(whole), np.int64)
-    count[inner], first[inner] = 2, 2 * np.arange(len(inner))
-    attribute = whole[:, ATTRIBUTE].astype(np.int64)
-    children = whole[inner, CHILD : CHILD + 2].astype(np.int64).ravel()
-    asked = Asked(attribute, cut, table, missing, first, count, children)
-    width = shape.weights.shape[1] // 2
-    moments = _moments(shape.weights[:, :width], numeric=schema.target.is_numeric)
-    outputs = outputs_of(moments, schema.target, recipe=recipe, everything=moments[0])
-    return _laid_out(asked, tables, outputs)
-
-
-def _tables(
-    whole: NDArray[np.int32], lines: Lines, missing: Integers
-) -> tuple[Integers, Integers]:
-    """Return where the table of each node begins, and the tables."""
-    number = whole[:, LINES].astype(np.int64)
-    owner = np.repeat(np.arange(len(whole)), number)
-    place = _ramps(number) + whole[owner, LINE]
-    codes, side = lines.codes[place].T
-    size = np.zeros(len(whole), np.int64)
-    np.maximum.at(size, owner, codes + 1)
-    begin = (size + 2).cumsum() - (size + 2)
-    tables = np.repeat(missing, size + 2)
-    tables[begin] = size
-    tables[begin[owner] + 2 + codes] = np.where(side > 0, side - 1, missing[owner])
-    return begin, tables
-
-
-def _ramps(counts: Integers) -> Integers:
-    """Return 0, 1, 2 … up to each of the counts, one after the other."""
-    return np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
-
-
-def _moments(weights: Floats, *, numeric: bool) -> Floats:
-    """Return weights as count tables have them."""
-    if not numeric:
-        return weights
-    weight, above, below, second = weights.T
-    return np.stack([weight, above + below, second], axis=-1)
-
-
-def _heavier(shape: Shape, nodes: Integers, *, numeric: bool) -> Integers:
-    """Return the heavier branch of nodes that no missing value came to."""
-    width = shape.weights.shape[1] // 2
-    children = shape.whole[nodes, CHILD : CHILD + 2]
-    weights = shape.weights[children, :width]
-    rows = shape.counts[children, : shape.counts.shape[1] // 2]
-    weights = np.where(rows.any(axis=2, keepdims=True), weights, 0.0)
-    sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
-    shares = sizes / sizes.sum(axis=1, keepdims=True)
-    return np.asarray(shares[:, 0] < shares.max(axis=1) - TOLERANCE).astype(np.int64)
-
-
 def _laid_out(asked: Asked, tables: Integers, outputs: Floats) -> Flat:
     """Put the nodes of a tree in order, level by level."""
     levels = [np.zeros(1, np.int64)]
@@ -234,7 +165,7 @@ def _laid_out(asked: Asked, tables: Integers, outputs: Floats) -> Flat:
         if not len(inner):
             break
         counts = asked.count[inner]
-        edges = np.repeat(asked.first[inner], counts) + _ramps(counts)
+        edges = np.repeat(asked.first[inner], counts) + ramps(counts)
         levels.append(asked.children[edges])
     order = np.concatenate(levels)
     counts = asked.count[order]

@@ -1,0 +1,88 @@
+"""One tree over many rows: the compiled loops where they are the sooner done.
+
+Rows that a missing value divides, or sends by surrogates, take the plain way; so the
+predictions are those of :mod:`spinney.predict`, bit for bit.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import Floats, Integers
+from spinney.predict import FlatTree
+from spinney.predict import flatten as arrays_of_nodes
+from spinney.tree import Tree
+
+__all__ = ["arrays_of", "leaf_numbers", "outputs"]
+
+# Below so many steps, rows times levels of a full tree, the plain way is done before
+# a compiler has been loaded.
+FEWEST_STEPS = 4_000_000
+
+Columns = Sequence[NDArray[Any]]
+
+
+def arrays_of(tree: Tree) -> FlatTree:
+    """Lay a tree out as arrays; of one that kernels grew, no node is made."""
+    if isinstance(tree.nodes, tuple | list):
+        return arrays_of_nodes(tree)
+    from spinney.swift.grown import arrays_of_grown
+    from spinney.swift.nodes import GrownNodes
+
+    nodes = tree.nodes
+    if not isinstance(nodes, GrownNodes):
+        return arrays_of_nodes(tree)
+    return arrays_of_grown(nodes.shape, nodes.lines, nodes.schema, nodes.recipe)
+
+
+def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
+    """Return what is predicted of each row: class shares, or one number."""
+    if _is_little(tree, n_rows):
+        return tree.outputs(columns, n_rows)
+    from spinney.swift.flat import flat_of
+    from spinney.swift.walking import leaves, votes
+
+    flat = flat_of(tree)
+    if tree.models.has.any():
+        found = leaves(flat, columns, n_rows)[:, 0]
+        is_open = found < 0
+        result = tree.outputs_at(flat.numbers[found].astype(np.int64), columns)
+    else:
+        summed = votes(flat, columns, n_rows)
+        result, is_open = summed.sums, summed.open > 0
+    _fill(result, is_open, columns, tree.outputs)
+    return result
+
+
+def leaf_numbers(tree: FlatTree, columns: Columns, n_rows: int) -> Integers:
+    """Return each row's leaf: where most of its weight is, the first of equals."""
+    if _is_little(tree, n_rows):
+        return tree.leaf_numbers(columns, n_rows)
+    from spinney.swift.flat import flat_of
+    from spinney.swift.walking import leaves
+
+    flat = flat_of(tree)
+    found = leaves(flat, columns, n_rows)[:, 0]
+    result = flat.numbers[found].astype(np.int64)
+    _fill(result, found < 0, columns, tree.leaf_numbers)
+    return result
+
+
+def _is_little(tree: FlatTree, n_rows: int) -> bool:
+    return n_rows * math.log2(len(tree.attribute) + 1) < FEWEST_STEPS
+
+
+def _fill(
+    result: NDArray[Any],
+    is_open: NDArray[np.bool_],
+    columns: Columns,
+    predict: Callable[[Columns, int], NDArray[Any]],
+) -> None:
+    """Predict the rows that are still open, the plain way."""
+    rows = np.flatnonzero(is_open)
+    if len(rows):
+        taken = [None if cells is None else cells[rows] for cells in columns]
+        result[rows] = predict(taken, len(rows))
