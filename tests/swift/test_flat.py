@@ -7,18 +7,25 @@ from hypothesis import strategies as st
 from tests.strategies import CLASS_RECIPES, cells_of, columns_of, recipes, tables
 from tests.swift.test_swift_trees import settings_of_recipes, training_sets
 
+import spinney
 from spinney.candidates import midpoint, midpoints
+from spinney.growing import grow_model
 from spinney.learner import grow_tree
+from spinney.missing import POLICIES
 from spinney.predict import FlatTree
 from spinney.predict import flatten as arrays_of
+from spinney.readable import ReadableTree
 from spinney.recipe import RECIPES
-from spinney.swift import crowd, prepared
+from spinney.schema import Attribute, Schema, Target
+from spinney.swift import crowd, predicting, prepared, suiting
 from spinney.swift.crowd import grow_together
 from spinney.swift.flat import flat_of_grown, flatten, joined, majority
 from spinney.swift.grown import arrays_of_grown
 from spinney.swift.nodes import GrownNodes
 from spinney.swift.prepared import prepared as coded
 from spinney.swift.walking import leaves, votes
+from spinney.table import Column, Table
+from spinney.training import TrainingSet
 from spinney.tree import Tree
 
 
@@ -171,9 +178,6 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
 
 def _some_tree(seed):
     """Return a tree over nine numbers that does not ask about the first."""
-    from spinney.schema import Attribute, Schema, Target
-    from spinney.training import TrainingSet
-
     random = np.random.default_rng(seed)
     columns = [np.zeros(60), *random.normal(size=(8, 60))]
     schema = Schema(
@@ -216,3 +220,58 @@ def test_midpoints_are_those_of_pairs(pairs):
     found = midpoints(low, high)
     expected = [midpoint(*pair) for pair in ordered]
     assert found.tobytes() == np.array(expected, np.float64).tobytes()
+
+
+@st.composite
+def readable_models(draw):
+    """Draw a model of any recipe, and rows to predict."""
+    training = draw(training_sets())
+    if training.schema.target.is_numeric:
+        recipe = RECIPES[draw(st.sampled_from(["cart", "m5"]))]
+    else:
+        recipe = RECIPES[draw(st.sampled_from(["cart", "c4.5", "id3", "chaid"]))]
+    said = {"max_depth": draw(st.sampled_from([None, 2]))}
+    if recipe.name == "cart":
+        said["missing"] = draw(st.sampled_from(sorted(set(POLICIES) - {"mean"})))
+    if recipe.name != "m5" and draw(st.booleans()):
+        said |= {"buckets": "equal-frequency", "n_buckets": 4}
+    model = grow_model(
+        training.source(),
+        training.fingerprint(),
+        recipe=recipe.changed(**said),
+        training=training,
+    )
+    return ReadableTree(model), training
+
+
+@given(drawn=readable_models())
+@settings(max_examples=150, deadline=None)
+def test_a_model_predicts_the_same_either_way(drawn):
+    model, training = drawn
+    table = Table(
+        tuple(
+            Column(attribute.name, attribute.kind, cells, attribute.values)
+            for attribute, cells in zip(
+                training.schema.attributes, training.columns, strict=True
+            )
+        ),
+        len(training.classes),
+    )
+    plain = model.outputs(table), model.apply(table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(predicting, "FEWEST_STEPS", 0)
+        swift = model.outputs(table), model.apply(table)
+    assert plain[0].tobytes() == swift[0].tobytes()
+    assert plain[1].tobytes() == swift[1].tobytes()
+
+
+def test_a_model_that_kernels_grew_makes_no_node_to_predict(monkeypatch):
+    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    monkeypatch.setattr(predicting, "FEWEST_STEPS", 0)
+    random = np.random.default_rng(8)
+    cells = random.normal(size=(300, 4))
+    labels = np.where(cells[:, 0] > random.normal(size=300), "up", "down")
+    model = spinney.TreeClassifier(recipe="cart", missing="branch").fit(cells, labels)
+    assert (model.predict(cells) == labels).all()
+    assert not model.tree.nodes._made
+    assert (arrays_of(model.tree).outputs(list(cells.T), 300).argmax(1) > 0).any()

@@ -2,8 +2,12 @@
 
 Sixteen rows take a step each, and then the next: their loads do not wait for each
 other, and no step is guessed. All rows go through one tree before the next one begins,
-so that the tree stays in the cache. A leaf is its own child, so a row that has
-arrived stays there while others go on.
+so that the tree stays in the cache. A leaf is its own child, so that a row which has
+arrived stays there; every few steps such rows are taken from the list of those that
+go on::
+
+    on the list   0 1 2 3 4 5   →   0 2 3 5   →   3
+    arrived           1 4            0 2 5
 """
 
 import numpy as np
@@ -12,8 +16,9 @@ from spinney.kernels.compiled import entry, kernel
 
 __all__ = ["BY_TABLE", "LANES", "OPEN", "descend"]
 
-LANES = 16
-STEPS = 4  # between two looks at whether all rows have arrived
+LANES = 1024  # rows on one list
+ABREAST = 16
+FIRST_STEPS, STEPS = 8, 4  # before rows are taken from the list, and before again
 
 # Where a missing value goes, in the lowest bits of a question: to branch 0 or 1, or
 # nowhere; or that a table tells the branch of every code.
@@ -43,39 +48,57 @@ def descend(cells, nodes, cuts, tables, trees, outputs, simple, bag, lanes, into
         Whether no node has a table.
     bag : rows × trees
         1 where a row does not go down a tree; without lines, all rows go.
-    lanes : 2 × LANES
-        To work in.
+    lanes : 3 × LANES
+        To work in: the rows on the list, their nodes, and where each row has come.
     into : rows × trees, or rows × 2
         The leaves, -1 where a row is open; or how many trees a row went down, and in
         how many it was left open.
     sums : rows × outputs
         The sums of outputs; without lines, leaves are noted.
     """
-    n_rows, absent = cells.shape[0], not simple
+    absent = not simple
     if simple:
         absent = has_nan(cells)
     for t in range(trees.shape[0]):
-        row = np.int64(0)
-        while row < n_rows:
-            n = np.int64(0)
-            if bag.shape[0] == 0:
-                n = min(LANES, n_rows - row)
-                for i in range(n):
-                    lanes[0, i], lanes[1, i] = row + i, trees[t, 0]
-                row += n
-            while n < LANES and row < n_rows:
-                lanes[0, n], lanes[1, n] = row, trees[t, 0]
-                n += bag[row, t] == 0
-                row += 1
-            if absent:
-                walk_any(cells, nodes, cuts, tables, trees[t, 1], lanes, n)
-            else:
-                walk_known(cells, nodes, cuts, trees[t, 1], lanes, n)
+        for start in range(0, cells.shape[0], LANES):
+            stop = min(start + LANES, cells.shape[0])
+            part, n = cells[start:stop], listed(bag, t, start, stop, trees[t, 0], lanes)
+            left, steps = trees[t, 1], min(FIRST_STEPS, trees[t, 1])
+            while n > 0:
+                if absent:
+                    walk_any(part, nodes, cuts, tables, steps, lanes, n)
+                else:
+                    walk_known(part, nodes, cuts, steps, lanes, n)
+                n = going_on(nodes, lanes, n)
+                left -= steps
+                steps = min(STEPS, left)
             if sums.shape[0] == 0:
-                for i in range(n):
-                    into[lanes[0, i], t] = nodes[lanes[1, i], 0]
+                for i in range(stop - start):
+                    into[start + i, t] = nodes[lanes[2, i], 0]
             else:
-                add(nodes, outputs, lanes, n, into, sums)
+                add(nodes, outputs, lanes, into[start:stop], sums[start:stop])
+
+
+@kernel
+def listed(bag, t, start, stop, root, lanes):
+    """List the rows that go down a tree; return how many there are."""
+    n = np.int64(0)
+    for i in range(stop - start):
+        lanes[0, n], lanes[1, n], lanes[2, i] = i, root, -1
+        n += bag.shape[0] == 0 or bag[start + i, t] == 0
+    return n
+
+
+@kernel
+def going_on(nodes, lanes, n):
+    """Note where rows are; keep those on the list that are at no leaf yet."""
+    kept = ZERO
+    for i in range(n):
+        row, node = lanes[ZERO, np.uint64(i)], lanes[ONE, np.uint64(i)]
+        lanes[TWO, np.uint64(row)] = node
+        lanes[ZERO, kept], lanes[ONE, kept] = row, node
+        kept += np.uint64(nodes[np.uint64(node), TWO] != node)
+    return np.int64(kept)
 
 
 @kernel
@@ -89,54 +112,53 @@ def has_nan(cells):
 
 
 @kernel
-def add(nodes, outputs, lanes, n, into, sums):
+def add(nodes, outputs, lanes, into, sums):
     """Add the outputs of leaves to the sums of their rows."""
-    for i in range(n):
-        row, leaf = np.uint64(lanes[0, i]), nodes[np.uint64(lanes[1, i]), ZERO]
-        into[row, ZERO] += 1
-        if leaf < 0:
-            into[row, ONE] += 1
-        else:
-            for c in range(outputs.shape[1]):
-                sums[row, np.uint64(c)] += outputs[np.uint64(leaf), np.uint64(c)]
+    for i in range(sums.shape[0]):
+        row = np.uint64(i)
+        if lanes[TWO, row] >= 0:
+            leaf = nodes[np.uint64(lanes[TWO, row]), ZERO]
+            into[row, ZERO] += 1
+            into[row, ONE] += leaf < 0
+            if leaf >= 0:
+                for c in range(outputs.shape[1]):
+                    sums[row, np.uint64(c)] += outputs[np.uint64(leaf), np.uint64(c)]
 
 
 @kernel
-def walk_known(cells, nodes, cuts, depth, lanes, n):
+def walk_known(cells, nodes, cuts, steps, lanes, n):
     """Send rows down a tree of thresholds, where no cell is missing."""
-    while depth > 0:
-        for _ in range(min(STEPS, depth)):
-            for i in range(n):
-                row, node = np.uint64(lanes[0, i]), np.uint64(lanes[1, i])
-                value = cells[row, np.uint64(nodes[node, THREE] >> 2)]
-                lanes[1, i] = nodes[node, TWO] + (value > cuts[node, ZERO])
-        depth -= STEPS
-        if depth > 0 and arrived(nodes, lanes, n):
-            break
+    for first in range(0, n, ABREAST):
+        for _ in range(steps):
+            for i in range(first, min(first + ABREAST, n)):
+                at = np.uint64(i)
+                node = np.uint64(lanes[ONE, at])
+                place = np.uint64(nodes[node, THREE] >> 2)
+                value = cells[np.uint64(lanes[ZERO, at]), place]
+                lanes[ONE, at] = nodes[node, TWO] + (value > cuts[node, ZERO])
 
 
 @kernel
-def walk_any(cells, nodes, cuts, tables, depth, lanes, n):
+def walk_any(cells, nodes, cuts, tables, steps, lanes, n):
     """Send rows down any tree."""
-    while depth > 0:
-        for _ in range(min(STEPS, depth)):
-            for i in range(n):
-                row, node = np.uint64(lanes[0, i]), np.uint64(lanes[1, i])
+    for first in range(0, n, ABREAST):
+        for _ in range(steps):
+            for i in range(first, min(first + ABREAST, n)):
+                at = np.uint64(i)
+                node = np.uint64(lanes[ONE, at])
                 way, child = nodes[node, THREE] & 3, np.int64(nodes[node, TWO])
-                value = cells[row, np.uint64(nodes[node, THREE] >> 2)]
+                place = np.uint64(nodes[node, THREE] >> 2)
+                value = cells[np.uint64(lanes[ZERO, at]), place]
                 missing = value != value
                 if way < OPEN:
                     right = (value > cuts[node, ZERO]) | (missing & (way == 1))
-                    lanes[1, i] = child + right
+                    lanes[ONE, at] = child + right
                 elif way == BY_TABLE:
                     branch = branch_of(tables, nodes[node, ZERO], value)
-                    lanes[1, i] = child + branch if branch >= 0 else 0
+                    lanes[ONE, at] = child + branch if branch >= 0 else 0
                 else:
                     right = value > cuts[node, ZERO]
-                    lanes[1, i] = 0 if missing else child + right
-        depth -= STEPS
-        if depth > 0 and arrived(nodes, lanes, n):
-            break
+                    lanes[ONE, at] = 0 if missing else child + right
 
 
 @kernel
@@ -146,12 +168,3 @@ def branch_of(tables, first, value):
     if value < tables[first]:  # not where it is NaN
         place += 1 + np.int64(value)
     return tables[first + place]
-
-
-@kernel
-def arrived(nodes, lanes, n):
-    """Return whether all rows are at leaves."""
-    found = True
-    for i in range(n):
-        found &= nodes[np.uint64(lanes[1, i]), TWO] == lanes[1, i]
-    return found

@@ -1,6 +1,7 @@
 """Rows down flat trees, a block at a time, in threads."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.counts import Floats
 from spinney.kernels.walking import LANES, descend
 from spinney.swift.flat import QUESTION, Flat
-from spinney.swift.threads import in_threads
+from spinney.swift.threads import n_threads, run_all
 
 __all__ = ["Votes", "leaves", "votes"]
 
@@ -95,10 +96,13 @@ def _descend(
     nodes = flat.nodes
     if matrix is None:
         nodes = _renumbered(nodes, needed)
+    # Not worth a look at all cells where few of them are asked for.
+    n_cells = len(needed) if matrix is None else matrix.shape[1]
+    simple = not flat.has_tables and n_cells <= flat.trees[:, 1].sum()
     block = BLOCK if len(flat.trees) > FEW_TREES else SHORT_BLOCK
 
     def work(start: int, stop: int) -> None:
-        lanes = np.zeros((2, LANES), np.int64)
+        lanes = np.zeros((3, LANES), np.int64)
         room = np.empty((min(block, stop - start), len(needed)))
         for begin in range(start, stop, block):
             rows = slice(begin, min(begin + block, stop))
@@ -114,15 +118,18 @@ def _descend(
                 flat.tables,
                 flat.trees,
                 flat.outputs,
-                # Not worth a look at all cells where few of them are asked for.
-                not flat.has_tables and cells.shape[1] <= flat.trees[:, 1].sum(),
+                simple,
                 bag[rows],
                 lanes,
                 into[rows],
                 sums[rows],
             )
 
-    in_threads(work, n_rows)
+    piece = min(BLOCK, max(LANES, -(-n_rows // n_threads())))
+    run_all(
+        partial(work, start, min(start + piece, n_rows))
+        for start in range(0, n_rows, piece)
+    )
 
 
 def _renumbered(nodes: NDArray[np.int32], needed: NDArray[np.int64]) -> Any:
