@@ -51,8 +51,8 @@ def descend(cells, nodes, cuts, tables, trees, outputs, simple, bag, lanes, into
     lanes : 3 × LANES
         To work in: the rows on the list, their nodes, and where each row has come.
     into : rows × trees, or rows × 2
-        The leaves, -1 where a row is open; or how many trees a row went down, and in
-        how many it was left open.
+        The leaves, -1 where a row is open; or how many trees a row did not go down,
+        and in how many it was left open.
     sums : rows × outputs
         The sums of outputs; without lines, leaves are noted.
     """
@@ -82,10 +82,14 @@ def descend(cells, nodes, cuts, tables, trees, outputs, simple, bag, lanes, into
 @kernel
 def listed(bag, t, start, stop, root, lanes):
     """List the rows that go down a tree; return how many there are."""
-    n = np.int64(0)
-    for i in range(stop - start):
-        lanes[0, n], lanes[1, n], lanes[2, i] = i, root, -1
-        n += bag.shape[0] == 0 or bag[start + i, t] == 0
+    n = np.int64(stop - start)
+    for i in range(n):
+        lanes[0, i], lanes[1, i], lanes[2, i] = i, root, -1
+    if bag.shape[0] > 0:
+        n = np.int64(0)
+        for i in range(stop - start):
+            lanes[0, n] = i
+            n += bag[start + i, t] == 0
     return n
 
 
@@ -118,11 +122,13 @@ def add(nodes, outputs, lanes, into, sums):
         row = np.uint64(i)
         if lanes[TWO, row] >= 0:
             leaf = nodes[np.uint64(lanes[TWO, row]), ZERO]
-            into[row, ZERO] += 1
-            into[row, ONE] += leaf < 0
-            if leaf >= 0:
+            if leaf < 0:
+                into[row, ONE] += 1
+            else:
                 for c in range(outputs.shape[1]):
                     sums[row, np.uint64(c)] += outputs[np.uint64(leaf), np.uint64(c)]
+        else:
+            into[row, ZERO] += 1
 
 
 @kernel

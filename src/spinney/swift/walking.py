@@ -77,7 +77,7 @@ def votes(
     counts = np.zeros((n_rows, 2), np.int32)
     sums = np.zeros((n_rows, flat.outputs.shape[1]))
     _descend(flat, columns, bag, counts, sums)
-    return Votes(sums, counts[:, 0], counts[:, 1])
+    return Votes(sums, len(flat.trees) - counts[:, 0], counts[:, 1])
 
 
 def _descend(
