@@ -20,6 +20,7 @@ returns, and goes on where it was when it is called again.
 
 import numpy as np
 
+from spinney.kernels.bagging import begin_tree
 from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.counting import AHEAD, count
 from spinney.kernels.layout import (
@@ -54,6 +55,7 @@ from spinney.kernels.records import (
     REASON,
     ROWS_IN_LEAF,
     SLOT,
+    TREE,
     WAITING,
     count_sides,
     infer_sides,
@@ -71,10 +73,10 @@ from spinney.kernels.searching import (
     slack_of,
 )
 
-__all__ = ["COUNT", "EDGES", "GROW", "INSIDE", "SPLIT", "work_on"]
+__all__ = ["COUNT", "EDGES", "GROW", "INSIDE", "SPLIT", "TREES", "work_on"]
 
-# What an entry is asked to do; all but the first with the node on top of the stack.
-GROW, COUNT, EDGES, INSIDE, SPLIT = range(5)
+# What an entry is asked to do; all but the first two with the node on top of the stack.
+GROW, TREES, COUNT, EDGES, INSIDE, SPLIT = range(6)
 
 
 @kernel
@@ -320,6 +322,25 @@ def grow_nodes(
         state[DONE] += 1
 
 
+@kernel
+def grow_trees(
+    cells, labels, near, near_labels, rules, rows, room, work, shape, listed, bags
+):
+    """Grow the trees of bags, until all are done or the room is full."""
+    state = room.state
+    while state[WAITING] or state[TREE] < len(bags.roots):
+        if not state[WAITING]:
+            begin_tree(rules.kind, labels, rows, room, bags, state[TREE])
+            bags.roots[state[TREE]] = state[DONE]
+            state[NEAR] = -1
+            state[TREE] += 1
+        grow_nodes(
+            cells, labels, near, near_labels, rules, rows, room, work, shape, listed
+        )
+        if state[WAITING]:
+            return
+
+
 @entry
 def work_on(
     task,
@@ -333,6 +354,7 @@ def work_on(
     work,
     shape,
     listed,
+    bags,
     first,
     last,
     floor,
@@ -350,6 +372,22 @@ def work_on(
     if task == GROW:
         grow_nodes(
             cells, labels, near, near_labels, rules, rows, room, work, shape, listed
+        )
+        return -1
+    if task == TREES:
+        bags = reference(bags)
+        grow_trees(
+            cells,
+            labels,
+            near,
+            near_labels,
+            rules,
+            rows,
+            room,
+            work,
+            shape,
+            listed,
+            bags,
         )
         return -1
     begin, end, lines = room.at[0, BEGIN], room.at[0, END], work.lines

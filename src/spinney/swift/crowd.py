@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.kernels.bagging import no_bags
 from spinney.kernels.growing import COUNT, EDGES, INSIDE, SPLIT, work_on
 from spinney.kernels.layout import BINS, WORTH, Work, work_for
 from spinney.kernels.records import (
@@ -111,7 +112,7 @@ class _Meeting:
         """Do a task for a range of attributes."""
         ready = self.ready
         tables = (ready.cells, ready.labels, ready.cells, ready.labels, ready.rules)
-        kept = (self.crowd.rows, self.room, work, self.shape, self.lines)
+        kept = (self.crowd.rows, self.room, work, self.shape, self.lines, no_bags())
         return int(work_on(task, *tables, *kept, first, last, floor))
 
     def together(self, task: int, floor: float = 0.0) -> None:

@@ -1,12 +1,13 @@
 """The subtree of a stretch of rows, grown by one thread."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import Floats
-from spinney.kernels.growing import GROW, work_on
+from spinney.kernels.bagging import Bags, no_bags
+from spinney.kernels.growing import GROW, TREES, work_on
 from spinney.kernels.layout import BINS, work_for
 from spinney.kernels.records import (
     DONE,
@@ -14,6 +15,7 @@ from spinney.kernels.records import (
     LISTED,
     SLOT,
     SLOTS,
+    TREE,
     WAITING,
     Lines,
     Room,
@@ -27,7 +29,7 @@ from spinney.kernels.records import (
 from spinney.swift.coded import near_tables
 from spinney.swift.prepared import Prepared
 
-__all__ = ["Grown", "Stretch", "grow_stretch", "room_of"]
+__all__ = ["Grown", "Stretch", "grow_bags", "grow_stretch", "room_of"]
 
 # Rows that are brought near at once: their codes, numbers and labels fit into the cache
 # of a core.
@@ -67,22 +69,44 @@ def room_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> Room:
 
 def grow_stretch(ready: Prepared, rows: NDArray[np.uint32], node: Stretch) -> Grown:
     """Grow the subtree of a stretch of rows, whose order is lost."""
-    rules, n = ready.rules, node.n_rows
-    p, width, n_counts = len(ready.cells.n_bins), rules.width, len(node.counts)
-    deepest = rules.max_depth - node.depth
-    keeping = rules.tries >= p and n > rules.small
-    room = room_of(ready, node, deepest, SLOTS if keeping else 0)
-    if keeping and node.lines is not None:
+    keeping = ready.rules.tries >= len(ready.cells.n_bins)
+    slots = SLOTS if keeping and node.n_rows > ready.rules.small else 0
+    room = room_of(ready, node, ready.rules.max_depth - node.depth, slots)
+    if slots and node.lines is not None:
         room.state[FREE] -= 1
         room.at[0, SLOT] = room.free[room.state[FREE]]
         room.pool[room.at[0, SLOT]] = node.lines
-    work = work_for(n, p, width, rules.small)
+    return _worked(GROW, ready, rows, room, no_bags())
+
+
+def grow_bags(ready: Prepared, bags: Bags) -> Grown:
+    """Grow a tree for each bag, one after the other; ``bags.roots`` is set."""
+    n, rules = bags.times.shape[1], ready.rules
+    width, n_counts = rules.width, len(ready.counts)
+    # Weights are those of a bag, so they are ours to write.
+    whole = not len(bags.base) or bool(np.all(bags.base == np.floor(bags.base)))
+    packed = ready.labels.packed if whole else ready.labels.packed[:0]
+    labels = ready.labels._replace(weights=np.empty(n), packed=np.empty_like(packed))
+    p = len(ready.cells.n_bins)
+    slots = SLOTS if rules.tries >= p and n > rules.small else 0
+    room = room_for(n, rules.max_depth, p, width, n_counts, slots)
+    rows = np.empty(n, np.uint32)
+    return _worked(TREES, replace(ready, labels=labels), rows, room, bags)
+
+
+def _worked(
+    task: int, ready: Prepared, rows: NDArray[np.uint32], room: Room, bags: Bags
+) -> Grown:
+    """Grow nodes, with more room when there is none left."""
+    rules, n = ready.rules, len(room.spare)
+    p, n_counts = len(ready.cells.n_bins), room.counts.shape[1]
+    work = work_for(n, p, rules.width, rules.small)
     near = near_tables(ready.cells, ready.labels, min(n, NEAR_ROWS))
-    shape = shape_for(min(FIRST_NODES, 2 * n), width, n_counts)
-    lines = lines_for(2 * BINS, width, n_counts)
+    shape = shape_for(FIRST_NODES, rules.width, n_counts)
+    lines = lines_for(2 * BINS, rules.width, n_counts)
     tables = (ready.cells, ready.labels, *near, rules, rows, room, work)
-    while room.state[WAITING]:
-        work_on(GROW, *tables, shape, lines, 0, 0, 0.0)
+    while room.state[WAITING] or room.state[TREE] < len(bags.roots):
+        work_on(task, *tables, shape, lines, bags, 0, 0, 0.0)
         if room.state[DONE] == len(shape.whole):
             shape = longer(shape)
         if room.state[LISTED] + BINS > len(lines.codes):

@@ -1,0 +1,72 @@
+"""Trees of a forest, one after the other: each of the rows in its bag."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.kernels.compiled import kernel
+from spinney.kernels.drawing import mixed
+from spinney.kernels.layout import ZERO
+from spinney.kernels.records import (
+    BEGIN,
+    BRANCH,
+    END,
+    LEVEL,
+    PARENT,
+    SLOT,
+    WAITING,
+    tally,
+)
+
+__all__ = ["Bags", "no_bags"]
+
+
+class Bags(NamedTuple):
+    """What trees are grown of.
+
+    ``times`` (trees × rows) says how often a row is in the bag of a tree, ``base`` what
+    it weighs then (nothing: 1), ``seeds`` what is drawn at nodes. ``roots`` becomes the
+    node at which each tree begins.
+    """
+
+    times: NDArray[np.uint8]
+    base: NDArray[np.float64]
+    seeds: NDArray[np.uint64]
+    roots: NDArray[np.int64]
+
+
+def no_bags() -> Bags:
+    """Return no trees."""
+    return Bags(
+        np.zeros((0, 0), np.uint8),
+        np.zeros(0),
+        np.zeros(0, np.uint64),
+        np.zeros(0, np.int64),
+    )
+
+
+@kernel
+def begin_tree(kind, labels, rows, room, bags, tree):
+    """Let the root of a tree wait; set the weights of its rows, and list them."""
+    times, base, weights, packed = bags.times, bags.base, labels.weights, labels.packed
+    for c in range(room.weights.shape[1]):
+        room.weights[0, c] = 0.0
+    for c in range(room.counts.shape[1]):
+        room.counts[0, c] = 0
+    n = ZERO
+    for row in range(times.shape[1]):
+        often = times[tree, row]
+        if often == 0:
+            continue
+        weights[row] = often * base[row] if len(base) else np.float64(often)
+        if len(packed):
+            half = np.uint64(32 * labels.classes[row])
+            packed[row] = np.uint64(weights[row]) << half
+        tally(kind, labels, row, room.weights, room.counts, ZERO)
+        rows[n] = row
+        n += 1
+    room.at[0, BEGIN], room.at[0, END], room.at[0, LEVEL] = 0, n, 0
+    room.at[0, PARENT], room.at[0, BRANCH], room.at[0, SLOT] = -1, 0, -1
+    room.keys[0] = mixed(bags.seeds[tree])
+    room.state[WAITING] = 1
