@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
 from spinney.candidates import midpoint
 from spinney.costs import labels_of
-from spinney.counts import CountTable, Floats, Integers, first_best
+from spinney.counts import CountTable, Floats, Integers, first_best, heaviest
 from spinney.kernels.records import (
     ABOVE,
     ATTRIBUTE,
@@ -26,6 +26,7 @@ from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.split import Groups, Split, Threshold
+from spinney.swift.surrogates import GrownSurrogates
 from spinney.tree import Candidate, Node, Reason
 
 __all__ = ["GrownNodes"]
@@ -49,6 +50,7 @@ class GrownNodes(Sequence[Node]):
     lines: Lines
     schema: Schema
     recipe: Recipe
+    surrogates: GrownSurrogates | None = None
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -94,7 +96,19 @@ class GrownNodes(Sequence[Node]):
             0 if inner else None,
             children,
             REASONS[whole[REASON]],
+            **self._otherwise(place, children),
         )
+
+    def _otherwise(self, place: int, children: Sequence[int]) -> Any:
+        """Return what a node has beside its split, where its value is missing."""
+        if self.surrogates is None or not children:
+            return {}
+        first = slice(1) if self.schema.target.is_numeric else slice(None)
+        sizes = [self.weights(child)[first].sum() for child in children]
+        return {
+            "surrogates": self.surrogates.of(place),
+            "otherwise": heaviest(np.array(sizes)),
+        }
 
     def weights(self, place: int, *, absent: bool = False) -> Floats:
         """Return the weights of a node, or of its rows whose value is missing."""

@@ -75,8 +75,6 @@ def _attributes_suit(schema: Schema, recipe: Recipe) -> bool:
 
 def _missing_suits(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells go to the better branch, or there are none."""
-    if recipe.missing == "surrogate" and recipe.surrogates:
-        return False
     if recipe.missing == "branch":
         return True
     for attribute, cells in zip(

@@ -1,0 +1,470 @@
+"""The surrogates of every inner node of a grown tree, where no cell is missing.
+
+The rows of a node are a stretch of one array of row numbers, those of its first branch
+before the others. With T₀, T₁ the weights of the branches, and D the weight of the
+first branch less that of the second among the rows left of a cut, the cut agrees on ::
+
+    L₀ + R₁ = T₁ + D,    or reversed    L₁ + R₀ = T₀ − D
+
+so the best one is where D is greatest or least. Counts by bin give D at every edge.
+Inside a bin that holds b₀ and b₁ of the branches, D stays between what it was before
+the bin less b₁, and that plus b₀; only bins where this bound beats the best edge, and
+what is needed to be kept at all, are opened, and their rows sorted.
+
+Of equal cuts the first wins, as ``spinney.surrogates`` has it: the greatest agreement
+is sought first, then the first cut that has it but for rounding.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.kernels.compiled import entry, kernel
+from spinney.kernels.layout import BINS, ZERO
+from spinney.kernels.records import ATTRIBUTE, CHILD, CUT_LOW, LINE, LINES
+from spinney.kernels.sorting import sort_pairs
+
+__all__ = [
+    "SurrogateLines",
+    "SurrogateRoom",
+    "keep_surrogates",
+    "search_surrogates",
+    "send_rows",
+    "surrogates_below",
+]
+
+LEAST_ROWS = 2
+LEAST_ADJUSTED = 1e-10
+TOLERANCE = 1e-12
+SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
+
+# What is found of an attribute: the weight that agrees; the values beside the cut, or
+# NaN where it lies after a bin; that bin; whether the cut is reversed; and what its
+# bins may hold at most.
+AGREEING, LOW, HIGH, BIN, SWAPPED, BOUND = np.arange(6)
+FOUND = 6
+
+# What is kept of a surrogate.
+KEPT_LOW, KEPT_HIGH, AGREEMENT, ADJUSTED, REVERSED = np.arange(5)
+KEPT = 5
+
+FIRST = np.uint64(1)
+SECOND = np.uint64(1 << 32)
+HALF = np.uint64(32)
+
+
+class SurrogateRoom(NamedTuple):
+    """Where surrogates are sought.
+
+    ``words`` count rows by attribute and bin, the first branch in the lower half;
+    ``lines`` their weights; ``founds`` and ``masks`` are what is found of attributes
+    and of their codes, 1 or 2 by branch. ``opened`` marks bins, ``keys`` and
+    ``places`` hold numbers and where in the node they stand.
+    """
+
+    words: NDArray[np.uint64]
+    lines: NDArray[np.float64]
+    founds: NDArray[np.float64]
+    masks: NDArray[np.uint8]
+    opened: NDArray[np.uint8]
+    keys: NDArray[np.float64]
+    places: NDArray[np.int64]
+
+
+class SurrogateLines(NamedTuple):
+    """The surrogates of nodes, a line a node, best first.
+
+    ``line_of`` says which line is that of a node; ``attributes`` end with -1; ``real``
+    has values beside the cut, agreement, adjusted agreement and whether it is reversed;
+    ``masks`` the codes of both branches, 1 and 2.
+    """
+
+    line_of: NDArray[np.int64]
+    attributes: NDArray[np.int32]
+    real: NDArray[np.float64]
+    masks: NDArray[np.uint8]
+
+
+@entry
+def send_rows(cells, whole, real, by_code, spans, node, rows, room):
+    """Put the rows of a node's first branch before the others, in their order.
+
+    ``spans`` has where the rows of a node begin and end; those of both children are
+    set, and what divides them is returned.
+    """
+    begin, end = spans[node, 0], spans[node, 1]
+    a, low, go = whole[node, ATTRIBUTE], real[node, CUT_LOW], room.opened
+    column = cells.column[a]
+    if cells.nominal[a]:
+        for code in range(BINS):
+            go[code] = 0
+        for line in range(whole[node, LINE], whole[node, LINE] + whole[node, LINES]):
+            go[by_code[line, 0]] = by_code[line, 1] == 1
+    elif column < 0:
+        for code in range(cells.n_bins[a]):
+            go[code] = cells.values[a, code] <= low
+    at, waiting = begin, ZERO
+    for i in range(begin, end):
+        row = rows[i]
+        if column < 0:
+            left = np.int64(go[cells.codes[row, a]])
+        else:
+            left = np.int64(cells.numbers[row, column] <= low)
+        rows[at] = row
+        room.places[waiting] = row
+        at += left
+        waiting += 1 - left
+    for i in range(waiting):
+        rows[at + i] = room.places[i]
+    for branch in range(2):
+        child = whole[node, CHILD + branch]
+        spans[child, 0] = at if branch else begin
+        spans[child, 1] = end if branch else at
+    return at
+
+
+@kernel
+def _weigh(weights, rows, begin, end):
+    """Return the weight of a stretch of rows."""
+    total = 0.0
+    for i in range(begin, end):
+        total += weights[rows[i]]
+    return total
+
+
+@kernel
+def _rows_in(word):
+    """Return how many rows a word counts."""
+    return np.int64((word & (SECOND - FIRST)) + (word >> HALF))
+
+
+@kernel
+def _count(cells, weights, unit, rows, begin, middle, end, first, last, room):
+    """Count the rows of both branches, and weigh them, by attribute and bin."""
+    words, lines, codes = room.words, room.lines, cells.codes
+    for a in range(first, last):
+        for b in range(cells.n_bins[a]):
+            words[a, b] = 0
+            lines[a, b, 0], lines[a, b, 1] = 0.0, 0.0
+    for i in range(begin, end):
+        row, one = rows[i], FIRST if i < middle else SECOND
+        for a in range(first, last):
+            words[a, codes[row, a]] += one
+        if not unit:
+            side, weight = np.int64(i >= middle), weights[row]
+            for a in range(first, last):
+                lines[a, codes[row, a], side] += weight
+    if unit:
+        for a in range(first, last):
+            for b in range(cells.n_bins[a]):
+                lines[a, b, 0] = np.float64(words[a, b] & (SECOND - FIRST))
+                lines[a, b, 1] = np.float64(words[a, b] >> HALF)
+
+
+@kernel
+def _group(a, n_codes, one, other, room):
+    """Give each code its branch; on a tie the heavier one, of equals the second."""
+    lines, everything = room.lines, one + other
+    heavier = 1 if other / everything >= one / everything - TOLERANCE else 0
+    agreeing, n_first, n_second = 0.0, 0, 0
+    for code in range(n_codes):
+        here = _rows_in(room.words[a, code])
+        room.masks[a, code] = 0
+        if here == 0:
+            continue
+        apart = (lines[a, code, 1] - lines[a, code, 0]) / everything
+        side = heavier if abs(apart) <= TOLERANCE else (1 if apart > 0 else 0)
+        room.masks[a, code] = 1 + side
+        agreeing += lines[a, code, side]
+        if side:
+            n_second += here
+        else:
+            n_first += here
+    if min(n_first, n_second) >= LEAST_ROWS:
+        room.founds[a, AGREEING] = agreeing
+
+
+@kernel
+def _best_edge(a, n_bins, openable, one, other, n_rows, room):
+    """Find what the best cut between bins agrees on, and one inside may at most."""
+    lines, apart, before = room.lines, 0.0, ZERO
+    best, bound = -np.inf, -np.inf
+    for b in range(n_bins):
+        here = _rows_in(room.words[a, b])
+        if here == 0:
+            continue
+        if openable and here > 1:
+            more = max(other + apart + lines[a, b, 0], one - apart + lines[a, b, 1])
+            bound = max(bound, more)
+        apart += lines[a, b, 0] - lines[a, b, 1]
+        before += here
+        if min(before, n_rows - before) >= LEAST_ROWS:
+            best = max(best, other + apart, one - apart)
+    room.founds[a, AGREEING], room.founds[a, BOUND] = best, bound
+
+
+@kernel
+def _open_bins(cells, rows, begin, end, a, one, other, floor, room):
+    """Sort the rows of the bins that may hold a cut as good as the floor."""
+    lines, opened, apart, column = room.lines, room.opened, 0.0, cells.column[a]
+    for b in range(cells.n_bins[a]):
+        more = max(other + apart + lines[a, b, 0], one - apart + lines[a, b, 1])
+        opened[b] = column >= 0 and more >= floor and _rows_in(room.words[a, b]) > 1
+        apart += lines[a, b, 0] - lines[a, b, 1]
+    if column < 0 or room.founds[a, BOUND] < floor:
+        return
+    n = ZERO
+    for i in range(begin, end):
+        row = rows[i]
+        if opened[cells.codes[row, a]]:
+            room.keys[n], room.places[n] = cells.numbers[row, column], i
+            n += 1
+    sort_pairs(room.keys, room.places, n)
+
+
+@kernel
+def _scan(weights, rows, middle, n_rows, a, n_bins, one, other, wanted, room):
+    """Return the most that a cut agrees on, or note the first that agrees as wanted."""
+    lines, keys, founds = room.lines, room.keys, room.founds
+    before, at, sums, best = ZERO, ZERO, 0.0, -np.inf
+    for b in range(n_bins):
+        here = _rows_in(room.words[a, b])
+        if here == 0:
+            continue
+        apart, inside = sums, here if room.opened[b] else ZERO + 1
+        sums += lines[a, b, 0] - lines[a, b, 1]
+        for k in range(inside):
+            ends = k == inside - 1
+            if room.opened[b]:
+                place = room.places[at]
+                weight = weights[rows[place]]
+                apart += weight if place < middle else -weight
+                at += 1
+            if ends:
+                apart = sums
+            elif keys[at] == keys[at - 1]:
+                continue
+            left = before + (here if ends else k + 1)
+            if min(left, n_rows - left) < LEAST_ROWS:
+                continue
+            agreeing = max(other + apart, one - apart)
+            best = max(best, agreeing)
+            if agreeing >= wanted:
+                founds[a, AGREEING], founds[a, BIN] = agreeing, b
+                founds[a, SWAPPED] = one - apart > other + apart
+                founds[a, LOW] = np.nan if ends else keys[at - 1]
+                founds[a, HIGH] = np.nan if ends else keys[at]
+                return best
+        before += here
+    return best
+
+
+@kernel
+def _floor(first, last, most, least, room):
+    """Return what the last of the surrogates to keep agrees on at least.
+
+    Where so many attributes agree on more, one that agrees on less is never kept.
+    """
+    for k in range(most):
+        room.keys[k] = least
+    for a in range(first, last):
+        found = room.founds[a, AGREEING]
+        at = most - 1
+        if not found > room.keys[at]:
+            continue
+        while at > 0 and room.keys[at - 1] < found:
+            room.keys[at] = room.keys[at - 1]
+            at -= 1
+        room.keys[at] = found
+    return room.keys[most - 1]
+
+
+@kernel
+def _sort_all(cells, rows, begin, end, a, one, other, room):
+    """Sort all rows of a small node, as if they were one bin."""
+    column = cells.column[a]
+    for i in range(begin, end):
+        row = rows[i]
+        if column < 0:
+            room.keys[i - begin] = cells.values[a, cells.codes[row, a]]
+        else:
+            room.keys[i - begin] = cells.numbers[row, column]
+        room.places[i - begin] = i
+    sort_pairs(room.keys, room.places, end - begin)
+    room.words[a, 0] = np.uint64(end - begin)
+    room.lines[a, 0, 0], room.lines[a, 0, 1] = one, other
+    room.opened[0] = 1
+
+
+@entry
+def search_surrogates(
+    cells,
+    weights,
+    unit,
+    rows,
+    begin,
+    middle,
+    end,
+    own,
+    first,
+    last,
+    most,
+    small,
+    room,
+):
+    """Find the best surrogate of each of a range of attributes.
+
+    What agrees too little to be kept is -∞. ``own`` is the attribute of the node.
+    """
+    one, other = _weigh(weights, rows, begin, middle), _weigh(weights, rows, middle, end)
+    everything, majority = one + other, max(one, other)
+    founds, n = room.founds, end - begin
+    for a in range(first, last):
+        founds[a, AGREEING], founds[a, BOUND] = -np.inf, -np.inf
+    lesser = everything - majority
+    if lesser <= 0:
+        return
+    least = majority + LEAST_ADJUSTED * lesser
+    sorting = n <= small
+    if not sorting:
+        _count(cells, weights, unit, rows, begin, middle, end, first, last, room)
+    for a in range(first, last):
+        if a == own:
+            continue
+        n_bins = cells.n_bins[a]
+        if cells.nominal[a]:
+            if sorting:
+                _count(cells, weights, unit, rows, begin, middle, end, a, a + 1, room)
+            _group(a, n_bins, one, other, room)
+        elif not sorting:
+            _best_edge(a, n_bins, cells.column[a] >= 0, one, other, n, room)
+    floor = least
+    if not sorting:
+        floor = _floor(first, last, most, least, room) - SLACK * everything
+    for a in range(first, last):
+        found = founds[a, AGREEING]
+        if a == own or (not sorting and max(found, founds[a, BOUND]) < floor):
+            founds[a, AGREEING] = -np.inf
+        elif not cells.nominal[a]:
+            n_bins = cells.n_bins[a]
+            if sorting:
+                _sort_all(cells, rows, begin, end, a, one, other, room)
+                n_bins = ZERO + 1
+            else:
+                needed = max(floor, found - SLACK * everything)
+                _open_bins(cells, rows, begin, end, a, one, other, needed, room)
+            settled = (weights, rows, middle, n, a, n_bins, one, other)
+            best = _scan(*settled, np.inf, room)
+            founds[a, AGREEING] = -np.inf
+            if best >= least:
+                _scan(*settled, best * (1 - TOLERANCE), room)
+        if (founds[a, AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
+            founds[a, AGREEING] = -np.inf
+
+
+@kernel
+def _find_ends(cells, rows, begin, end, a, room):
+    """Find the values next to a cut after a bin: the greatest left, the least right."""
+    founds, column = room.founds, cells.column[a]
+    b = np.int64(founds[a, BIN])
+    after = b + 1
+    while room.words[a, after] == 0:
+        after += 1
+    if column < 0:
+        founds[a, LOW], founds[a, HIGH] = cells.values[a, b], cells.values[a, after]
+        return
+    low, high = -np.inf, np.inf
+    for i in range(begin, end):
+        row = rows[i]
+        code = cells.codes[row, a]
+        if code == b:
+            low = max(low, np.float64(cells.numbers[row, column]))
+        elif code == after:
+            high = min(high, np.float64(cells.numbers[row, column]))
+    founds[a, LOW], founds[a, HIGH] = low, high
+
+
+@entry
+def keep_surrogates(cells, weights, rows, begin, middle, end, room, kept, at):
+    """Keep the best of what was found, the greatest agreement first."""
+    one, other = _weigh(weights, rows, begin, middle), _weigh(weights, rows, middle, end)
+    everything, majority = one + other, max(one, other)
+    founds, p = room.founds, len(cells.n_bins)
+    for k in range(kept.attributes.shape[1]):
+        best, chosen = -np.inf, -1
+        for a in range(p):
+            best = max(best, founds[a, AGREEING])
+        if best == -np.inf:
+            kept.attributes[at, k] = -1
+            return
+        best = min(best / everything, 1.0) - TOLERANCE
+        for a in range(p - 1, -1, -1):
+            if min(founds[a, AGREEING] / everything, 1.0) >= best:
+                chosen = a
+        if cells.nominal[chosen]:
+            for code in range(cells.n_bins[chosen]):
+                kept.masks[at, k, code] = room.masks[chosen, code]
+        elif founds[chosen, LOW] != founds[chosen, LOW]:
+            _find_ends(cells, rows, begin, end, chosen, room)
+        agreeing = founds[chosen, AGREEING]
+        kept.attributes[at, k] = chosen
+        kept.real[at, k, KEPT_LOW] = founds[chosen, LOW]
+        kept.real[at, k, KEPT_HIGH] = founds[chosen, HIGH]
+        kept.real[at, k, AGREEMENT] = min(agreeing / everything, 1.0)
+        kept.real[at, k, ADJUSTED] = min(
+            (agreeing - majority) / (everything - majority), 1.0
+        )
+        kept.real[at, k, REVERSED] = founds[chosen, SWAPPED]
+        founds[chosen, AGREEING] = -np.inf
+
+
+@entry
+def surrogates_below(
+    cells,
+    weights,
+    unit,
+    whole,
+    real,
+    by_code,
+    spans,
+    first,
+    last,
+    rows,
+    small,
+    room,
+    kept,
+):
+    """Find the surrogates of the inner nodes of a subtree, ``first`` to ``last``."""
+    p, most = len(cells.n_bins), kept.attributes.shape[1]
+    for node in range(first, last):
+        if whole[node, ATTRIBUTE] < 0:
+            continue
+        begin, end = spans[node, 0], spans[node, 1]
+        middle = send_rows(cells, whole, real, by_code, spans, node, rows, room)
+        search_surrogates(
+            cells,
+            weights,
+            unit,
+            rows,
+            begin,
+            middle,
+            end,
+            whole[node, ATTRIBUTE],
+            ZERO,
+            p,
+            most,
+            small,
+            room,
+        )
+        keep_surrogates(
+            cells,
+            weights,
+            rows,
+            begin,
+            middle,
+            end,
+            room,
+            kept,
+            kept.line_of[node],
+        )
