@@ -6,10 +6,8 @@ first branch less that of the second among the rows left of a cut, the cut agree
 
     L₀ + R₁ = T₁ + D,    or reversed    L₁ + R₀ = T₀ − D
 
-so the best one is where D is greatest or least. Counts by bin give D at every edge.
-Inside a bin that holds b₀ and b₁ of the branches, D stays between what it was before
-the bin less b₁, and that plus b₀; only bins where this bound beats the best edge, and
-what is needed to be kept at all, are opened, and their rows sorted.
+so the best one is where D is greatest or least. Counts by bin give D at every edge, and
+``surrogate_parts`` looks inside the bins where it may be greater or less.
 
 Of equal cuts the first wins, as ``spinney.surrogates`` has it: the greatest agreement
 is sought first, then the first cut that has it but for rounding.
@@ -23,54 +21,40 @@ from numpy.typing import NDArray
 from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.layout import BINS, ZERO
 from spinney.kernels.records import ATTRIBUTE, CHILD, CUT_LOW, LINE, LINES
-from spinney.kernels.sorting import sort_pairs
+from spinney.kernels.surrogate_parts import (
+    AFTER,
+    AGREEING,
+    BIN,
+    BOUND,
+    FIRST,
+    HALF,
+    HIGH,
+    LEAST_ROWS,
+    LOW,
+    SECOND,
+    SLACK,
+    SWAPPED,
+    bounded,
+    lay_parts,
+    rows_in,
+    scan,
+    sort_all,
+)
 
 __all__ = [
     "SurrogateLines",
-    "SurrogateRoom",
     "keep_surrogates",
     "search_surrogates",
     "send_rows",
     "surrogates_below",
 ]
 
-LEAST_ROWS = 2
 LEAST_ADJUSTED = 1e-10
 TOLERANCE = 1e-12
-SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
-
-# What is found of an attribute: the weight that agrees; the values beside the cut, or
-# NaN where it lies after a bin; that bin; whether the cut is reversed; and what its
-# bins may hold at most.
-AGREEING, LOW, HIGH, BIN, SWAPPED, BOUND = np.arange(6)
-FOUND = 6
 
 # What is kept of a surrogate.
 KEPT_LOW, KEPT_HIGH, AGREEMENT, ADJUSTED, REVERSED = np.arange(5)
 KEPT = 5
-
-FIRST = np.uint64(1)
-SECOND = np.uint64(1 << 32)
-HALF = np.uint64(32)
-
-
-class SurrogateRoom(NamedTuple):
-    """Where surrogates are sought.
-
-    ``words`` count rows by attribute and bin, the first branch in the lower half;
-    ``lines`` their weights; ``founds`` and ``masks`` are what is found of attributes
-    and of their codes, 1 or 2 by branch. ``opened`` marks bins, ``keys`` and
-    ``places`` hold numbers and where in the node they stand.
-    """
-
-    words: NDArray[np.uint64]
-    lines: NDArray[np.float64]
-    founds: NDArray[np.float64]
-    masks: NDArray[np.uint8]
-    opened: NDArray[np.uint8]
-    keys: NDArray[np.float64]
-    places: NDArray[np.int64]
-
 
 class SurrogateLines(NamedTuple):
     """The surrogates of nodes, a line a node, best first.
@@ -94,7 +78,7 @@ def send_rows(cells, whole, real, by_code, spans, node, rows, room):
     set, and what divides them is returned.
     """
     begin, end = spans[node, 0], spans[node, 1]
-    a, low, go = whole[node, ATTRIBUTE], real[node, CUT_LOW], room.opened
+    a, low, go = whole[node, ATTRIBUTE], real[node, CUT_LOW], room.marks
     column = cells.column[a]
     if cells.nominal[a]:
         for code in range(BINS):
@@ -134,12 +118,6 @@ def _weigh(weights, rows, begin, end):
 
 
 @kernel
-def _rows_in(word):
-    """Return how many rows a word counts."""
-    return np.int64((word & (SECOND - FIRST)) + (word >> HALF))
-
-
-@kernel
 def _count(cells, weights, unit, rows, begin, middle, end, first, last, room):
     """Count the rows of both branches, and weigh them, by attribute and bin."""
     words, lines, codes = room.words, room.lines, cells.codes
@@ -169,7 +147,7 @@ def _group(a, n_codes, one, other, room):
     heavier = 1 if other / everything >= one / everything - TOLERANCE else 0
     agreeing, n_first, n_second = 0.0, 0, 0
     for code in range(n_codes):
-        here = _rows_in(room.words[a, code])
+        here = rows_in(room.words[a, code])
         room.masks[a, code] = 0
         if here == 0:
             continue
@@ -191,73 +169,17 @@ def _best_edge(a, n_bins, openable, one, other, n_rows, room):
     lines, apart, before = room.lines, 0.0, ZERO
     best, bound = -np.inf, -np.inf
     for b in range(n_bins):
-        here = _rows_in(room.words[a, b])
+        here = rows_in(room.words[a, b])
         if here == 0:
             continue
         if openable and here > 1:
-            more = max(other + apart + lines[a, b, 0], one - apart + lines[a, b, 1])
+            more = bounded(one, other, apart, lines[a, b, 0], lines[a, b, 1])
             bound = max(bound, more)
         apart += lines[a, b, 0] - lines[a, b, 1]
         before += here
         if min(before, n_rows - before) >= LEAST_ROWS:
             best = max(best, other + apart, one - apart)
     room.founds[a, AGREEING], room.founds[a, BOUND] = best, bound
-
-
-@kernel
-def _open_bins(cells, rows, begin, end, a, one, other, floor, room):
-    """Sort the rows of the bins that may hold a cut as good as the floor."""
-    lines, opened, apart, column = room.lines, room.opened, 0.0, cells.column[a]
-    for b in range(cells.n_bins[a]):
-        more = max(other + apart + lines[a, b, 0], one - apart + lines[a, b, 1])
-        opened[b] = column >= 0 and more >= floor and _rows_in(room.words[a, b]) > 1
-        apart += lines[a, b, 0] - lines[a, b, 1]
-    if column < 0 or room.founds[a, BOUND] < floor:
-        return
-    n = ZERO
-    for i in range(begin, end):
-        row = rows[i]
-        if opened[cells.codes[row, a]]:
-            room.keys[n], room.places[n] = cells.numbers[row, column], i
-            n += 1
-    sort_pairs(room.keys, room.places, n)
-
-
-@kernel
-def _scan(weights, rows, middle, n_rows, a, n_bins, one, other, wanted, room):
-    """Return the most that a cut agrees on, or note the first that agrees as wanted."""
-    lines, keys, founds = room.lines, room.keys, room.founds
-    before, at, sums, best = ZERO, ZERO, 0.0, -np.inf
-    for b in range(n_bins):
-        here = _rows_in(room.words[a, b])
-        if here == 0:
-            continue
-        apart, inside = sums, here if room.opened[b] else ZERO + 1
-        sums += lines[a, b, 0] - lines[a, b, 1]
-        for k in range(inside):
-            ends = k == inside - 1
-            if room.opened[b]:
-                place = room.places[at]
-                weight = weights[rows[place]]
-                apart += weight if place < middle else -weight
-                at += 1
-            if ends:
-                apart = sums
-            elif keys[at] == keys[at - 1]:
-                continue
-            left = before + (here if ends else k + 1)
-            if min(left, n_rows - left) < LEAST_ROWS:
-                continue
-            agreeing = max(other + apart, one - apart)
-            best = max(best, agreeing)
-            if agreeing >= wanted:
-                founds[a, AGREEING], founds[a, BIN] = agreeing, b
-                founds[a, SWAPPED] = one - apart > other + apart
-                founds[a, LOW] = np.nan if ends else keys[at - 1]
-                founds[a, HIGH] = np.nan if ends else keys[at]
-                return best
-        before += here
-    return best
 
 
 @kernel
@@ -278,23 +200,6 @@ def _floor(first, last, most, least, room):
             at -= 1
         room.keys[at] = found
     return room.keys[most - 1]
-
-
-@kernel
-def _sort_all(cells, rows, begin, end, a, one, other, room):
-    """Sort all rows of a small node, as if they were one bin."""
-    column = cells.column[a]
-    for i in range(begin, end):
-        row = rows[i]
-        if column < 0:
-            room.keys[i - begin] = cells.values[a, cells.codes[row, a]]
-        else:
-            room.keys[i - begin] = cells.numbers[row, column]
-        room.places[i - begin] = i
-    sort_pairs(room.keys, room.places, end - begin)
-    room.words[a, 0] = np.uint64(end - begin)
-    room.lines[a, 0, 0], room.lines[a, 0, 1] = one, other
-    room.opened[0] = 1
 
 
 @entry
@@ -347,42 +252,48 @@ def search_surrogates(
         if a == own or (not sorting and max(found, founds[a, BOUND]) < floor):
             founds[a, AGREEING] = -np.inf
         elif not cells.nominal[a]:
-            n_bins = cells.n_bins[a]
             if sorting:
-                _sort_all(cells, rows, begin, end, a, one, other, room)
-                n_bins = ZERO + 1
+                sort_all(cells, rows, begin, end, a, one, other, room)
+                n_parts = ZERO + 1
             else:
-                needed = max(floor, found - SLACK * everything)
-                _open_bins(cells, rows, begin, end, a, one, other, needed, room)
-            settled = (weights, rows, middle, n, a, n_bins, one, other)
-            best = _scan(*settled, np.inf, room)
+                n_parts = lay_parts(
+                    cells,
+                    weights,
+                    rows,
+                    begin,
+                    middle,
+                    end,
+                    a,
+                    one,
+                    other,
+                    max(floor, found - SLACK * everything),
+                    room,
+                )
+            settled = (weights, rows, middle, n, a, n_parts, one, other)
+            best = scan(*settled, np.inf, room)
             founds[a, AGREEING] = -np.inf
             if best >= least:
-                _scan(*settled, best * (1 - TOLERANCE), room)
+                scan(*settled, best * (1 - TOLERANCE), room)
         if (founds[a, AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
             founds[a, AGREEING] = -np.inf
 
 
 @kernel
-def _find_ends(cells, rows, begin, end, a, room):
-    """Find the values next to a cut after a bin: the greatest left, the least right."""
-    founds, column = room.founds, cells.column[a]
-    b = np.int64(founds[a, BIN])
-    after = b + 1
-    while room.words[a, after] == 0:
-        after += 1
-    if column < 0:
-        founds[a, LOW], founds[a, HIGH] = cells.values[a, b], cells.values[a, after]
-        return
-    low, high = -np.inf, np.inf
+def _find_ends(cells, rows, begin, end, a, founds):
+    """Find the values beside a cut that are not known: next to bins left closed."""
+    column, before = cells.column[a], np.int64(founds[a, BIN])
+    after, low, high = np.int64(founds[a, AFTER]), -np.inf, np.inf
     for i in range(begin, end):
         row = rows[i]
         code = cells.codes[row, a]
-        if code == b:
+        if code == before:
             low = max(low, np.float64(cells.numbers[row, column]))
         elif code == after:
             high = min(high, np.float64(cells.numbers[row, column]))
-    founds[a, LOW], founds[a, HIGH] = low, high
+    if founds[a, LOW] != founds[a, LOW]:
+        founds[a, LOW] = low
+    if founds[a, HIGH] != founds[a, HIGH]:
+        founds[a, HIGH] = high
 
 
 @entry
@@ -405,8 +316,8 @@ def keep_surrogates(cells, weights, rows, begin, middle, end, room, kept, at):
         if cells.nominal[chosen]:
             for code in range(cells.n_bins[chosen]):
                 kept.masks[at, k, code] = room.masks[chosen, code]
-        elif founds[chosen, LOW] != founds[chosen, LOW]:
-            _find_ends(cells, rows, begin, end, chosen, room)
+        elif np.isnan(founds[chosen, LOW] + founds[chosen, HIGH]):
+            _find_ends(cells, rows, begin, end, chosen, founds)
         agreeing = founds[chosen, AGREEING]
         kept.attributes[at, k] = chosen
         kept.real[at, k, KEPT_LOW] = founds[chosen, LOW]

@@ -15,14 +15,18 @@ from spinney.candidates import midpoint
 from spinney.kernels.layout import BINS
 from spinney.kernels.records import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.kernels.surrogate_cuts import (
-    FOUND,
     KEPT,
     SurrogateLines,
-    SurrogateRoom,
     keep_surrogates,
     search_surrogates,
     send_rows,
     surrogates_below,
+)
+from spinney.kernels.surrogate_parts import (
+    FOUND,
+    LINES_OF_PARTS,
+    PARTS,
+    SurrogateRoom,
 )
 from spinney.split import Groups, Split, Surrogate, Threshold
 from spinney.swift.prepared import Prepared
@@ -162,18 +166,22 @@ class _Walk:
             np.zeros((p, BINS, 2)),
             np.zeros((p, FOUND)),
             np.zeros((p, BINS), np.uint8),
-            np.zeros(BINS, np.uint8),
+            np.zeros(BINS, np.int64),
+            np.zeros((LINES_OF_PARTS, PARTS)),
             np.empty(size),
             np.empty(size, np.int64),
+            np.empty(size, np.uint8),
         )
 
     def private(self, room: SurrogateRoom, n_rows: int) -> SurrogateRoom:
         """Return a room that shares what is told apart by attributes."""
         size = self.length(n_rows)
         return room._replace(
-            opened=np.zeros(BINS, np.uint8),
+            marks=np.zeros(BINS, np.int64),
+            parts=np.zeros((LINES_OF_PARTS, PARTS)),
             keys=np.empty(size),
             places=np.empty(size, np.int64),
+            owners=np.empty(size, np.uint8),
         )
 
     def length(self, n_rows: int) -> int:
