@@ -25,7 +25,7 @@ from spinney.prune.drafts import recounted
 from spinney.recipe import Recipe
 from spinney.row_order import Copies, copies_of
 from spinney.schema import Target
-from spinney.swift import grow_swiftly, suits
+from spinney.swift import grow_swiftly, is_swift, recount_swiftly, suits
 from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet
 from spinney.tree import Tree
@@ -102,6 +102,8 @@ class Lesson:
             return self._learned(training, rivals=rivals)
         taught = smoothed_training(training, labels)
         tree = self._learned(taught, rivals=False)
+        if is_swift(tree) and not training.schema.target.is_numeric:
+            return recount_swiftly(tree, training)
         scale = self.options.class_weights
         return recounted(
             tree, training.source(), recipe=self.recipe, class_weights=scale

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.kernels.compiled import entry, kernel
-from spinney.kernels.layout import BINS, ZERO
-from spinney.kernels.records import ATTRIBUTE, CHILD, CUT_LOW, LINE, LINES
+from spinney.kernels.layout import ZERO
+from spinney.kernels.records import ATTRIBUTE
+from spinney.kernels.sending import send_rows
 from spinney.kernels.surrogate_parts import (
     AFTER,
     AGREEING,
@@ -45,7 +46,6 @@ __all__ = [
     "SurrogateLines",
     "keep_surrogates",
     "search_surrogates",
-    "send_rows",
     "surrogates_below",
 ]
 
@@ -68,44 +68,6 @@ class SurrogateLines(NamedTuple):
     attributes: NDArray[np.int32]
     real: NDArray[np.float64]
     masks: NDArray[np.uint8]
-
-
-@entry
-def send_rows(cells, whole, real, by_code, spans, node, rows, room):
-    """Put the rows of a node's first branch before the others, in their order.
-
-    ``spans`` has where the rows of a node begin and end; those of both children are
-    set, and what divides them is returned.
-    """
-    begin, end = spans[node, 0], spans[node, 1]
-    a, low, go = whole[node, ATTRIBUTE], real[node, CUT_LOW], room.marks
-    column = cells.column[a]
-    if cells.nominal[a]:
-        for code in range(BINS):
-            go[code] = 0
-        for line in range(whole[node, LINE], whole[node, LINE] + whole[node, LINES]):
-            go[by_code[line, 0]] = by_code[line, 1] == 1
-    elif column < 0:
-        for code in range(cells.n_bins[a]):
-            go[code] = cells.values[a, code] <= low
-    at, waiting = begin, ZERO
-    for i in range(begin, end):
-        row = rows[i]
-        if column < 0:
-            left = np.int64(go[cells.codes[row, a]])
-        else:
-            left = np.int64(cells.numbers[row, column] <= low)
-        rows[at] = row
-        room.places[waiting] = row
-        at += left
-        waiting += 1 - left
-    for i in range(waiting):
-        rows[at + i] = room.places[i]
-    for branch in range(2):
-        child = whole[node, CHILD + branch]
-        spans[child, 0] = at if branch else begin
-        spans[child, 1] = end if branch else at
-    return at
 
 
 @kernel
@@ -352,7 +314,17 @@ def surrogates_below(
         if whole[node, ATTRIBUTE] < 0:
             continue
         begin, end = spans[node, 0], spans[node, 1]
-        middle = send_rows(cells, whole, real, by_code, spans, node, rows, room)
+        middle = send_rows(
+            cells,
+            whole,
+            real,
+            by_code,
+            spans,
+            node,
+            rows,
+            room.marks,
+            room.places,
+        )
         search_surrogates(
             cells,
             weights,

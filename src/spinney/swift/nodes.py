@@ -39,6 +39,7 @@ REASONS = (
     Reason.IDENTICAL,
     Reason.ROWS_IN_LEAF,
     Reason.MIN_GAIN,
+    Reason.PRUNED,
 )
 
 

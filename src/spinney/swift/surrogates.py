@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from spinney.candidates import midpoint
 from spinney.kernels.layout import BINS
 from spinney.kernels.records import ATTRIBUTE, CHILD, Lines, Shape
+from spinney.kernels.sending import send_rows
 from spinney.kernels.surrogate_cuts import (
     KEPT,
     SurrogateLines,
     keep_surrogates,
     search_surrogates,
-    send_rows,
     surrogates_below,
 )
 from spinney.kernels.surrogate_parts import (
@@ -129,7 +129,8 @@ class _Walk:
     def search_together(self, node: int, n_rows: int) -> None:
         """Find the surrogates of a node, each thread taking some attributes."""
         room, (begin, end) = self.room(n_rows), map(int, self.spans[node])
-        middle = send_rows(self.ready.cells, *self.tree, node, self.rows, room)
+        spare = self.rows, room.marks, room.places
+        middle = send_rows(self.ready.cells, *self.tree, node, *spare)
         span = self.rows, begin, middle, end
         own, most = int(self.shape.whole[node, ATTRIBUTE]), self.kept.real.shape[1]
         settled = (self.ready.cells, self.weights, self.unit, *span, own)
