@@ -1,7 +1,6 @@
 """Trees counted again by the compiled loops are those that drafts give."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.swift.test_swift_trees import same, training_sets
@@ -51,4 +50,4 @@ def test_auto_is_the_same_tree_by_compiled_loops(monkeypatch):
         swift.predict_proba(cells), plain.predict_proba(cells), atol=1e-12
     )
     first, other = (model.model_.sequence for model in (swift, plain))
-    assert [step.n_leaves for step in first] == [step.n_leaves for step in other]
+    assert [step.leaves for step in first] == [step.leaves for step in other]

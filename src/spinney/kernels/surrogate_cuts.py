@@ -56,12 +56,13 @@ TOLERANCE = 1e-12
 KEPT_LOW, KEPT_HIGH, AGREEMENT, ADJUSTED, REVERSED = np.arange(5)
 KEPT = 5
 
+
 class SurrogateLines(NamedTuple):
     """The surrogates of nodes, a line a node, best first.
 
-    ``line_of`` says which line is that of a node; ``attributes`` end with -1; ``real``
-    has values beside the cut, agreement, adjusted agreement and whether it is reversed;
-    ``masks`` the codes of both branches, 1 and 2.
+    ``line_of`` says which line is that of a node; ``attributes`` are -1 where there is
+    none; ``real`` has values beside the cut, agreement, adjusted agreement and whether
+    it is reversed; ``masks`` the codes of both branches, 1 and 2.
     """
 
     line_of: NDArray[np.int64]
@@ -184,11 +185,14 @@ def search_surrogates(
 
     What agrees too little to be kept is -∞. ``own`` is the attribute of the node.
     """
-    one, other = _weigh(weights, rows, begin, middle), _weigh(weights, rows, middle, end)
+    one, other = (
+        _weigh(weights, rows, begin, middle),
+        _weigh(weights, rows, middle, end),
+    )
     everything, majority = one + other, max(one, other)
     founds, n = room.founds, end - begin
     for a in range(first, last):
-        founds[a, AGREEING], founds[a, BOUND] = -np.inf, -np.inf
+        founds[a, AGREEING], founds[a, BOUND], founds[a, SWAPPED] = -np.inf, -np.inf, 0
     lesser = everything - majority
     if lesser <= 0:
         return
@@ -260,8 +264,14 @@ def _find_ends(cells, rows, begin, end, a, founds):
 
 @entry
 def keep_surrogates(cells, weights, rows, begin, middle, end, room, kept, at):
-    """Keep the best of what was found, the greatest agreement first."""
-    one, other = _weigh(weights, rows, begin, middle), _weigh(weights, rows, middle, end)
+    """Keep the best of what was found, the greatest agreement first.
+
+    What is kept of attributes is -1 to begin with.
+    """
+    one, other = (
+        _weigh(weights, rows, begin, middle),
+        _weigh(weights, rows, middle, end),
+    )
     everything, majority = one + other, max(one, other)
     founds, p = room.founds, len(cells.n_bins)
     for k in range(kept.attributes.shape[1]):
@@ -269,7 +279,6 @@ def keep_surrogates(cells, weights, rows, begin, middle, end, room, kept, at):
         for a in range(p):
             best = max(best, founds[a, AGREEING])
         if best == -np.inf:
-            kept.attributes[at, k] = -1
             return
         best = min(best / everything, 1.0) - TOLERANCE
         for a in range(p - 1, -1, -1):

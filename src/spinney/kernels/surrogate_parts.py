@@ -1,10 +1,10 @@
 """Inside the bins of an attribute: where a cut may agree better than between them.
 
-The rows of a node are laid out in *parts*, in rising order: a bin that is left closed is
-one part, a bin that is opened has one or several of equal width. Inside a part that
-holds b₀ and b₁ of the branches, D stays between what it was before the part less b₁, and
-that plus b₀. Only parts where this bound reaches the best edge, and what is needed to be
-kept at all, are sorted.
+The rows of a node are laid out in *parts*, in rising order: a bin that is left closed
+is one part, a bin that is opened has one or several of equal width. Inside a part that
+holds b₀ and b₁ of the branches, D stays between what it was before the part less b₁,
+and that plus b₀. Only parts where this bound reaches the best edge, and what is needed
+to be kept at all, are sorted.
 """
 
 from typing import NamedTuple
@@ -92,9 +92,7 @@ def sort_all(cells, rows, begin, end, a, one, other, room):
 
 
 @kernel
-def lay_parts(
-    cells, weights, rows, begin, middle, end, a, one, other, needed, room
-):
+def lay_parts(cells, weights, rows, begin, middle, end, a, one, other, needed, room):
     """Lay the rows of a node out in parts, and sort those that may have what is needed.
 
     Return how many parts there are.

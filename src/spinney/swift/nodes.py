@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from spinney.missing import policy_named
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
 from spinney.schema import Schema
-from spinney.split import Groups, Split, Threshold
+from spinney.split import Groups, Split, Surrogate, Threshold
 from spinney.swift.surrogates import GrownSurrogates
 from spinney.tree import Candidate, Node, Reason
 
@@ -97,19 +97,21 @@ class GrownNodes(Sequence[Node]):
             0 if inner else None,
             children,
             REASONS[whole[REASON]],
-            **self._otherwise(place, children),
+            surrogates=self._surrogates(place) if inner else (),
+            otherwise=self._otherwise(children) if inner else None,
         )
 
-    def _otherwise(self, place: int, children: Sequence[int]) -> Any:
-        """Return what a node has beside its split, where its value is missing."""
-        if self.surrogates is None or not children:
-            return {}
+    def _surrogates(self, place: int) -> tuple[Surrogate, ...]:
+        """Return the surrogates of an inner node."""
+        return () if self.surrogates is None else self.surrogates.of(place)
+
+    def _otherwise(self, children: Sequence[int]) -> int | None:
+        """Return where rows go that no surrogate sends: to the heavier branch."""
+        if self.surrogates is None:
+            return None
         first = slice(1) if self.schema.target.is_numeric else slice(None)
         sizes = [self.weights(child)[first].sum() for child in children]
-        return {
-            "surrogates": self.surrogates.of(place),
-            "otherwise": heaviest(np.array(sizes)),
-        }
+        return heaviest(np.array(sizes))
 
     def weights(self, place: int, *, absent: bool = False) -> Floats:
         """Return the weights of a node, or of its rows whose value is missing."""

@@ -107,7 +107,7 @@ class _Counter:
             here = np.flatnonzero(whole[:, HEIGHT] == depth)
             np.add.at(weights, whole[here, ABOVE], weights[here])
             np.add.at(counts, whole[here, ABOVE], counts[here])
-        return weights, counts
+        return weights.astype(np.float64), counts.astype(np.int64)
 
     def absent(self) -> tuple[Floats, NDArray[np.int64]]:
         """Return the same of the rows whose value is missing where it is asked for."""
@@ -116,7 +116,7 @@ class _Counter:
         counts = np.zeros((len(whole), self.width), np.int64)
         lacking = (self.cells.codes == ABSENT).any(axis=0)
         asked = whole[:, ATTRIBUTE]
-        for node in np.flatnonzero((asked >= 0) & lacking[asked]):
+        for node in np.flatnonzero((asked >= 0) & lacking[asked]).tolist():
             rows = self.rows_of(node)
             rows = rows[self.cells.codes[rows, asked[node]] == ABSENT]
             self.tally(rows, np.zeros(len(rows), int), weights[node : node + 1])
@@ -128,7 +128,7 @@ class _Counter:
         whole, codes = self.shape.whole, self.lines.codes
         weights = np.zeros((len(codes), self.width))
         counts = np.zeros((len(codes), self.width), np.int64)
-        for node in np.flatnonzero(whole[:, LINES] > 0):
+        for node in np.flatnonzero(whole[:, LINES] > 0).tolist():
             first, number = whole[node, [LINE, LINES]]
             lines = slice(first, first + number)
             rows = self.rows_of(node)

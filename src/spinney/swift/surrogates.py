@@ -52,11 +52,11 @@ class GrownSurrogates:
     def of(self, node: int) -> tuple[Surrogate, ...]:
         """Return the surrogates of an inner node, best first."""
         line = self.kept.line_of[node]
-        places = self.kept.attributes[line]
+        places = self.kept.attributes[line].tolist()
         return tuple(
-            self._surrogate(line, at, int(place))
+            self._surrogate(line, at, place)
             for at, place in enumerate(places)
-            if np.all(places[: at + 1] >= 0)
+            if place >= 0
         )
 
     def _surrogate(self, line: int, at: int, place: int) -> Surrogate:
@@ -67,7 +67,7 @@ class GrownSurrogates:
             groups = tuple(
                 tuple(np.flatnonzero(masks == branch).tolist()) for branch in (1, 2)
             )
-            split, swapped = Groups(place, groups, ()), False
+            split = Groups(place, groups, ())
         else:
             split = Threshold(place, midpoint(low, high), ())
         return Surrogate(split, agreement, adjusted, bool(swapped))
@@ -187,4 +187,4 @@ class _Walk:
 
     def length(self, n_rows: int) -> int:
         """Return how many keys there are at most."""
-        return max(n_rows, BINS, self.kept.real.shape[1])
+        return max(n_rows, BINS, int(self.kept.real.shape[1]))
