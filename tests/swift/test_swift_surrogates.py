@@ -95,22 +95,26 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
         same(one, other)
 
 
-@pytest.mark.parametrize("weights", ["none", "tenths"])
+@pytest.mark.parametrize("weights", ["none", "whole", "tenths"])
 @pytest.mark.parametrize("correlation", [0.0, 0.9])
-def test_bins_of_many_values_are_opened(weights, correlation):
-    random = np.random.default_rng(5)
-    hidden = random.normal(size=(4000, 1))
-    cells = correlation * hidden + random.normal(size=(4000, 6))
-    cells[:, 4] = np.round(cells[:, 4] * 100)
-    cells[:, 5] = -cells[:, 0]
+def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
+    # Branches of equal weight: of attributes that know nothing of them nearly every
+    # bin may hold the best cut, more rows than are sorted at once.
+    random, n_rows = np.random.default_rng(5), 12_000
+    hidden = random.normal(size=(n_rows, 1))
+    cells = correlation * hidden + random.normal(size=(n_rows, 7))
+    cells[:, 4] = np.round(cells[:, 4] * 500)
+    cells[:, 5] = -np.round(cells[:, 0], 2)
+    cells[:3, 6], cells[3:6, 6] = 1e300, -1e300
     schema = Schema(
-        tuple(Attribute(f"x{place}", "numeric") for place in range(6)),
+        tuple(Attribute(f"x{place}", "numeric") for place in range(7)),
         Target("y", ("a", "b")),
     )
-    classes = (cells[:, 0] + random.normal(size=4000) > 0).astype(np.int64)
-    weights = weights_of(random, weights, 4000)
+    classes = (cells[:, 0] > np.median(cells[:, 0])).astype(np.int64)
+    classes ^= random.random(n_rows) < 0.2
+    weights = weights_of(random, weights, n_rows)
     training = TrainingSet(schema, tuple(cells.T), classes, weights)
-    recipe = RECIPES["cart"].changed(max_depth=4)
+    recipe = RECIPES["cart"].changed(max_depth=2)
     plain = grow_tree(training.source(), recipe)
     swift = grow_swiftly(training, recipe)
     assert len(plain) == len(swift)
