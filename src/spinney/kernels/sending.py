@@ -1,6 +1,6 @@
 """Rows sent down a grown tree: each node has a stretch of one array of row numbers."""
 
-from spinney.kernels.compiled import entry
+from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.layout import ABSENT, BINS, ZERO
 from spinney.kernels.records import (
     ATTRIBUTE,
@@ -14,12 +14,12 @@ from spinney.kernels.records import (
 __all__ = ["send_all", "send_rows"]
 
 
-@entry
+@kernel
 def send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare):
     """Put the rows of a node's first branch before the others, in their order.
 
     ``spans`` has where the rows of a node begin and end; those of both children are
-    set, and what divides them is returned. ``marks`` are of codes.
+    set. ``marks`` are of codes, ``spare`` has room for all rows.
     """
     begin, end = spans[node, 0], spans[node, 1]
     a, low = whole[node, ATTRIBUTE], real[node, CUT_LOW]
@@ -51,7 +51,6 @@ def send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare):
         child = whole[node, CHILD + branch]
         spans[child, 0] = at if branch else begin
         spans[child, 1] = end if branch else at
-    return at
 
 
 @entry

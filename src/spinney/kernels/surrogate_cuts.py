@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.layout import ZERO
-from spinney.kernels.records import ATTRIBUTE
+from spinney.kernels.records import ATTRIBUTE, CHILD
 from spinney.kernels.sending import send_rows
 from spinney.kernels.surrogate_parts import (
     AFTER,
@@ -42,12 +42,7 @@ from spinney.kernels.surrogate_parts import (
     sort_all,
 )
 
-__all__ = [
-    "SurrogateLines",
-    "keep_surrogates",
-    "search_surrogates",
-    "surrogates_below",
-]
+__all__ = ["SurrogateLines", "find_surrogates"]
 
 LEAST_ADJUSTED = 1e-10
 TOLERANCE = 1e-12
@@ -165,8 +160,8 @@ def _floor(first, last, most, least, room):
     return room.keys[most - 1]
 
 
-@entry
-def search_surrogates(
+@kernel
+def _search(
     cells,
     weights,
     unit,
@@ -262,8 +257,8 @@ def _find_ends(cells, rows, begin, end, a, founds):
         founds[a, HIGH] = high
 
 
-@entry
-def keep_surrogates(cells, weights, rows, begin, middle, end, room, kept, at):
+@kernel
+def _keep(cells, weights, rows, begin, middle, end, room, kept, at):
     """Keep the best of what was found, the greatest agreement first.
 
     What is kept of attributes is -1 to begin with.
@@ -302,7 +297,7 @@ def keep_surrogates(cells, weights, rows, begin, middle, end, room, kept, at):
 
 
 @entry
-def surrogates_below(
+def find_surrogates(
     cells,
     weights,
     unit,
@@ -310,53 +305,54 @@ def surrogates_below(
     real,
     by_code,
     spans,
-    first,
-    last,
+    nodes,
+    attributes,
+    steps,
     rows,
     small,
     room,
     kept,
 ):
-    """Find the surrogates of the inner nodes of a subtree, ``first`` to ``last``."""
-    p, most = len(cells.n_bins), kept.attributes.shape[1]
-    for node in range(first, last):
-        if whole[node, ATTRIBUTE] < 0:
+    """Find the surrogates of the inner nodes of a subtree.
+
+    ``nodes`` and ``attributes`` are ranges. Of a large node each of the ``steps``
+    (send its rows, search, keep) is made on its own, and the search by several threads.
+    """
+    most = np.int64(kept.attributes.shape[1])
+    for node in range(nodes[0], nodes[1]):
+        own = whole[node, ATTRIBUTE]
+        if own < 0:
             continue
+        if steps[0]:
+            send_rows(
+                cells,
+                whole,
+                real,
+                by_code,
+                spans,
+                node,
+                rows,
+                room.marks,
+                room.places,
+            )
         begin, end = spans[node, 0], spans[node, 1]
-        middle = send_rows(
-            cells,
-            whole,
-            real,
-            by_code,
-            spans,
-            node,
-            rows,
-            room.marks,
-            room.places,
-        )
-        search_surrogates(
-            cells,
-            weights,
-            unit,
-            rows,
-            begin,
-            middle,
-            end,
-            whole[node, ATTRIBUTE],
-            ZERO,
-            p,
-            most,
-            small,
-            room,
-        )
-        keep_surrogates(
-            cells,
-            weights,
-            rows,
-            begin,
-            middle,
-            end,
-            room,
-            kept,
-            kept.line_of[node],
-        )
+        middle = spans[whole[node, CHILD], 1]
+        if steps[1]:
+            _search(
+                cells,
+                weights,
+                unit,
+                rows,
+                begin,
+                middle,
+                end,
+                own,
+                attributes[0],
+                attributes[1],
+                most,
+                small,
+                room,
+            )
+        if steps[2]:
+            line = kept.line_of[node]
+            _keep(cells, weights, rows, begin, middle, end, room, kept, line)

@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 from spinney.candidates import midpoint
 from spinney.kernels.layout import BINS
 from spinney.kernels.records import ATTRIBUTE, CHILD, Lines, Shape
-from spinney.kernels.sending import send_rows
-from spinney.kernels.surrogate_cuts import (
-    KEPT,
-    SurrogateLines,
-    keep_surrogates,
-    search_surrogates,
-    surrogates_below,
-)
+from spinney.kernels.surrogate_cuts import KEPT, SurrogateLines, find_surrogates
 from spinney.kernels.surrogate_parts import (
     FOUND,
     LINES_OF_PARTS,
@@ -40,6 +33,9 @@ FEWEST_ROWS = 20_000
 SHARE = 8
 
 SMALL = 96
+
+SEND, SEARCH, KEEP = (True, False, False), (False, True, False), (False, False, True)
+ALL_STEPS = (True, True, True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,34 +124,41 @@ class _Walk:
 
     def search_together(self, node: int, n_rows: int) -> None:
         """Find the surrogates of a node, each thread taking some attributes."""
-        room, (begin, end) = self.room(n_rows), map(int, self.spans[node])
-        spare = self.rows, room.marks, room.places
-        middle = send_rows(self.ready.cells, *self.tree, node, *spare)
-        span = self.rows, begin, middle, end
-        own, most = int(self.shape.whole[node, ATTRIBUTE]), self.kept.real.shape[1]
-        settled = (self.ready.cells, self.weights, self.unit, *span, own)
-        rooms = [self.private(room, n_rows) for _ in self.ranges]
+        room, one = self.room(n_rows), (node, node + 1)
+        everything = 0, len(self.ready.cells.n_bins)
+        self.find(one, everything, SEND, room)
         run_all(
             [
-                partial(search_surrogates, *settled, *part, most, SMALL, one)
-                for part, one in zip(self.ranges, rooms, strict=True)
+                partial(self.find, one, part, SEARCH, self.private(room, n_rows))
+                for part in self.ranges
             ]
         )
-        line = int(self.kept.line_of[node])
-        keep_surrogates(*settled[:2], *span, room, self.kept, line)
+        self.find(one, everything, KEEP, room)
 
     def walk(self, less_rows: int, first: int, last: int) -> None:
         """Find the surrogates of a subtree by one thread."""
-        surrogates_below(
+        everything = 0, len(self.ready.cells.n_bins)
+        self.find((first, last), everything, ALL_STEPS, self.room(-less_rows))
+
+    def find(
+        self,
+        nodes: tuple[int, int],
+        attributes: tuple[int, int],
+        steps: tuple[bool, bool, bool],
+        room: SurrogateRoom,
+    ) -> None:
+        """Make these steps at a range of nodes."""
+        find_surrogates(
             self.ready.cells,
             self.weights,
             self.unit,
             *self.tree,
-            first,
-            last,
+            nodes,
+            attributes,
+            steps,
             self.rows,
             SMALL,
-            self.room(-less_rows),
+            room,
             self.kept,
         )
 
