@@ -22,6 +22,7 @@ from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.layout import ZERO
 from spinney.kernels.records import ATTRIBUTE, CHILD
 from spinney.kernels.sending import send_rows
+from spinney.kernels.sorting import sort_pairs
 from spinney.kernels.surrogate_parts import (
     AFTER,
     AGREEING,
@@ -36,10 +37,10 @@ from spinney.kernels.surrogate_parts import (
     SLACK,
     SWAPPED,
     bounded,
+    lay_all,
     lay_parts,
     rows_in,
     scan,
-    sort_all,
 )
 
 __all__ = ["SurrogateLines", "find_surrogates"]
@@ -214,10 +215,10 @@ def _search(
             founds[a, AGREEING] = -np.inf
         elif not cells.nominal[a]:
             if sorting:
-                sort_all(cells, rows, begin, end, a, one, other, room)
-                n_parts = ZERO + 1
+                lay_all(cells, rows, begin, end, a, one, other, room)
+                n_parts, n_keys = ZERO + 1, n
             else:
-                n_parts = lay_parts(
+                n_parts, n_keys = lay_parts(
                     cells,
                     weights,
                     rows,
@@ -230,11 +231,15 @@ def _search(
                     max(floor, found - SLACK * everything),
                     room,
                 )
-            settled = (weights, rows, middle, n, a, n_parts, one, other)
-            best = scan(*settled, np.inf, room)
-            founds[a, AGREEING] = -np.inf
-            if best >= least:
-                scan(*settled, best * (1 - TOLERANCE), room)
+            sort_pairs(room.keys, room.places, n_keys)
+            founds[a, AGREEING], wanted = -np.inf, np.inf
+            for _ in range(2):
+                best = scan(
+                    weights, rows, middle, n, a, n_parts, one, other, wanted, room
+                )
+                if best < least:
+                    break
+                wanted = best * (1 - TOLERANCE)
         if (founds[a, AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
             founds[a, AGREEING] = -np.inf
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from spinney.kernels.compiled import kernel
 from spinney.kernels.layout import BINS, ZERO
-from spinney.kernels.sorting import sort_pairs
 
-__all__ = ["SurrogateRoom", "bounded", "lay_parts", "rows_in", "scan", "sort_all"]
+__all__ = ["SurrogateRoom", "bounded", "lay_all", "lay_parts", "rows_in", "scan"]
 
 LEAST_ROWS = 2
 SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
@@ -76,8 +75,8 @@ def bounded(one, other, apart, more_one, more_other):
 
 
 @kernel
-def sort_all(cells, rows, begin, end, a, one, other, room):
-    """Lay all rows of a small node out as one part, sorted."""
+def lay_all(cells, rows, begin, end, a, one, other, room):
+    """Lay all rows of a small node out as one part, to be sorted."""
     column, parts = cells.column[a], room.parts
     for i in range(begin, end):
         row = rows[i]
@@ -86,16 +85,15 @@ def sort_all(cells, rows, begin, end, a, one, other, room):
         else:
             room.keys[i - begin] = cells.numbers[row, column]
         room.places[i - begin] = i
-    sort_pairs(room.keys, room.places, end - begin)
     parts[ONE, 0], parts[OTHER, 0], parts[ROWS, 0] = one, other, end - begin
     parts[OPEN, 0] = 1
 
 
 @kernel
 def lay_parts(cells, weights, rows, begin, middle, end, a, one, other, needed, room):
-    """Lay the rows of a node out in parts, and sort those that may have what is needed.
+    """Lay the rows of a node out in parts; take those that may have what is needed.
 
-    Return how many parts there are.
+    Return how many parts there are, and how many keys to sort.
     """
     parts, marks, n_bins, n_opened = room.parts, room.marks, cells.n_bins[a], 0
     n, apart = ZERO, 0.0
@@ -127,8 +125,7 @@ def lay_parts(cells, weights, rows, begin, middle, end, a, one, other, needed, r
             _count_parts(weights, rows, middle, n, fine, room)
             _close_parts(n_parts, one, other, end - begin, needed, room)
             n = _sift(n, fine, room)
-        sort_pairs(room.keys, room.places, n)
-    return n_parts
+    return n_parts, n
 
 
 @kernel
