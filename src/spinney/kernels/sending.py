@@ -10,6 +10,7 @@ from spinney.kernels.records import (
     LINE,
     LINES,
 )
+from spinney.kernels.references import reference
 
 __all__ = ["send_all", "send_rows"]
 
@@ -56,6 +57,7 @@ def send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare):
 @entry
 def send_all(cells, whole, real, by_code, spans, rows, marks, spare):
     """Send the rows of the root to the leaves."""
+    cells = reference(cells)
     for node in range(len(whole)):
         if whole[node, ATTRIBUTE] >= 0:
             send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare)

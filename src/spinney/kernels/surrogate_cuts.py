@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.layout import ZERO
+from spinney.kernels.pairs import sort_pairs
 from spinney.kernels.records import ATTRIBUTE, CHILD
+from spinney.kernels.references import reference
 from spinney.kernels.sending import send_rows
-from spinney.kernels.sorting import sort_pairs
 from spinney.kernels.surrogate_parts import (
     AFTER,
     AGREEING,
@@ -231,7 +232,7 @@ def _search(
                     max(floor, found - SLACK * everything),
                     room,
                 )
-            sort_pairs(room.keys, room.places, n_keys)
+            sort_pairs(room.keys, room.places, n_keys, room.marks)
             founds[a, AGREEING], wanted = -np.inf, np.inf
             for _ in range(2):
                 best = scan(
@@ -324,6 +325,7 @@ def find_surrogates(
     (send its rows, search, keep) is made on its own, and the search by several threads.
     """
     most = np.int64(kept.attributes.shape[1])
+    cells, room, kept = reference(cells), reference(room), reference(kept)
     for node in range(nodes[0], nodes[1]):
         own = whole[node, ATTRIBUTE]
         if own < 0:

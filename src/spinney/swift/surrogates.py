@@ -93,8 +93,9 @@ class _Walk:
         self, ready: Prepared, shape: Shape, lines: Lines, kept: SurrogateLines
     ) -> None:
         self.ready, self.shape, self.kept = ready, shape, kept
-        self.weights = ready.labels.weights
-        self.unit = bool(np.all(self.weights == 1.0))
+        own = ready.labels.weights
+        self.weights = own if len(own) else np.ones(len(ready.cells.codes))
+        self.unit = not len(own) or bool(np.all(own == 1.0))
         self.rows = np.arange(len(self.weights), dtype=np.uint32)
         self.spans = np.zeros((len(shape.whole), 2), np.int64)
         self.spans[0] = 0, len(self.rows)
