@@ -100,11 +100,15 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
 def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
     # Branches of equal weight: of attributes that know nothing of them nearly every
     # bin may hold the best cut, more rows than are sorted at once.
-    random, n_rows = np.random.default_rng(5), 12_000
+    random, n_rows = np.random.default_rng(5), 60_000
     hidden = random.normal(size=(n_rows, 1))
     cells = correlation * hidden + random.normal(size=(n_rows, 7))
     cells[:, 4] = np.round(cells[:, 4] * 500)
     cells[:, 5] = -np.round(cells[:, 0], 2)
+    # Values in heaps: parts of equal width that hold many rows each.
+    for place in (2, 3):
+        heaps = np.round(cells[:, place] * 40) / 40
+        cells[:, place] = heaps + 1e-9 * random.normal(size=n_rows)
     cells[:3, 6], cells[3:6, 6] = 1e300, -1e300
     schema = Schema(
         tuple(Attribute(f"x{place}", "numeric") for place in range(7)),
@@ -114,7 +118,7 @@ def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
     classes ^= random.random(n_rows) < 0.2
     weights = weights_of(random, weights, n_rows)
     training = TrainingSet(schema, tuple(cells.T), classes, weights)
-    recipe = RECIPES["cart"].changed(max_depth=2)
+    recipe = RECIPES["cart"].changed(max_depth=1)
     plain = grow_tree(training.source(), recipe)
     swift = grow_swiftly(training, recipe)
     assert len(plain) == len(swift)
