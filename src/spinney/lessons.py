@@ -25,7 +25,7 @@ from spinney.prune.drafts import recounted
 from spinney.recipe import Recipe
 from spinney.row_order import Copies, copies_of
 from spinney.schema import Target
-from spinney.swift import grow_swiftly, suits
+from spinney.swift import grow_swiftly, is_swift, recount_swiftly, suits
 from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet
 from spinney.tree import Tree
@@ -91,27 +91,34 @@ class Lesson:
         np.add.at(sums, places, self.labels)
         return self._grown(self.training, (sums[twins].T / numbers[twins]).T)
 
-    def _grown(self, training: TrainingSet, labels: Floats | None) -> Tree:
-        """Return the unpruned tree of some rows with these labels, or their own."""
+    def _grown(
+        self, training: TrainingSet, labels: Floats | None, *, rivals: bool = True
+    ) -> Tree:
+        """Return the unpruned tree of some rows with these labels, or their own.
+
+        A tree that is counted again keeps no rivals, and one of a fold needs none.
+        """
         if labels is None:
-            return self._learned(training)
+            return self._learned(training, rivals=rivals)
         taught = smoothed_training(training, labels)
-        tree = self._learned(taught)
+        tree = self._learned(taught, rivals=False)
+        if is_swift(tree) and not training.schema.target.is_numeric:
+            return recount_swiftly(tree, training)
         scale = self.options.class_weights
         return recounted(
             tree, training.source(), recipe=self.recipe, class_weights=scale
         )
 
-    def _learned(self, training: TrainingSet) -> Tree:
+    def _learned(self, training: TrainingSet, *, rivals: bool) -> Tree:
         """Return the tree of these rows: of many by compiled loops, if they can."""
-        if suits(training, self.recipe, self.options):
+        if suits(training, self.recipe, self.options, rivals=rivals):
             return grow_swiftly(training, self.recipe)
         return grow_with_construction(training.source(), self.recipe, self.options)
 
     def grow_on(self, mask: "NDArray[np.bool_]") -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
-        return self._grown(self.copies.taken(mask), labels)
+        return self._grown(self.copies.taken(mask), labels, rivals=False)
 
     def regrow(self, mask: "NDArray[np.bool_]") -> Tree:
         """Return the tree of some copies, where what was forced may not be possible."""

@@ -33,6 +33,8 @@ N_TREES = 100
 MOST_ROWS_A_TREE = 20_000
 MOST_INDICATORS = 64
 LEAST_SHARE = 0.02
+# Of fewer cells a forest is done before its threads have begun.
+FEWEST_IN_THREADS = 100_000
 DIGITS = 9
 
 
@@ -64,6 +66,7 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     numeric = training.schema.target.is_numeric
+    n_cells = len(training.classes) * len(training.columns)
     forest = (RandomForestRegressor if numeric else RandomForestClassifier)(
         N_TREES,
         oob_score=True,
@@ -71,6 +74,7 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
         max_features=1 / 3 if numeric else "sqrt",
         max_samples=min(MOST_ROWS_A_TREE, len(training.classes)),
         random_state=seed,
+        n_jobs=-1 if n_cells >= FEWEST_IN_THREADS else None,
     )
     columns = [
         _as_numbers(attribute, cells)

@@ -13,7 +13,7 @@ from spinney.tree import Tree
 if TYPE_CHECKING:
     from spinney.training import TrainingSet
 
-__all__ = ["grow_swiftly", "suits"]
+__all__ = ["grow_swiftly", "is_swift", "recount_swiftly", "suits"]
 
 
 def grow_swiftly(training: "TrainingSet", recipe: Recipe) -> Tree:
@@ -21,3 +21,15 @@ def grow_swiftly(training: "TrainingSet", recipe: Recipe) -> Tree:
     from spinney.swift.learner import grow
 
     return grow(training, recipe)
+
+
+def is_swift(tree: Tree) -> bool:
+    """Return whether compiled loops grew a tree: its nodes are still to be made."""
+    return not isinstance(tree.nodes, tuple)
+
+
+def recount_swiftly(tree: Tree, training: "TrainingSet") -> Tree:
+    """Return a tree that was grown swiftly, counted on the true classes of its rows."""
+    from spinney.swift.recounting import recount
+
+    return recount(tree, training)

@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from spinney.missing import policy_named
 from spinney.recipe import Recipe
 from spinney.swift.crowd import grow_together
 from spinney.swift.nodes import GrownNodes
 from spinney.swift.prepared import prepared
+from spinney.swift.surrogates import surrogates_of_grown
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
@@ -19,5 +21,10 @@ def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
 
     Its nodes are made when they are looked at.
     """
-    shape, lines = grow_together(prepared(training, recipe))
-    return Tree(training.schema, GrownNodes(shape, lines, training.schema, recipe))
+    ready = prepared(training, recipe)
+    shape, lines = grow_together(ready)
+    surrogates = None
+    if policy_named(recipe.missing).surrogates:
+        surrogates = surrogates_of_grown(ready, shape, lines, recipe.surrogates)
+    nodes = GrownNodes(shape, lines, training.schema, recipe, surrogates)
+    return Tree(training.schema, nodes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from spinney.candidates import midpoint
 from spinney.costs import labels_of
-from spinney.counts import CountTable, Floats, Integers, first_best
+from spinney.counts import CountTable, Floats, Integers, first_best, heaviest
 from spinney.kernels.records import (
     ABOVE,
     ATTRIBUTE,
@@ -25,7 +25,8 @@ from spinney.missing import policy_named
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
 from spinney.schema import Schema
-from spinney.split import Groups, Split, Threshold
+from spinney.split import Groups, Split, Surrogate, Threshold
+from spinney.swift.surrogates import GrownSurrogates
 from spinney.tree import Candidate, Node, Reason
 
 __all__ = ["GrownNodes"]
@@ -38,6 +39,7 @@ REASONS = (
     Reason.IDENTICAL,
     Reason.ROWS_IN_LEAF,
     Reason.MIN_GAIN,
+    Reason.PRUNED,
 )
 
 
@@ -49,6 +51,7 @@ class GrownNodes(Sequence[Node]):
     lines: Lines
     schema: Schema
     recipe: Recipe
+    surrogates: GrownSurrogates | None = None
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -94,7 +97,21 @@ class GrownNodes(Sequence[Node]):
             0 if inner else None,
             children,
             REASONS[whole[REASON]],
+            surrogates=self._surrogates(place) if inner else (),
+            otherwise=self._otherwise(children) if inner else None,
         )
+
+    def _surrogates(self, place: int) -> tuple[Surrogate, ...]:
+        """Return the surrogates of an inner node."""
+        return () if self.surrogates is None else self.surrogates.of(place)
+
+    def _otherwise(self, children: Sequence[int]) -> int | None:
+        """Return where rows go that no surrogate sends: to the heavier branch."""
+        if self.surrogates is None:
+            return None
+        first = slice(1) if self.schema.target.is_numeric else slice(None)
+        sizes = [self.weights(child)[first].sum() for child in children]
+        return heaviest(np.array(sizes))
 
     def weights(self, place: int, *, absent: bool = False) -> Floats:
         """Return the weights of a node, or of its rows whose value is missing."""

@@ -18,8 +18,11 @@ MOST_CODES = 255
 
 CRITERIA = ("gini", "gain", "squared_error")
 
-# Below so many cells the plain learner is done before a compiler has begun.
+# Below so many cells the plain learner is done before a compiler has begun, or soon
+# after, and its nodes keep the rivals of a split. Where nobody asks for these, as in
+# trees that are counted again or grown on folds, there is nothing to be lost.
 FEWEST_CELLS = 2_000_000
+FEWEST_WITHOUT_RIVALS = 100_000
 
 # Settings that the kernels know nothing of, and the value that asks for nothing.
 PLAIN = {
@@ -37,10 +40,20 @@ PLAIN = {
 }
 
 
-def suits(training: "TrainingSet", recipe: Recipe, options: "Options") -> bool:
-    """Return whether the kernels can grow what the plain learner would, and sooner."""
+def suits(
+    training: "TrainingSet",
+    recipe: Recipe,
+    options: "Options",
+    *,
+    rivals: bool = True,
+) -> bool:
+    """Return whether the kernels can grow what the plain learner would, and sooner.
+
+    ``rivals`` says that somebody may ask for those of the splits that won.
+    """
     schema = training.schema
-    if len(training.classes) * len(schema.attributes) < FEWEST_CELLS:
+    fewest = FEWEST_CELLS if rivals else min(FEWEST_WITHOUT_RIVALS, FEWEST_CELLS)
+    if len(training.classes) * len(schema.attributes) < fewest:
         return False
     numeric = schema.target.is_numeric
     if recipe.measure(numeric=numeric).name not in CRITERIA:
@@ -75,8 +88,6 @@ def _attributes_suit(schema: Schema, recipe: Recipe) -> bool:
 
 def _missing_suits(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells go to the better branch, or there are none."""
-    if recipe.missing == "surrogate" and recipe.surrogates:
-        return False
     if recipe.missing == "branch":
         return True
     for attribute, cells in zip(

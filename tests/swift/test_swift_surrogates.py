@@ -1,0 +1,145 @@
+"""The surrogates of the compiled loops are those of the plain learner, node by node."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spinney
+from spinney.learner import Options, grow_tree
+from spinney.recipe import RECIPES
+from spinney.schema import Attribute, Schema, Target
+from spinney.swift import crowd, grow_swiftly, prepared, suiting, suits, surrogates
+from spinney.training import TrainingSet
+
+
+def weights_of(random, kind, n_rows):
+    """Return weights: none, whole, of a few fractions, or all different."""
+    if kind == "none":
+        return None
+    if kind == "whole":
+        return random.integers(1, 4, n_rows).astype(float)
+    if kind == "tenths":
+        return random.integers(1, 4, n_rows) / 10
+    return random.random(n_rows) + 0.1
+
+
+@st.composite
+def training_sets(draw):
+    """Draw rows without missing cells, whose attributes follow each other or not."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_classes = draw(st.integers(2, 300)), draw(st.sampled_from([0, 2, 3]))
+    hidden = random.normal(size=n_rows)
+    attributes, columns = [], []
+    kinds = st.sampled_from(["numeric", "numeric", "nominal", "ordinal"])
+    for place, kind in enumerate(draw(st.lists(kinds, min_size=1, max_size=6))):
+        n_values, noise = draw(st.integers(1, 6)), draw(st.sampled_from([0, 0.3, 9]))
+        numbers = draw(st.sampled_from([-1, 0, 1])) * hidden
+        numbers = numbers + noise * random.normal(size=n_rows)
+        if kind == "numeric":
+            cells = np.round(numbers * n_values) if draw(st.booleans()) else numbers
+        else:
+            cells = np.clip(np.round(numbers + n_values / 2), 0, n_values - 1)
+            cells = cells.astype(np.int32)
+        if kind == "nominal":
+            cells = random.permutation(n_values).astype(np.int32)[cells]
+        values = () if kind == "numeric" else tuple(map(str, range(n_values)))
+        attributes.append(Attribute(f"x{place}", kind, values))
+        columns.append(cells)
+    numbers = hidden + draw(st.sampled_from([0, 1])) * random.normal(size=n_rows)
+    target, classes = Target("y", origin=0.0), np.round(numbers, 2)
+    if n_classes:
+        target = Target("y", tuple("abc"[:n_classes]))
+        classes = np.clip(np.round(numbers + 1), 0, n_classes - 1).astype(np.int64)
+    kind = draw(st.sampled_from(["none", "whole", "tenths", "fractional"]))
+    return TrainingSet(
+        Schema(tuple(attributes), target),
+        tuple(columns),
+        classes,
+        weights_of(random, kind, n_rows),
+    )
+
+
+def same(one, other):
+    """Refuse nodes whose surrogates differ in more than rounding."""
+    assert one.children == other.children
+    assert one.otherwise == other.otherwise
+    found = [surrogate.split for surrogate in other.surrogates]
+    assert [surrogate.split for surrogate in one.surrogates] == found
+    for plain, swift in zip(one.surrogates, other.surrogates, strict=True):
+        assert plain.reversed == swift.reversed
+        assert plain.agreement == pytest.approx(swift.agreement, abs=1e-12)
+        assert plain.adjusted == pytest.approx(swift.adjusted, abs=1e-9)
+
+
+@pytest.mark.parametrize("small", [1, 8, 96])
+@given(
+    training=training_sets(),
+    most=st.sampled_from([0, 1, 3, 5]),
+    depth=st.sampled_from([None, 1, 4]),
+)
+@settings(max_examples=60, deadline=None)
+def test_surrogates_are_the_plain_learners(small, training, most, depth):
+    recipe = RECIPES["cart"].changed(surrogates=most, max_depth=depth)
+    plain = grow_tree(training.source(), recipe)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suiting, "FEWEST_CELLS", 0)
+        patch.setattr(prepared, "SMALL", small)
+        patch.setattr(surrogates, "SMALL", small)
+        patch.setattr(crowd, "FEWEST_ROWS", 20)
+        patch.setattr(surrogates, "FEWEST_ROWS", 20)
+        assert suits(training, recipe, Options())
+        swift = grow_swiftly(training, recipe)
+    assert len(plain) == len(swift)
+    for one, other in zip(plain, swift, strict=True):
+        same(one, other)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "tenths"])
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
+    # Branches of equal weight: of attributes that know nothing of them nearly every
+    # bin may hold the best cut, more rows than are sorted at once.
+    random, n_rows = np.random.default_rng(5), 60_000
+    hidden = random.normal(size=(n_rows, 1))
+    cells = correlation * hidden + random.normal(size=(n_rows, 7))
+    cells[:, 4] = np.round(cells[:, 4] * 500)
+    cells[:, 5] = -np.round(cells[:, 0], 2)
+    # Values in heaps: parts of equal width that hold many rows each.
+    for place in (2, 3):
+        heaps = np.round(cells[:, place] * 40) / 40
+        cells[:, place] = heaps + 1e-9 * random.normal(size=n_rows)
+    cells[:3, 6], cells[3:6, 6] = 1e300, -1e300
+    schema = Schema(
+        tuple(Attribute(f"x{place}", "numeric") for place in range(7)),
+        Target("y", ("a", "b")),
+    )
+    classes = (cells[:, 0] > np.median(cells[:, 0])).astype(np.int64)
+    classes ^= random.random(n_rows) < 0.2
+    weights = weights_of(random, weights, n_rows)
+    training = TrainingSet(schema, tuple(cells.T), classes, weights)
+    recipe = RECIPES["cart"].changed(max_depth=1)
+    plain = grow_tree(training.source(), recipe)
+    swift = grow_swiftly(training, recipe)
+    assert len(plain) == len(swift)
+    assert any(node.surrogates for node in plain)
+    for one, other in zip(plain, swift, strict=True):
+        same(one, other)
+
+
+def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
+    random = np.random.default_rng(1)
+    cells = random.normal(size=(300, 3))
+    cells[:, 1] = cells[:, 0] + 0.1 * random.normal(size=300)
+    labels = np.where(cells[:, 0] > 0, "up", "down")
+    plain = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
+    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    swift = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
+    lacking = cells.copy()
+    lacking[:, 0] = np.nan
+    assert np.mean(swift.predict(lacking) == labels) > 0.9
+    np.testing.assert_array_equal(swift.predict(lacking), plain.predict(lacking))
+    swift.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    np.testing.assert_array_equal(loaded.predict(lacking), plain.predict(lacking))
+    assert str(swift.explain(node=0)) == str(loaded.explain(node=0))
