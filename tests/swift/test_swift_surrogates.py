@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 import spinney
 from spinney.learner import Options, grow_tree
+from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
 from spinney.swift import crowd, grow_swiftly, prepared, suiting, suits, surrogates
+from spinney.swift.predicting import arrays_of
 from spinney.training import TrainingSet
 
 
@@ -143,3 +145,27 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
     loaded = spinney.load(tmp_path / "m.spinney")
     np.testing.assert_array_equal(loaded.predict(lacking), plain.predict(lacking))
     assert str(swift.explain(node=0)) == str(loaded.explain(node=0))
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_arrays_without_nodes_are_those_of_nodes(seed):
+    random = np.random.default_rng(seed)
+    cells = random.normal(size=(80, 3))
+    codes = (cells[:, 0] > 0) + random.integers(0, 3, 80)
+    attributes = [Attribute(f"x{place}", "numeric") for place in range(3)]
+    schema = Schema(
+        (*attributes, Attribute("c", "nominal", tuple("uvwx"))), Target("y", ("a", "b"))
+    )
+    classes = (cells[:, 0] + 0.3 * random.normal(size=80) > 0).astype(np.int64)
+    columns = (*cells.T, codes.astype(np.int32))
+    tree = grow_swiftly(TrainingSet(schema, columns, classes, None), RECIPES["cart"])
+    quick, plain = arrays_of(tree), flatten(tree)
+    for name in ("missing", "first_surrogate", "surrogate_count"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(plain, name))
+    for name in ("attribute", "threshold", "codes", "reversed"):
+        np.testing.assert_array_equal(
+            getattr(quick.surrogates, name), getattr(plain.surrogates, name)
+        )
+    columns = [np.where(random.random(80) < 0.3, np.nan, c) for c in (*cells.T, codes)]
+    np.testing.assert_allclose(quick.outputs(columns, 80), plain.outputs(columns, 80))

@@ -6,12 +6,13 @@ predictions are those of :mod:`spinney.predict`, bit for bit.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats, Integers
+from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.predict import FlatTree
 from spinney.predict import flatten as arrays_of_nodes
 from spinney.tree import Tree
@@ -35,7 +36,24 @@ def arrays_of(tree: Tree) -> FlatTree:
     nodes = tree.nodes
     if not isinstance(nodes, GrownNodes):
         return arrays_of_nodes(tree)
-    return arrays_of_grown(nodes.shape, nodes.lines, nodes.schema, nodes.recipe)
+    arrays = arrays_of_grown(nodes.shape, nodes.lines, nodes.schema, nodes.recipe)
+    if nodes.surrogates is None:
+        return arrays
+    asked, number = nodes.surrogates.questions()
+    inner = arrays.attribute >= 0
+    first, count, last = np.zeros((3, len(arrays.attribute)), np.int64)
+    first[inner], count[inner] = number.cumsum() - number, number
+    # As ``heaviest``: the first branch where both are equally heavy.
+    shares = arrays.shares.reshape(-1, 2)
+    last[inner] = shares[:, 0] / shares.max(axis=1) < 1 - TOLERANCE
+    last[~inner] = -1
+    return replace(
+        arrays,
+        surrogates=asked,
+        missing=last,
+        first_surrogate=first,
+        surrogate_count=count,
+    )
 
 
 def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.candidates import midpoint
+from spinney.candidates import midpoint, midpoints
+from spinney.counts import Integers
 from spinney.kernels.layout import BINS
 from spinney.kernels.records import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.kernels.surrogate_cuts import KEPT, SurrogateLines, find_surrogates
@@ -21,6 +22,7 @@ from spinney.kernels.surrogate_parts import (
     PARTS,
     SurrogateRoom,
 )
+from spinney.predict import Questions
 from spinney.split import Groups, Split, Surrogate, Threshold
 from spinney.swift.prepared import Prepared
 from spinney.swift.threads import n_threads, run_all
@@ -54,6 +56,36 @@ class GrownSurrogates:
             for at, place in enumerate(places)
             if place >= 0
         )
+
+    def questions(self) -> tuple[Questions, Integers]:
+        """Return all surrogates as arrays to predict by, and how many a node has."""
+        there = self.kept.attributes >= 0
+        attribute = self.kept.attributes[there].astype(np.int64)
+        by_code = self.nominal[attribute]
+        real, masks = self.kept.real[there], self.kept.masks[there]
+        threshold = np.full(len(attribute), np.nan)
+        threshold[~by_code] = midpoints(*real[~by_code, :2].T)
+        first_code, codes = np.zeros((2, len(attribute)), np.int64)
+        lookup = [np.full(1, -1)]
+        for place in np.flatnonzero(by_code):
+            known = np.flatnonzero(masks[place])
+            codes[place] = known.max(initial=-1) + 1
+            first_code[place] = sum(map(len, lookup))
+            # Branches are 1 and 2 there, and no branch is 0.
+            lookup.append(masks[place, : codes[place]].astype(np.int64) - 1)
+        none = np.zeros(len(attribute), np.int64)
+        asked = Questions(
+            attribute,
+            threshold,
+            first_code,
+            codes,
+            real[:, 4] > 0,
+            np.concatenate(lookup),
+            none,
+            none,
+            np.zeros(0),
+        )
+        return asked, there.sum(axis=1)
 
     def _surrogate(self, line: int, at: int, place: int) -> Surrogate:
         low, high, agreement, adjusted, swapped = self.kept.real[line, at].tolist()
