@@ -22,7 +22,7 @@ __all__ = ["Family", "Growing", "finish", "plan", "remainder", "steps_to"]
 
 @dataclass(slots=True, eq=False)
 class Growing:
-    """A node that grows: what is known of it so far."""
+    """A node that grows: what is known of it so far; ``key`` is what it draws by."""
 
     number: int
     totals: Totals
@@ -32,6 +32,7 @@ class Growing:
     branch: int = 0
     path: tuple[str, ...] = ()
     whole: bool = True
+    key: int = 0
     tables: dict[int, CountTable] | None = None
     decision: Decision = field(default_factory=lambda: Decision(()))
     forced: bool = False

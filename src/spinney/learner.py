@@ -34,12 +34,15 @@ from spinney.combine import Weighing, combined, without_unused
 from spinney.costs import altered_priors
 from spinney.counts import TOLERANCE, Floats
 from spinney.criteria import deviation
+from spinney.draws import Draws, branch_key, drawn, root_key
 from spinney.errors import ParameterError, warn
 from spinney.front import Family, Growing, finish, plan, remainder, steps_to
+from spinney.missing import policy_named
 from spinney.overall import Overall, overall_by_attribute
+from spinney.random_cuts import Drawn, coarse_tables, with_drawn_cuts
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
-from spinney.search import Decision, decide
+from spinney.search import Decision, decide, n_different
 from spinney.sources.base import ROOT, Request, Source, Totals
 from spinney.split import Groups, Route, Split, Threshold, arriving, describe
 from spinney.surrogates import Leaving, routes_of
@@ -47,6 +50,8 @@ from spinney.tree import Reason, Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from spinney.counts import CountTable
 
 __all__ = ["Options", "grow_tree"]
 
@@ -71,6 +76,8 @@ class Options:
         What it costs to ask for an attribute.
     constructed : sequence of Attribute
         Attributes with formulas, which stand after those of the source.
+    draws : Draws, optional
+        What is drawn at each node, where the tree is one of a forest.
     """
 
     class_weights: Floats | None = None
@@ -79,6 +86,7 @@ class Options:
     costs: Floats | None = None
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
+    draws: Draws | None = None
 
 
 def grow_tree(source: Source, recipe: Recipe, options: Options | None = None) -> Tree:
@@ -137,7 +145,8 @@ class _Learner:
         for further, attribute in enumerate(self.options.constructed):
             self.source.extend(own + further, attribute)
         everything = tuple(range(len(self.schema.attributes)))
-        return Growing(0, totals, everything, whole=self.source.whole)
+        key = 0 if self.options.draws is None else root_key(self.options.draws.seed)
+        return Growing(0, totals, everything, whole=self.source.whole, key=key)
 
     def cut_numbers(self) -> dict[int, Floats]:
         """Return the cuts between the buckets of numeric attributes."""
@@ -205,7 +214,11 @@ class _Learner:
         node.forced = forced is not None
         self.reached.add(node.path)
         paid = {split.attribute for split, _ in steps_to(node)}
-        tables = {place: table.scaled(scale) for place, table in node.tables.items()}
+        tables = {p: table.scaled(scale) for p, table in self.looked_at(node).items()}
+        found: dict[int, Drawn] = {}
+        if self.options.draws is not None and self.options.draws.cuts:
+            binary = self.recipe.grouping == "binary"
+            tables, found = coarse_tables(tables, self.schema, node.key, binary=binary)
         node.decision = decide(
             tables,
             self.schema,
@@ -219,6 +232,7 @@ class _Learner:
             observed=self.observed,
             overall=self.overall,
         )
+        node.decision = with_drawn_cuts(node.decision, found)
         if self.recipe.linear_terms > 1 and not node.forced:
             node.decision, made = combined(
                 self.source,
@@ -232,6 +246,21 @@ class _Learner:
             self.schema = self.schema.extended([] if made is None else [made])
         if not node.is_open:
             node.tables = None
+
+    def looked_at(self, node: Growing) -> "Mapping[int, CountTable]":
+        """Return the tables of all attributes, or of those that are drawn."""
+        assert node.tables is not None
+        draws, tables = self.options.draws, node.tables
+        if draws is None:
+            return tables
+        policy = policy_named(self.recipe.missing)
+        places = drawn(
+            node.key,
+            len(self.schema.attributes),
+            draws.tries,
+            lambda p: p in tables and n_different(tables[p], policy) > 1,
+        )
+        return {place: tables[place] for place in places if place in tables}
 
     def urgency(self, node: Growing) -> float:
         """Return the order of best-first growth: forced, then by gain over all rows."""
@@ -320,6 +349,7 @@ class _Learner:
                 parent=node,
                 path=self.path_to(node, branch),
                 whole=whole,
+                key=branch_key(node.key, branch) if self.options.draws else 0,
             )
             for branch in range(split.n_branches)
         ]

@@ -29,6 +29,7 @@ __all__ = [
     "compete",
     "decide",
     "is_significant",
+    "n_different",
     "price",
     "worth",
 ]
@@ -185,8 +186,10 @@ def _why_none(tables: Mapping[int, CountTable], policy: Policy) -> Reason:
     """Return why no attribute could be split."""
     if not tables:
         return Reason.EXHAUSTED
-    different = (
-        len(table.values) + (policy.tells and bool(table.missing_rows.any()))
-        for table in tables.values()
-    )
-    return Reason.IDENTICAL if max(different) < 2 else Reason.ROWS_IN_LEAF
+    different = max(n_different(table, policy) for table in tables.values())
+    return Reason.IDENTICAL if different < 2 else Reason.ROWS_IN_LEAF
+
+
+def n_different(table: CountTable, policy: Policy) -> int:
+    """Return how many values the rows of a node have, as far as the policy tells."""
+    return len(table.values) + (policy.tells and bool(table.missing_rows.any()))
