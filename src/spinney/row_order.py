@@ -44,8 +44,15 @@ class Copies:
     twins: Integers
 
 
-def copies_of(columns: Sequence[NDArray[Any]], weights: Floats | None = None) -> Copies:
+def copies_of(
+    columns: Sequence[NDArray[Any]],
+    weights: Floats | None = None,
+    *,
+    ranked: bool = True,
+) -> Copies:
     """Return the rows by what is in them; a row of weight k comes k times.
+
+    Numbers count by their ranks or, sooner found, by what they are.
 
     Beyond ``MOST_COPIES`` a copy stands for as many rows as it takes to have no more,
     as far as the weights of different rows have a common divisor. Where weights are
@@ -67,11 +74,11 @@ def copies_of(columns: Sequence[NDArray[Any]], weights: Floats | None = None) ->
     n_rows = len(columns[0])
     keys = np.zeros(n_rows, dtype=np.uint64)
     for column in columns:
-        keys = _stirred(keys ^ _stirred(_words(column)))
+        keys = _stirred(keys ^ _stirred(_words(column, ranked=ranked)))
     itself = np.arange(n_rows)
     own = np.ones(n_rows) if weights is None else weights
     # Of equal rows that differ in weight the order must be one, too.
-    order = np.lexsort((own, keys))
+    order = np.argsort(keys) if weights is None else np.lexsort((own, keys))
     total = float(own.sum())
     whole = total < 2**53 and bool(np.all(own == np.floor(own)))
     if whole and total <= MOST_COPIES:
@@ -100,9 +107,13 @@ def _unit(divisor: int, total: int) -> int:
     return divisor // int(parts[divisor % parts == 0].max())
 
 
-def _words(column: NDArray[Any]) -> NDArray[np.uint64]:
+def _words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:
     """Return cells as words: codes, or the ranks of numbers, one for missing ones."""
     if column.dtype.kind == "f":
+        if not ranked:
+            numbers = np.asarray(column, dtype=np.float64) + 0.0  # -0.0 is 0.0
+            numbers[np.isnan(numbers)] = np.nan
+            return numbers.view(np.uint64)
         column = np.unique(column, return_inverse=True)[1]
     return column.astype(np.int64).view(np.uint64)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from spinney.learner import Options
     from spinney.training import TrainingSet
 
-__all__ = ["CRITERIA", "MOST_CODES", "suits"]
+__all__ = ["CRITERIA", "MOST_CODES", "can_grow", "suits"]
 
 # As many codes as a byte can hold beside that of missing cells.
 MOST_CODES = 255
@@ -51,10 +51,15 @@ def suits(
 
     ``rivals`` says that somebody may ask for those of the splits that won.
     """
-    schema = training.schema
     fewest = FEWEST_CELLS if rivals else min(FEWEST_WITHOUT_RIVALS, FEWEST_CELLS)
-    if len(training.classes) * len(schema.attributes) < fewest:
+    if len(training.classes) * len(training.schema.attributes) < fewest:
         return False
+    return can_grow(training, recipe, options)
+
+
+def can_grow(training: "TrainingSet", recipe: Recipe, options: "Options") -> bool:
+    """Return whether the kernels can grow what the plain learner would."""
+    schema = training.schema
     numeric = schema.target.is_numeric
     if recipe.measure(numeric=numeric).name not in CRITERIA:
         return False

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from typing import TypeVar
 
-__all__ = ["in_threads", "n_threads", "run_all"]
+__all__ = ["in_threads", "n_threads", "run_all", "run_each"]
 
 Result = TypeVar("Result")
 
@@ -35,6 +35,37 @@ def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:
         return [piece() for piece in listed]
     pool = _pool(os.getpid(), n_threads())
     return [future.result() for future in [pool.submit(piece) for piece in listed]]
+
+
+def run_each(
+    pieces: Iterable[Callable[[], Result]],
+    *,
+    at_once: int | None = None,
+    done: Callable[[int], None] = lambda number: None,
+) -> list[Result]:
+    """Do pieces of work, so many at once, and tell how many are done.
+
+    Where one fails, or the user interrupts, those not yet begun are never begun, and
+    those under way are waited for: nothing goes on behind one's back.
+    """
+    waiting = list(pieces)
+    size = min(at_once or n_threads(), len(waiting))
+    results: list[Result] = []
+    if size < 2:
+        for piece in waiting:
+            results.append(piece())
+            done(len(results))
+        return results
+    with ThreadPoolExecutor(size, thread_name_prefix="spinney") as pool:
+        futures = [pool.submit(piece) for piece in waiting]
+        try:
+            for future in futures:
+                results.append(future.result())
+                done(len(results))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return results
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,82 @@
+"""A grown forest."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from spinney.forest.members import Member
+from spinney.forest.settings import ForestSettings
+from spinney.model import Fingerprint, Model
+from spinney.recipe import Recipe
+from spinney.schema import Schema
+
+__all__ = ["Forest", "Trees"]
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees with all that a later reader needs.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the numbers of attributes and classes mean.
+    recipe : Recipe
+        Of its trees.
+    fingerprint : Fingerprint
+        What it was grown on.
+    settings : ForestSettings
+        How bags, attributes and votes are drawn and counted.
+    members : sequence of Member
+        The trees, as arrays.
+    """
+
+    schema: Schema
+    recipe: Recipe
+    fingerprint: Fingerprint
+    settings: ForestSettings
+    members: tuple[Member, ...]
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.members)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes all trees have."""
+        return sum(map(len, self.members))
+
+    @property
+    def trees(self) -> "Trees":
+        """The trees, each made readable when it is asked for."""
+        return Trees(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Trees(Sequence[Model]):
+    """The trees of a forest, made when somebody looks at them.
+
+    ``trees[3].tree`` is a :class:`spinney.Tree`, walkable and measured.
+    """
+
+    forest: Forest
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.forest.members)
+
+    @overload
+    def __getitem__(self, number: int) -> Model: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Model, ...]: ...
+    def __getitem__(self, number: int | slice) -> Model | tuple[Model, ...]:
+        """Return a tree, or some."""
+        if isinstance(number, slice):
+            return tuple(self[place] for place in range(*number.indices(len(self))))
+        forest = self.forest
+        tree = forest.members[number].tree(forest.schema, forest.recipe)
+        return Model(tree, forest.recipe, forest.fingerprint)
+
+    def __iter__(self) -> Iterator[Model]:
+        """Walk the trees, one at a time."""
+        return (self[place] for place in range(len(self)))

@@ -1,0 +1,127 @@
+"""From what compiled loops grew to a member of a forest."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.candidates import midpoint
+from spinney.counts import TOLERANCE, Floats, Integers
+from spinney.forest.members import REASONS, Member, narrowed
+from spinney.missing import policy_named
+from spinney.recipe import Recipe
+from spinney.schema import Schema
+
+if TYPE_CHECKING:
+    from spinney.kernels.records import Lines, Shape
+
+__all__ = ["member_of_grown", "midpoints"]
+
+DIGITS = 12
+
+
+def member_of_grown(
+    shape: "Shape", lines: "Lines", schema: Schema, recipe: Recipe
+) -> Member:
+    """Return a tree that compiled loops grew as a member of a forest."""
+    from spinney.kernels.records import (
+        ABOVE,
+        ATTRIBUTE,
+        CHILD,
+        CUT_HIGH,
+        CUT_LOW,
+        CUT_MISSING,
+        GAIN,
+        REASON,
+    )
+    from spinney.swift.nodes import REASONS as OF_KERNELS
+
+    attribute = shape.whole[:, ATTRIBUTE].astype(np.int32)
+    inner = np.flatnonzero(attribute >= 0)
+    numeric = schema.target.is_numeric
+    width, n_counts = shape.weights.shape[1] // 2, shape.counts.shape[1] // 2
+    weights = shape.weights[:, :width]
+    if numeric:
+        weight, above, below, second = weights.T
+        weights = np.column_stack([weight, above + below, second])
+    sizes = weights[:, 0] if numeric else weights.sum(axis=1)
+    missing = np.full(len(attribute), -1, np.int16)
+    missing[inner] = shape.real[inner, CUT_MISSING]
+    policy = policy_named(recipe.missing)
+    if not (policy.divides or policy.surrogates):
+        # None was missing: the heaviest branch, the first of equals.
+        open_ = inner[missing[inner] < 0]
+        left, right = (sizes[shape.whole[open_, CHILD + side]] for side in (0, 1))
+        missing[open_] = right / (left + right) > left / (left + right) + TOLERANCE
+    nominal = np.array([a.kind == "nominal" for a in schema.attributes])
+    cut, grouped = np.zeros(len(attribute)), inner[nominal[attribute[inner]]]
+    by_number = inner[~nominal[attribute[inner]]]
+    cut[by_number] = midpoints(
+        shape.real[by_number, CUT_LOW], shape.real[by_number, CUT_HIGH]
+    )
+    cut[grouped] = np.nan
+    listed, branches = _branches(shape, lines, grouped)
+    codes = np.array([REASONS.index(reason) for reason in OF_KERNELS], np.uint8)
+    return Member(
+        attribute,
+        shape.whole[:, ABOVE].astype(np.int32),
+        cut,
+        missing,
+        np.where(attribute >= 0, shape.real[:, GAIN], 0.0),
+        narrowed(np.ascontiguousarray(weights)),
+        shape.counts[:, :n_counts].sum(axis=1).astype(np.int32),
+        shape.counts[:, n_counts:].sum(axis=1).astype(np.int32),
+        codes[shape.whole[:, REASON]],
+        listed,
+        branches,
+        np.zeros(0),
+    )
+
+
+def _branches(
+    shape: "Shape", lines: "Lines", grouped: Integers
+) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+    """Return how many codes each node lists, and the branch of each code."""
+    from spinney.kernels.records import LINE, LINES
+
+    listed = np.zeros(len(shape.whole), np.int32)
+    first, number = shape.whole[grouped, LINE], shape.whole[grouped, LINES]
+    if len(grouped):
+        # Lines are in the order of their codes: the last one has the greatest.
+        listed[grouped] = lines.codes[first + number - 1, 0] + 1
+    starts = (listed.cumsum() - listed)[grouped]
+    branches = np.full(int(listed.sum()), -1, np.int16)
+    step = np.arange(number.sum()) - np.repeat(number.cumsum() - number, number)
+    line = np.repeat(first, number) + step
+    place = np.repeat(starts, number) + lines.codes[line, 0]
+    branches[place] = lines.codes[line, 1] - 1
+    return listed, branches
+
+
+def midpoints(low: Floats, high: Floats) -> Floats:
+    """Return the thresholds that ``candidates.midpoint`` gives, many at once.
+
+    A product with a power of ten that float64 holds exactly, rounded to a whole
+    number of at most 12 digits and divided again, is the nearest float to the
+    decimal number, as long as it is clear which way to round. All others are left to
+    the function itself.
+
+    >>> midpoints(np.array([0.36, 0.0]), np.array([0.403, 5e-324])).tolist()
+    [0.3815, 0.0]
+    """
+    with np.errstate(all="ignore"):
+        middle = (low + high) / 2
+        power = DIGITS - 1 - np.floor(np.log10(np.abs(middle)))
+        factor = np.power(10.0, np.abs(np.nan_to_num(power)).clip(0, 22))
+        scaled = np.where(power >= 0, middle * factor, middle / factor)
+        whole = np.rint(scaled)
+        found = np.where(power >= 0, whole / factor, whole * factor)
+        clear = np.abs(np.abs(scaled - whole) - 0.5) > 1e-2
+        clear &= (np.abs(power) <= 22) & (np.abs(whole) < 10.0**DIGITS)
+        clear &= np.abs(whole) > 10.0 ** (DIGITS - 1)
+        clear &= (low <= found) & (found < high)
+    found = np.where(middle == 0, 0.0, found)
+    clear |= (middle == 0) & (low <= 0) & (high > 0)
+    for place in np.flatnonzero(~clear):
+        found[place] = midpoint(float(low[place]), float(high[place]))
+    return np.asarray(found)

@@ -1,0 +1,124 @@
+"""How near rows are to each other, as a forest sees them.
+
+The proximity of two rows is the share of trees in which they come to the same leaf
+(Breiman 2001). Rows in one leaf are few, so most proximities are 0, and a matrix that
+holds the others is made in blocks of rows: all n² are never held at once.
+
+The *outlier score* of a row is large where no row of its class is near: n over the sum
+of its squared proximities to them, from which the median of its class is taken, in
+units of the median absolute deviation there (Breiman and Cutler, "Random forests
+manual", 2003).
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.checks import check_whole
+from spinney.counts import Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["nearest", "outlier_scores", "proximity_blocks"]
+
+# So many proximities are held at once, at most.
+MOST_AT_ONCE = 1 << 22
+
+
+def _indicators(leaves: NDArray[np.int32]) -> "csr_matrix":
+    """Return rows × leaves of all trees: 1 where a row comes to a leaf."""
+    from scipy.sparse import csr_matrix
+
+    n_rows, n_trees = leaves.shape
+    width = leaves.max(axis=0, initial=0).astype(np.int64) + 1
+    starts = width.cumsum() - width
+    places = (leaves + starts).ravel()
+    ends = np.arange(0, n_rows * n_trees + 1, n_trees)
+    ones = np.ones(n_rows * n_trees, np.float32)
+    return csr_matrix((ones, places, ends), shape=(n_rows, int(width.sum())))
+
+
+def proximity_blocks(
+    leaves: NDArray[np.int32], *, rows: int | None = None
+) -> Iterator[tuple[int, "csr_matrix"]]:
+    """Yield the first row of a block, and its proximities to all rows.
+
+    Parameters
+    ----------
+    leaves : array, rows × trees
+        The leaf of each row in each tree.
+    rows : int, optional
+        How many rows a block has; if not said, as many as keep it small.
+
+    Examples
+    --------
+    >>> leaves = np.array([[1, 1], [1, 2], [3, 2]], dtype=np.int32)
+    >>> for first, block in proximity_blocks(leaves):
+    ...     print(first, block.toarray().tolist())
+    0 [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+    """
+    check_whole("rows", rows, least=1, optional=True)
+    n_rows, n_trees = leaves.shape
+    size = rows or max(1, MOST_AT_ONCE // max(n_rows, 1))
+    indicators = _indicators(leaves)
+    turned = indicators.T.tocsr()
+    for first in range(0, n_rows, size):
+        block = (indicators[first : first + size] @ turned).tocsr()
+        block.data = block.data.astype(np.float64) / n_trees
+        block.sort_indices()
+        yield first, block
+
+
+def nearest(leaves: NDArray[np.int32], k: int) -> "csr_matrix":
+    """Return the proximities of each row to the ``k`` nearest others, as CSR.
+
+    Of equals the first rows are taken; a row with fewer others near it has fewer.
+    """
+    from scipy.sparse import csr_matrix
+
+    check_whole("k", k, least=1)
+    data: list[Floats] = []
+    places: list[NDArray[Any]] = []
+    ends = [0]
+    for first, block in proximity_blocks(leaves):
+        for line in range(block.shape[0]):
+            own = slice(block.indptr[line], block.indptr[line + 1])
+            others, values = block.indices[own], block.data[own]
+            kept = others != first + line
+            others, values = others[kept], values[kept]
+            order = np.sort(np.lexsort((others, -values))[:k])
+            data.append(values[order])
+            places.append(others[order])
+            ends.append(ends[-1] + len(order))
+    n_rows = len(leaves)
+    return csr_matrix(
+        (np.concatenate(data), np.concatenate(places), np.array(ends)),
+        shape=(n_rows, n_rows),
+    )
+
+
+def outlier_scores(leaves: NDArray[np.int32], classes: NDArray[Any]) -> Floats:
+    """Return how far each row is from the others of its class.
+
+    Where half of a class or more are equally far, their deviation is 0 and so are
+    the scores of its rows at the median; the others are infinite.
+    """
+    n_rows = len(leaves)
+    raw = np.empty(n_rows)
+    for first, block in proximity_blocks(leaves):
+        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+        same = classes[block.indices] == classes[first + rows]
+        sums = np.bincount(
+            rows, np.where(same, block.data**2, 0.0), minlength=block.shape[0]
+        )
+        raw[first : first + block.shape[0]] = n_rows / sums
+    for label in np.unique(classes):
+        own = np.flatnonzero(classes == label)
+        away = raw[own] - np.median(raw[own])
+        spread = np.median(np.abs(away))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            raw[own] = np.where(away == 0, 0.0, away / spread)
+    return raw

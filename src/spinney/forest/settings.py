@@ -1,0 +1,210 @@
+"""What a forest is told beside the recipe of its trees."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import log2, sqrt
+from typing import Any
+
+import numpy as np
+
+from spinney.checks import (
+    LARGEST_SEED,
+    check_choice,
+    check_whole,
+    is_real,
+    is_whole,
+)
+from spinney.errors import ParameterError, refuse_unknown
+from spinney.recipe import Recipe
+
+__all__ = [
+    "CLASS_WEIGHTS",
+    "VOTING",
+    "ForestSettings",
+    "forest_recipe",
+    "seed_of",
+    "tries_of",
+]
+
+VOTING = ("probability", "majority")
+CLASS_WEIGHTS = ("balanced", "balanced_subsample")
+# The share of rows that a draw with replacement leaves in a bag, 1 − 1/e.
+WITHOUT_REPLACEMENT = 0.632
+
+# What trees of a forest do not do: the setting, what it must be, and why.
+_REFUSED: tuple[tuple[str, Any, str], ...] = (
+    ("forest", 0.0, "a forest needs no other forest to teach it"),
+    ("leaves", "mean", "the leaves of a forest's trees hold no linear models"),
+    ("smoothing", 0.0, "the leaves of a forest's trees hold no linear models"),
+    ("linear_terms", 0, "a forest's trees make no attributes"),
+    ("construct", 0, "a forest's trees make no attributes"),
+)
+_PRUNINGS = {
+    "cost-complexity": "every tree would be grown again in folds",
+    "adjusted-error": "the leaves of a forest's trees hold no linear models",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ForestSettings:
+    """What a forest is told beside the recipe of its trees.
+
+    Parameters
+    ----------
+    max_features : {"sqrt", "log2"}, int, float or None
+        How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
+        share of all, or all; at least one. None is all.
+    bootstrap : bool
+        Whether each tree has a bag of rows drawn for it, or all rows.
+    replace : bool
+        Whether a row can be drawn more than once.
+    max_samples : int, float, optional
+        How many rows are drawn, or which share of them. If not said, as many as there
+        are, or 63.2 % without replacement.
+    extra_random : bool
+        Whether an attribute's cut is drawn, too; see :mod:`spinney.random_cuts`.
+    class_weight : mapping, "balanced" or "balanced_subsample", optional
+        What the weight of each class is multiplied by; by place in the classes.
+    voting : {"probability", "majority"}
+        Whether trees vote with the shares of the classes, or with one class each.
+    seed : int
+        Tree t has its own seed, made of this one and t.
+    """
+
+    max_features: str | float | None = "sqrt"
+    bootstrap: bool = True
+    replace: bool = True
+    max_samples: float | None = None
+    extra_random: bool = False
+    class_weight: Mapping[int, float] | str | None = None
+    voting: str = "probability"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        tries_of(self.max_features, 1)
+        for name in ("bootstrap", "replace", "extra_random"):
+            check_choice(name, getattr(self, name))
+        if not self.bootstrap:
+            if self.max_samples is not None:
+                msg = (
+                    f"max_samples={self.max_samples!r} needs bootstrap=True: without "
+                    "it every tree has all rows; leave it out"
+                )
+                raise ParameterError(msg)
+            if not self.replace:
+                msg = (
+                    "replace=False needs bootstrap=True: without it no rows are "
+                    "drawn; leave it out"
+                )
+                raise ParameterError(msg)
+        self.bag_size(1)
+        if self.voting not in VOTING:
+            refuse_unknown("voting", self.voting, VOTING)
+        if (
+            isinstance(self.class_weight, str)
+            and self.class_weight not in CLASS_WEIGHTS
+        ):
+            refuse_unknown("class_weight", self.class_weight, CLASS_WEIGHTS)
+        check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
+
+    def bag_size(self, n_rows: int) -> int:
+        """Return how many of the rows are drawn for a tree."""
+        given = self.max_samples
+        if given is None:
+            share = 1.0 if self.replace else WITHOUT_REPLACEMENT
+            return max(1, round(share * n_rows))
+        if is_whole(given) and given >= 1:
+            size = int(given)
+        elif is_real(given) and not is_whole(given) and 0 < given <= 1:
+            size = max(1, round(float(given) * n_rows))
+        else:
+            msg = (
+                f"max_samples={given!r} must be a whole number of rows, or a share "
+                "above 0 and at most 1.0"
+            )
+            raise ParameterError(msg)
+        if not self.replace and n_rows > 1 and size > n_rows:
+            msg = (
+                f"max_samples={given!r} is more than the {n_rows} rows, and "
+                "replace=False draws each once: take fewer"
+            )
+            raise ParameterError(msg)
+        return size
+
+
+def tries_of(max_features: Any, n_attributes: int) -> int:
+    """Return how many attributes are looked at in a node.
+
+    Examples
+    --------
+    >>> [tries_of(told, 30) for told in ("sqrt", "log2", 7, 0.5, None)]
+    [5, 4, 7, 15, 30]
+    """
+    if max_features is None:
+        return n_attributes
+    if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
+        told = sqrt(n_attributes) if max_features == "sqrt" else log2(n_attributes)
+        return max(1, int(told))
+    if is_whole(max_features) and max_features >= 1:
+        return min(int(max_features), n_attributes)
+    if is_real(max_features) and not is_whole(max_features) and 0 < max_features <= 1:
+        return max(1, int(float(max_features) * n_attributes + 1e-9))
+    msg = (
+        f"max_features={max_features!r} must be 'sqrt', 'log2', a whole number of at "
+        "least 1, a share above 0 and at most 1.0, or None for all"
+    )
+    raise ParameterError(msg)
+
+
+def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
+    """Return the recipe of a forest's trees, or say what they cannot do.
+
+    Surrogates are for the reader of one tree; in a forest a recipe that has them sends
+    missing values to the branch where they gain most.
+    """
+    for name, wanted, why in _REFUSED:
+        found = getattr(recipe, name)
+        if found != wanted:
+            msg = (
+                f"{name}={found!r} (recipe {recipe.name!r}) does not go into a forest: "
+                f"{why}; take {name}={wanted!r}, or another recipe, such as 'cart'"
+            )
+            raise ParameterError(msg)
+    if recipe.pruning in _PRUNINGS:
+        msg = (
+            f"pruning={recipe.pruning!r} (recipe {recipe.name!r}) does not go into a "
+            f"forest: {_PRUNINGS[recipe.pruning]}; take pruning='none'"
+        )
+        raise ParameterError(msg)
+    if extra_random and (recipe.bucketing is not None or recipe.grouping == "ordered"):
+        msg = (
+            f"extra_random=True draws one cut, and recipe {recipe.name!r} has "
+            f"grouping={recipe.grouping!r} and buckets={recipe.bucketing!r}, which "
+            "make their own; take grouping='binary' and no buckets"
+        )
+        raise ParameterError(msg)
+    if recipe.missing == "surrogate":
+        if "missing" in recipe.given or "surrogates" in recipe.given:
+            msg = (
+                "missing='surrogate' does not go into a forest: its trees keep no "
+                "surrogates; take 'branch', or leave it out, which is the same"
+            )
+            raise ParameterError(msg)
+        recipe = replace(recipe, missing="branch")
+    return recipe
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed that scikit-learn's ``random_state`` stands for."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if is_whole(random_state):
+        check_whole("random_state", random_state, least=0, most=LARGEST_SEED)
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(LARGEST_SEED, dtype=np.uint32))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(LARGEST_SEED))
+    msg = f"random_state={random_state!r} must be None, a whole number or a RandomState"
+    raise ParameterError(msg)

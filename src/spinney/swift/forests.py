@@ -1,0 +1,72 @@
+"""One tree of a forest, grown by compiled loops on one thread."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import Floats
+from spinney.kernels.growing import grow_subtree
+from spinney.kernels.records import Lines, Shape
+from spinney.kernels.scoring import SQUARES
+from spinney.swift.coded import labels_of_classes, labels_of_numbers
+from spinney.swift.prepared import Prepared
+
+__all__ = ["grow_one"]
+
+
+def grow_one(
+    ready: Prepared,
+    in_bag: NDArray[Any],
+    seed: int,
+    class_weights: Floats | None = None,
+) -> tuple[Shape, Lines]:
+    """Grow a tree of the rows in a bag.
+
+    Parameters
+    ----------
+    ready : Prepared
+        All rows, coded; ``rules.tries`` attributes are drawn at a node.
+    in_bag : array of whole numbers
+        How often each row is in the bag; its weight is multiplied by that.
+    seed : int
+        Of what is drawn at the nodes, 64 bits.
+    class_weights : array, optional
+        What the weights of each class are multiplied by.
+    """
+    rows = np.flatnonzero(in_bag).astype(np.uint32)
+    weights = ready.labels.weights * in_bag
+    if class_weights is not None:
+        weights *= class_weights[ready.labels.classes]
+    own = weights[rows]
+    if ready.rules.kind == SQUARES:
+        labels = labels_of_numbers(ready.labels.numbers, weights)
+        numbers = labels.numbers[rows]
+        first = own * numbers
+        parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
+        totals = np.array([own.sum(), *parts, first @ numbers])
+        counts = np.array([len(rows)])
+    else:
+        width = ready.rules.width
+        labels = labels_of_classes(ready.labels.classes, weights, width)
+        classes = labels.classes[rows]
+        totals = np.bincount(classes, own, minlength=width)
+        counts = np.bincount(classes, minlength=width)
+    whole = bool(np.all(own == np.floor(own))) and float(own.sum()) <= 2.0**53
+    rules = ready.rules._replace(
+        single=1.5 * float(own.min()), tally=True, subtract=whole
+    )
+    shape, *lines = grow_subtree(
+        ready.cells,
+        labels,
+        rules,
+        rows,
+        0,
+        len(rows),
+        0,
+        totals[None].astype(np.float64),
+        counts[None].astype(np.int64),
+        np.zeros((0, 0, 0)),
+        np.uint64(seed or 1),
+    )
+    return shape, Lines(*lines)
