@@ -2,28 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
-
-from spinney.cells import is_missing
 from spinney.cost_matrix import Costs
-from spinney.costs import labels_of
-from spinney.errors import DataError
+from spinney.estimators.targets import ClassTarget
 from spinney.estimators.tree import TreeEstimator
-from spinney.model import Model
-from spinney.reading import class_array
-from spinney.schema import Target
 from spinney.table import Value
 
 __all__ = ["TreeClassifier"]
 
 
 @dataclass(eq=False, repr=False)
-class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+class TreeClassifier(ClassTarget, TreeEstimator):
     """A decision tree for classes, over tables as they are.
 
     Nominal, ordinal, numeric and missing values are taken as they are: text,
@@ -100,10 +90,6 @@ linear_terms, linear_penalty, construct, surrogates : optional
     priors: Mapping[Value, float] | None = None
     cost_matrix: Costs | None = None
 
-    def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
-        classes, codes = self._validated_classes(y, n_rows)
-        return Target(name, classes), codes
-
     def _options(self) -> dict[str, Any]:
         return {
             **super()._options(),
@@ -111,47 +97,3 @@ linear_terms, linear_penalty, construct, surrogates : optional
             "priors": self.priors,
             "cost_matrix": self.cost_matrix,
         }
-
-    def _adopt_by_name(self, model: Model) -> Self:
-        self.classes_ = class_array(model.schema.target.classes)
-        return super()._adopt_by_name(model)
-
-    def _validated_classes(self, y: Any, n_rows: int) -> tuple[tuple[Any, ...], Any]:
-        """Return the classes of y and each row's."""
-        labels = column_or_1d(y, warn=True)
-        if labels.dtype == object and any(map(is_missing, labels)):
-            msg = "Input y contains NaN or None: every row needs a class"
-            raise DataError(msg)
-        if labels.dtype.kind in "mM":
-            msg = "y holds dates or times: make them text to take them as classes"
-            raise DataError(msg)
-        if len(labels) != n_rows:
-            msg = f"X has {n_rows} rows and y has {len(labels)}: they must match"
-            raise DataError(msg)
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            msg = "Input y contains NaN or infinity: every row needs a class"
-            raise DataError(msg)
-        check_classification_targets(labels)
-        try:
-            self.classes_, codes = np.unique(labels, return_inverse=True)
-        except TypeError:
-            msg = "y holds labels of several types: make them all text, or all numbers"
-            raise DataError(msg) from None
-        return tuple(self.classes_.tolist()), codes
-
-    def predict(self, X: Any) -> Any:
-        """Return the class of each row."""
-        costs = self._grown().schema.target.costs
-        return self.classes_[labels_of(self.predict_proba(X), costs)]
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy; without y, the table must hold the target column."""
-        if y is not None:
-            return float(super().score(X, y, sample_weight))
-        table, truth, weights = self._rows_with_target(X, sample_weight)
-        if not weights.sum() > 0:
-            msg = "sample_weight: no row that has a class weighs more than 0"
-            raise DataError(msg)
-        costs = self._grown().schema.target.costs
-        right = labels_of(self.predict_proba(table), costs) == truth
-        return float(np.average(right, weights=weights))

@@ -1,22 +1,15 @@
 """The tree for numbers."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
-
-from spinney.cells import is_missing
-from spinney.errors import DataError
+from spinney.estimators.targets import NumberTarget
 from spinney.estimators.tree import TreeEstimator
-from spinney.schema import Target
 
 __all__ = ["TreeRegressor"]
 
 
 @dataclass(eq=False, repr=False)
-class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
+class TreeRegressor(NumberTarget, TreeEstimator):
     """A regression tree, over tables as they are: a leaf predicts a number.
 
     It takes tables and settings as :class:`TreeClassifier` does.
@@ -47,42 +40,3 @@ seed, linear_terms, linear_penalty, construct, surrogates : optional
     >>> model.predict([["rain", 20]])
     array([2.25])
     """
-
-    def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
-        cells = column_or_1d(y, warn=True)
-        if cells.dtype == object and any(map(is_missing, cells)):
-            msg = "Input y contains NaN or None: every row needs a number"
-            raise DataError(msg)
-        try:
-            numbers = np.asarray(cells, dtype=np.float64)
-        except (TypeError, ValueError):
-            msg = f"y holds {str(cells[0])!r}, which is no number: use TreeClassifier"
-            raise DataError(msg) from None
-        if len(numbers) != n_rows:
-            msg = f"X has {n_rows} rows and y has {len(numbers)}: they must match"
-            raise DataError(msg)
-        if not np.isfinite(numbers).all():
-            msg = "Input y contains NaN or infinity: every row needs a number"
-            raise DataError(msg)
-        return Target(name, origin=0.0), numbers
-
-    # Predicting
-
-    def predict(self, X: Any) -> Any:
-        """Return the number of each row."""
-        return self._values(X)
-
-    @property
-    def predict_proba(self) -> Any:
-        """Refuse, as if it were not there: numbers have no classes."""
-        msg = "a tree for numbers has no class shares: use predict"
-        raise AttributeError(msg)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R²; without y, the table must hold the target column."""
-        if y is not None:
-            return float(super().score(X, y, sample_weight))
-        from sklearn.metrics import r2_score
-
-        table, truth, weights = self._rows_with_target(X, sample_weight)
-        return float(r2_score(truth, self._values(table), sample_weight=weights))

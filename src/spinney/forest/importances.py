@@ -13,6 +13,7 @@ permutation
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +140,7 @@ def _by_permutation(forest: Forest, bags: Bags, member: Member, number: int) -> 
     return result
 
 
-def _errors(told: Floats, truth: NDArray[np.generic]) -> Floats:
+def _errors(told: Floats, truth: NDArray[Any]) -> Floats:
     """Return the error of each row: 0 or 1, or the square of the difference."""
     if told.shape[1] == 1:
         return np.asarray((told[:, 0] - truth) ** 2)

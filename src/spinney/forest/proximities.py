@@ -103,8 +103,8 @@ def nearest(leaves: NDArray[np.int32], k: int) -> "csr_matrix":
 def outlier_scores(leaves: NDArray[np.int32], classes: NDArray[Any]) -> Floats:
     """Return how far each row is from the others of its class.
 
-    Where half of a class or more are equally far, their deviation is 0 and so are
-    the scores of its rows at the median; the others are infinite.
+    Where half of a class or more are equally far, their deviation is 0, and its
+    scores are in no unit.
     """
     n_rows = len(leaves)
     raw = np.empty(n_rows)
@@ -118,7 +118,5 @@ def outlier_scores(leaves: NDArray[np.int32], classes: NDArray[Any]) -> Floats:
     for label in np.unique(classes):
         own = np.flatnonzero(classes == label)
         away = raw[own] - np.median(raw[own])
-        spread = np.median(np.abs(away))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            raw[own] = np.where(away == 0, 0.0, away / spread)
+        raw[own] = away / (np.median(np.abs(away)) or 1.0)
     return raw

@@ -1,0 +1,145 @@
+"""What all scikit-learn classes share: fitting, and reading tables."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from spinney.counts import Floats
+from spinney.files import read_table
+from spinney.schema import Target
+from spinney.table import Table
+from spinney.training import check_target
+
+__all__ = ["TableEstimator", "checked_weights"]
+
+
+class TableEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator over tables as they are.
+
+    It stands before a class that reads later tables by the names of columns:
+    ``ReadableTree``, ``ReadableForest``.
+    """
+
+    _by_name: bool
+
+    # Learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows and their classes or numbers.
+
+        Parameters
+        ----------
+        X : data frame, array, dict of columns or anything that ``read_table`` takes
+            The attributes.
+        y : array
+            The class of each row, or its number.
+        sample_weight : array, optional
+            The weight of each row; a row of weight 0 is as good as absent.
+        """
+        # A fit that fails, or is interrupted, leaves the old model as it was.
+        new = type(self)(**self.get_params(deep=False))
+        new._fit(X, y, sample_weight, self)
+        parameters = self.get_params(deep=False)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        for name, value in vars(new).items():
+            if name not in parameters:
+                setattr(self, name, value)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
+        """Learn, as a new estimator that nobody else knows yet.
+
+        ``old`` is the one whose ``fit`` was called, as it was before.
+        """
+        raise NotImplementedError
+
+    def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
+        """Return the target that y is, and each row's class or number."""
+        raise NotImplementedError
+
+    def _adopt_by_name(self, model: Any) -> Self:
+        """Take a model that reads tables by the names of columns."""
+        self._by_name = True
+        self._adopt(model)
+        return self
+
+    # Reading tables
+
+    def _table(self, X: Any) -> Table:
+        """Return X as a table to predict: by name, or by scikit-learn's conventions."""
+        if self._by_name or _has_names_only(X):
+            return self.read(X)
+        return self._validated(X, reset=False)
+
+    def _whole_table(self, data: Any) -> Table:
+        """Return a table with all attributes, asked about or not."""
+        if self._by_name or _has_names_only(data):
+            return super()._whole_table(data)
+        if hasattr(data, "columns") and self._grown().schema.target.name in data:
+            return super()._whole_table(data)  # a frame with the target in it
+        return self._validated(data, reset=False)
+
+    def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
+        """Return X as a table, by scikit-learn's conventions."""
+        if reset and y is None:
+            validate_data(self, np.zeros((1, 1)), y=None)  # raises, in its own words
+        if _has_names_only(X):
+            table = read_table(X)
+            self.n_features_in_ = len(table.columns)
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+            return table
+        if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
+            table = read_table(X)
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        else:
+            table = read_table(self._validated_array(X, y, reset=reset))
+        names = getattr(self, "feature_names_in_", table.names)
+        columns = zip(names, table.columns, strict=True)
+        renamed = (replace(column, name=str(name)) for name, column in columns)
+        return Table(tuple(renamed), table.n_rows)
+
+    def _validated_array(self, X: Any, y: Any, *, reset: bool) -> Any:
+        """Return X as an array; a list keeps the types of its cells."""
+        if isinstance(X, list) and all(isinstance(row, (list, tuple)) for row in X):
+            widths = {len(row) for row in X}
+            X = np.array(X, dtype=object) if len(widths) == 1 else X
+        settings = {"dtype": None, "ensure_all_finite": "allow-nan"}
+        if reset:
+            return validate_data(self, X, y=y, **settings)[0]
+        return validate_data(self, X, reset=False, **settings)
+
+    def _rows_with_target(
+        self, X: Any, sample_weight: Any
+    ) -> tuple[Table, Any, Floats]:
+        """Return the rows whose target the table holds, that target, their weights."""
+        table = self.read(X)
+        target = self._grown().schema.target
+        column = check_target(table, target.name)
+        known = ~column.missing
+        weights = checked_weights(sample_weight, table.n_rows)[known]
+        return table.take(known), target.encode(column)[known], weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _has_names_only(X: Any) -> bool:
+    """Return whether X is a table that scikit-learn knows nothing of."""
+    return isinstance(X, (Mapping, Table, str, os.PathLike))
+
+
+def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Return a weight for each row, none of them negative."""
+    weights = _check_sample_weight(
+        sample_weight, np.zeros((n_rows, 1)), ensure_non_negative=True
+    )
+    return np.asarray(weights, dtype=np.float64)

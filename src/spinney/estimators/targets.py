@@ -1,0 +1,112 @@
+"""What y is: classes, or numbers; and how a model of them predicts."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from spinney.cells import is_missing
+from spinney.costs import labels_of
+from spinney.errors import DataError
+from spinney.reading import class_array
+from spinney.schema import Target
+
+__all__ = ["ClassTarget", "NumberTarget"]
+
+
+class ClassTarget(ClassifierMixin):  # type: ignore[misc]
+    """An estimator whose target has classes."""
+
+    def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
+        classes, codes = self._validated_classes(y, n_rows)
+        return Target(name, classes), codes
+
+    def _adopt_by_name(self, model: Any) -> Self:
+        self.classes_ = class_array(model.schema.target.classes)
+        return super()._adopt_by_name(model)
+
+    def _validated_classes(self, y: Any, n_rows: int) -> tuple[tuple[Any, ...], Any]:
+        """Return the classes of y and each row's."""
+        labels = column_or_1d(y, warn=True)
+        if labels.dtype == object and any(map(is_missing, labels)):
+            msg = "Input y contains NaN or None: every row needs a class"
+            raise DataError(msg)
+        if labels.dtype.kind in "mM":
+            msg = "y holds dates or times: make them text to take them as classes"
+            raise DataError(msg)
+        if len(labels) != n_rows:
+            msg = f"X has {n_rows} rows and y has {len(labels)}: they must match"
+            raise DataError(msg)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            msg = "Input y contains NaN or infinity: every row needs a class"
+            raise DataError(msg)
+        check_classification_targets(labels)
+        try:
+            self.classes_, codes = np.unique(labels, return_inverse=True)
+        except TypeError:
+            msg = "y holds labels of several types: make them all text, or all numbers"
+            raise DataError(msg) from None
+        return tuple(self.classes_.tolist()), codes
+
+    def predict(self, X: Any) -> Any:
+        """Return the class of each row."""
+        costs = self._grown().schema.target.costs
+        return self.classes_[labels_of(self.predict_proba(X), costs)]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy; without y, the table must hold the target column."""
+        if y is not None:
+            return float(super().score(X, y, sample_weight))
+        table, truth, weights = self._rows_with_target(X, sample_weight)
+        if not weights.sum() > 0:
+            msg = "sample_weight: no row that has a class weighs more than 0"
+            raise DataError(msg)
+        costs = self._grown().schema.target.costs
+        right = labels_of(self.predict_proba(table), costs) == truth
+        return float(np.average(right, weights=weights))
+
+
+class NumberTarget(RegressorMixin):  # type: ignore[misc]
+    """An estimator whose target is a number."""
+
+    def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
+        cells = column_or_1d(y, warn=True)
+        if cells.dtype == object and any(map(is_missing, cells)):
+            msg = "Input y contains NaN or None: every row needs a number"
+            raise DataError(msg)
+        try:
+            numbers = np.asarray(cells, dtype=np.float64)
+        except (TypeError, ValueError):
+            other = type(self).__name__.replace("Regressor", "Classifier")
+            msg = f"y holds {str(cells[0])!r}, which is no number: use {other}"
+            raise DataError(msg) from None
+        if len(numbers) != n_rows:
+            msg = f"X has {n_rows} rows and y has {len(numbers)}: they must match"
+            raise DataError(msg)
+        if not np.isfinite(numbers).all():
+            msg = "Input y contains NaN or infinity: every row needs a number"
+            raise DataError(msg)
+        return Target(name, origin=0.0), numbers
+
+    # Predicting
+
+    def predict(self, X: Any) -> Any:
+        """Return the number of each row."""
+        return self._values(X)
+
+    @property
+    def predict_proba(self) -> Any:
+        """Refuse, as if it were not there: numbers have no classes."""
+        msg = "a model of numbers has no class shares: use predict"
+        raise AttributeError(msg)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R²; without y, the table must hold the target column."""
+        if y is not None:
+            return float(super().score(X, y, sample_weight))
+        from sklearn.metrics import r2_score
+
+        table, truth, weights = self._rows_with_target(X, sample_weight)
+        return float(r2_score(truth, self._values(table), sample_weight=weights))
