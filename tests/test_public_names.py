@@ -45,6 +45,8 @@ def test_public_names():
         "CellError",
         "CountTable",
         "DataError",
+        "ForestClassifier",
+        "ForestRegressor",
         "MissingExtraError",
         "ModelFormatError",
         "Node",

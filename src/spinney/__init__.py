@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from spinney.api import grow, load
     from spinney.buckets import discretise
     from spinney.counts import CountTable
-    from spinney.estimators import TreeClassifier, TreeRegressor
+    from spinney.estimators import (
+        ForestClassifier,
+        ForestRegressor,
+        TreeClassifier,
+        TreeRegressor,
+    )
     from spinney.evaluation import evaluate, learning_curve, robustness
     from spinney.files import read_table
     from spinney.recipe import Recipe
@@ -37,6 +42,8 @@ __all__ = [
     "CellError",
     "CountTable",
     "DataError",
+    "ForestClassifier",
+    "ForestRegressor",
     "MissingExtraError",
     "ModelFormatError",
     "Node",
@@ -61,6 +68,8 @@ __all__ = [
 # Heavy modules load when a name is first used, so that ``import spinney`` is quick.
 _HOMES = {
     "CountTable": "spinney.counts",
+    "ForestClassifier": "spinney.estimators",
+    "ForestRegressor": "spinney.estimators",
     "Node": "spinney.tree",
     "Recipe": "spinney.recipe",
     "RuleSet": "spinney.rulesets",

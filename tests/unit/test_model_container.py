@@ -152,7 +152,7 @@ def test_header_that_cannot_be_read(tmp_path, good, header, why):
     assert time.perf_counter() - start < 2
 
 
-@pytest.mark.parametrize("dtype", ["F32", "BOOL", "BF16", "object", "O", 3, None, []])
+@pytest.mark.parametrize("dtype", ["F16", "BOOL", "BF16", "object", "O", 3, None, []])
 def test_dtype_that_a_model_has_not(tmp_path, good, dtype):
     damaged = with_entries(good, lambda e: e["node.parent"].update(dtype=dtype))
     assert "which a model has not" in refusal(damaged, tmp_path)

@@ -1,6 +1,7 @@
 """The scikit-learn classes over all of it."""
 
 from spinney.estimators.classifier import TreeClassifier
+from spinney.estimators.forest import ForestClassifier, ForestRegressor
 from spinney.estimators.regressor import TreeRegressor
 
-__all__ = ["TreeClassifier", "TreeRegressor"]
+__all__ = ["ForestClassifier", "ForestRegressor", "TreeClassifier", "TreeRegressor"]

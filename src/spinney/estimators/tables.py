@@ -74,16 +74,19 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict: by name, or by scikit-learn's conventions."""
         if self._by_name or _has_names_only(X):
-            return self.read(X)
+            table: Table = self.read(X)
+            return table
         return self._validated(X, reset=False)
 
     def _whole_table(self, data: Any) -> Table:
         """Return a table with all attributes, asked about or not."""
-        if self._by_name or _has_names_only(data):
-            return super()._whole_table(data)
+        named = self._by_name or _has_names_only(data)
         if hasattr(data, "columns") and self._grown().schema.target.name in data:
-            return super()._whole_table(data)  # a frame with the target in it
-        return self._validated(data, reset=False)
+            named = True  # a frame with the target in it
+        if not named:
+            return self._validated(data, reset=False)
+        table: Table = super()._whole_table(data)
+        return table
 
     def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
         """Return X as a table, by scikit-learn's conventions."""

@@ -24,8 +24,9 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         return Target(name, classes), codes
 
     def _adopt_by_name(self, model: Any) -> Self:
+        super()._adopt_by_name(model)
         self.classes_ = class_array(model.schema.target.classes)
-        return super()._adopt_by_name(model)
+        return self
 
     def _validated_classes(self, y: Any, n_rows: int) -> tuple[tuple[Any, ...], Any]:
         """Return the classes of y and each row's."""

@@ -27,7 +27,10 @@ __all__ = ["Header", "pack", "read_header", "unpack"]
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
     "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "I16": np.dtype("<i2"),
     "U8": np.dtype("u1"),
 }
 CHECKSUM = "sha256"

@@ -18,8 +18,10 @@ what it returns.
 
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from spinney._version import __version__
 from spinney.errors import ModelFormatError, ParameterError
@@ -40,9 +42,21 @@ from spinney.files.plain import members
 from spinney.files.strict_json import DamageError, dump, parse
 from spinney.model import Model
 
-__all__ = ["Limits", "load_model", "save_model"]
+__all__ = [
+    "FOREST",
+    "TEXTS",
+    "Limits",
+    "check_path",
+    "check_version",
+    "load_model",
+    "read_bytes",
+    "remedy",
+    "save_model",
+    "texts_of",
+]
 
-_TEXTS = ("format", "format_version", "min_reader_version", "library_version", "model")
+TEXTS = ("format", "format_version", "min_reader_version", "library_version", "model")
+FOREST = "spinney-forest"
 _REMEDY = "restore it from a copy, or grow the tree again"
 
 
@@ -102,7 +116,7 @@ def save_model(
     >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
     ['size ≤ 1.5', 'size > 1.5']
     """
-    _check_path(path)
+    check_path(path)
     try:
         parts = _parts(model)
     except DamageError as damage:
@@ -113,14 +127,18 @@ def save_model(
 
 def _parts(model: Model) -> list[bytes]:
     header, _, arrays = check_model(model)
-    texts = {
-        "format": FORMAT,
-        "format_version": str(FORMAT_VERSION),
-        "min_reader_version": str(FORMAT_VERSION),
+    return pack(arrays, texts_of(header, FORMAT, FORMAT_VERSION))
+
+
+def texts_of(header: Mapping[str, Any], format: str, version: int) -> dict[str, str]:
+    """Return the texts of a file of a format."""
+    return {
+        "format": format,
+        "format_version": str(version),
+        "min_reader_version": str(version),
         "library_version": __version__,
         "model": dump(header),
     }
-    return pack(arrays, texts)
 
 
 def load_model(
@@ -140,24 +158,24 @@ def load_model(
     ModelFormatError
         The file is missing, damaged, something else, or of a newer version.
     """
-    _check_path(path)
+    check_path(path)
     limits = limits or Limits()
     try:
-        data = _read(path, limits)
+        data = read_bytes(path, limits)
         return _model(data, limits)
     except DamageError as damage:
         msg = f"cannot load {os.fsdecode(path)}: {damage}"
         raise ModelFormatError(msg) from None
 
 
-def _check_path(path: object) -> None:
+def check_path(path: object) -> None:
     """Refuse what names no file: a number would be taken for an open one."""
     if not isinstance(path, (str, os.PathLike)):
         msg = f"path={path!r} is no path: give the name of a model file"
         raise ParameterError(msg)
 
 
-def _read(path: "str | os.PathLike[str]", limits: Limits) -> bytes:
+def read_bytes(path: "str | os.PathLike[str]", limits: Limits) -> bytes:
     """Return the bytes of a file, once its size is known to be allowed."""
     try:
         status = os.stat(path)
@@ -186,6 +204,12 @@ def _read(path: "str | os.PathLike[str]", limits: Limits) -> bytes:
 def _model(data: bytes, limits: Limits) -> Model:
     try:
         header = read_header(data, max_header=limits.header_bytes)
+        if header.texts.get("format") == FOREST:
+            msg = (
+                "it holds a forest, and this reads one tree: spinney.load, and "
+                "spinney predict, info and evaluate, read forests"
+            )
+            raise DamageError(msg)
         if header.texts.get("format") != FORMAT:
             msg = "it is a safetensors file, but not a Spinney model"
             raise DamageError(msg)
@@ -193,9 +217,9 @@ def _model(data: bytes, limits: Limits) -> Model:
     except DamageError as damage:
         msg = f"{damage}; {_REMEDY}"
         raise DamageError(msg) from None
-    _check_version(header)
+    check_version(header)
     try:
-        members(dict(header.texts), "the file", _TEXTS)
+        members(dict(header.texts), "the file", TEXTS)
         text = parse(header.texts["model"])
         found = {**ADDED, **members(text, "the model", KEYS, defaults=ADDED)}
         schema = read_schema(found)
@@ -208,7 +232,7 @@ def _model(data: bytes, limits: Limits) -> Model:
                 raise DamageError(msg)
         check_arrays(arrays, schema, max_nodes=limits.nodes)
     except DamageError as damage:
-        msg = f"{damage}; {_remedy(header)}"
+        msg = f"{damage}; {remedy(header)}"
         raise DamageError(msg) from None
     return Model(unflatten(arrays, schema), recipe, fingerprint)
 
@@ -221,13 +245,14 @@ def _version(header: Header, key: str) -> int:
     )
 
 
-def _check_version(header: Header) -> None:
+def check_version(header: Header, newest: int = FORMAT_VERSION) -> None:
+    """Refuse a file that only readers of a newer format can use."""
     oldest = _version(header, "min_reader_version")
-    if oldest > FORMAT_VERSION:
+    if oldest > newest:
         writer = header.texts.get("library_version", "unknown")[:40]
         msg = (
             f"it was written by a newer Spinney ({writer}), as format {oldest}, and "
-            f"this one reads up to {FORMAT_VERSION}; upgrade Spinney"
+            f"this one reads up to {newest}; upgrade Spinney"
         )
         raise DamageError(msg)
     if not 1 <= oldest <= _version(header, "format_version"):
@@ -235,7 +260,8 @@ def _check_version(header: Header) -> None:
         raise DamageError(msg)
 
 
-def _remedy(header: Header) -> str:
-    if _version(header, "format_version") > FORMAT_VERSION:
+def remedy(header: Header, newest: int = FORMAT_VERSION) -> str:
+    """Return what to do about a file that is damaged."""
+    if _version(header, "format_version") > newest:
         return "it was written by a newer Spinney: upgrade"
     return _REMEDY

@@ -35,6 +35,7 @@ __all__ = [
     "FORMAT_VERSION",
     "KEYS",
     "header_of",
+    "origin_header",
     "read_fingerprint",
     "read_recipe",
     "read_schema",
@@ -65,15 +66,22 @@ _KINDS = ("nominal", "ordinal", "numeric")
 
 def header_of(model: Model) -> dict[str, Any]:
     """Return what a model knows beside its nodes, ready for JSON."""
+    return origin_header(model.schema, model.recipe, model.fingerprint)
+
+
+def origin_header(
+    schema: Schema, recipe: Recipe, fingerprint: Fingerprint
+) -> dict[str, Any]:
+    """Return what one tree, or a forest, knows beside its nodes, ready for JSON."""
     return {
-        **schema_header(model.schema),
+        **schema_header(schema),
         "recipe": {
             field.name: _plain(stored_name(value) if callable(value) else value)
             for field in _OF_RECIPES
-            for value in (getattr(model.recipe, field.name),)
+            for value in (getattr(recipe, field.name),)
         },
         "fingerprint": {
-            name: _plain(value) for name, value in asdict(model.fingerprint).items()
+            name: _plain(value) for name, value in asdict(fingerprint).items()
         },
     }
 

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+import numpy as np
+
+from spinney.counts import Integers
 from spinney.forest.members import Member
 from spinney.forest.settings import ForestSettings
 from spinney.model import Fingerprint, Model
@@ -45,6 +48,12 @@ class Forest:
     def n_nodes(self) -> int:
         """How many nodes all trees have."""
         return sum(map(len, self.members))
+
+    @property
+    def needed(self) -> Integers:
+        """The attributes that some tree asks about."""
+        asked = [member.attribute[member.inner] for member in self.members]
+        return np.unique(np.concatenate(asked)).astype(np.int64)
 
     @property
     def trees(self) -> "Trees":

@@ -32,18 +32,18 @@ def rows_of(
     table : Table
         All attributes, and the target unless y is given.
     y : array, optional
-        The class of each row.
+        The class of each row, or its number.
     sample_weight : array, optional
         The weight of each row.
     """
-    name = schema.target.name
+    name, numeric = schema.target.name, schema.target.is_numeric
     column = check_target(table, name) if y is None else read_table({name: y})[name]
     classes = schema.target.encode(column)
     if len(classes) != table.n_rows:
         msg = f"y has {len(classes)} labels and the table {table.n_rows} rows"
         raise DataError(msg)
     weights = _checked_weights(sample_weight, table.n_rows)
-    kept = (classes >= 0) & (weights > 0)
+    kept = (~np.isnan(classes) if numeric else classes >= 0) & (weights > 0)
     if not kept.any():
         msg = (
             f"target {name!r}: no row weighs more than 0 and has one of the model's "
@@ -53,7 +53,7 @@ def rows_of(
     return TrainingSet(
         schema,
         tuple(schema.encode(table.take(kept))),
-        classes[kept].astype(np.int64),
+        classes[kept].astype(np.float64 if numeric else np.int64),
         None if sample_weight is None else weights[kept],
     )
 

@@ -1,0 +1,229 @@
+"""A forest as a file: saved whole or not at all, checked before it is used.
+
+The container is that of one tree (:mod:`spinney.files.model_file`), with the format
+``spinney-forest``. The arrays are those of :class:`~spinney.forest.members.Member`, the
+trees one after another, and ``nodes``: how many nodes each tree has.
+"""
+
+import os
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import ModelFormatError, ParameterError
+from spinney.files.atomic import write_whole
+from spinney.files.model_container import pack, read_header, unpack
+from spinney.files.model_file import (
+    FOREST,
+    TEXTS,
+    Limits,
+    check_path,
+    check_version,
+    read_bytes,
+    remedy,
+    texts_of,
+)
+from spinney.files.model_header import (
+    KEYS,
+    origin_header,
+    read_fingerprint,
+    read_recipe,
+    read_schema,
+)
+from spinney.files.plain import listed, members, number
+from spinney.files.strict_json import DamageError, parse
+from spinney.forest.check import check_forest_arrays
+from spinney.forest.forest import Forest
+from spinney.forest.members import Member, narrowed
+from spinney.forest.settings import ForestSettings, forest_recipe
+
+__all__ = ["FOREST_LIMITS", "is_forest", "load_forest", "save_forest"]
+
+FOREST_VERSION = 1
+FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
+
+_SETTINGS = tuple(field.name for field in fields(ForestSettings))
+_ARRAYS = tuple(field.name for field in fields(Member))
+# Weights are in single precision where that is exact, in double precision elsewhere.
+DTYPES = {
+    "nodes": (np.int64,),
+    "attribute": (np.int32,),
+    "parent": (np.int32,),
+    "cut": (np.float64,),
+    "missing": (np.int16,),
+    "gain": (np.float64,),
+    "weights": (np.float32, np.float64),
+    "rows": (np.int32,),
+    "absent": (np.int32,),
+    "reason": (np.uint8,),
+    "listed": (np.int32,),
+    "branches": (np.int16,),
+    "cuts": (np.float64,),
+}
+
+
+def save_forest(
+    forest: Forest, path: "str | os.PathLike[str]", *, force: bool = True
+) -> None:
+    """Save a forest; the same forest gives the same bytes.
+
+    Parameters
+    ----------
+    forest : Forest
+        What to save.
+    path : path
+        Where; by custom the name ends in ``.spinney``.
+    force : bool
+        Whether an existing file may be replaced.
+    """
+    check_path(path)
+    try:
+        header = _header(forest)
+        _read_header(header)
+        arrays = _arrays(forest)
+        check_forest_arrays(arrays, forest.schema, max_nodes=FOREST_LIMITS.nodes)
+        parts = pack(arrays, texts_of(header, FOREST, FOREST_VERSION))
+    except DamageError as damage:
+        msg = f"cannot write {os.fsdecode(path)}: this forest cannot be saved: {damage}"
+        raise ParameterError(msg) from None
+    write_whole(path, parts, force=force)
+
+
+def _header(forest: Forest) -> dict[str, Any]:
+    settings = {name: getattr(forest.settings, name) for name in _SETTINGS}
+    scale = settings["class_weight"]
+    if scale is not None and not isinstance(scale, str):
+        n_classes = forest.schema.n_classes
+        settings["class_weight"] = [float(scale.get(c, 1.0)) for c in range(n_classes)]
+    for name, value in settings.items():
+        if isinstance(value, np.generic):
+            settings[name] = value.item()
+    origin = origin_header(forest.schema, forest.recipe, forest.fingerprint)
+    return {**origin, "settings": settings}
+
+
+def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
+    arrays = {
+        name: np.concatenate([getattr(member, name) for member in forest.members])
+        for name in _ARRAYS
+    }
+    arrays["nodes"] = np.array([len(member) for member in forest.members], np.int64)
+    return arrays
+
+
+def is_forest(path: "str | os.PathLike[str]") -> bool:
+    """Return whether a file says of itself that it is a forest; False if unreadable."""
+    try:
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 0 < length <= FOREST_LIMITS.header_bytes:
+                return False
+            head = file.read(length)
+        header = read_header(length.to_bytes(8, "little") + head)
+    except (OSError, ValueError, TypeError):
+        return False
+    return header.texts.get("format") == FOREST
+
+
+def load_forest(
+    path: "str | os.PathLike[str]", *, limits: Limits | None = None
+) -> Forest:
+    """Load a forest that :func:`save_forest` wrote.
+
+    Raises
+    ------
+    ModelFormatError
+        The file is missing, damaged, something else, or of a newer version.
+    """
+    check_path(path)
+    limits = limits or FOREST_LIMITS
+    try:
+        return _forest(read_bytes(path, limits), limits)
+    except DamageError as damage:
+        msg = f"cannot load {os.fsdecode(path)}: {damage}"
+        raise ModelFormatError(msg) from None
+
+
+def _forest(data: bytes, limits: Limits) -> Forest:
+    header = read_header(data, max_header=limits.header_bytes)
+    if header.texts.get("format") != FOREST:
+        msg = "it is a safetensors file, but not a forest of Spinney's"
+        raise DamageError(msg)
+    try:
+        arrays = unpack(data, header)
+        check_version(header, FOREST_VERSION)
+        members(dict(header.texts), "the file", TEXTS)
+        found = _read_header(parse(header.texts["model"]))
+        members(arrays, "the file", DTYPES)
+        for name, dtypes in DTYPES.items():
+            if arrays[name].dtype not in dtypes:
+                msg = f"the array {name!r} has the dtype of another"
+                raise DamageError(msg)
+        check_forest_arrays(arrays, found.schema, max_nodes=limits.nodes)
+    except DamageError as damage:
+        msg = f"{damage}; {remedy(header, FOREST_VERSION)}"
+        raise DamageError(msg) from None
+    return Forest(
+        found.schema,
+        found.recipe,
+        found.fingerprint,
+        found.settings,
+        tuple(_members(arrays)),
+    )
+
+
+def _read_header(data: object) -> Forest:
+    """Return a forest without trees, from what its header says."""
+    found = members(data, "the model", (*KEYS, "settings"))
+    schema = read_schema(found)
+    if schema.target.costs is not None or any(a.formula for a in schema.attributes):
+        msg = "a forest has neither costs nor attributes with formulas"
+        raise DamageError(msg)
+    recipe = read_recipe(found["recipe"])
+    settings = _read_settings(found["settings"], schema.n_classes)
+    fingerprint = read_fingerprint(found["fingerprint"])
+    try:
+        forest_recipe(recipe, extra_random=settings.extra_random)
+    except ParameterError as error:
+        msg = f"the recipe is none of a forest: {error}"
+        raise DamageError(msg) from None
+    return Forest(schema, recipe, fingerprint, settings, ())
+
+
+def _read_settings(data: object, n_classes: int) -> ForestSettings:
+    entry = dict(members(data, "the settings", _SETTINGS))
+    scale = entry["class_weight"]
+    if isinstance(scale, list):
+        what = "the class weights"
+        numbers = [number(each, what) for each in listed(scale, what)]
+        if len(numbers) != n_classes or min(numbers) < 0:
+            msg = f"{what} must be {n_classes} numbers of at least 0"
+            raise DamageError(msg)
+        entry["class_weight"] = dict(enumerate(numbers))
+    elif scale is not None and not isinstance(scale, str):
+        msg = "the class weights must be a list, a name or nothing"
+        raise DamageError(msg)
+    try:
+        return ForestSettings(**{name: entry[name] for name in _SETTINGS})
+    except (ParameterError, TypeError) as error:
+        msg = f"the settings are none of a forest: {error}"
+        raise DamageError(msg) from None
+
+
+def _members(arrays: dict[str, NDArray[Any]]) -> list[Member]:
+    """Return the trees, each with its own part of the arrays."""
+    ends = arrays["nodes"].cumsum()
+    starts = ends - arrays["nodes"]
+    grouped = np.isnan(arrays["cut"])
+    in_branches = np.append(0, np.where(grouped, arrays["listed"], 0).cumsum())
+    in_cuts = np.append(0, np.where(grouped, 0, arrays["listed"]).cumsum())
+    found = []
+    for start, end in zip(starts, ends, strict=True):
+        own = {name: arrays[name][start:end] for name in _ARRAYS}
+        own["weights"] = narrowed(own["weights"])
+        own["branches"] = arrays["branches"][in_branches[start] : in_branches[end]]
+        own["cuts"] = arrays["cuts"][in_cuts[start] : in_cuts[end]]
+        found.append(Member(**own))
+    return found
