@@ -15,6 +15,7 @@ from tests.naive_splits import (
     Candidate,
     Cell,
     Guide,
+    Look,
     Row,
     Rows,
     Task,
@@ -64,16 +65,16 @@ def decide(node: Node, task: Task) -> None:
     node.reason = reason_to_stop(node, recipe)
     if node.reason is not None:
         return
-    guided = [task.guide(node.path, place) for place in node.attributes]
-    pairs = zip(node.attributes, guided, strict=True)
+    places = node.attributes
+    if task.look is not None:
+        places = sorted(task.look(node.path, node.rows, places))
+    guided = [task.guide(node.path, place) for place in places]
+    pairs = zip(places, guided, strict=True)
     found = [best_candidate(node.rows, place, task, way) for place, way in pairs]
     node.candidates = [candidate for candidate in found if candidate]
     if not node.candidates:
         told = set() if recipe.missing == "own-category" else {None}
-        kinds = [
-            len({row[0][place] for row in node.rows} - told)
-            for place in node.attributes
-        ]
+        kinds = [len({row[0][place] for row in node.rows} - told) for place in places]
         node.reason = "IDENTICAL" if max(kinds) < 2 else "ROWS_IN_LEAF"
         return
     able = list(node.candidates)
@@ -149,6 +150,7 @@ def grow(
     class_weights: Sequence[float] | None = None,
     preference: Sequence[int] = (),
     guide: Guide = lambda path, place: None,
+    look: Look | None = None,
 ) -> Node:
     """Return the root of the tree that the documentation promises."""
     scale = class_weights or [1.0] * schema.n_classes
@@ -157,7 +159,14 @@ def grow(
     root = new_node((), scaled, places, schema.n_classes, None)
     observed = [sorted({r[0][p] for r in rows} - {None}) for p in places]
     task = Task(
-        schema, recipe, sum(root.weights), preference, guide, observed, scale=scale
+        schema,
+        recipe,
+        sum(root.weights),
+        preference,
+        guide,
+        observed,
+        scale=scale,
+        look=look,
     )
     decide(root, task)
     open_nodes = [root] if root.chosen else []

@@ -61,6 +61,8 @@ class Candidate:
 
 
 Guide = Callable[[tuple[int, ...], int], Way | None]
+# Which of some attributes are looked at, by the path to a node and its rows.
+Look = Callable[[tuple[int, ...], Rows, list[int]], list[int]]
 
 
 @dataclass
@@ -79,6 +81,7 @@ class Task:
     observed: list[list[float]]
     known: float = 0.0
     scale: Sequence[float] = ()
+    look: Look | None = None
 
 
 def all_subsets(codes: Sequence[int]) -> list[Sides]:
