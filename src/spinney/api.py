@@ -5,8 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.declare import declarations_of
 from spinney.errors import ParameterError, did_you_mean
-from spinney.estimators import TreeClassifier, TreeRegressor
+from spinney.estimators import (
+    ForestClassifier,
+    ForestRegressor,
+    TreeClassifier,
+    TreeRegressor,
+)
 from spinney.files.model_file import load_model
+from spinney.forest import Forest
+from spinney.forest.file import is_forest, load_forest
 from spinney.growing import grow_from
 from spinney.model import Model
 from spinney.recipe import Recipe
@@ -105,8 +112,10 @@ def grow(
     return _adopted(model, model.recipe.name if recipe is None else recipe, settings)
 
 
-def load(path: "str | os.PathLike[str]") -> TreeClassifier | TreeRegressor:
-    """Load a model that was saved.
+def load(
+    path: "str | os.PathLike[str]",
+) -> TreeClassifier | TreeRegressor | ForestClassifier | ForestRegressor:
+    """Load a tree or a forest that was saved.
 
     The file is checked whole before it is used, and no code in it is ever run.
 
@@ -120,8 +129,30 @@ def load(path: "str | os.PathLike[str]") -> TreeClassifier | TreeRegressor:
     ModelFormatError
         If it is no model, or a damaged one.
     """
+    if is_forest(path):
+        return _adopted_forest(load_forest(path))
     model = load_model(path)
     return _adopted(model, model.recipe, {})
+
+
+def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:
+    """Return the estimator that fits the target of a forest."""
+    told = forest.settings
+    names = ("max_features", "bootstrap", "replace", "max_samples", "extra_random")
+    said: dict[str, Any] = {name: getattr(told, name) for name in names}
+    said["random_state"] = told.seed
+    if forest.schema.target.is_numeric:
+        least = forest.recipe.min_samples_leaf
+        model = ForestRegressor(
+            len(forest), forest.recipe, min_samples_leaf=least, **said
+        )
+        return model._adopt_by_name(forest)
+    scale: Any = told.class_weight
+    if isinstance(scale, Mapping):
+        scale = {forest.schema.target.classes[c]: w for c, w in scale.items()}
+    return ForestClassifier(
+        len(forest), forest.recipe, voting=told.voting, class_weight=scale, **said
+    )._adopt_by_name(forest)
 
 
 def _adopted(

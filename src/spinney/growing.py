@@ -48,7 +48,7 @@ from spinney.training import (
     training_set,
 )
 
-__all__ = ["SOURCES", "grow_from", "grow_model"]
+__all__ = ["SOURCES", "grow_from", "grow_model", "rows_in_memory"]
 
 SOURCES = ("memory", "duckdb")
 
@@ -148,7 +148,7 @@ def grow_from(
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    training = _rows_in_memory(table, target, weight, declarations, recipe)
+    training = rows_in_memory(table, target, weight, declarations, recipe)
     return grow_model(
         training.source(),
         training.fingerprint(),
@@ -168,13 +168,14 @@ def _counted_in_duckdb(data: Any, source: str | None, connection: Any) -> bool:
     return here
 
 
-def _rows_in_memory(
+def rows_in_memory(
     table: Table,
     target: str,
     weight: str | None,
     declared: Declarations,
     recipe: Recipe,
 ) -> TrainingSet:
+    """Return the rows of a table that holds its target, ready to grow on."""
     column = check_target(table, target)
     weights = None
     if weight is not None:

@@ -279,9 +279,7 @@ def test_outliers_are_far_from_their_class():
     near = naive_forest.proximities(model.apply(rows).tolist())
     raw = []
     for one, line in enumerate(near):
-        squares = [
-            n**2 for n, c in zip(line, classes, strict=True) if c == classes[one]
-        ]
+        own = [n for n, c in zip(line, classes, strict=True) if c == classes[one]]
         raw.append(len(rows) / sum(n**2 for n in own))
     expected = []
     for one, number in enumerate(raw):

@@ -43,6 +43,7 @@ class _Commands(click.Group):
 
     names = (
         "grow",
+        "forest",
         "show",
         "rules",
         "explain",
@@ -53,6 +54,7 @@ class _Commands(click.Group):
     )
     homes: ClassVar = {
         "evaluate": "spinney.cli.evaluating",
+        "forest": "spinney.cli.forests",
         "grow": "spinney.cli.growing",
         "prune": "spinney.cli.pruning",
     }
@@ -86,6 +88,7 @@ Examples:
   spinney rules melons.spinney
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
+  spinney forest melons.csv --target ripe --ignore id
   spinney evaluate melons.csv --target ripe --ignore id --folds 5
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interrupted.

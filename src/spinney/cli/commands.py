@@ -10,6 +10,7 @@ from spinney.cli.options import (
     examples,
     file_options,
     json_option,
+    load_any,
     load_readable,
     output_options,
     text_options,
@@ -211,7 +212,7 @@ def predict(model: str, data: str, **options: Any) -> None:
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
-    loaded = load_readable(model)
+    loaded = load_any(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
     for name, values in loaded.unseen(table).items():
         warn(unseen_warning(name, values))
@@ -241,9 +242,9 @@ def _seen(output: str | None) -> bool:
 @json_option
 def info(model: str | None, *, json_: bool) -> None:
     """Print what MODEL is and what it was grown on; without it, the versions here."""
-    from spinney.cli.information import about_installation, about_model, as_lines
+    from spinney.cli.information import about_installation, as_lines, facts_of
 
-    facts = about_installation() if model is None else about_model(load_readable(model))
+    facts = about_installation() if model is None else facts_of(load_any(model))
     if json_:
         write_data(as_json("info", facts))
     else:

@@ -5,17 +5,68 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from spinney._version import __version__
-from spinney.wording import shown, weight_text
+from spinney.wording import shown, value_text, weight_text
 
 if TYPE_CHECKING:
     from spinney.schema import Target
 
-__all__ = ["about_installation", "about_model", "as_lines"]
+__all__ = ["about_forest", "about_installation", "about_model", "as_lines", "facts_of"]
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow")
 COSTS_SHOWN = 20
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
+
+
+def facts_of(model: Any) -> dict[str, Any]:
+    """Return the facts of a tree or a forest."""
+    return about_forest(model) if hasattr(model, "forest_") else about_model(model)
+
+
+def about_forest(model: Any) -> dict[str, Any]:
+    """Return the facts of a forest."""
+    forest = model.forest_
+    recipe, settings, target = forest.recipe, forest.settings, forest.schema.target
+    scale = settings.class_weight
+    if scale is not None and not isinstance(scale, str):
+        scale = {value_text(target.classes[c]): weight for c, weight in scale.items()}
+    return {
+        "target": target.name,
+        "classes": list(target.classes),
+        "forest": {
+            **{
+                name: getattr(settings, name)
+                for name in type(settings).__dataclass_fields__
+            },
+            "class_weight": scale,
+        },
+        "recipe": _recipe(recipe),
+        "size": {
+            "trees": len(forest),
+            "nodes": forest.n_nodes,
+            "leaves": sum(member.n_leaves for member in forest.members),
+            "height": max(int(member.depth.max()) for member in forest.members),
+        },
+        "grown_on": _origin(forest.fingerprint),
+        "attributes": {a.name: a.kind for a in forest.schema.attributes},
+    }
+
+
+def _recipe(recipe: Any) -> dict[str, Any]:
+    return {
+        name: getattr(recipe, name)
+        for name in type(recipe).__dataclass_fields__
+        if name not in ("given", "for_numbers")
+    }
+
+
+def _origin(origin: Any) -> dict[str, Any]:
+    return {
+        "rows": origin.n_rows,
+        "weight": origin.weight,
+        "digest": origin.digest,
+        "by": f"spinney {origin.version}",
+    }
 
 
 def about_model(model: Any) -> dict[str, Any]:
@@ -28,11 +79,7 @@ def about_model(model: Any) -> dict[str, Any]:
         "costs": _costs(tree.schema.target),
         "test_costs": {a.name: a.cost for a in tree.schema.attributes if a.cost}
         or None,
-        "recipe": {
-            name: getattr(recipe, name)
-            for name in type(recipe).__dataclass_fields__
-            if name not in ("given", "for_numbers")
-        },
+        "recipe": _recipe(recipe),
         "size": {
             "nodes": len(tree),
             "leaves": tree.n_leaves,
@@ -40,12 +87,7 @@ def about_model(model: Any) -> dict[str, Any]:
             "external_path_length": tree.external_path_length,
             "weighted_external_path_length": tree.weighted_external_path_length,
         },
-        "grown_on": {
-            "rows": origin.n_rows,
-            "weight": origin.weight,
-            "digest": origin.digest,
-            "by": f"spinney {origin.version}",
-        },
+        "grown_on": _origin(origin),
         "attributes": {
             attribute.name: attribute.kind for attribute in tree.schema.attributes
         },

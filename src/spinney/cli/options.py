@@ -12,6 +12,7 @@ from spinney.cli.output import STANDARD_OUTPUT
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
+    from spinney.forest.readable import ReadableForest
     from spinney.readable import ReadableTree
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "file_options",
     "in_shell_words",
     "json_option",
+    "load_any",
     "load_readable",
     "numbers_of",
     "output_options",
@@ -44,6 +46,8 @@ OPTION_NAMES = {
     "recipes": "--recipe",
     "cost_matrix": "--costs",
     "nodes": "--node",
+    "n_estimators": "--trees",
+    "n_jobs": "--jobs",
 }
 # Beside the settings of recipes, which are called the same anyway.
 SAME_NAMES = {
@@ -51,8 +55,11 @@ SAME_NAMES = {
     "class_weight",
     "data",
     "encoding",
+    "extra_random",
     "format",
     "holdout",
+    "max_features",
+    "max_samples",
     "measure",
     "method",
     "noise",
@@ -62,12 +69,23 @@ SAME_NAMES = {
     "repeats",
     "source",
     "validation",
+    "voting",
     "weight",
 }
 
 
+def load_any(path: str) -> "ReadableTree | ReadableForest":
+    """Load the tree or forest that a command is given."""
+    from spinney.forest.file import is_forest, load_forest
+    from spinney.forest.readable import ReadableForest
+
+    if is_forest(path):
+        return ReadableForest(load_forest(path))
+    return load_readable(path)
+
+
 def load_readable(path: str) -> "ReadableTree":
-    """Load the model that a command is given."""
+    """Load the tree that a command is given."""
     from spinney.files.model_file import load_model
     from spinney.readable import ReadableTree
 

@@ -31,7 +31,11 @@ def predictions(
     model: Any, table: Any, *, probabilities: bool, leaf: bool
 ) -> Predictions:
     """Return what a model says of each row of a table."""
-    target = model.model_.schema.target
+    is_forest = hasattr(model, "forest_")
+    target = (model.forest_ if is_forest else model.model_).schema.target
+    if is_forest and leaf:
+        msg = "--leaf: a forest has a leaf in each of its trees; leave it out"
+        raise ParameterError(msg)
     shares = model.outputs(table)
     if target.is_numeric and probabilities:
         msg = f"--probabilities: {target.name!r} is a number and has no classes"

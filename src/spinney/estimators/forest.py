@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.checks import check_choice, check_whole
-from spinney.costs import labels_of
 from spinney.counts import Floats, Integers
 from spinney.errors import ParameterError
 from spinney.estimators.tables import TableEstimator, checked_weights
@@ -19,7 +18,7 @@ from spinney.forest.forest import Forest
 from spinney.forest.growing import grow_forest
 from spinney.forest.readable import ReadableForest
 from spinney.forest.settings import ForestSettings, seed_of
-from spinney.forest.voting import out_of_bag, warn_of_unseen
+from spinney.forest.voting import out_of_bag, score_of, warn_of_unseen
 from spinney.forest.weights import class_weights_of
 from spinney.recipe import Named, Recipe, recipe_named
 from spinney.schema import Target
@@ -252,7 +251,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : 
         The trees as arrays, with recipe, schema and origin. :attr:`trees` makes them
         readable: ``model.trees[3].tree``.
     oob_score_ : float
-        The accuracy out of the bag.
+        The accuracy out of the bag; None where every tree has seen every row.
     oob_decision_function_ : array, rows × classes
         The votes out of the bag; NaN where every tree has seen a row.
     feature_importances_ : array
@@ -281,13 +280,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : 
     def _keep_out_of_bag(
         self, told: Floats, trees: Integers, training: TrainingSet
     ) -> None:
-        known = trees > 0
-        right = labels_of(told[known], None) == training.classes[known]
-        weights = training.own_weights[known]
         self.oob_decision_function_ = told
-        self.oob_score_ = (
-            float(np.average(right, weights=weights)) if known.any() else np.nan
-        )
+        self.oob_score_ = score_of(told, trees, training)
 
 
 @dataclass(eq=False, repr=False)
@@ -334,13 +328,5 @@ max_samples, extra_random, oob_score, random_state, n_jobs, warm_start, verbose
     def _keep_out_of_bag(
         self, told: Floats, trees: Integers, training: TrainingSet
     ) -> None:
-        from sklearn.metrics import r2_score
-
-        known = trees > 0
         self.oob_prediction_ = told[:, 0]
-        self.oob_score_ = np.nan
-        if known.sum() > 1:
-            weights = training.own_weights[known]
-            self.oob_score_ = float(
-                r2_score(training.classes[known], told[known, 0], sample_weight=weights)
-            )
+        self.oob_score_ = score_of(told, trees, training)

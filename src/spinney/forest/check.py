@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from spinney.counts import Integers
 from spinney.files.model_rules import (
     amounts,
+    close,
     possible,
     require,
     shaped,
@@ -161,3 +162,8 @@ def _check_counts(
     sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
     require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
     require((rows > 0) | (arrays["attribute"] < 0), "node {} divides no rows")
+    inner, below = np.flatnonzero(arrays["attribute"] >= 0), np.flatnonzero(own > 0)
+    sums = np.zeros_like(weights)
+    np.add.at(sums, arrays["parent"][below] + starts[below], weights[below])
+    fitting = close(sums[inner], weights[inner], target)
+    require(fitting, "the branches of node {} do not add up to it", inner)

@@ -122,7 +122,7 @@ def is_forest(path: "str | os.PathLike[str]") -> bool:
                 return False
             head = file.read(length)
         header = read_header(length.to_bytes(8, "little") + head)
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, DamageError):
         return False
     return header.texts.get("format") == FOREST
 

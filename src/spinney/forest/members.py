@@ -276,7 +276,8 @@ def _counts(split: Split, weights: Floats, rows: Integers) -> CountTable:
 
 def narrowed(weights: Floats) -> NDArray[np.floating]:
     """Return weights in single precision where that is exact."""
-    small = weights.astype(np.float32)
+    with np.errstate(over="ignore"):
+        small = weights.astype(np.float32)
     return small if np.array_equal(small, weights) else weights
 
 

@@ -20,8 +20,17 @@ from spinney.counts import Floats, Integers
 from spinney.errors import DataError, warn
 from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest
+from spinney.training import TrainingSet
 
-__all__ = ["leaves", "out_of_bag", "outputs", "votes_of"]
+__all__ = [
+    "check_bags",
+    "leaves",
+    "out_of_bag",
+    "outputs",
+    "score_of",
+    "votes_of",
+    "warn_of_unseen",
+]
 
 
 def votes_of(told: Floats, forest: Forest) -> Floats:
@@ -80,6 +89,25 @@ def out_of_bag(forest: Forest, bags: Bags) -> tuple[Floats, Integers]:
         trees[out] += 1
     with np.errstate(invalid="ignore"):
         return np.asarray(total / trees[:, None]), trees
+
+
+def score_of(told: Floats, trees: Integers, training: TrainingSet) -> float | None:
+    """Return the accuracy, or R², of what is told out of the bag; None of no row.
+
+    Rows count by their weights, and those that every tree has seen not at all.
+    """
+    known = trees > 0
+    weights, truth = training.own_weights[known], training.classes[known]
+    if not known.any():
+        return None
+    if not training.schema.target.is_numeric:
+        right = labels_of(told[known], None) == truth
+        return float(np.average(right, weights=weights))
+    mean = np.average(truth, weights=weights)
+    spread = float(weights @ (truth - mean) ** 2)
+    if not spread > 0:
+        return None
+    return 1.0 - float(weights @ (truth - told[known, 0]) ** 2) / spread
 
 
 def check_bags(forest: Forest) -> None:

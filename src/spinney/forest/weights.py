@@ -20,7 +20,7 @@ def class_weights_of(
     """Return class weights by place; a name, or None, as it is.
 
     >>> class_weights_of({"no": 3}, Target("play", ("no", "yes")))
-    {0: 3.0}
+    {0: 3.0, 1: 1.0}
     """
     if told is None or isinstance(told, str):
         return told
@@ -30,7 +30,7 @@ def class_weights_of(
             "'balanced_subsample' or None"
         )
         raise ParameterError(msg)
-    found: dict[int, float] = {}
+    found = dict.fromkeys(range(len(target.classes)), 1.0)
     for label, weight in told.items():
         place = _place(label, target)
         number = as_real(weight)

@@ -1,0 +1,65 @@
+"""From a table that holds its target to a forest."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from spinney.declare import Declarations
+from spinney.files import read_table
+from spinney.forest.forest import Forest
+from spinney.forest.growing import Progress, grow_forest
+from spinney.forest.settings import ForestSettings
+from spinney.forest.weights import class_weights_of
+from spinney.growing import rows_in_memory
+from spinney.recipe import Recipe, recipe_named
+from spinney.training import TrainingSet, check_roles
+
+__all__ = ["FOR_NUMBERS", "forest_from"]
+
+# What is meant where the target is a number and nothing is said.
+FOR_NUMBERS: Mapping[str, Any] = {"max_features": 1 / 3, "min_samples_leaf": 5}
+
+
+def forest_from(
+    data: Any,
+    target: str,
+    *,
+    n_trees: int = 100,
+    recipe: str | Recipe = "cart",
+    settings: Mapping[str, Any],
+    recipe_settings: Mapping[str, Any],
+    declarations: Declarations,
+    weight: str | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Forest, TrainingSet]:
+    """Grow a forest on a table that holds its target; return it and the rows.
+
+    ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
+    the recipe; what is None in them is not said. Class weights are by class.
+    """
+    check_roles(target, weight, declarations.ignore)
+    changes = {n: value for n, value in recipe_settings.items() if value is not None}
+    said = {name: value for name, value in settings.items() if value is not None}
+    named = recipe_named(recipe).changed(**changes)
+    ForestSettings(**{n: v for n, v in said.items() if n != "class_weight"})
+    table = read_table(
+        data, declarations=declarations, format=format, encoding=encoding
+    )
+    training = rows_in_memory(table, target, weight, declarations, named)
+    if training.schema.target.is_numeric:
+        least = FOR_NUMBERS["min_samples_leaf"]
+        if "min_samples_leaf" not in changes:
+            named = named.changed(min_samples_leaf=least)
+        said = {"max_features": FOR_NUMBERS["max_features"], **said}
+    scale = class_weights_of(said.pop("class_weight", None), training.schema.target)
+    forest = grow_forest(
+        training,
+        named,
+        ForestSettings(**said, class_weight=scale),
+        n_trees=n_trees,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return forest, training

@@ -1,0 +1,117 @@
+"""Forests in the shell."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.cli.conftest import TABLES
+
+import spinney
+from spinney.forest import growing
+
+
+def test_from_growing_to_predicting(works, folder):
+    out = works(
+        *("forest", TABLES / "iris.csv", "--target", "class", "-o", "iris.spinney"),
+        *("--trees", "20", "--permutation"),
+    )
+    assert out.startswith("class: 20 trees, ")
+    assert "out of bag: accuracy 0.9" in out
+    assert "importance by permutation" in out
+    told = works("predict", "iris.spinney", TABLES / "iris.csv", "--probabilities")
+    assert told.splitlines()[0].startswith("class,p(Iris-setosa)")
+    assert len(told.splitlines()) == 151
+    info = json.loads(works("info", "iris.spinney", "--json"))
+    assert info["size"]["trees"] == 20
+    assert info["forest"]["seed"] == 0
+    model = spinney.load("iris.spinney")
+    labels = model.predict(TABLES / "iris.csv")
+    assert [line.split(",")[0] for line in told.splitlines()[1:]] == labels.tolist()
+
+
+def test_json(works):
+    out = works(
+        *("forest", TABLES / "watermelon_3.0.csv", "--target", "ripe", "--json"),
+        *("--ignore", "id", "--trees", "10", "--class-weight", "balanced_subsample"),
+    )
+    data = json.loads(out)
+    assert data["schema"] == "spinney/forest/1"
+    assert data["out_of_bag"]["measure"] == "accuracy"
+    shares = [entry["mean"] for entry in data["importances"]]
+    assert sum(shares) == pytest.approx(1)
+    assert shares == sorted(shares, reverse=True)
+    assert data["permutation_importances"] is None
+
+
+def test_numbers(works):
+    out = works(
+        *("forest", TABLES / "cpu_prp.csv", "--target", "class", "--trees", "20"),
+        "--ascii",
+    )
+    assert "out of bag: R2 0." in out
+    assert out.isascii()
+
+
+def test_the_same_seed_gives_the_same_file(works, folder):
+    for name, seed in (("a", 4), ("b", 4), ("c", 5)):
+        works(
+            *("forest", TABLES / "vote.csv", "--target", "Class", "--trees", "3"),
+            *("--seed", seed, "-o", name, "--quiet", "--missing", "?"),
+        )
+    a, b, c = (((folder / name).read_bytes()) for name in "abc")
+    assert a == b != c
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--trees", "0"), "--trees 0 must be a whole number"),
+        (("--max-features", "2.5"), "--max-features 2.5"),
+        (("--max-samples", "0"), "--max-samples 0"),
+        (("--recipe", "auto"), "does not go into a forest"),
+        (("--voting", "loud"), "voting"),
+        (("-o", "-"), "standard output"),
+        (("--quiet", "--json"), "exclude each other"),
+        (("--no-bootstrap", "--permutation"), "leave one out"),
+        (("--no-bootstrap", "--without-replacement"), "exclude each other"),
+        (("--jobs", "0"), "--jobs 0"),
+        (("--class-weight", "Iris-rosa=2"), "is no class"),
+    ],
+)
+def test_refusals(tool, arguments, words):
+    outcome = tool("forest", TABLES / "iris.csv", "--target", "class", *arguments)
+    assert outcome.code == 2
+    assert words in outcome.err
+
+
+def test_commands_for_one_tree_refuse_a_forest(works, tool):
+    works(
+        *("forest", TABLES / "iris.csv", "--target", "class", "-o", "f", "--quiet"),
+        *("--trees", "2"),
+    )
+    for command in (("show", "f"), ("rules", "f"), ("explain", "f")):
+        outcome = tool(*command)
+        assert outcome.code == 4
+        assert "it holds a forest" in outcome.err
+    outcome = tool("predict", "f", TABLES / "iris.csv", "--leaf")
+    assert outcome.code == 2
+    assert "--leaf" in outcome.err
+
+
+def test_an_interrupt_writes_nothing(tool, folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(growing._Nursery, "grow", interrupted)
+    outcome = tool("forest", TABLES / "iris.csv", "--target", "class", "-o", "f")
+    assert outcome.code == 130
+    assert list(folder.iterdir()) == []
+
+
+def test_without_bags(works):
+    out = works(
+        *("forest", TABLES / "iris.csv", "--target", "class", "--trees", "3"),
+        *("--no-bootstrap", "--extra-random", "--max-features", "all"),
+    )
+    assert "out of bag" not in out
+    assert np.all(["sepal" in out, "petal" in out])
