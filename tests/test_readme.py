@@ -29,6 +29,7 @@ PAGES = (
     "docs/regression.md",
     "docs/costs.md",
     "docs/auto.md",
+    "docs/forests.md",
 )
 
 
