@@ -14,6 +14,12 @@ from spinney.estimators import (
 from spinney.files.model_file import load_model
 from spinney.forest import Forest
 from spinney.forest.file import is_forest, load_forest
+from spinney.forest.settings import seed_of
+from spinney.forest.tables import (
+    RECIPE_PARAMETERS,
+    forest_from,
+    refuse_forest_arguments,
+)
 from spinney.growing import grow_from
 from spinney.model import Model
 from spinney.recipe import Recipe
@@ -22,7 +28,7 @@ from spinney.table import Value
 if TYPE_CHECKING:
     import os
 
-__all__ = ["grow", "load"]
+__all__ = ["grow", "grow_forest", "load"]
 
 
 def grow(
@@ -110,6 +116,53 @@ def grow(
         **estimator._options(),
     )
     return _adopted(model, model.recipe.name if recipe is None else recipe, settings)
+
+
+def grow_forest(
+    data: Any,
+    target: str,
+    *,
+    trees: str | Recipe = "cart",
+    n_estimators: int = 100,
+    weight: str | None = None,
+    numeric: Sequence[str] = (),
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    **settings: Any,
+) -> ForestClassifier | ForestRegressor:
+    """Grow a forest on a table that holds its target.
+
+    Parameters
+    ----------
+    data : table
+        See :func:`spinney.read_table`.
+    target : str
+        The column to predict.
+    trees : str or Recipe
+        The recipe of the trees.
+    n_estimators, n_jobs, random_state, **settings
+        Parameters of :class:`ForestClassifier`.
+    weight : str, optional
+        The column of row weights.
+    numeric : sequence of str
+        Columns that are declared numbers.
+    """
+    refuse_forest_arguments({"trees": trees, **settings})
+    forest, _ = forest_from(
+        data,
+        target,
+        n_trees=n_estimators,
+        recipe=trees,
+        settings={
+            **{n: v for n, v in settings.items() if n not in RECIPE_PARAMETERS},
+            "seed": seed_of(random_state),
+        },
+        recipe_settings={n: settings.get(n) for n in RECIPE_PARAMETERS},
+        declarations=declarations_of((), (), numeric, (), ()),
+        weight=weight,
+        n_jobs=n_jobs,
+    )
+    return _adopted_forest(forest)
 
 
 def load(

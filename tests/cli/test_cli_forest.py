@@ -115,3 +115,26 @@ def test_without_bags(works):
     )
     assert "out of bag" not in out
     assert np.all(["sepal" in out, "petal" in out])
+
+
+def test_evaluate_beside_trees(works, tool):
+    table = (TABLES / "iris.csv", "--target", "class", "--folds", "3")
+    small = "forest:n_estimators=10,trees=id3,max-depth=3"
+    out = works(
+        *("evaluate", *table, "--recipe", "cart", "--recipe", small, "--json"),
+    )
+    results = json.loads(out)
+    assert {"cart", small} <= {fold["recipe"] for fold in results["folds"]}
+    for recipe, words in (
+        ("forest:trees=auto", "does not go into a forest"),
+        ("forest:leaves=linear", "a forest has no 'leaves'"),
+        ("forest:n_estimators=0", "n_estimators=0"),
+    ):
+        outcome = tool("evaluate", *table, "--recipe", recipe)
+        assert outcome.code == 2
+        assert words in outcome.err
+    numbers = (TABLES / "cpu_prp.csv", "--target", "class", "--folds", "2")
+    works("evaluate", *numbers, "--recipe", "forest:n_estimators=5")
+    outcome = tool("evaluate", *numbers, "--recipe", "forest:voting=majority")
+    assert outcome.code == 2
+    assert "about classes" in outcome.err

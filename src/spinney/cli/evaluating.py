@@ -36,6 +36,8 @@ RATE = click.FloatRange(0, 1)
         "--recipe cart:max_depth=3",
         "spinney evaluate iris.csv --target class --holdout 0.3 --json > result.json",
         "spinney evaluate credit.csv --target class --costs costs.csv --measure cost",
+        "spinney evaluate iris.csv --target class --recipe cart "
+        "--recipe forest:n_estimators=50,trees=c4.5",
         "spinney evaluate iris.csv --target class --learning-curve",
         "spinney evaluate iris.csv --target class --noise 0 --noise 0.2",
     ),
@@ -48,8 +50,9 @@ RATE = click.FloatRange(0, 1)
     "recipes",
     multiple=True,
     metavar="NAME[:SETTING=VALUE,...]",
-    help="What to compare: auto, id3, c4.5, cart, chaid, m5, or one of them with other "
-    "settings. Repeatable.  [default: auto, c4.5 and cart; with --learning-curve auto]",
+    help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of them "
+    "with other settings. Repeatable.  [default: auto, c4.5 and cart; with "
+    "--learning-curve auto]",
 )
 @click.option(
     "--folds",

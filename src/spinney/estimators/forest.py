@@ -18,6 +18,7 @@ from spinney.forest.forest import Forest
 from spinney.forest.growing import grow_forest
 from spinney.forest.readable import ReadableForest
 from spinney.forest.settings import ForestSettings, seed_of
+from spinney.forest.tables import FOREST_PARAMETERS, RECIPE_PARAMETERS
 from spinney.forest.voting import out_of_bag, score_of, warn_of_unseen
 from spinney.forest.weights import class_weights_of
 from spinney.recipe import Named, Recipe, recipe_named
@@ -26,23 +27,6 @@ from spinney.table import Value
 from spinney.training import TrainingSet, training_set
 
 __all__ = ["ForestClassifier", "ForestRegressor"]
-
-# Parameters that change the recipe of the trees.
-_OF_RECIPES = (
-    "criterion",
-    "grouping",
-    "missing",
-    "max_depth",
-    "max_leaves",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "min_gain",
-    "pruning",
-    "probability",
-    "m",
-)
-_OF_FORESTS = ("max_features", "bootstrap", "replace", "max_samples", "extra_random")
 
 
 @dataclass(eq=False, repr=False)
@@ -121,14 +105,14 @@ class ForestEstimator(TableEstimator, ReadableForest):
         )
 
     def _recipe(self) -> Recipe:
-        said = {name: getattr(self, name, None) for name in _OF_RECIPES}
+        said = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
         return recipe_named(self.recipe).changed(**said)
 
     def _forest_settings(
         self, training: TrainingSet, before: Forest | None
     ) -> ForestSettings:
         """Return the settings; a warm start keeps the seed that was drawn."""
-        told = {name: getattr(self, name) for name in _OF_FORESTS}
+        told = {name: getattr(self, name) for name in FOREST_PARAMETERS}
         drawn = before is not None and not isinstance(
             self.random_state, (int, np.integer)
         )

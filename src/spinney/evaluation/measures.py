@@ -191,9 +191,20 @@ def _correlation(
 
 
 def size_measures(model: Any, seconds: float) -> Measured:
-    """Return how large a grown tree is, and how long it took."""
-    tree = model.tree
-    sizes = {"leaves": tree.n_leaves, "nodes": len(tree), "depth": tree.height}
+    """Return how large a grown tree is, or a forest, and how long it took.
+
+    A forest has the leaves and nodes of all its trees, and the depth of the deepest.
+    """
+    if hasattr(model, "forest_"):
+        members = model.forest_.members
+        sizes = {
+            "leaves": sum(member.n_leaves for member in members),
+            "nodes": sum(map(len, members)),
+            "depth": max(int(member.depth.max()) for member in members),
+        }
+    else:
+        tree = model.tree
+        sizes = {"leaves": tree.n_leaves, "nodes": len(tree), "depth": tree.height}
     return _plain({**sizes, "seconds": seconds})
 
 

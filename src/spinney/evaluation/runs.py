@@ -20,7 +20,7 @@ from spinney.evaluation.measures import (
 from spinney.evaluation.results import FoldResult
 from spinney.evaluation.rows import EvaluationRows, codes_of
 from spinney.evaluation.splits import Part
-from spinney.evaluation.variants import Variant
+from spinney.evaluation.variants import FOREST, Variant
 from spinney.table import Table, Value
 from spinney.wording import shown, value_text
 
@@ -56,7 +56,7 @@ def run_all(
         raise ParameterError(msg)
     # It brings scikit-learn, which can swallow an interrupt while it loads: before
     # any progress is shown.
-    from spinney.api import grow
+    from spinney.api import grow, grow_forest
 
     found: dict[tuple[int, int], FoldResult] = {}
     total = len(tasks) * len(variants)
@@ -65,7 +65,8 @@ def run_all(
         for number, variant in enumerate(variants):
             if progress is not None:
                 progress(len(found), total)
-            measures = _measured(grow, rows, variant, task, train, test, costs=costs)
+            grower = grow_forest if variant.is_forest else grow
+            measures = _measured(grower, rows, variant, task, train, test, costs=costs)
             found[number, place] = FoldResult(
                 variant.label,
                 task.part.repeat,
@@ -138,6 +139,8 @@ def _for_these(
     What is said of such a class is left out: ``grow`` would take it for a slip.
     """
     given = dict(arguments)
+    if given.get("recipe") == FOREST:
+        del given["recipe"]
     if rows.classes is None:
         # Few whole numbers in a part are no reason to take them for classes.
         given["numeric"] = [rows.target]

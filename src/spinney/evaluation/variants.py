@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.errors import ParameterError
+from spinney.forest.tables import refuse_forest_arguments
 from spinney.recipe import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
 
-__all__ = ["DEFAULT_RECIPES", "Recipes", "Variant", "variants_of"]
+__all__ = ["DEFAULT_RECIPES", "FOREST", "Recipes", "Variant", "variants_of"]
 
 # What grow grows if nothing is said, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
+# What stands in the place of a recipe where many trees are to vote.
+FOREST = "forest"
 
 Recipes = (
     str
@@ -43,12 +46,29 @@ class Variant:
     label: str
     arguments: Mapping[str, Any]
 
+    @property
+    def is_forest(self) -> bool:
+        """Whether it is a forest; ``trees`` is then the recipe of its trees."""
+        return self.arguments.get("recipe") == FOREST
+
+    def _check_forest(self, *, numeric: bool | None) -> None:
+        """Refuse what is no parameter of a forest, or what its trees cannot do."""
+        own = {name: v for name, v in self.arguments.items() if name != "recipe"}
+        try:
+            refuse_forest_arguments(own, numeric=numeric)
+        except ParameterError as error:
+            msg = f"recipe {self.label!r}: {error}"
+            raise ParameterError(msg) from None
+
     def check(self, *, numeric: bool | None = None) -> None:
         """Refuse settings that the recipe, or such a target, has no use for.
 
         Also those that hold for all recipes: a line of the comparison that heeds
         half of what was asked is no comparison.
         """
+        if self.is_forest:
+            self._check_forest(numeric=numeric)
+            return
         recipe = recipe_named(self.arguments.get("recipe", DEFAULT_RECIPE))
         own = {name: self.arguments.get(name) for name in SETTINGS}
         try:
@@ -98,7 +118,8 @@ def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant,
 
 def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
     if isinstance(entry, (str, Recipe)):
-        entry = (recipe_named(entry).name, entry)
+        name = FOREST if entry == FOREST else recipe_named(entry).name
+        entry = (name, entry)
     pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
     if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):
         raise _no_entry(entry)

@@ -198,7 +198,7 @@ class Member:
         weights = np.asarray(self.weights, dtype=np.float64)
         rows = self.rows[:, None].astype(np.int64)
         if not schema.target.is_numeric:
-            rows = (weights > 0).astype(np.int64)  # which classes there are
+            rows = _rows_by_class(weights, self.rows)
         branch = np.zeros(len(self), dtype=np.int64)
         branch[order] = np.arange(len(order)) - first[self.parent[order]]
         nodes = []
@@ -251,6 +251,18 @@ class Member:
             more = self.cuts[starts[1][number] : starts[1][number] + size]
             return Intervals(attribute, (cut, *more.tolist()), shares, into)
         return Threshold(attribute, cut, shares, into)
+
+
+def _rows_by_class(weights: Floats, totals: NDArray[np.int32]) -> Integers:
+    """Return numbers of rows by class, which are not kept.
+
+    There is one at least where there is weight; the others are counted at the heaviest
+    class, so that all add up.
+    """
+    rows = (weights > 0).astype(np.int64)
+    places = np.arange(len(rows)), weights.argmax(axis=1)
+    rows[places] += totals - rows.sum(axis=1)
+    return rows
 
 
 def _counts(split: Split, weights: Floats, rows: Integers) -> CountTable:

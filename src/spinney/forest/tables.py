@@ -3,17 +3,49 @@
 from collections.abc import Mapping
 from typing import Any
 
+from spinney.checks import check_whole
 from spinney.declare import Declarations
+from spinney.errors import ParameterError, did_you_mean
 from spinney.files import read_table
 from spinney.forest.forest import Forest
 from spinney.forest.growing import Progress, grow_forest
-from spinney.forest.settings import ForestSettings
+from spinney.forest.settings import ForestSettings, forest_recipe
 from spinney.forest.weights import class_weights_of
 from spinney.growing import rows_in_memory
-from spinney.recipe import Recipe, recipe_named
+from spinney.recipe import Recipe, recipe_named, suited
 from spinney.training import TrainingSet, check_roles
 
-__all__ = ["FOR_NUMBERS", "forest_from"]
+__all__ = [
+    "FOREST_PARAMETERS",
+    "FOR_NUMBERS",
+    "RECIPE_PARAMETERS",
+    "forest_from",
+    "refuse_forest_arguments",
+]
+
+# Parameters of the estimators that change the recipe, and those of the forest.
+RECIPE_PARAMETERS = (
+    "criterion",
+    "grouping",
+    "missing",
+    "max_depth",
+    "max_leaves",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "min_gain",
+    "pruning",
+    "probability",
+    "m",
+)
+FOREST_PARAMETERS = (
+    "max_features",
+    "bootstrap",
+    "replace",
+    "max_samples",
+    "extra_random",
+)
+OF_CLASSES = ("voting", "class_weight", "probability", "m")
 
 # What is meant where the target is a number and nothing is said.
 FOR_NUMBERS: Mapping[str, Any] = {"max_features": 1 / 3, "min_samples_leaf": 5}
@@ -63,3 +95,31 @@ def forest_from(
         progress=progress,
     )
     return forest, training
+
+
+def refuse_forest_arguments(
+    arguments: Mapping[str, Any], *, numeric: bool | None = None
+) -> None:
+    """Refuse arguments that are none of a forest's, or that it cannot heed.
+
+    ``trees`` is the recipe of its trees. Where it is known whether the target is a
+    number, what is about classes only is refused for one.
+    """
+    own = ("n_estimators", "trees", "random_state", "n_jobs")
+    known = (*own, *RECIPE_PARAMETERS, *FOREST_PARAMETERS, "voting", "class_weight")
+    for name in arguments:
+        if name not in known:
+            msg = f"a forest has no {name!r}: {did_you_mean(name, known)}"
+            raise ParameterError(msg)
+        if numeric and name in OF_CLASSES:
+            msg = f"{name} is about classes, and the target is a number: leave it out"
+            raise ParameterError(msg)
+    changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
+    recipe = recipe_named(arguments.get("trees", "cart")).changed(**changes)
+    told = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
+    settings = ForestSettings(**told)
+    check_whole("n_estimators", arguments.get("n_estimators", 1), least=1)
+    if numeric is not None:
+        recipe.refuse_target(numeric=numeric)
+        recipe = suited(recipe, numeric=numeric)
+        forest_recipe(recipe, extra_random=settings.extra_random)
