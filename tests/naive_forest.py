@@ -32,7 +32,6 @@ def key_at(seed: int, path: Sequence[int]) -> int:
 def numbers_below(state: int, limits: Sequence[int]) -> list[int]:
     """xorshift64*: the upper half of each output, brought below a limit."""
     found = []
-    state = state or GOLDEN
     for limit in limits:
         state ^= state >> 12
         state = (state ^ (state << 25)) % WORD

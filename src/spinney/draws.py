@@ -74,9 +74,8 @@ def drawn(
     >>> drawn(root_key(1), 5, 2, lambda attribute: attribute != 3)
     [1, 4]
     """
-    state = key or GOLDEN  # xorshift never leaves 0
+    state, varying = key, 0
     order = list(range(n_attributes))
-    varying = 0
     for place in range(n_attributes):
         if varying >= tries:
             return order[:place]

@@ -1,16 +1,18 @@
 """One tree of a forest, grown by compiled loops on one thread."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import Floats
-from spinney.kernels.growing import grow_subtree
+from spinney.draws import root_key
 from spinney.kernels.records import Lines, Shape
 from spinney.kernels.scoring import SQUARES
 from spinney.swift.coded import labels_of_classes, labels_of_numbers
 from spinney.swift.prepared import Prepared
+from spinney.swift.subtree import Stretch, grow_stretch
 
 __all__ = ["grow_one"]
 
@@ -35,7 +37,9 @@ def grow_one(
         What the weights of each class are multiplied by.
     """
     rows = np.flatnonzero(in_bag).astype(np.uint32)
-    weights = ready.labels.weights * in_bag
+    weights = in_bag.astype(np.float64)
+    if len(ready.labels.weights):
+        weights *= ready.labels.weights
     if class_weights is not None:
         weights *= class_weights[ready.labels.classes]
     own = weights[rows]
@@ -56,17 +60,7 @@ def grow_one(
     rules = ready.rules._replace(
         single=1.5 * float(own.min()), tally=True, subtract=whole
     )
-    shape, *lines = grow_subtree(
-        ready.cells,
-        labels,
-        rules,
-        rows,
-        0,
-        len(rows),
-        0,
-        totals[None].astype(np.float64),
-        counts[None].astype(np.int64),
-        np.zeros((0, 0, 0)),
-        np.uint64(seed or 1),
-    )
-    return shape, Lines(*lines)
+    bag = replace(ready, labels=labels, rules=rules)
+    key = np.uint64(root_key(seed))
+    root = Stretch(0, len(rows), 0, key, totals.astype(np.float64), counts)
+    return grow_stretch(bag, rows, root)
