@@ -316,3 +316,25 @@ def test_permutation_importances_are_the_growth_of_errors():
             assert close(found.by_tree[number, attribute], growth)
     assert close(found.mean, found.by_tree.mean(axis=0))
     assert close(found.spread, found.by_tree.std(axis=0))
+
+
+@given(tables(), recipes(), settings_of_forests)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
+)
+def test_many_rows_are_told_by_compiled_loops_all_the_same(
+    table, recipe, forest_settings
+):
+    recipe, training = allowed(recipe), training_of(table)
+    with patch.object(growing, "can_grow", return_value=False):
+        forest = grow_forest(training, recipe, forest_settings, n_trees=N_TREES)
+    arguments = (forest, training.columns, len(table.rows))
+    bags = Bags(training, forest_settings)
+    plain = voting.outputs(*arguments), voting.leaves(*arguments)
+    told, trees = voting.out_of_bag(forest, bags)
+    with patch.object(voting, "FEWEST_STEPS", 0):
+        np.testing.assert_array_equal(voting.outputs(*arguments), plain[0])
+        np.testing.assert_array_equal(voting.leaves(*arguments), plain[1])
+        again, voters = voting.out_of_bag(forest, bags)
+    assert voters.tolist() == trees.tolist()
+    np.testing.assert_allclose(again, told, rtol=1e-12, atol=1e-15)

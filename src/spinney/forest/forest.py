@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from spinney.forest.settings import ForestSettings
 from spinney.model import Fingerprint, Model
 from spinney.recipe import Recipe
 from spinney.schema import Schema
+
+if TYPE_CHECKING:
+    from spinney.swift.flat import Flat
 
 __all__ = ["Forest", "Trees"]
 
@@ -50,10 +54,30 @@ class Forest:
         return sum(map(len, self.members))
 
     @property
+    def n_outputs(self) -> int:
+        """How many numbers are said of a row: one a class, or one."""
+        target = self.schema.target
+        return 1 if target.is_numeric else len(target.classes)
+
+    @property
     def needed(self) -> Integers:
         """The attributes that some tree asks about."""
         asked = [member.attribute[member.inner] for member in self.members]
         return np.unique(np.concatenate(asked)).astype(np.int64)
+
+    @cached_property
+    def flat(self) -> "Flat":
+        """All trees in one layout, to send rows down; each leaf has its vote."""
+        return self.flat_of(self.members)
+
+    def flat_of(self, members: Sequence[Member]) -> "Flat":
+        """Return some of the trees in one layout."""
+        from spinney.swift.flat import flat_of, joined, majority
+
+        target, recipe = self.schema.target, self.recipe
+        flat = joined([flat_of(member.flat(target, recipe)) for member in members])
+        by_share = target.is_numeric or self.settings.voting == "probability"
+        return flat if by_share else majority(flat)
 
     @property
     def trees(self) -> "Trees":

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.candidates import midpoint
-from spinney.counts import TOLERANCE, Floats, Integers
+from spinney.candidates import midpoints
+from spinney.counts import TOLERANCE, Integers
 from spinney.forest.members import REASONS, Member, narrowed
 from spinney.missing import policy_named
 from spinney.recipe import Recipe
@@ -15,9 +15,7 @@ from spinney.schema import Schema
 if TYPE_CHECKING:
     from spinney.kernels.records import Lines, Shape
 
-__all__ = ["member_of_grown", "midpoints"]
-
-DIGITS = 12
+__all__ = ["member_of_grown"]
 
 
 def member_of_grown(
@@ -96,32 +94,3 @@ def _branches(
     place = np.repeat(starts, number) + lines.codes[line, 0]
     branches[place] = lines.codes[line, 1] - 1
     return listed, branches
-
-
-def midpoints(low: Floats, high: Floats) -> Floats:
-    """Return the thresholds that ``candidates.midpoint`` gives, many at once.
-
-    A product with a power of ten that float64 holds exactly, rounded to a whole
-    number of at most 12 digits and divided again, is the nearest float to the
-    decimal number, as long as it is clear which way to round. All others are left to
-    the function itself.
-
-    >>> midpoints(np.array([0.36, 0.0]), np.array([0.403, 5e-324])).tolist()
-    [0.3815, 0.0]
-    """
-    with np.errstate(all="ignore"):
-        middle = (low + high) / 2
-        power = DIGITS - 1 - np.floor(np.log10(np.abs(middle)))
-        factor = np.power(10.0, np.abs(np.nan_to_num(power)).clip(0, 22))
-        scaled = np.where(power >= 0, middle * factor, middle / factor)
-        whole = np.rint(scaled)
-        found = np.where(power >= 0, whole / factor, whole * factor)
-        clear = np.abs(np.abs(scaled - whole) - 0.5) > 1e-2
-        clear &= (np.abs(power) <= 22) & (np.abs(whole) < 10.0**DIGITS)
-        clear &= np.abs(whole) > 10.0 ** (DIGITS - 1)
-        clear &= (low <= found) & (found < high)
-    found = np.where(middle == 0, 0.0, found)
-    clear |= (middle == 0) & (low <= 0) & (high > 0)
-    for place in np.flatnonzero(~clear):
-        found[place] = midpoint(float(low[place]), float(high[place]))
-    return np.asarray(found)

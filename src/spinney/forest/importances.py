@@ -25,6 +25,7 @@ from spinney.forest.forest import Forest
 from spinney.forest.growing import threads_of
 from spinney.forest.members import Member
 from spinney.forest.voting import check_bags
+from spinney.swift.predicting import outputs
 from spinney.swift.threads import run_each
 
 __all__ = ["Importances", "impurity_importances", "permutation_importances"]
@@ -125,7 +126,7 @@ def _by_permutation(forest: Forest, bags: Bags, member: Member, number: int) -> 
     flat = member.flat(schema.target, forest.recipe)
 
     def error() -> float:
-        told = flat.outputs(columns, len(out))
+        told = outputs(flat, columns, len(out))
         return float(np.average(_errors(told, truth), weights=weights))
 
     before = error()

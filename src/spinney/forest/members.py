@@ -14,7 +14,7 @@ from spinney.costs import labels_of
 from spinney.counts import CountTable, Floats, Integers
 from spinney.linear import flat_models
 from spinney.outputs import outputs_of
-from spinney.predict import FlatTree, Questions
+from spinney.predict import FlatTree, Questions, no_questions
 from spinney.recipe import Recipe
 from spinney.schema import Schema, Target
 from spinney.split import Groups, Intervals, Split, Threshold
@@ -129,19 +129,8 @@ class Member:
     def outputs(self, target: Target, recipe: Recipe) -> Floats:
         """Return what each node predicts: class shares, or one number."""
         weights = np.asarray(self.weights, dtype=np.float64)
-        if target.origin is not None:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                found = (target.origin + weights[:, 1] / weights[:, 0])[:, None]
-        elif recipe.probability == "frequency":
-            with np.errstate(invalid="ignore"):
-                found = weights / weights.sum(axis=1, keepdims=True)
-        else:
-            found = np.array(
-                [
-                    outputs_of(line, target, recipe=recipe, everything=weights[0])
-                    for line in weights
-                ]
-            )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = outputs_of(weights, target, recipe=recipe, everything=weights[0])
         for node in np.flatnonzero(self.rows == 0):  # parents before their children
             found[node] = found[self.parent[node]]
         return found
@@ -152,10 +141,6 @@ class Member:
         order, first, count = self._children()
         first_code, first_cut = self._starts()
         grouped = np.isnan(self.cut)
-        none, no_cuts = np.zeros(0, dtype=np.int64), np.zeros(0)
-        nothing = Questions(
-            none, no_cuts, none, none, none == 0, none, none, none, no_cuts
-        )
         asked = Questions(
             self.attribute.astype(np.int64),
             self.cut,
@@ -173,7 +158,7 @@ class Member:
             shares = sizes[order] / below[self.parent[order]]
         return FlatTree(
             asked,
-            nothing,
+            no_questions(),
             self.missing.astype(np.int64),
             first,
             count,

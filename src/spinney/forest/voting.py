@@ -9,6 +9,7 @@ majority
 without rows held out.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ from spinney.counts import Floats, Integers
 from spinney.errors import DataError, warn
 from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest
+from spinney.forest.members import Member
+from spinney.swift.predicting import FEWEST_STEPS
 from spinney.training import TrainingSet
 
 __all__ = [
@@ -32,6 +35,11 @@ __all__ = [
     "warn_of_unseen",
 ]
 
+Columns = Sequence[NDArray[Any]]
+
+# Whose votes are counted together; for each of them a byte a row is held.
+TREES_AT_ONCE = 64
+
 
 def votes_of(told: Floats, forest: Forest) -> Floats:
     """Return what a tree's outputs count in the vote."""
@@ -41,9 +49,7 @@ def votes_of(told: Floats, forest: Forest) -> Floats:
     return np.asarray(np.eye(told.shape[1])[labels])
 
 
-def each_tree(
-    forest: Forest, columns: Sequence[NDArray[Any]], n_rows: int
-) -> Iterator[Floats]:
+def each_tree(forest: Forest, columns: Columns, n_rows: int) -> Iterator[Floats]:
     """Yield what each tree says of all rows."""
     target, recipe = forest.schema.target, forest.recipe
     for member in forest.members:
@@ -51,24 +57,56 @@ def each_tree(
         yield votes_of(told, forest)
 
 
-def outputs(forest: Forest, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
+def outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     """Return what the forest says of each row: class shares, or one number."""
-    width = 1 if forest.schema.target.is_numeric else forest.schema.n_classes
-    total = np.zeros((n_rows, width))
+    if is_little(forest.members, n_rows):
+        return np.asarray(_plain_sums(forest, columns, n_rows) / len(forest))
+    from spinney.swift.walking import votes
+
+    found = votes(forest.flat, columns, n_rows)
+    rows = np.flatnonzero(found.open)
+    if len(rows):  # a missing value divides them
+        found.sums[rows] = _plain_sums(forest, taken(columns, rows), len(rows))
+    return np.asarray(found.sums / len(forest))
+
+
+def is_little(members: Sequence[Member], n_rows: int) -> bool:
+    """Return whether rows are down the trees before a compiler has been loaded."""
+    steps = sum(math.log2(len(member) + 1) for member in members)
+    return n_rows * steps < FEWEST_STEPS
+
+
+def taken(columns: Columns, rows: Integers) -> list[Any]:
+    """Return some rows of columns, of which some may not be there."""
+    return [None if cells is None else cells[rows] for cells in columns]
+
+
+def _plain_sums(forest: Forest, columns: Columns, n_rows: int) -> Floats:
+    """Return the votes of all trees, added up in their order."""
+    total = np.zeros((n_rows, forest.n_outputs))
     for told in each_tree(forest, columns, n_rows):
         total += told
-    return np.asarray(total / len(forest))
+    return total
 
 
-def leaves(
-    forest: Forest, columns: Sequence[NDArray[Any]], n_rows: int
-) -> NDArray[np.int32]:
-    """Return the leaf of each row in each tree, rows × trees."""
+def leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
+    """Return the leaf of each row in each tree, rows × trees.
+
+    Where a missing value divides a row, the leaf that most of it comes to.
+    """
     target, recipe = forest.schema.target, forest.recipe
-    found = np.empty((n_rows, len(forest)), dtype=np.int32)
+    found = np.full((n_rows, len(forest)), -1, dtype=np.int32)
+    if not is_little(forest.members, n_rows):
+        from spinney.swift.walking import leaves as leaves_of
+
+        places = leaves_of(forest.flat, columns, n_rows)
+        found = np.where(places < 0, np.int32(-1), forest.flat.numbers[places])
     for number, member in enumerate(forest.members):
-        flat = member.flat(target, recipe)
-        found[:, number] = flat.leaf_numbers(columns, n_rows)
+        rows = np.flatnonzero(found[:, number] < 0)
+        if len(rows):
+            flat = member.flat(target, recipe)
+            own = columns if len(rows) == n_rows else taken(columns, rows)
+            found[rows, number] = flat.leaf_numbers(own, len(rows))
     return found
 
 
@@ -78,17 +116,39 @@ def out_of_bag(forest: Forest, bags: Bags) -> tuple[Floats, Integers]:
     NaN where every tree has seen it.
     """
     check_bags(forest)
-    columns, n_rows = bags.training.columns, len(bags.training.classes)
-    width = 1 if forest.schema.target.is_numeric else forest.schema.n_classes
-    total, trees = np.zeros((n_rows, width)), np.zeros(n_rows, dtype=np.int64)
-    for number, member in enumerate(forest.members):
-        out = np.flatnonzero(bags.out(number))
-        flat = member.flat(forest.schema.target, forest.recipe)
-        told = flat.outputs([cells[out] for cells in columns], len(out))
-        total[out] += votes_of(told, forest)
-        trees[out] += 1
+    n_rows = len(bags.training.classes)
+    total, trees = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
+    for start in range(0, len(forest), TREES_AT_ONCE):
+        numbers = range(start, min(start + TREES_AT_ONCE, len(forest)))
+        part, voters = _out_of_bag(forest, bags, numbers)
+        total += part
+        trees += voters
     with np.errstate(invalid="ignore"):
         return np.asarray(total / trees[:, None]), trees
+
+
+def _out_of_bag(
+    forest: Forest, bags: Bags, numbers: range
+) -> tuple[Floats, NDArray[Any]]:
+    """Return the votes of some trees on the rows that are out of their bags."""
+    members = forest.members[numbers.start : numbers.stop]
+    columns, n_rows = bags.training.columns, len(bags.training.classes)
+    out = np.stack([bags.out(number) for number in numbers], axis=1)
+    rows = np.arange(n_rows)
+    total = np.zeros((n_rows, forest.n_outputs))
+    if not is_little(members, n_rows):
+        from spinney.swift.walking import votes
+
+        in_bag = (~out).astype(np.uint8)
+        found = votes(forest.flat_of(members), columns, n_rows, in_bag=in_bag)
+        total, rows = found.sums, np.flatnonzero(found.open)
+    total[rows] = 0.0
+    for member, own in zip(members, out.T, strict=True):
+        here = rows[own[rows]]
+        flat = member.flat(forest.schema.target, forest.recipe)
+        told = flat.outputs(taken(columns, here), len(here))
+        total[here] += votes_of(told, forest)
+    return total, out.sum(axis=1)
 
 
 def score_of(told: Floats, trees: Integers, training: TrainingSet) -> float | None:
