@@ -136,6 +136,10 @@ def test_out_of_bag(iris):
     with pytest.warns(SpinneyWarning, match="in the bag of every tree"):
         few = ForestClassifier(1, oob_score=True, random_state=0).fit(X, y)
     assert np.isnan(few.oob_decision_function_).any()
+    weights = np.where(np.arange(150) % 3 == 0, 0.0, 1.0)
+    part = ForestClassifier(60, oob_score=True, random_state=0).fit(X, y, weights)
+    unseen = np.isnan(part.oob_decision_function_).any(axis=1)
+    assert unseen.tolist() == (weights == 0).tolist()
     numbers = ForestRegressor(60, oob_score=True, random_state=0).fit(X, X[:, 2] * 2)
     assert 0.9 < numbers.oob_score_ < 1
     assert numbers.oob_prediction_.shape == (150,)
@@ -312,6 +316,7 @@ REFUSALS = [
     ({"class_weight": {1: -2.0}}, "above 0"),
     ({"class_weight": 3}, "must be a dict"),
     ({"n_jobs": 0}, "n_jobs=0"),
+    ({"verbose": "loud"}, "verbose='loud'"),
     ({"random_state": "now"}, "random_state"),
     ({"criterion": "squared_error"}, "does not suit"),
     ({"min_samples_leaf": -1}, "min_samples_leaf=-1"),

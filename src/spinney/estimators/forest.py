@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.checks import check_choice, check_whole
-from spinney.counts import Floats, Integers
+from spinney.counts import Floats
 from spinney.errors import ParameterError
 from spinney.estimators.tables import TableEstimator, checked_weights
 from spinney.estimators.targets import ClassTarget, NumberTarget
@@ -60,7 +60,8 @@ class ForestEstimator(TableEstimator, ReadableForest):
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         check_choice("oob_score", self.oob_score)
         check_choice("warm_start", self.warm_start)
-        check_whole("verbose", int(self.verbose), least=0)
+        if not isinstance(self.verbose, bool):
+            check_whole("verbose", self.verbose, least=0)
         check_whole("n_estimators", self.n_estimators, least=1)
         self._by_name = False
         training = self._rows(X, y, sample_weight)
@@ -77,17 +78,16 @@ class ForestEstimator(TableEstimator, ReadableForest):
             self._recipe(),
             settings,
             n_trees=self.n_estimators,
-            grown=() if before is None else before.members,
+            before=before,
             n_jobs=self.n_jobs,
             progress=_told(self.verbose),
         )
-        if before is not None:
-            _check_warm(before, forest)
         self._adopt(forest)
         if self.oob_score:
             told, trees = out_of_bag(forest, Bags(training, settings))
             warn_of_unseen(trees)
-            self._keep_out_of_bag(told, trees, training)
+            self.oob_score_ = score_of(told, trees, training)
+            self._keep_out_of_bag(_at_all_rows(told, sample_weight))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
         """Return the rows to grow on."""
@@ -123,10 +123,8 @@ class ForestEstimator(TableEstimator, ReadableForest):
         """Return the settings that are about classes."""
         return {}
 
-    def _keep_out_of_bag(
-        self, told: Floats, trees: Integers, training: TrainingSet
-    ) -> None:
-        """Keep what is known out of the bag."""
+    def _keep_out_of_bag(self, told: Floats) -> None:
+        """Keep what is told of each row out of the bag."""
         raise NotImplementedError
 
     def _grown(self) -> Forest:
@@ -144,6 +142,18 @@ class ForestEstimator(TableEstimator, ReadableForest):
         return self.importances().mean
 
 
+def _at_all_rows(told: Floats, sample_weight: Any) -> Floats:
+    """Return what is told, NaN of rows that weigh nothing and were left out."""
+    if sample_weight is None:
+        return told
+    weights = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
+    if len(weights) == 1:  # one number for all rows
+        return told
+    whole = np.full((len(weights), told.shape[1]), np.nan)
+    whole[weights > 0] = told
+    return whole
+
+
 def _told(verbose: int) -> Callable[[int, int], None] | None:
     """Return what says on stderr how many trees are grown: each, or each tenth."""
     if not verbose:
@@ -155,28 +165,6 @@ def _told(verbose: int) -> Callable[[int, int], None] | None:
             sys.stderr.write(f"tree {done} of {total}\n")
 
     return tell
-
-
-def _check_warm(before: Forest, forest: Forest) -> None:
-    """Refuse to add trees to others that were grown otherwise."""
-    if len(before) > len(forest):
-        msg = (
-            f"warm_start=True: n_estimators={len(forest)} is less than the "
-            f"{len(before)} trees that there are: take more, or warm_start=False"
-        )
-        raise ParameterError(msg)
-    if before.fingerprint.digest != forest.fingerprint.digest:
-        msg = (
-            "warm_start=True adds trees on the same rows, and these are others: fit "
-            "anew, with warm_start=False"
-        )
-        raise ParameterError(msg)
-    if (before.settings, before.recipe) != (forest.settings, forest.recipe):
-        msg = (
-            "warm_start=True adds trees of the same kind, and parameters have changed: "
-            "fit anew, with warm_start=False"
-        )
-        raise ParameterError(msg)
 
 
 @dataclass(eq=False, repr=False)
@@ -261,11 +249,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : 
         scale = class_weights_of(self.class_weight, target)
         return {"voting": self.voting, "class_weight": scale}
 
-    def _keep_out_of_bag(
-        self, told: Floats, trees: Integers, training: TrainingSet
-    ) -> None:
+    def _keep_out_of_bag(self, told: Floats) -> None:
         self.oob_decision_function_ = told
-        self.oob_score_ = score_of(told, trees, training)
 
 
 @dataclass(eq=False, repr=False)
@@ -309,8 +294,5 @@ max_samples, extra_random, oob_score, random_state, n_jobs, warm_start, verbose
     min_samples_leaf: float | None = 5
     max_features: str | float | None = 1 / 3
 
-    def _keep_out_of_bag(
-        self, told: Floats, trees: Integers, training: TrainingSet
-    ) -> None:
+    def _keep_out_of_bag(self, told: Floats) -> None:
         self.oob_prediction_ = told[:, 0]
-        self.oob_score_ = score_of(told, trees, training)

@@ -1,6 +1,6 @@
 """Growing a forest: a bag, a tree, and again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,12 +9,14 @@ import numpy as np
 
 from spinney.checks import check_whole
 from spinney.draws import Draws
+from spinney.errors import ParameterError
 from spinney.forest.bags import Bags, tree_seeds
 from spinney.forest.forest import Forest
 from spinney.forest.grown import member_of_grown
 from spinney.forest.members import Member, member_of
 from spinney.forest.settings import ForestSettings, forest_recipe, tries_of
 from spinney.learner import Options, grow_tree
+from spinney.model import Fingerprint
 from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe, suited
 from spinney.swift.suiting import can_grow
@@ -36,14 +38,14 @@ def grow_forest(
     settings: ForestSettings,
     *,
     n_trees: int,
-    grown: Sequence[Member] = (),
+    before: Forest | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
     """Grow trees, each on its own bag of the rows, several at once.
 
-    The same seed gives the same forest, whatever the threads. ``grown`` are the first
-    trees of the same forest, where it had fewer.
+    The same seed gives the same forest, whatever the threads. ``before`` is the same
+    forest with fewer trees, which are kept.
     """
     check_whole("n_estimators", n_trees, least=1)
     numeric = training.schema.target.is_numeric
@@ -51,6 +53,11 @@ def grow_forest(
     recipe = suited(recipe, numeric=numeric)
     recipe = forest_recipe(recipe, extra_random=settings.extra_random)
     recipe.measure(numeric=numeric)
+    fingerprint = training.fingerprint()
+    grown: tuple[Member, ...] = ()
+    if before is not None:
+        _check_before(before, n_trees, fingerprint, recipe, settings)
+        grown = before.members
     nursery = _Nursery(training, recipe, settings)
     numbers = range(len(grown), n_trees)
 
@@ -63,13 +70,36 @@ def grow_forest(
         at_once=threads_of(n_jobs),
         done=tell,
     )
-    return Forest(
-        training.schema,
-        recipe,
-        training.fingerprint(),
-        settings,
-        (*grown[:n_trees], *members),
-    )
+    members = [*grown, *members]
+    return Forest(training.schema, recipe, fingerprint, settings, tuple(members))
+
+
+def _check_before(
+    before: Forest,
+    n_trees: int,
+    fingerprint: Fingerprint,
+    recipe: Recipe,
+    settings: ForestSettings,
+) -> None:
+    """Refuse to add trees to others that were grown otherwise."""
+    msg = ""
+    if len(before) > n_trees:
+        msg = (
+            f"n_estimators={n_trees} is less than the {len(before)} trees that there "
+            "are, and warm_start=True adds some: take more, or warm_start=False"
+        )
+    elif before.fingerprint.digest != fingerprint.digest:
+        msg = (
+            "warm_start=True adds trees on the same rows, and these are others: fit "
+            "anew, with warm_start=False"
+        )
+    elif (before.settings, before.recipe) != (settings, recipe):
+        msg = (
+            "warm_start=True adds trees of the same kind, and parameters have changed: "
+            "fit anew, with warm_start=False"
+        )
+    if msg:
+        raise ParameterError(msg)
 
 
 def threads_of(n_jobs: int | None) -> int:
