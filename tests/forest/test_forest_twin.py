@@ -185,7 +185,8 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
     arguments = (training, recipe, forest_settings)
     with patch.object(growing, "can_grow", return_value=False):
         plain = grow_forest(*arguments, n_trees=N_TREES)
-    swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
+    with patch.object(growing._Nursery, "trees_at_once", return_value=2):
+        swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
     for one, other in zip(swift.trees, plain.trees, strict=True):
         assert len(one.tree) == len(other.tree)
         for node, twin in zip(one.tree, other.tree, strict=True):

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.checks import check_whole
+from spinney.counts import Floats
 from spinney.draws import Draws
 from spinney.errors import ParameterError
 from spinney.forest.bags import Bags, tree_seeds
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from spinney.swift.prepared import Prepared
 
 __all__ = ["Progress", "grow_forest", "threads_of"]
+
+# Rows of all bags that one thread holds for its next trees.
+ROWS_AT_ONCE = 4_000_000
 
 Progress = Callable[[int, int], None]
 """Told how many trees of how many are grown."""
@@ -59,18 +64,23 @@ def grow_forest(
         _check_before(before, n_trees, fingerprint, recipe, settings)
         grown = before.members
     nursery = _Nursery(training, recipe, settings)
-    numbers = range(len(grown), n_trees)
+    threads = threads_of(n_jobs)
+    step = nursery.trees_at_once(n_trees - len(grown), threads)
+    starts = range(len(grown), n_trees, step)
 
     def tell(done: int) -> None:
         if progress is not None:
-            progress(len(grown) + done, n_trees)
+            progress(min(len(grown) + done * step, n_trees), n_trees)
 
-    members = run_each(
-        [partial(nursery.grow, number) for number in numbers],
-        at_once=threads_of(n_jobs),
+    parts = run_each(
+        [
+            partial(nursery.grow, range(start, min(start + step, n_trees)))
+            for start in starts
+        ],
+        at_once=threads,
         done=tell,
     )
-    members = [*grown, *members]
+    members = [*grown, *(member for part in parts for member in part)]
     return Forest(training.schema, recipe, fingerprint, settings, tuple(members))
 
 
@@ -131,9 +141,54 @@ class _Nursery:
 
             self.ready = prepared(self.rows, recipe, tries=self.tries)
 
-    def grow(self, number: int) -> Member:
+    def trees_at_once(self, n_trees: int, threads: int) -> int:
+        """Return how many trees a thread grows in one go, whatever they become.
+
+        Several where they are small, but so few that all threads are busy to the end.
+        """
+        if self.ready is None:
+            return 1
+        by_rows = ROWS_AT_ONCE // max(1, len(self.rows.classes))
+        return max(1, min(n_trees // (4 * threads), by_rows))
+
+    def grow(self, numbers: range) -> list[Member]:
+        """Grow some trees."""
+        counts = [self.bags.counts(number) for number in numbers]
+        if not self._suit(counts):
+            return [
+                self.grow_one(n, own) for n, own in zip(numbers, counts, strict=True)
+            ]
+        assert self.ready is not None
+        from spinney.swift.forests import grow_several
+
+        seeds = [tree_seeds(self.settings.seed, number)[0] for number in numbers]
+        times = np.array(counts, np.uint8)
+        grown = grow_several(self.ready, times, seeds, self.scaled)
+        schema, recipe = self.rows.schema, self.recipe
+        return [member_of_grown(*tree, schema, recipe) for tree in grown]
+
+    @cached_property
+    def scaled(self) -> Floats | None:
+        """What a row weighs that is in a bag once, its class considered."""
+        scale = self.bags.class_weights()
+        if scale is None:
+            return self.rows.weights
+        return np.asarray(self.rows.own_weights * scale[self.rows.classes])
+
+    def _suit(self, counts: list[NDArray[np.uint32]]) -> bool:
+        """Return whether these bags can be grown on in one go."""
+        by_bag = self.settings.class_weight == "balanced_subsample"
+        if self.ready is None or by_bag:
+            return False
+        from spinney.swift.forests import MOST_TIMES
+
+        heaviest = 1.0 if self.scaled is None else float(self.scaled.max())
+        total = max(float(own.sum()) for own in counts)
+        often = max(int(own.max()) for own in counts)
+        return heaviest * total < 2.0**32 and often <= MOST_TIMES
+
+    def grow_one(self, number: int, counts: NDArray[np.uint32]) -> Member:
         """Grow a tree."""
-        counts = self.bags.counts(number)
         seed, _ = tree_seeds(self.settings.seed, number)
         scale = self.bags.class_weights(counts)
         schema, recipe = self.rows.schema, self.recipe

@@ -1,5 +1,6 @@
-"""One tree of a forest, grown by compiled loops on one thread."""
+"""Trees of a forest, grown by compiled loops on one thread."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,13 +9,17 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats
 from spinney.draws import root_key
-from spinney.kernels.records import Lines, Shape
+from spinney.kernels.bagging import Bags
+from spinney.kernels.records import ABOVE, CHILD, Lines, Shape
 from spinney.kernels.scoring import SQUARES
 from spinney.swift.coded import labels_of_classes, labels_of_numbers
 from spinney.swift.prepared import Prepared
-from spinney.swift.subtree import Stretch, grow_stretch
+from spinney.swift.subtree import Stretch, grow_bags, grow_stretch
 
-__all__ = ["grow_one"]
+__all__ = ["MOST_TIMES", "grow_one", "grow_several"]
+
+# How often a row can be in a bag whose numbers are bytes.
+MOST_TIMES = 255
 
 
 def grow_one(
@@ -64,3 +69,48 @@ def grow_one(
     key = np.uint64(root_key(seed))
     root = Stretch(0, len(rows), 0, key, totals.astype(np.float64), counts)
     return grow_stretch(bag, rows, root)
+
+
+def grow_several(
+    ready: Prepared,
+    in_bags: NDArray[np.uint8],
+    seeds: Sequence[int],
+    base: Floats | None,
+) -> list[tuple[Shape, Lines]]:
+    """Grow a tree for each bag, one after the other, as :func:`grow_one` does.
+
+    Parameters
+    ----------
+    ready : Prepared
+        All rows, coded.
+    in_bags : array of uint8, trees × rows
+        How often each row is in each bag.
+    seeds : sequence of int
+        Of what is drawn at the nodes, one a tree.
+    base : array, optional
+        What a row weighs that is in a bag once; 1 if not said. All bags together
+        weigh less than 2³² where these are whole numbers.
+    """
+    weights = np.zeros(0) if base is None else base
+    whole = bool(np.all(weights == np.floor(weights)))
+    least = 1.0 if base is None else float(weights.min())
+    rules = ready.rules._replace(single=1.5 * least, tally=True, subtract=whole)
+    roots = np.zeros(len(seeds), np.int64)
+    bags = Bags(in_bags, weights, np.array(seeds, np.uint64), roots)
+    shape, lines = grow_bags(replace(ready, rules=rules), bags)
+    ends = [*roots[1:].tolist(), len(shape.whole)]
+    return [
+        (_part(shape, start, end), lines)
+        for start, end in zip(roots.tolist(), ends, strict=True)
+    ]
+
+
+def _part(shape: Shape, start: int, end: int) -> Shape:
+    """Return the nodes of one tree of several, numbered from 0."""
+    whole, real, weights, counts = shape
+    own = Shape(
+        whole[start:end], real[start:end], weights[start:end], counts[start:end]
+    )
+    for column in (ABOVE, CHILD, CHILD + 1):
+        own.whole[:, column] -= np.where(own.whole[:, column] >= 0, start, 0)
+    return own
