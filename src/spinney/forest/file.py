@@ -214,6 +214,7 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
 
 def _members(arrays: dict[str, NDArray[Any]]) -> list[Member]:
     """Return the trees, each with its own part of the arrays."""
+    arrays = {**arrays, "weights": narrowed(arrays["weights"])}
     ends = arrays["nodes"].cumsum()
     starts = ends - arrays["nodes"]
     grouped = np.isnan(arrays["cut"])
@@ -222,7 +223,6 @@ def _members(arrays: dict[str, NDArray[Any]]) -> list[Member]:
     found = []
     for start, end in zip(starts, ends, strict=True):
         own = {name: arrays[name][start:end] for name in _ARRAYS}
-        own["weights"] = narrowed(own["weights"])
         own["branches"] = arrays["branches"][in_branches[start] : in_branches[end]]
         own["cuts"] = arrays["cuts"][in_cuts[start] : in_cuts[end]]
         found.append(Member(**own))

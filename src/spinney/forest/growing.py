@@ -14,8 +14,8 @@ from spinney.draws import Draws
 from spinney.errors import ParameterError
 from spinney.forest.bags import Bags, tree_seeds
 from spinney.forest.forest import Forest
-from spinney.forest.grown import member_of_grown
-from spinney.forest.members import Member, member_of
+from spinney.forest.grown import members_of_grown
+from spinney.forest.members import Member, alike, member_of
 from spinney.forest.settings import ForestSettings, forest_recipe, tries_of
 from spinney.learner import Options, grow_tree
 from spinney.model import Fingerprint
@@ -80,8 +80,8 @@ def grow_forest(
         at_once=threads,
         done=tell,
     )
-    members = [*grown, *(member for part in parts for member in part)]
-    return Forest(training.schema, recipe, fingerprint, settings, tuple(members))
+    members = alike([*grown, *(member for part in parts for member in part)])
+    return Forest(training.schema, recipe, fingerprint, settings, members)
 
 
 def _check_before(
@@ -164,8 +164,7 @@ class _Nursery:
         seeds = [tree_seeds(self.settings.seed, number)[0] for number in numbers]
         times = np.array(counts, np.uint8)
         grown = grow_several(self.ready, times, seeds, self.scaled)
-        schema, recipe = self.rows.schema, self.recipe
-        return [member_of_grown(*tree, schema, recipe) for tree in grown]
+        return members_of_grown(*grown, self.rows.schema, self.recipe)
 
     @cached_property
     def scaled(self) -> Floats | None:
@@ -196,7 +195,8 @@ class _Nursery:
             from spinney.swift.forests import grow_one
 
             shape, lines = grow_one(self.ready, counts, seed, scale)
-            return member_of_grown(shape, lines, schema, recipe)
+            root = np.zeros(1, np.int64)
+            return members_of_grown(shape, lines, root, schema, recipe)[0]
         inside = np.flatnonzero(counts)
         rows = self.rows.taken(inside)
         weights = rows.own_weights * counts[inside]

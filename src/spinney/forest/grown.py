@@ -1,5 +1,6 @@
 """From what compiled loops grew to a member of a forest."""
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +16,39 @@ from spinney.schema import Schema
 if TYPE_CHECKING:
     from spinney.kernels.records import Lines, Shape
 
-__all__ = ["member_of_grown"]
+__all__ = ["members_of_grown"]
 
 
-def member_of_grown(
-    shape: "Shape", lines: "Lines", schema: Schema, recipe: Recipe
-) -> Member:
-    """Return a tree that compiled loops grew as a member of a forest."""
+def members_of_grown(
+    shape: "Shape", lines: "Lines", roots: Integers, schema: Schema, recipe: Recipe
+) -> list[Member]:
+    """Return trees that compiled loops grew as members of a forest.
+
+    Their nodes are numbered through; ``roots`` says where each tree begins.
+    """
+    sizes = np.diff(roots, append=len(shape.whole))
+    whole = _whole(shape, lines, schema, recipe)
+    parent = whole.parent - np.repeat(roots, sizes)
+    parent[roots] = -1
+    in_branches = np.append(0, whole.listed.cumsum())
+    nodes = {
+        field.name: getattr(whole, field.name)
+        for field in fields(Member)
+        if field.name not in ("parent", "branches", "cuts")
+    }
+    return [
+        Member(
+            **{name: array[start:end] for name, array in nodes.items()},
+            parent=parent[start:end].astype(np.int32),
+            branches=whole.branches[in_branches[start] : in_branches[end]],
+            cuts=whole.cuts,
+        )
+        for start, end in zip(roots, roots + sizes, strict=True)
+    ]
+
+
+def _whole(shape: "Shape", lines: "Lines", schema: Schema, recipe: Recipe) -> Member:
+    """Return all trees as if they were one."""
     from spinney.kernels.records import (
         ABOVE,
         ATTRIBUTE,

@@ -4,7 +4,8 @@ A forest holds many trees, so a tree is kept small: a line a node, in printing o
 node that somebody wants to read is made of these when it is asked for.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from spinney.schema import Schema, Target
 from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 
-__all__ = ["REASONS", "Member", "member_of", "narrowed"]
+__all__ = ["REASONS", "Member", "alike", "member_of", "narrowed"]
 
 # Why a node is a leaf, as a number; 0 at inner nodes.
 REASONS: tuple[Reason | None, ...] = (None, *Reason)
@@ -276,6 +277,15 @@ def narrowed(weights: Floats) -> NDArray[np.floating]:
     with np.errstate(over="ignore"):
         small = weights.astype(np.float32)
     return small if np.array_equal(small, weights) else weights
+
+
+def alike(members: Sequence[Member]) -> tuple[Member, ...]:
+    """Return trees whose weights are all in single precision, or none."""
+    if len({member.weights.dtype for member in members}) < 2:
+        return tuple(members)
+    return tuple(
+        replace(member, weights=member.weights.astype(np.float64)) for member in members
+    )
 
 
 def member_of(tree: Tree) -> Member:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.counts import Floats
 from spinney.draws import root_key
 from spinney.kernels.bagging import Bags
-from spinney.kernels.records import ABOVE, CHILD, Lines, Shape
+from spinney.kernels.records import Lines, Shape
 from spinney.kernels.scoring import SQUARES
 from spinney.swift.coded import labels_of_classes, labels_of_numbers
 from spinney.swift.prepared import Prepared
@@ -76,8 +76,10 @@ def grow_several(
     in_bags: NDArray[np.uint8],
     seeds: Sequence[int],
     base: Floats | None,
-) -> list[tuple[Shape, Lines]]:
+) -> tuple[Shape, Lines, NDArray[np.int64]]:
     """Grow a tree for each bag, one after the other, as :func:`grow_one` does.
+
+    Return the nodes of all, numbered through, and where each tree begins.
 
     Parameters
     ----------
@@ -98,19 +100,4 @@ def grow_several(
     roots = np.zeros(len(seeds), np.int64)
     bags = Bags(in_bags, weights, np.array(seeds, np.uint64), roots)
     shape, lines = grow_bags(replace(ready, rules=rules), bags)
-    ends = [*roots[1:].tolist(), len(shape.whole)]
-    return [
-        (_part(shape, start, end), lines)
-        for start, end in zip(roots.tolist(), ends, strict=True)
-    ]
-
-
-def _part(shape: Shape, start: int, end: int) -> Shape:
-    """Return the nodes of one tree of several, numbered from 0."""
-    whole, real, weights, counts = shape
-    own = Shape(
-        whole[start:end], real[start:end], weights[start:end], counts[start:end]
-    )
-    for column in (ABOVE, CHILD, CHILD + 1):
-        own.whole[:, column] -= np.where(own.whole[:, column] >= 0, start, 0)
-    return own
+    return shape, lines, roots
