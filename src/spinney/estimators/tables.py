@@ -81,8 +81,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _whole_table(self, data: Any) -> Table:
         """Return a table with all attributes, asked about or not."""
         named = self._by_name or _has_names_only(data)
-        if hasattr(data, "columns") and self._grown().schema.target.name in data:
-            named = True  # a frame with the target in it
+        if not named and hasattr(data, "columns"):
+            named = self._grown().schema.target.name in data  # a frame that holds it
         if not named:
             return self._validated(data, reset=False)
         table: Table = super()._whole_table(data)
