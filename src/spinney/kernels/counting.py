@@ -79,10 +79,13 @@ def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words)
     codes, packed, drawn = cells.codes, labels.packed, order[0]
     two = len(packed) > 0
     for k in range(n):
+        a = drawn[k]
         for b in range(BINS):
-            words[drawn[k], b] = 0
-            for c in range(rules.width):
-                lines[drawn[k], b, c] = 0.0
+            words[a, b] = 0
+        if not two:
+            for b in range(BINS):
+                for c in range(rules.width):
+                    lines[a, b, c] = 0.0
     for i in range(start, stop):
         prefetch(codes, np.int64(rows[min(i + AHEAD, stop - 1)]), drawn[0])
         row = rows[i]

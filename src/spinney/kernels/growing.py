@@ -65,7 +65,7 @@ from spinney.kernels.records import (
     reason_to_stop,
 )
 from spinney.kernels.references import reference
-from spinney.kernels.scoring import size_of, worth
+from spinney.kernels.scoring import SQUARES, size_of, worth
 from spinney.kernels.searching import (
     search_edges,
     search_inside,
@@ -156,10 +156,12 @@ def split_node(cells, labels, rules, rows, room, top, work, lines, a, shape, lis
     """Carry out and record the split of a node; return where its right rows begin."""
     begin, end, here = room.at[top, BEGIN], room.at[top, END], room.state[DONE]
     middle = partition(rules.kind, cells, rows, begin, end, a, lines, work, room.spare)
-    if rules.tally:
+    if rules.kind == SQUARES or not rules.subtract:
         count_sides(rules.kind, cells, labels, rows, begin, middle, end, a, room)
     else:
-        infer_sides(a, work.founds, room, top)
+        infer_sides(
+            cells, labels, rules, rows, begin, middle, end, a, work.founds, room, top
+        )
     shape.real[here, CUT_LOW] = work.founds[a, LOW]
     shape.real[here, CUT_HIGH] = work.founds[a, HIGH]
     shape.real[here, CUT_MISSING] = work.founds[a, MISSING]

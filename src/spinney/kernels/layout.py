@@ -76,8 +76,8 @@ class Rules(NamedTuple):
 
     ``tries`` attributes that vary are searched at a node. A node of up to ``small``
     rows is sorted. ``single`` is what a bin of one row weighs at most. ``tally`` says
-    that the totals of branches are to be counted row by row, since sums of weights do
-    not tell them; ``subtract`` that counts of siblings may be subtracted.
+    that rows are to be counted, since their weights do not tell how many there are;
+    ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
     """
 
     kind: int

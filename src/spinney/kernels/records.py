@@ -222,19 +222,37 @@ def tally(kind, labels, row, weights, counts, at):
 
 
 @kernel
-def infer_sides(a, founds, room, top):
-    """Set the same totals from what was found, where sums tell how many rows."""
+def infer_sides(cells, labels, rules, rows, start, middle, stop, a, founds, room, top):
+    """Set the same totals from what was found, where sums of weights are exact.
+
+    Where weights do not tell how many rows there are, those of the smaller side are
+    counted, and those whose value is missing.
+    """
     weights, counts = room.side_weights, room.side_counts
-    width = weights.shape[1]
+    width, n_counts, absent = weights.shape[1], counts.shape[1], 0.0
     for c in range(width):
         weights[2, c] = founds[a, TOTALS + width + c]
         weights[0, c] = founds[a, TOTALS + c]
         if founds[a, MISSING] == 0:
             weights[0, c] += weights[2, c]
         weights[1, c] = room.weights[top, c] - weights[0, c]
-    for side in range(3):
-        for c in range(counts.shape[1]):
-            counts[side, c] = np.int64(weights[side, c])
+        absent += weights[2, c]
+    if not rules.tally:
+        for side in range(3):
+            for c in range(n_counts):
+                counts[side, c] = np.int64(weights[side, c])
+        return
+    smaller = np.int64(stop - middle < middle - start)
+    for c in range(n_counts):
+        counts[smaller, c] = counts[2, c] = 0
+    for i in range(middle if smaller else start, stop if smaller else middle):
+        counts[smaller, labels.classes[rows[i]]] += 1
+    if absent > 0:
+        for i in range(start, stop):
+            if cells.codes[rows[i], a] == ABSENT:
+                counts[2, labels.classes[rows[i]]] += 1
+    for c in range(n_counts):
+        counts[1 - smaller, c] = room.counts[top, c] - counts[smaller, c]
 
 
 @kernel
