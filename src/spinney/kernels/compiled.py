@@ -26,7 +26,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 
-__all__ = ["OFF", "entry", "kernel"]
+__all__ = ["OFF", "entry", "kernel", "lean_entry", "lean_kernel"]
 
 OFF = bool(getattr(config, "DISABLE_JIT", False))  # loops run as they are written
 
@@ -39,20 +39,42 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
 }
 
+# Without a count of who holds an array, taking one out of a tuple costs nothing. Such
+# loops make no array, nor a view of one.
+_LEAN: dict[str, Any] = {**_OPTIONS, "_nrt": False}
+
 
 def kernel(loop: Callable[..., Any]) -> Callable[..., Any]:
     """Return a loop that other compiled loops can call, and Python cannot.
 
     What it divides by 0 is infinite or NaN.
     """
-    options = {**_OPTIONS, "no_cpython_wrapper": True}
-    compiled = numba.njit(**options, pipeline_class=_Translator)(loop)
-    return cast("Callable[..., Any]", compiled)
+    return _translated(loop, _OPTIONS)
+
+
+def lean_kernel(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that makes no array, nor a view of one."""
+    return _translated(loop, _LEAN)
 
 
 def entry(loop: Callable[..., Any]) -> Callable[..., Any]:
     """Return a loop as machine code that Python can call, kept on disk."""
-    compiled = numba.njit(**_OPTIONS, pipeline_class=_Optimiser)(loop)
+    return _kept(loop, _OPTIONS)
+
+
+def lean_entry(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an entry whose kernels are all lean."""
+    return _kept(loop, _LEAN)
+
+
+def _translated(loop: Callable[..., Any], said: dict[str, Any]) -> Callable[..., Any]:
+    options = {**said, "no_cpython_wrapper": True}
+    compiled = numba.njit(**options, pipeline_class=_Translator)(loop)
+    return cast("Callable[..., Any]", compiled)
+
+
+def _kept(loop: Callable[..., Any], said: dict[str, Any]) -> Callable[..., Any]:
+    compiled = numba.njit(**said, pipeline_class=_Optimiser)(loop)
     if hasattr(compiled, "_cache"):  # not where compiling is turned off
         compiled._cache = _Cache(loop)
     return cast("Callable[..., Any]", compiled)
