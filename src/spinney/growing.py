@@ -17,7 +17,7 @@ from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
-from spinney.prune import Steps, pruned_after_growing
+from spinney.prune import Pruned, Steps, pruned_after_growing
 from spinney.recipe import RECIPES, Recipe, default_recipe, recipe_named, suited
 from spinney.relation import is_relation
 from spinney.schema import Schema, Target
@@ -32,7 +32,7 @@ from spinney.sources.sql_schema import (
     schema_of,
     target_column,
 )
-from spinney.swift import grow_swiftly, suits
+from spinney.swift import grow_and_prune_swiftly, grow_swiftly, suits
 from spinney.table import Table
 from spinney.training import (
     TrainingSet,
@@ -71,23 +71,27 @@ def grow_model(
     recipe = suited(recipe, numeric=numeric)
     options = options_of(source, recipe=recipe, **said)
     lesson: Lesson | None = None
+    result: Pruned | None = None
     if recipe.needs_rows:
         if training is None:
             raise _no_rows(recipe)
         lesson = Lesson(training, recipe, options)
         tree = lesson.grow()
     elif training is not None and suits(training, recipe, options):
-        tree = grow_swiftly(training, recipe)
+        result = grow_and_prune_swiftly(training, recipe)
+        tree = grow_swiftly(training, recipe) if result is None else result.tree
     else:
         tree = grow_with_construction(source, recipe, options)
     if lesson is not None and recipe.pruning == "cost-complexity":
         result = lesson.pruned(tree)
-    else:
+    elif result is None:
         result = pruned_after_growing(
             tree, source, recipe=recipe, class_weights=options.class_weights
         )
     modelled = with_models(result.tree, source, recipe=recipe)
-    steps = Steps((*result.steps, *modelled.steps))
+    steps = result.steps
+    if modelled.steps:
+        steps = Steps((*result.steps, *modelled.steps))
     tree = without_unused(modelled.tree)
     return Model(tree, recipe, fingerprint, steps, result.sequence)
 

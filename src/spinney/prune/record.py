@@ -1,7 +1,8 @@
 """The record of pruning: what each step did to the error."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,16 @@ __all__ = ["PruneStep", "Pruned", "Steps", "columns_text"]
 class Steps(Sequence[PruneStep]):
     """The steps of pruning in their order; ``print`` shows them as a table."""
 
-    def __init__(self, steps: Sequence[PruneStep]) -> None:
-        self._steps = tuple(steps)
+    def __init__(self, steps: Iterable[PruneStep]) -> None:
+        # An iterator is a record that nobody has asked for yet.
+        self._given = steps if isinstance(steps, Iterator) else tuple(steps)
+
+    @cached_property
+    def _steps(self) -> tuple[PruneStep, ...]:
+        return tuple(self._given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Steps, (self._steps,)
 
     def __getitem__(self, place: Any) -> Any:
         return self._steps[place]

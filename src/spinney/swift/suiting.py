@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spinney.missing import MOST_BRANCHES
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from spinney.learner import Options
     from spinney.training import TrainingSet
 
-__all__ = ["CRITERIA", "MOST_CODES", "can_grow", "suits"]
+__all__ = ["CRITERIA", "MOST_CODES", "can_grow", "suits", "suits_bins", "suits_ranks"]
 
 # As many codes as a byte can hold beside that of missing cells.
 MOST_CODES = 255
@@ -40,6 +41,16 @@ PLAIN = {
 }
 
 
+# The same for trees of several branches, where the plain learner is slower.
+FEWEST_RANKED_CELLS = 200_000
+MOST_LEVELS = 65_536
+RANKED_CRITERIA = ("gain", "gain_ratio", "gini")
+RANKED_PLAIN = {
+    name: PLAIN[name]
+    for name in ("buckets", "alpha_split", "max_leaves", "linear_terms", "construct")
+}
+
+
 def suits(
     training: "TrainingSet",
     recipe: Recipe,
@@ -47,10 +58,51 @@ def suits(
     *,
     rivals: bool = True,
 ) -> bool:
-    """Return whether the kernels can grow what the plain learner would, and sooner.
+    """Return whether some kernels can grow what the plain learner would, and sooner.
 
     ``rivals`` says that somebody may ask for those of the splits that won.
     """
+    return suits_bins(training, recipe, options, rivals=rivals) or suits_ranks(
+        training, recipe, options
+    )
+
+
+def suits_ranks(training: "TrainingSet", recipe: Recipe, options: "Options") -> bool:
+    """Return whether those of several branches can, which divide missing rows."""
+    schema = training.schema
+    if len(training.classes) * len(schema.attributes) < FEWEST_RANKED_CELLS:
+        return False
+    if schema.target.is_numeric or recipe.grouping != "multiway":
+        return False
+    if recipe.criterion not in RANKED_CRITERIA or recipe.missing != "fractional":
+        return False
+    if any(getattr(recipe, name) != value for name, value in RANKED_PLAIN.items()):
+        return False
+    if len(training.classes) >= 2**31 or not _says_nothing(schema, options):
+        return False
+    most = {"numeric": 0, "nominal": MOST_BRANCHES, "ordinal": MOST_LEVELS}
+    return all(len(each.values) <= most[each.kind] for each in schema.attributes)
+
+
+def _says_nothing(schema: Schema, options: "Options") -> bool:
+    """Return whether there is nothing beside the recipe, and columns alone."""
+    if options.class_weights is not None or options.costs is not None:
+        return False
+    if options.preference or options.forced or options.prices or options.constructed:
+        return False
+    return bool(schema.attributes) and all(
+        attribute.formula is None for attribute in schema.attributes
+    )
+
+
+def suits_bins(
+    training: "TrainingSet",
+    recipe: Recipe,
+    options: "Options",
+    *,
+    rivals: bool = True,
+) -> bool:
+    """Return whether those of two branches can, which sort numbers into bins."""
     fewest = FEWEST_CELLS if rivals else min(FEWEST_WITHOUT_RIVALS, FEWEST_CELLS)
     if len(training.classes) * len(training.schema.attributes) < fewest:
         return False
@@ -65,12 +117,7 @@ def can_grow(training: "TrainingSet", recipe: Recipe, options: "Options") -> boo
         return False
     if any(getattr(recipe, name) != value for name, value in PLAIN.items()):
         return False
-    said = (options.class_weights, options.costs)
-    if any(each is not None for each in said):
-        return False
-    if options.preference or options.forced or options.prices or options.constructed:
-        return False
-    if not schema.attributes or any(a.formula is not None for a in schema.attributes):
+    if not _says_nothing(schema, options):
         return False
     return _attributes_suit(schema, recipe) and _missing_suits(training, recipe)
 

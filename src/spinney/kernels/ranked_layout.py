@@ -1,0 +1,196 @@
+"""The arrays of the loops that grow trees of several branches, and what is where.
+
+A *code* is the place of a value among all those of its attribute, rising; the code
+after the last one is that of missing cells. A *member* is a row at a node with its part
+of the weight: a row whose value is missing is a member of several nodes. Where every
+member weighs 1, a node is *plain*, its weights are its counts, and nobody looks at the
+parts.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Drafts", "Grown", "Limits", "Members", "Ranked", "Rules", "Space"]
+
+# Kinds of attributes.
+NUMERIC, ORDINAL, NOMINAL = range(3)
+
+# Kinds of impurity.
+ENTROPY, GINI = range(2)
+
+# Columns of the facts of attributes: kind, number of codes, where the counts of its
+# codes begin (in lines), where its numbers begin, and whether it has so many values
+# that it does not count in the average gain.
+KIND, CODES, OFFSET, NUMBERS, MANY = range(5)
+
+# Columns of what waits: where its members begin and end, its node, whether it is plain,
+# and for pruning whether its children were looked at.
+BEGIN, END, NODE, PLAIN, PHASE = range(5)
+
+# Columns of nodes: parent, branch, depth, why it is a leaf, first child, number of
+# children, first candidate, number of candidates, and which of them won, or -1.
+PARENT, BRANCH, DEPTH, REASON, CHILD, CHILDREN, CANDIDATE, CANDIDATES, CHOSEN = range(9)
+
+# Columns of candidates: attribute, first line, number of lines, the codes on both sides
+# of a threshold where it was found, and the last code that goes left.
+ATTRIBUTE, LINE, LINES, LOW, HIGH, CUT = range(6)
+GAIN, MERIT = range(2)
+
+# Columns of what a search found of an attribute: how many values occur (-1 where it was
+# not looked at), whether it can be split, the codes on both sides of a threshold, and
+# how many members have no value.
+VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
+
+# Why a node is a leaf; an inner node has none.
+(
+    INNER,
+    EMPTY,
+    PURE,
+    EXHAUSTED,
+    TOO_DEEP,
+    TOO_FEW,
+    IDENTICAL,
+    ROWS_IN_LEAF,
+    MIN_GAIN,
+    PRUNED,
+) = range(10)
+
+# Places of ``state``: how many wait, and how many nodes, candidates, lines and steps
+# of pruning there are.
+WAITING, NODES, FOUND, WRITTEN, STEPS = range(5)
+
+# What the loop says when it returns: all is done, or what is short of room.
+(
+    DONE,
+    SHORT_OF_MEMBERS,
+    SHORT_OF_STACK,
+    SHORT_OF_NODES,
+    SHORT_OF_LINES,
+    SHORT_OF_STEPS,
+) = range(6)
+
+# What pruning does to a node, and what it measures.
+COLLAPSED, REPLACED, RAISED, KEPT = range(4)
+BEFORE, AFTER, RISK_BEFORE, RISK_AFTER = range(4)
+
+# Lines of ``vectors``, each with weights and counts by class: known rows, those whose
+# value is missing, both sides of a cut, both sides of the cut before.
+KNOWN, AWAY, LEFT, RIGHT, LAST_LEFT, LAST_RIGHT = range(6)
+VECTORS = 6
+
+
+class Ranked(NamedTuple):
+    """All rows.
+
+    ``codes`` has a line a row, and the class in a last column; then come facts of
+    attributes, the values of the numeric ones, and the least step between them.
+    """
+
+    codes: NDArray[Any]
+    facts: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+    steps: NDArray[np.float64]
+
+
+class Limits(NamedTuple):
+    """What a recipe says; the criterion by ``impurity``, ``ratio`` and ``slack``."""
+
+    n_classes: int
+    impurity: int
+    ratio: bool
+    slack: float
+    max_depth: int
+    least_node: float
+    least_branch: float
+    cut_share: float
+    branch_share: float
+    min_gain: float
+    correct: bool
+    rivals: int
+
+
+class Members(NamedTuple):
+    """Nodes that wait, and their rows.
+
+    Rows stand end to end with their parts, beside them room to move them; then come the
+    nodes themselves, and which attributes are used up above each.
+    """
+
+    rows: NDArray[np.uint32]
+    parts: NDArray[np.float64]
+    spare_rows: NDArray[np.uint32]
+    spare_parts: NDArray[np.float64]
+    stack: NDArray[np.int64]
+    used: NDArray[np.uint8]
+
+
+class Grown(NamedTuple):
+    """Nodes, candidates, and the lines of their tables, in order of making.
+
+    The children of a node stand together. Of a candidate's lines the first, of code
+    -1, has its missing rows.
+    """
+
+    nodes: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    candidates: NDArray[np.int32]
+    merits: NDArray[np.float64]
+    line_codes: NDArray[np.int32]
+    line_weights: NDArray[np.float64]
+    line_counts: NDArray[np.int64]
+    state: NDArray[np.int64]
+
+
+class Rules(NamedTuple):
+    """What pruning goes by.
+
+    Whether branches are raised, the confidence, its quantile, and 1 more than the
+    weight of the prior in what a node predicts.
+    """
+
+    raising: bool
+    confidence: float
+    z: float
+    scale: float
+
+
+class Drafts(NamedTuple):
+    """What pruning knows of nodes.
+
+    The node whose question each asks, whether it has other rows than that, estimates
+    and risks; the steps; the prior; and the risk of the tree, with the estimate and the
+    risk of a branch.
+    """
+
+    origin: NDArray[np.int32]
+    moved: NDArray[np.uint8]
+    estimates: NDArray[np.float64]
+    risks: NDArray[np.float64]
+    steps: NDArray[np.int64]
+    measures: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    total: NDArray[np.float64]
+
+
+class Space(NamedTuple):
+    """Room to work in.
+
+    Counts by code; the codes that occur at a node with their counts, end to end; keys
+    to sort; what was found of each attribute; and x log₂ x of whole numbers.
+    """
+
+    table: NDArray[np.float64]
+    listed: NDArray[np.uint64]
+    codes: NDArray[np.int64]
+    runs: NDArray[np.float64]
+    worths: NDArray[np.float64]
+    keys: NDArray[np.uint64]
+    spare_keys: NDArray[np.uint64]
+    histogram: NDArray[np.int64]
+    vectors: NDArray[np.float64]
+    found: NDArray[np.int64]
+    merits: NDArray[np.float64]
+    logs: NDArray[np.float64]
