@@ -86,10 +86,10 @@ def same(one, other):
         )
 
 
-@pytest.mark.parametrize(("small", "near"), [(1, 1), (8, 16), (96, 8192)])
+@pytest.mark.parametrize(("small", "nodes"), [(1, 2), (8, 7), (96, 1024)])
 @given(training=training_sets(), said=settings_of_recipes, entropy=st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_nodes_are_the_plain_learners(small, near, training, said, entropy):
+def test_nodes_are_the_plain_learners(small, nodes, training, said, entropy):
     recipe = RECIPES["cart"].changed(missing="branch", **said)
     if entropy and not training.schema.target.is_numeric:
         recipe = recipe.changed(criterion="gain")
@@ -97,7 +97,7 @@ def test_nodes_are_the_plain_learners(small, near, training, said, entropy):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suiting, "FEWEST_CELLS", 0)
         patch.setattr(prepared, "SMALL", small)
-        patch.setattr(subtree, "NEAR_ROWS", near)
+        patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
         assert suits(training, recipe, Options())
         swift = grow_swiftly(training, recipe)

@@ -10,9 +10,8 @@ below the left one, so that they come out in printing order::
 
 Counts of a *large* node are kept by attribute and bin. Its smaller child is counted and
 the larger one is what remains, where sums are exact. A *small* node is finished by
-sorting its rows, attribute by attribute. Before that, when all its rows fit, a node is
-brought *near*: its codes, numbers and labels are copied side by side into the cache,
-where the whole subtree below it is grown.
+sorting its rows, attribute by attribute. Rows lie far apart in memory, so what will be
+read is asked for ahead.
 
 All that the work knows stands in arrays. When there is no more room for nodes it
 returns, and goes on where it was when it is called again.
@@ -51,7 +50,6 @@ from spinney.kernels.records import (
     LINES,
     LISTED,
     MIN_GAIN,
-    NEAR,
     REASON,
     ROWS_IN_LEAF,
     SLOT,
@@ -263,35 +261,7 @@ def grow_node(cells, labels, rules, rows, room, top, work, shape, listed):
 
 
 @kernel
-def bring_near(cells, labels, rows, begin, end, near, near_labels):
-    """Copy the rows of a node side by side, and number them anew."""
-    n_codes, n_numbers = cells.codes.shape[1], cells.numbers.shape[1]
-    for i in range(end - begin):
-        soon = np.int64(rows[min(begin + i + AHEAD, end - 1)])
-        for a in range(0, n_codes, 64):
-            prefetch(cells.codes, soon, a)
-        for j in range(0, n_numbers, 64 // cells.numbers.itemsize):
-            prefetch(cells.numbers, soon, j)
-        row = rows[begin + i]
-        for a in range(n_codes):
-            near.codes[i, a] = cells.codes[row, a]
-        for j in range(n_numbers):
-            near.numbers[i, j] = cells.numbers[row, j]
-        if len(labels.classes):
-            near_labels.classes[i] = labels.classes[row]
-        if len(labels.weights):
-            near_labels.weights[i] = labels.weights[row]
-        if len(labels.numbers):
-            near_labels.numbers[i] = labels.numbers[row]
-        if len(labels.packed):
-            near_labels.packed[i] = labels.packed[row]
-        rows[begin + i] = i
-
-
-@kernel
-def grow_nodes(
-    cells, labels, near, near_labels, rules, rows, room, work, shape, listed
-):
+def grow_nodes(cells, labels, rules, rows, room, work, shape, listed):
     """Grow the nodes that wait, and theirs, until none is left or the room is full."""
     state = room.state
     while (
@@ -301,44 +271,26 @@ def grow_nodes(
     ):
         state[WAITING] -= 1
         top, here = state[WAITING], state[DONE]
-        begin, end = room.at[top, BEGIN], room.at[top, END]
-        if top < state[NEAR]:
-            state[NEAR] = -1
         open_node(shape, here, room, top)
         reason = reason_to_stop(rules, room, top)
         shape.whole[here, REASON] = reason
         if reason == INNER:
-            # Where only one search is left, it is not worth the way.
-            deep = room.at[top, LEVEL] + 1 < rules.max_depth
-            if state[NEAR] < 0 and end - begin <= len(near.codes) and deep:
-                bring_near(cells, labels, rows, begin, end, near, near_labels)
-                state[NEAR] = top
-            if state[NEAR] >= 0:
-                grow_node(
-                    near, near_labels, rules, rows, room, top, work, shape, listed
-                )
-            else:
-                grow_node(cells, labels, rules, rows, room, top, work, shape, listed)
+            grow_node(cells, labels, rules, rows, room, top, work, shape, listed)
         else:
             give_back(room, room.at[top, SLOT])
         state[DONE] += 1
 
 
 @kernel
-def grow_trees(
-    cells, labels, near, near_labels, rules, rows, room, work, shape, listed, bags
-):
+def grow_trees(cells, labels, rules, rows, room, work, shape, listed, bags):
     """Grow the trees of bags, until all are done or the room is full."""
     state = room.state
     while state[WAITING] or state[TREE] < len(bags.roots):
         if not state[WAITING]:
             begin_tree(rules.kind, labels, rows, room, bags, state[TREE])
             bags.roots[state[TREE]] = state[DONE]
-            state[NEAR] = -1
             state[TREE] += 1
-        grow_nodes(
-            cells, labels, near, near_labels, rules, rows, room, work, shape, listed
-        )
+        grow_nodes(cells, labels, rules, rows, room, work, shape, listed)
         if state[WAITING]:
             return
 
@@ -348,8 +300,6 @@ def work_on(
     task,
     cells,
     labels,
-    near,
-    near_labels,
     rules,
     rows,
     room,
@@ -368,21 +318,16 @@ def work_on(
     attribute ``first``.
     """
     cells, labels, rules = reference(cells), reference(labels), reference(rules)
-    near, near_labels = reference(near), reference(near_labels)
     room, work = reference(room), reference(work)
     shape, listed = reference(shape), reference(listed)
     if task == GROW:
-        grow_nodes(
-            cells, labels, near, near_labels, rules, rows, room, work, shape, listed
-        )
+        grow_nodes(cells, labels, rules, rows, room, work, shape, listed)
         return -1
     if task == TREES:
         bags = reference(bags)
         grow_trees(
             cells,
             labels,
-            near,
-            near_labels,
             rules,
             rows,
             room,

@@ -24,9 +24,9 @@ BEGIN, END, LEVEL, PARENT, BRANCH, SLOT = range(6)
 ATTRIBUTE, ABOVE, SIDE, HEIGHT, CHILD, OTHER_CHILD, REASON, LINE, LINES = range(9)
 CUT_LOW, CUT_HIGH, CUT_MISSING, GAIN = range(4)
 
-# What ``state`` has: nodes that wait, nodes and lines that are done, free slots, above
-# which height of the stack nodes are near, or -1, and how many trees were begun.
-WAITING, DONE, LISTED, FREE, NEAR, TREE = np.arange(6)
+# What ``state`` has: nodes that wait, nodes and lines that are done, free slots, and
+# how many trees were begun.
+WAITING, DONE, LISTED, FREE, TREE = np.arange(5)
 
 SLOTS = 32  # of kept counts; a node that finds none free is counted when its turn comes
 
@@ -89,7 +89,7 @@ def room_for(
         np.empty((size, n_counts), np.int64),
         np.empty((3, width)),
         np.empty((3, n_counts), np.int64),
-        np.array([0, 0, 0, slots, -1, 0]),
+        np.array([0, 0, 0, slots, 0]),
         np.arange(max(slots, 1)),
         np.empty((max(slots, 1), p, BINS, width)),
         np.empty(n_rows, np.uint32),

@@ -14,7 +14,7 @@ from spinney.marks import matrix_behind
 from spinney.schema import Attribute
 from spinney.swift.threads import in_threads, run_all
 
-__all__ = ["cells_of", "labels_of_classes", "labels_of_numbers", "near_tables"]
+__all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
 
 SAMPLE = 8192
 LINE = 64  # bytes of a line of the cache
@@ -126,12 +126,3 @@ def labels_of_numbers(numbers: Floats, weights: Floats | None) -> Labels:
 def _weights(weights: Floats | None) -> Floats:
     """Return weights, none where every row weighs 1."""
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
-
-
-def near_tables(cells: Cells, labels: Labels, n_rows: int) -> tuple[Cells, Labels]:
-    """Return room for so many rows of a table, to be copied side by side."""
-    own = _room_for_codes(n_rows, cells.codes.shape[1])
-    numbers = np.empty((n_rows, cells.numbers.shape[1]), cells.numbers.dtype)
-    return cells._replace(codes=own, numbers=numbers), Labels(
-        *(np.empty(min(len(array), n_rows), array.dtype) for array in labels)
-    )

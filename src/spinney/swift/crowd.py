@@ -111,7 +111,7 @@ class _Meeting:
     def do(self, task: int, work: Work, first: int, last: int, floor: float) -> int:
         """Do a task for a range of attributes."""
         ready = self.ready
-        tables = (ready.cells, ready.labels, ready.cells, ready.labels, ready.rules)
+        tables = (ready.cells, ready.labels, ready.rules)
         kept = (self.crowd.rows, self.room, work, self.shape, self.lines, no_bags())
         return int(work_on(task, *tables, *kept, first, last, floor))
 

@@ -26,14 +26,10 @@ from spinney.kernels.records import (
     room_for,
     shape_for,
 )
-from spinney.swift.coded import near_tables
 from spinney.swift.prepared import Prepared
 
 __all__ = ["Grown", "Stretch", "grow_bags", "grow_stretch", "room_of"]
 
-# Rows that are brought near at once: their codes, numbers and labels fit into the cache
-# of a core.
-NEAR_ROWS = 8192
 FIRST_NODES = 1024
 
 Grown = tuple[Shape, Lines]
@@ -101,10 +97,9 @@ def _worked(
     rules, n = ready.rules, len(room.spare)
     p, n_counts = len(ready.cells.n_bins), room.counts.shape[1]
     work = work_for(n, p, rules.width, rules.small)
-    near = near_tables(ready.cells, ready.labels, min(n, NEAR_ROWS))
     shape = shape_for(FIRST_NODES, rules.width, n_counts)
     lines = lines_for(2 * BINS, rules.width, n_counts)
-    tables = (ready.cells, ready.labels, *near, rules, rows, room, work)
+    tables = (ready.cells, ready.labels, rules, rows, room, work)
     while room.state[WAITING] or room.state[TREE] < len(bags.roots):
         work_on(task, *tables, shape, lines, bags, 0, 0, 0.0)
         if room.state[DONE] == len(shape.whole):
