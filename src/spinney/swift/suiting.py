@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spinney.missing import policy_named
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 
@@ -95,6 +96,8 @@ def _missing_suits(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells go to the better branch, or there are none."""
     if recipe.missing == "branch":
         return True
+    if policy_named(recipe.missing).overall:
+        return False  # a later missing value goes where the typical one does
     for attribute, cells in zip(
         training.schema.attributes, training.columns, strict=True
     ):
