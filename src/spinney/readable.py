@@ -31,7 +31,7 @@ from spinney.reading import read_by, unseen_values
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
 from spinney.rulesets.rows import check_origin, rows_of
-from spinney.swift.predicting import arrays_of, leaf_numbers, outputs
+from spinney.swift.predicting import LaidOut, leaf_numbers, outputs
 from spinney.table import Table, Value
 from spinney.tree import Tree
 
@@ -63,7 +63,7 @@ class ReadableTree:
         """Take a model as one's own."""
         self.model_ = model
         self.pruning_, self.sequence_ = model.steps, model.sequence
-        self._arrays: FlatTree | None = None
+        self._laid_out = LaidOut(model.tree)
 
     def _grown(self) -> Model:
         """Return the model, or say that there is none yet."""
@@ -71,10 +71,8 @@ class ReadableTree:
 
     @property
     def _flat(self) -> FlatTree:
-        model = self._grown()
-        if self._arrays is None:
-            self._arrays = arrays_of(model.tree)
-        return self._arrays
+        self._grown()
+        return self._laid_out.arrays
 
     # Predicting
 

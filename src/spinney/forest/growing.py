@@ -18,7 +18,6 @@ from spinney.forest.grown import members_of_grown
 from spinney.forest.members import Member, alike, member_of
 from spinney.forest.settings import ForestSettings, forest_recipe, tries_of
 from spinney.learner import Options, grow_tree
-from spinney.missing import policy_named
 from spinney.model import Fingerprint
 from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe, suited
@@ -136,8 +135,7 @@ class _Nursery:
         self.rows = replace(training, weights=self.bags.base)
         self.ready: Prepared | None = None
         shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
-        overall = policy_named(recipe.missing).overall  # of a bag's rows
-        plain = settings.extra_random or shares or overall or recipe.pruning != "none"
+        plain = settings.extra_random or shares or recipe.pruning != "none"
         if not plain and can_grow(self.rows, recipe, Options()):
             from spinney.swift.prepared import prepared
 

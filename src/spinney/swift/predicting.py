@@ -6,7 +6,8 @@ predictions are those of :mod:`spinney.predict`, bit for bit.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from spinney.predict import FlatTree
 from spinney.predict import flatten as arrays_of_nodes
 from spinney.tree import Tree
 
-__all__ = ["arrays_of", "leaf_numbers", "outputs"]
+__all__ = ["LaidOut", "arrays_of", "leaf_numbers", "outputs"]
 
 # Below so many steps, rows times levels of a full tree, the plain way is done before
 # a compiler has been loaded.
@@ -54,6 +55,21 @@ def arrays_of(tree: Tree) -> FlatTree:
         first_surrogate=first,
         surrogate_count=count,
     )
+
+
+@dataclass(frozen=True)
+class LaidOut:
+    """A tree whose arrays are made when they are wanted.
+
+    An estimator holds it from the beginning: predicting must not change its fields.
+    """
+
+    tree: Tree
+
+    @cached_property
+    def arrays(self) -> FlatTree:
+        """The tree as arrays."""
+        return arrays_of(self.tree)
 
 
 def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney.missing import MOST_BRANCHES
+from spinney.missing import MOST_BRANCHES, policy_named
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 
@@ -142,6 +142,8 @@ def _missing_suits(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells go to the better branch, or there are none."""
     if recipe.missing == "branch":
         return True
+    if policy_named(recipe.missing).overall:
+        return False  # a later missing value goes where the typical one does
     for attribute, cells in zip(
         training.schema.attributes, training.columns, strict=True
     ):

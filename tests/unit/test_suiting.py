@@ -1,0 +1,22 @@
+"""What the compiled loops leave to the plain learner."""
+
+import numpy as np
+import pytest
+
+from spinney.learner import Options
+from spinney.recipe import RECIPES
+from spinney.schema import Attribute, Schema, Target
+from spinney.swift.suiting import can_grow
+from spinney.training import TrainingSet
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"), [("branch", True), ("fractional", True), ("mean", False)]
+)
+def test_where_a_later_missing_value_goes_by_all_rows_loops_do_not_know(
+    missing, expected
+):
+    schema = Schema((Attribute("x", "numeric"),), Target("y", ("a", "b")))
+    rows = TrainingSet(schema, (np.arange(4.0),), np.array([0, 0, 1, 1]), None)
+    recipe = RECIPES["cart"].changed(missing=missing)
+    assert can_grow(rows, recipe, Options()) == expected
