@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["mark_of", "marks_of", "matrix_behind"]
+from spinney.threads import in_threads
+
+__all__ = ["MANY_CELLS", "mark_of", "marks_of", "matrix_behind"]
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
-MANY_CELLS = 2_000_000
+MANY_CELLS = 2_000_000  # worth a compiled loop
 
 
 def marks_of(columns: Sequence[NDArray[Any]]) -> list[int]:
@@ -27,9 +29,13 @@ def marks_of(columns: Sequence[NDArray[Any]]) -> list[int]:
         return [mark_of(column) for column in columns]
     from spinney.kernels.marking import mark_rows
 
-    marks = np.zeros(len(columns), np.uint64)
-    mark_rows(matrix, marks)
-    return [int(mark) for mark in marks]
+    def marked(start: int, stop: int) -> NDArray[np.uint64]:
+        marks = np.zeros(len(columns), np.uint64)
+        mark_rows(matrix, start, stop, marks)
+        return marks
+
+    parts = np.array(in_threads(marked, len(matrix)))
+    return [int(mark) for mark in np.asarray(parts.sum(axis=0, dtype=np.uint64))]
 
 
 def mark_of(column: NDArray[Any]) -> int:

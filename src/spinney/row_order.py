@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import Floats, Integers
+from spinney.marks import MANY_CELLS, matrix_behind
+from spinney.threads import in_threads
 
 __all__ = ["MOST_COPIES", "Copies", "copies_of"]
 
@@ -72,9 +74,7 @@ def copies_of(
     (17500, 400.0)
     """
     n_rows = len(columns[0])
-    keys = np.zeros(n_rows, dtype=np.uint64)
-    for column in columns:
-        keys = _stirred(keys ^ _stirred(_words(column, ranked=ranked)))
+    keys = _keys(columns, ranked=ranked)
     itself = np.arange(n_rows)
     own = np.ones(n_rows) if weights is None else weights
     # Of equal rows that differ in weight the order must be one, too.
@@ -105,6 +105,23 @@ def _unit(divisor: int, total: int) -> int:
     """
     parts = np.arange(1, max(1, divisor * MOST_COPIES // total) + 1)
     return divisor // int(parts[divisor % parts == 0].max())
+
+
+def _keys(columns: Sequence[NDArray[Any]], *, ranked: bool) -> NDArray[np.uint64]:
+    """Return a word for each row; the first columns of many by a compiled loop."""
+    keys = np.zeros(len(columns[0]), dtype=np.uint64)
+    matrix = None if ranked else matrix_behind(columns[:-1])
+    if matrix is not None and matrix.size >= MANY_CELLS:
+        from spinney.kernels.marking import stir_rows
+
+        def stir(start: int, stop: int) -> None:
+            stir_rows(matrix, start, stop, keys)
+
+        in_threads(stir, len(matrix))
+        columns = columns[-1:]
+    for column in columns:
+        keys = _stirred(keys ^ _stirred(_words(column, ranked=ranked)))
+    return keys
 
 
 def _words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:

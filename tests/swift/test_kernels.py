@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spinney import row_order
 from spinney.kernels import scoring, sorting
 from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.compiled import entry
@@ -24,6 +25,7 @@ from spinney.kernels.layout import (
 from spinney.kernels.marking import mark_rows
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
 from spinney.marks import mark_of
+from spinney.row_order import copies_of
 
 
 @entry
@@ -122,7 +124,9 @@ def test_keys_are_sorted_with_their_places(cells):
 def test_words_of_columns_are_those_of_plain_sums(dtype, seed, n_rows, n_columns):
     matrix = np.random.default_rng(seed).normal(size=(n_rows, n_columns)).astype(dtype)
     marks = np.zeros(n_columns, np.uint64)
-    mark_rows(matrix, marks)
+    middle = n_rows // 2
+    mark_rows(matrix, 0, middle, marks)
+    mark_rows(matrix, middle, n_rows, marks)
     assert marks.tolist() == [mark_of(column) for column in matrix.T]
     plain = 0
     for place, number in enumerate(matrix[:, 0].astype(float).tolist()):
@@ -130,6 +134,16 @@ def test_words_of_columns_are_those_of_plain_sums(dtype, seed, n_rows, n_columns
         word = word * 0x9E3779B97F4A7C15 % 2**64
         plain += (2 * place + 1) * (word ^ word >> 29)
     assert mark_of(matrix[:, 0]) == plain % 2**64
+
+
+def test_rows_are_stirred_as_by_plain_sums(monkeypatch):
+    matrix = np.random.default_rng(0).normal(size=(9000, 3))
+    matrix[::7, 1], matrix[::11, 2] = np.nan, -0.0
+    columns = (*matrix.T, np.arange(9000) % 5)
+    plain = copies_of(columns, ranked=False)
+    monkeypatch.setattr(row_order, "MANY_CELLS", 0)
+    compiled = copies_of(columns, ranked=False)
+    np.testing.assert_array_equal(plain.places, compiled.places)
 
 
 def plain_worth(kind, side):

@@ -22,7 +22,7 @@ from spinney.model import Fingerprint
 from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe, suited
 from spinney.swift.suiting import can_grow
-from spinney.swift.threads import n_threads, run_each
+from spinney.threads import n_threads, run_each
 from spinney.training import TrainingSet
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from spinney.forest.growing import threads_of
 from spinney.forest.members import Member
 from spinney.forest.voting import check_bags
 from spinney.swift.predicting import outputs
-from spinney.swift.threads import run_each
+from spinney.threads import run_each
 
 __all__ = ["Importances", "impurity_importances", "permutation_importances"]
 

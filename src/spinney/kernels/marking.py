@@ -1,26 +1,59 @@
-"""The words of many columns in one pass, as ``spinney.marks`` says what they are."""
+"""One word for each of many columns, or rows, in one pass over a matrix.
+
+What the words are is said by ``spinney.marks`` and ``spinney.row_order``.
+"""
 
 import numpy as np
 
-from spinney.kernels.compiled import entry
+from spinney.kernels.compiled import entry, kernel
 
-__all__ = ["mark_rows"]
+__all__ = ["mark_rows", "stir_rows"]
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
 ONE, TWO = np.uint64(1), np.uint64(2)
 ROWS_AT_ONCE = 2048  # a block of them stays in the cache, column by column
 
+ABSENT = np.float64(np.nan).view(np.uint64)
+FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+HALF = np.uint64(33)
+
 
 @entry
-def mark_rows(matrix, marks):
-    """Add the words of the columns of a matrix."""
-    n_rows, n_columns = matrix.shape
-    for begin in range(0, n_rows, ROWS_AT_ONCE):
-        end = min(begin + ROWS_AT_ONCE, n_rows)
-        for j in range(n_columns):
+def mark_rows(matrix, start, stop, marks):
+    """Add a stretch of rows to the words of the columns."""
+    for begin in range(start, stop, ROWS_AT_ONCE):
+        end = min(begin + ROWS_AT_ONCE, stop)
+        for j in range(matrix.shape[1]):
             total = marks[j]
             for i in range(begin, end):
                 word = np.float64(matrix[i, j]).view(np.uint64) * FACTOR
                 total += (word ^ (word >> SHIFT)) * (TWO * np.uint64(i) + ONE)
             marks[j] = total
+
+
+@entry
+def stir_rows(matrix, start, stop, keys):
+    """Stir the columns into the keys of a stretch of rows."""
+    for begin in range(start, stop, ROWS_AT_ONCE):
+        end = min(begin + ROWS_AT_ONCE, stop)
+        for j in range(matrix.shape[1]):
+            for i in range(begin, end):
+                keys[i] = stirred(keys[i] ^ stirred(word_of(matrix[i, j])))
+
+
+@kernel
+def word_of(cell):
+    """Return the bits of a number: one pattern for all that is missing, one for 0."""
+    if cell != cell:
+        return ABSENT
+    return np.float64(cell + 0.0).view(np.uint64)
+
+
+@kernel
+def stirred(word):
+    """Return a word whose bits all depend on each other."""
+    word += FACTOR
+    word = (word ^ (word >> HALF)) * FIRST
+    word = (word ^ (word >> HALF)) * SECOND
+    return word ^ (word >> HALF)

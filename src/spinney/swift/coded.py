@@ -12,7 +12,7 @@ from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.layout import ABSENT, BINS, Cells, Labels
 from spinney.marks import matrix_behind
 from spinney.schema import Attribute
-from spinney.swift.threads import in_threads, run_all
+from spinney.threads import in_threads, run_all
 
 __all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
 

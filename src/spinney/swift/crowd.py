@@ -34,7 +34,7 @@ from spinney.kernels.records import (
 from spinney.kernels.scoring import SQUARES
 from spinney.swift.prepared import Prepared
 from spinney.swift.subtree import Grown, Stretch, grow_stretch, room_of
-from spinney.swift.threads import n_threads, run_all
+from spinney.threads import n_threads, run_all
 
 __all__ = ["grow_together"]
 

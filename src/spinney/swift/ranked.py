@@ -19,7 +19,7 @@ from spinney.kernels.ranked_layout import (
 )
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
-from spinney.swift.threads import run_all
+from spinney.threads import run_all
 
 if TYPE_CHECKING:
     from spinney.training import TrainingSet

@@ -45,7 +45,7 @@ from spinney.swift.ranked_room import (
     enlarged,
     space_for,
 )
-from spinney.swift.threads import n_threads, run_all
+from spinney.threads import n_threads, run_all
 
 __all__ = ["grow_ranked"]
 

@@ -25,7 +25,7 @@ from spinney.kernels.surrogate_parts import (
 from spinney.predict import Questions
 from spinney.split import Groups, Split, Surrogate, Threshold
 from spinney.swift.prepared import Prepared
-from spinney.swift.threads import n_threads, run_all
+from spinney.threads import n_threads, run_all
 
 __all__ = ["GrownSurrogates", "surrogates_of_grown"]
 

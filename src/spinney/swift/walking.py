@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.counts import Floats
 from spinney.kernels.walking import LANES, descend
 from spinney.swift.flat import QUESTION, Flat
-from spinney.swift.threads import n_threads, run_all
+from spinney.threads import n_threads, run_all
 
 __all__ = ["Votes", "leaves", "votes"]
 
