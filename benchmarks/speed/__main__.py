@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 from benchmarks.speed import chart, measure, outcome, report
-from benchmarks.speed.data import Absent
+from benchmarks.speed.data import AbsentError
 from benchmarks.speed.programs import THREADS
 from benchmarks.speed.tasks import COLUMNS, TASKS, Options
 
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> list[outcome.Outcome]:
                 found.append(each)
                 if options.json:
                     outcome.kept(options.json, [each])
-        except Absent as absent:
+        except AbsentError as absent:
             print(f"\n[{name}] {absent}", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"\npeak memory of this process: {peak / 1024:.0f} MiB")

@@ -52,7 +52,7 @@ def main() -> None:
     """Do what the first argument asks and print the answer as JSON."""
     warnings.simplefilter("ignore")
     request = json.loads(sys.argv[1])
-    program = next(p for p in trees(8) if p.name == request["program"])
+    program = next(p for p in trees(8, request["rows"]) if p.name == request["program"])
     data = made(request["rows"], request["columns"], 2)
     work = {"first": first, "memory": memory}[request["what"]]
     print(json.dumps(work(program, data, request["repeats"])))

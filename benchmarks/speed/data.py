@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from benchmarks.tables import facts_of, markers_of
 
-__all__ = ["DELAYED", "Absent", "Data", "bundled", "covertype", "made", "mixed"]
+__all__ = ["DELAYED", "AbsentError", "Data", "bundled", "covertype", "made", "mixed"]
 
 # A fifth of the rows is held out.
 HELD_OUT = 5
@@ -21,7 +21,7 @@ HELD_OUT = 5
 DELAYED = 15
 
 
-class Absent(Exception):
+class AbsentError(Exception):
     """A table that is not there; the message says where it was sought."""
 
 
@@ -124,20 +124,19 @@ def _read(folder: Path | None, name: str, most_rows: int | None) -> tuple[Any, A
     """Return a table of the folder, at most so many of its rows, and its facts."""
     if folder is None:
         msg = f"{name} is left out: name the folder that has it, --data or SPINNEY_DATA"
-        raise Absent(msg)
+        raise AbsentError(msg)
     facts = facts_of(folder).get(name)
     if facts is None or not (folder / facts["file"]).is_file():
         msg = f"{name} is left out: it is not in {folder}"
-        raise Absent(msg)
+        raise AbsentError(msg)
     try:
         import pandas
     except ImportError:
         msg = f"{name} is left out: reading it needs pandas (pip install -e '.[bench]')"
-        raise Absent(msg) from None
+        raise AbsentError(msg) from None
+    markers = ["", *markers_of(facts)]
     frame = pandas.read_csv(
-        folder / facts["file"],
-        na_values=["", *markers_of(facts)],
-        keep_default_na=False,
+        folder / facts["file"], na_values=markers, keep_default_na=False
     )
     if most_rows is not None and most_rows < len(frame):
         chosen = np.random.default_rng(0).permutation(len(frame))[:most_rows]

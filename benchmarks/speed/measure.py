@@ -46,7 +46,7 @@ class Line:
 
 
 def timed(name: str, work: Callable[[], Any], repeats: int, limit: float) -> Line:
-    """Run a piece of work once cold and then warm; only once if it exceeds the limit."""
+    """Run a piece of work once cold and then warm; once only if it takes too long."""
     began = time.perf_counter()
     work()
     line = Line(name, time.perf_counter() - began)

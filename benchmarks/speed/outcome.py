@@ -22,9 +22,8 @@ class Bar:
     met: bool
 
     def __str__(self) -> str:
-        return (
-            f"bar: {self.must}: reached {self.reached}{'' if self.met else ' (missed)'}"
-        )
+        missed = "" if self.met else " (missed)"
+        return f"bar: {self.must}: reached {self.reached}{missed}"
 
 
 @dataclass
@@ -79,7 +78,7 @@ class Outcome:
         self.bars.append(Bar(f">= {factor:g} x {asked}", reached, met))
 
     def as_good(self, less: float) -> None:
-        """Ask that Spinney's quality be no lower than the best peer's, less a little."""
+        """Ask that Spinney be no worse than the best peer, less a little."""
         own = [line.quality for line in self.lines if line.program == OWN]
         others = [
             line.quality

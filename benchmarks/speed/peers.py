@@ -81,7 +81,7 @@ class Chefboost:
 
     def fit(self, cells: Any, labels: np.ndarray) -> Self:
         """Learn from a data frame; chefboost takes text as nominal."""
-        from chefboost import Chefboost as chefboost
+        from chefboost.Chefboost import fit
 
         frame = _texts(cells)
         frame["Decision"] = np.array([f"class {label}" for label in labels], object)
@@ -89,15 +89,15 @@ class Chefboost:
         silence = redirect_stdout(StringIO())
         # It writes its rules below the working folder, and says much.
         with tempfile.TemporaryDirectory() as folder, chdir(folder), silence:
-            self.model = chefboost.fit(frame, config=config, silent=True)
+            self.model = fit(frame, config=config, silent=True)
         return self
 
     def predict(self, cells: Any) -> np.ndarray:
         """Return classes; -1 where chefboost finds no branch."""
-        from chefboost import Chefboost as chefboost
+        from chefboost.Chefboost import predict
 
         rows = _texts(cells).itertuples(index=False)
-        told = [chefboost.predict(self.model, list(row)) for row in rows]
+        told = [predict(self.model, list(row)) for row in rows]
         return np.array([int(str(name).split()[-1]) if name else -1 for name in told])
 
 

@@ -95,7 +95,7 @@ XGBOOST = ("xgboost", "xgboost", ("XGBClassifier", "XGBRegressor"))
 YDF = ("ydf", OWN, ("YdfClassifier", "YdfRegressor"))
 
 
-def trees(depth: int | None) -> list[Program]:
+def trees(depth: int | None, n_rows: int) -> list[Program]:
     """Return how each grows one tree of numbers; LightGBM and XGBoost bin them."""
     return [
         Program(
@@ -103,13 +103,15 @@ def trees(depth: int | None) -> list[Program]:
         ),
         Program("spinney, surrogates", *TREE, {"recipe": "cart"} | _depth(depth)),
         Program("scikit-learn", *SCIKIT_TREE, {"random_state": 0} | _depth(depth)),
-        Program("LightGBM", *LIGHTGBM, _lightgbm(depth, n_estimators=1)),
+        Program("LightGBM", *LIGHTGBM, _lightgbm(depth, n_rows, n_estimators=1)),
         Program("XGBoost", *XGBOOST, _xgboost(depth)),
         Program("YDF", *YDF, _ydf("CartLearner", depth, validation_ratio=0.0)),
     ]
 
 
-def forests(n_trees: int, depth: int | None, n_columns: int) -> list[Program]:
+def forests(
+    n_trees: int, depth: int | None, n_rows: int, n_columns: int
+) -> list[Program]:
     """Return how each grows a forest that looks at √p attributes in a node.
 
     LightGBM and XGBoost have no draws with replacement: they take 63.2 % of the rows.
@@ -125,6 +127,7 @@ def forests(n_trees: int, depth: int | None, n_columns: int) -> list[Program]:
             *LIGHTGBM,
             _lightgbm(
                 depth,
+                n_rows,
                 n_estimators=n_trees,
                 boosting_type="rf",
                 bagging_freq=1,
@@ -157,15 +160,15 @@ def forests(n_trees: int, depth: int | None, n_columns: int) -> list[Program]:
     ]
 
 
-def small_forests(n_columns: int) -> list[Program]:
+def small_forests(n_rows: int, n_columns: int) -> list[Program]:
     """Return forests of 100 trees; scikit-learn also with the one thread it likes."""
-    found = forests(100, None, n_columns)
+    found = forests(100, None, n_rows, n_columns)
     alone = {**found[1].parameters, "n_jobs": 1}
     found.insert(2, Program("scikit-learn, 1 thread", *SCIKIT_FOREST, alone))
     return found
 
 
-def nominal_trees() -> list[Program]:
+def nominal_trees(n_rows: int) -> list[Program]:
     """Return how each grows one tree on a table with nominal values and missing ones.
 
     Only chefboost's splits have a branch for every nominal value, as C4.5's have.
@@ -175,7 +178,7 @@ def nominal_trees() -> list[Program]:
         Program("spinney", *TREE, {"recipe": "c4.5"}),
         Program("YDF", *YDF, ydf),
         Program("YDF, its own table", "ydf", OWN, ("YdfPrepared", ""), ydf),
-        Program("LightGBM", *LIGHTGBM, _lightgbm(None, n_estimators=1)),
+        Program("LightGBM", *LIGHTGBM, _lightgbm(None, n_rows, n_estimators=1)),
         Program("XGBoost", *XGBOOST, _xgboost(None, enable_categorical=True)),
         Program(
             "chefboost",
@@ -206,12 +209,17 @@ def _depth(depth: int | None) -> dict[str, Any]:
     return {} if depth is None else {"max_depth": depth}
 
 
-def _lightgbm(depth: int | None, **more: Any) -> dict[str, Any]:
-    """Return LightGBM's parameters, whose leaves need a limit of their own."""
+def _lightgbm(depth: int | None, n_rows: int, **more: Any) -> dict[str, Any]:
+    """Return LightGBM's parameters.
+
+    It needs a limit of leaves and sets memory aside for each: more than there are rows,
+    or gigabytes of histograms, only make it slow.
+    """
     return {
         "learning_rate": 1.0,
         "max_depth": -1 if depth is None else depth,
-        "num_leaves": 2 ** (16 if depth is None else depth),
+        "num_leaves": max(2, min(n_rows, 2 ** (16 if depth is None else depth))),
+        "histogram_pool_size": 1024,
         "min_child_samples": 1,
         "random_state": 0,
         "n_jobs": THREADS,

@@ -23,6 +23,7 @@ __all__ = ["TASKS", "Options"]
 
 # The sizes that the bars are about.
 ROWS, COLUMNS = 500_000, 30
+COVERTYPE_ROWS = 581_012
 
 BINARY = (
     "YDF's, LightGBM's and XGBoost's splits of nominal values are binary (a subset and "
@@ -65,7 +66,7 @@ def one_tree(
     def run(options: Options) -> Iterator[Outcome]:
         data = made(options.n_rows, options.columns, n_classes)
         outcome = _begun(name, title, data, full=options.full)
-        models = _fits(outcome, trees(8), data, options)
+        models = _fits(outcome, trees(8, len(data.labels)), data, options)
         _compare_impurity(outcome, models, data)
         if n_classes == 2:
             outcome.faster(100, "scikit-learn")
@@ -80,36 +81,36 @@ def one_tree(
 
 
 def full_depth(options: Options) -> Iterator[Outcome]:
-    """One tree to full depth on covertype."""
+    """Grow one tree to full depth on covertype."""
     data = covertype(options.data, options.rows)
-    full = options.rows is None or options.rows >= len(data.labels)
+    full = len(data.labels) == COVERTYPE_ROWS
     outcome = _begun("covertype", "one tree to full depth", data, full=full)
     outcome.notes.append(
         "all rows are timed; accuracy is of a tree grown on four fifths of them"
     )
-    _fits(outcome, trees(None), data, options)
+    _fits(outcome, trees(None, len(data.labels)), data, options)
     outcome.faster(10, "scikit-learn")
     yield outcome
 
 
 def forest(options: Options) -> Iterator[Outcome]:
-    """A forest of 20 trees of depth 16 on made numbers."""
+    """Grow a forest of 20 trees of depth 16 on made numbers."""
     data = made(options.n_rows, options.columns, 2)
     title = "forest of 20, depth 16, √p attributes"
     outcome = _begun("forest", title, data, full=options.full)
-    _fits(outcome, forests(20, 16, options.columns), data, options)
+    _fits(outcome, forests(20, 16, *data.cells.shape), data, options)
     outcome.faster(4, "XGBoost", "LightGBM", "YDF", "scikit-learn")
     outcome.as_good(0.002)
     yield outcome
 
 
 def small(options: Options) -> Iterator[Outcome]:
-    """Forests of 100 trees on small tables."""
+    """Grow forests of 100 trees on small tables."""
     for name in ("iris", "breast_cancer", "digits"):
         data = bundled(name)
         title = f"forest of 100 on {name}"
         outcome = _begun(f"small {name}", title, data, full=True)
-        _fits(outcome, small_forests(data.cells.shape[1]), data, options)
+        _fits(outcome, small_forests(*data.cells.shape), data, options)
         outcome.faster(5, "scikit-learn", "scikit-learn, 1 thread")
         yield outcome
 
@@ -125,7 +126,7 @@ def c45(name: str, most_rows: int | None) -> Callable[[Options], Iterator[Outcom
         full = most_rows is not None or options.rows is None
         outcome = _begun(task, title, data, full=full)
         outcome.notes.append(BINARY)
-        _fits(outcome, nominal_trees(), data, options)
+        _fits(outcome, nominal_trees(len(data.labels)), data, options)
         outcome.faster(10, "YDF")
         outcome.faster(10, "chefboost")
         yield outcome
@@ -134,12 +135,13 @@ def c45(name: str, most_rows: int | None) -> Callable[[Options], Iterator[Outcom
 
 
 def predict(options: Options) -> Iterator[Outcome]:
-    """The shares that 100 trees tell of twice as many rows as other tasks have."""
+    """Tell the shares that 100 trees vote for, of twice as many rows as other tasks have."""
     learnt = made(options.n_rows // 5, options.columns, 2)
     told = made(2 * options.n_rows, options.columns, 2, seed=1)
-    title = f"prediction of shares, 100 trees of depth 16 grown on {len(learnt.labels)} rows"
+    grown_on = f"grown on {len(learnt.labels)} rows"
+    title = f"prediction of shares, 100 trees of depth 16 {grown_on}"
     outcome = _begun("predict", title, told, full=options.full)
-    for program in _present(outcome, forests(100, 16, options.columns), options):
+    for program in _present(outcome, forests(100, 16, *learnt.cells.shape), options):
         model = program.model(2).fit(learnt.cells, learnt.labels)
         kept: list[Any] = []
 
@@ -155,8 +157,8 @@ def predict(options: Options) -> Iterator[Outcome]:
 
 
 def scaling(options: Options) -> Iterator[Outcome]:
-    """One tree on twice the rows, and on twice the columns."""
-    program = trees(8)[0]
+    """Grow one tree on twice the rows, and on twice the columns."""
+    program = trees(8, options.n_rows)[0]
     rows, columns = options.n_rows, options.columns
     data = made(rows, columns, 2)
     title = "Spinney's tree of depth 8 on twice as much"
@@ -176,12 +178,12 @@ def scaling(options: Options) -> Iterator[Outcome]:
 
 
 def memory(options: Options) -> Iterator[Outcome]:
-    """The peak of memory of one tree, each program in a fresh process."""
+    """Measure the peak of memory of one tree, each program in a fresh process."""
     data = made(options.n_rows, options.columns, 2)
     title = "peak memory of one tree, float32, each in a fresh process"
     outcome = _begun("memory", title, data, full=options.full)
     request = {"what": "memory", "rows": options.n_rows, "columns": options.columns}
-    for program in _present(outcome, trees(8), options):
+    for program in _present(outcome, trees(8, outcome.rows), options):
         asked = {**request, "program": program.name, "repeats": 1}
         told = measure.in_child(asked)
         if told["peak"] is None:
@@ -198,7 +200,7 @@ def memory(options: Options) -> Iterator[Outcome]:
 
 
 def first(options: Options) -> Iterator[Outcome]:
-    """The first fit ever, and the first in a later process."""
+    """Time the first fit ever, and the first in a later process."""
     data = made(options.n_rows, options.columns, 2)
     title = "first fits in fresh processes, the first with an empty cache"
     outcome = _begun("first", title, data, full=options.full)
