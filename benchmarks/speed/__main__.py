@@ -8,6 +8,7 @@ of the median of the warm ones. docs/speed.md says what the tasks are.
 """
 
 import argparse
+import logging
 import os
 import resource
 import sys
@@ -78,6 +79,7 @@ def run(options: argparse.Namespace) -> list[outcome.Outcome]:
 def main() -> None:
     """Run the tasks, or read those of a file; print, keep, draw."""
     warnings.simplefilter("ignore")
+    logging.getLogger("absl").setLevel(logging.ERROR)
     options = parsed(sys.argv[1:])
     # Spinney has as many threads as cores: two cores are two threads for all.
     if hasattr(os, "sched_setaffinity"):

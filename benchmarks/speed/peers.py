@@ -39,7 +39,7 @@ class YdfClassifier:
         told = np.asarray(self.model.predict(_columns(cells)))
         if told.ndim == 1:
             told = np.column_stack([1 - told, told])
-        return told[:, np.argsort(np.asarray(self.model.label_classes(), dtype=int))]
+        return told[:, np.argsort([_number(n) for n in self.model.label_classes()])]
 
     def predict(self, cells: Any) -> np.ndarray:
         """Return classes, or numbers."""
@@ -62,7 +62,8 @@ class YdfPrepared(YdfClassifier):
         """Return YDF's table."""
         import ydf
 
-        columns = {**_columns(cells), LABEL: labels}
+        # Without a learner that knows better, whole numbers would be taken as numbers.
+        columns = {**_columns(cells), LABEL: _named(labels)}
         return ydf.create_vertical_dataset(columns, label=LABEL)
 
     def fit(self, cells: Any, labels: np.ndarray) -> Self:
@@ -81,10 +82,11 @@ class Chefboost:
 
     def fit(self, cells: Any, labels: np.ndarray) -> Self:
         """Learn from a data frame; chefboost takes text as nominal."""
+        import pandas
         from chefboost.Chefboost import fit
 
         frame = _texts(cells)
-        frame["Decision"] = np.array([f"class {label}" for label in labels], object)
+        frame["Decision"] = pandas.Series(_named(labels), dtype=object)
         config = {"algorithm": self.algorithm, "enableParallelism": False}
         silence = redirect_stdout(StringIO())
         # It writes its rules below the working folder, and says much.
@@ -98,7 +100,18 @@ class Chefboost:
 
         rows = _texts(cells).itertuples(index=False)
         told = [predict(self.model, list(row)) for row in rows]
-        return np.array([int(str(name).split()[-1]) if name else -1 for name in told])
+        return np.array([_number(name) if name else -1 for name in told])
+
+
+def _named(labels: np.ndarray) -> np.ndarray:
+    """Return classes as text, for those who take numbers as numbers."""
+    names = [f"class {label}" for label in range(labels.max() + 1)]
+    return np.array(names, dtype=object)[labels]
+
+
+def _number(name: Any) -> int:
+    """Return the number of a class that was named."""
+    return int(str(name).split()[-1])
 
 
 def _columns(cells: Any) -> dict[str, np.ndarray]:

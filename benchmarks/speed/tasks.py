@@ -135,7 +135,7 @@ def c45(name: str, most_rows: int | None) -> Callable[[Options], Iterator[Outcom
 
 
 def predict(options: Options) -> Iterator[Outcome]:
-    """Tell the shares that 100 trees vote for, of twice as many rows as other tasks have."""
+    """Tell the votes of 100 trees on twice as many rows as other tasks have."""
     learnt = made(options.n_rows // 5, options.columns, 2)
     told = made(2 * options.n_rows, options.columns, 2, seed=1)
     grown_on = f"grown on {len(learnt.labels)} rows"
@@ -272,7 +272,14 @@ def _fits(
     """Time how each program learns; return the models by program."""
     models = {}
     for program in _present(outcome, programs, options):
-        line, model = measure.fitted(program, data, options.repeats, options.limit)
+        try:
+            line, model = measure.fitted(program, data, options.repeats, options.limit)
+        except Exception as error:
+            # What a peer cannot do is told, and the others go on.
+            if program.name == OWN:
+                raise
+            outcome.notes.append(f"{program.name}: failed, {error}")
+            continue
         models[program.name] = model
         _add(outcome, line)
     return models
