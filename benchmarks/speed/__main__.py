@@ -60,7 +60,8 @@ def run(options: argparse.Namespace) -> list[outcome.Outcome]:
         programs=tuple(options.programs.split(",")) if options.programs else None,
         data=Path(folder) if folder else None,
     )
-    print(report.machine_words(measure.machine()), flush=True)
+    here = measure.machine()
+    print(f"{report.machine_words(here)}, load {here['load']}", flush=True)
     found: list[outcome.Outcome] = []
     for name in options.tasks.split(","):
         try:

@@ -1,7 +1,9 @@
 """Peers without scikit-learn's methods, given them: ``fit``, ``predict`` and so on."""
 
+import sys
 import tempfile
-from contextlib import chdir, redirect_stdout
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stdout
 from io import StringIO
 from typing import Any, Self
 
@@ -88,9 +90,7 @@ class Chefboost:
         frame = _texts(cells)
         frame["Decision"] = pandas.Series(_named(labels), dtype=object)
         config = {"algorithm": self.algorithm, "enableParallelism": False}
-        silence = redirect_stdout(StringIO())
-        # It writes its rules below the working folder, and says much.
-        with tempfile.TemporaryDirectory() as folder, chdir(folder), silence:
+        with _scratch(), redirect_stdout(StringIO()):
             self.model = fit(frame, config=config, silent=True)
         return self
 
@@ -101,6 +101,19 @@ class Chefboost:
         rows = _texts(cells).itertuples(index=False)
         told = [predict(self.model, list(row)) for row in rows]
         return np.array([_number(name) if name else -1 for name in told])
+
+
+@contextmanager
+def _scratch() -> Iterator[None]:
+    """Give chefboost a folder: it writes rules there, and imports them."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        sys.path.insert(0, folder)
+        try:
+            yield
+        finally:
+            sys.path.remove(folder)
+            for name in [name for name in sys.modules if name.startswith("outputs")]:
+                del sys.modules[name]
 
 
 def _named(labels: np.ndarray) -> np.ndarray:

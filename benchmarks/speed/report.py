@@ -17,7 +17,7 @@ def machine_words(machine: dict) -> str:
     versions = ", ".join(f"{name} {v}" for name, v in machine["versions"].items())
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['threads']} "
-        f"threads used, load {machine['load']} when it began, {machine['platform']}, "
+        f"threads used, {machine['platform']}, "
         f"Python {machine['python']}, {versions}"
     )
 
@@ -43,7 +43,8 @@ def cells(outcome: Outcome, line: Line) -> tuple[str, ...]:
 def head(outcome: Outcome) -> str:
     """Return the title of a task and the heads of its columns."""
     size = f"{outcome.rows} rows × {outcome.columns} columns"
-    return f"\n[{outcome.name}] {outcome.title}, {size}\n{_aligned(titles(outcome))}"
+    title = f"[{outcome.name}] {outcome.title}, {size}, load {outcome.machine['load']}"
+    return f"\n{title}\n{_aligned(titles(outcome))}"
 
 
 def row(outcome: Outcome, line: Line) -> str:
@@ -77,10 +78,10 @@ def markdown(outcomes: Iterable[Outcome]) -> str:
             told = cells(outcome, line) + ((line.note,) if noted else ())
             table.append("| " + " | ".join(told) + " |")
         parts.append("\n".join(table))
-        told = [f"- {note}" for note in outcome.notes]
+        told = [f"- load of the machine when it began: {outcome.machine['load']}"]
+        told += [f"- {note}" for note in outcome.notes]
         told += [f"- {bar}{_size(outcome)}" for bar in outcome.bars]
-        if told:
-            parts.append("\n".join(told))
+        parts.append("\n".join(told))
     return "\n\n".join(parts)
 
 
