@@ -32,7 +32,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     add("--tasks", default=",".join(TASKS), help="names, separated by commas")
     add("--programs", help="names, separated by commas; all that are installed")
     add("--repeats", type=int, default=3, help="warm runs of each")
-    add("--limit", type=float, default=300, help="seconds after which one run will do")
+    add("--limit", type=float, default=300, help="seconds after which no run begins")
     add("--data", type=Path, help="the folder of tables; the variable SPINNEY_DATA")
     add("--json", type=Path, help="keep what was measured; other tasks in it stay")
     add("--read", action="store_true", help="run nothing, read --json")

@@ -64,7 +64,7 @@ def made(n_rows: int, n_columns: int, n_classes: int, seed: int = 0) -> Data:
     cells = cells.astype(np.float32)
     score = 1.5 * cells[:, 0] + cells[:, 1] * cells[:, 2] + np.sin(3 * cells[:, 3])
     score += 0.5 * (cells[:, 4] > 0.3) * cells[:, 5] + random.normal(size=len(cells))
-    labels = score.astype(np.float64)
+    labels: np.ndarray = score.astype(np.float64)
     if n_classes:
         edges = np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1])
         labels = np.searchsorted(edges, score)

@@ -18,7 +18,16 @@ import numpy as np
 from benchmarks.speed.data import Data
 from benchmarks.speed.programs import THREADS, Program, versions
 
-__all__ = ["Line", "fitted", "impurity", "in_child", "machine", "peak_of", "timed"]
+__all__ = [
+    "Line",
+    "fitted",
+    "impurity",
+    "in_child",
+    "machine",
+    "peak_of",
+    "quality",
+    "timed",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,7 +38,7 @@ class Line:
 
     ``cold`` is the first run in this process: it loads libraries and, for Spinney,
     loads or compiles machine code. ``warm`` are those after it. ``peak`` is how many
-    bytes were resident at the peak of the last run beyond those before it.
+    bytes were resident at the peak of the first warm run beyond those before it.
     """
 
     program: str
@@ -41,21 +50,22 @@ class Line:
 
     @property
     def median(self) -> float | None:
-        """The median of the warm runs, or the only run."""
-        return statistics.median(self.warm) if self.warm else self.cold
+        """The median of the warm runs."""
+        return statistics.median(self.warm) if self.warm else None
 
 
 def timed(name: str, work: Callable[[], Any], repeats: int, limit: float) -> Line:
-    """Run a piece of work once cold and then warm; once only if it takes too long."""
+    """Run a piece of work once cold and then warm.
+
+    One warm run there always is; no other begins when ``limit`` seconds have passed.
+    """
     began = time.perf_counter()
-    work()
-    line = Line(name, time.perf_counter() - began)
-    if line.cold is not None and line.cold > limit:
-        line.note = f"one run: it took more than {limit:.0f} s"
-        return line
-    for _ in range(repeats - 1):
-        line.warm.append(_seconds(work))
+    line = Line(name, _seconds(work))
     line.peak = peak_of(lambda: line.warm.append(_seconds(work)))
+    while len(line.warm) < repeats and time.perf_counter() - began < limit:
+        line.warm.append(_seconds(work))
+    if len(line.warm) < repeats:
+        line.note = f"{len(line.warm)} of {repeats} warm runs"
     return line
 
 
@@ -63,7 +73,7 @@ def fitted(
     program: Program, data: Data, repeats: int, limit: float
 ) -> tuple[Line, Any]:
     """Time how a program learns, and judge what it learnt by the rows held out."""
-    models = []
+    models: list[Any] = []
     cells = program.prepared(data.cells, data.labels)
 
     def fit() -> None:
@@ -164,8 +174,10 @@ def _status(name: str) -> int:
 
 def _give_back() -> None:
     """Give freed memory back to the system, where the C library can."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else 0
-    if trim:
+    if os.name != "posix":
+        return
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
         trim(0)
 
 

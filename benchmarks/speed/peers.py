@@ -47,7 +47,7 @@ class YdfClassifier:
         """Return classes, or numbers."""
         if self.numeric:
             return np.asarray(self.model.predict(_columns(cells)))
-        return self.predict_proba(cells).argmax(axis=1)
+        return np.argmax(self.predict_proba(cells), axis=1)
 
 
 class YdfRegressor(YdfClassifier):
@@ -119,7 +119,7 @@ def _scratch() -> Iterator[None]:
 def _named(labels: np.ndarray) -> np.ndarray:
     """Return classes as text, for those who take numbers as numbers."""
     names = [f"class {label}" for label in range(labels.max() + 1)]
-    return np.array(names, dtype=object)[labels]
+    return np.take(np.array(names, dtype=object), labels)
 
 
 def _number(name: Any) -> int:

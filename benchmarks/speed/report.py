@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from benchmarks.speed.measure import Line
 from benchmarks.speed.outcome import Outcome
@@ -12,7 +13,7 @@ BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 WIDTHS = (24, 9, 9, 11, 10, 10)
 
 
-def machine_words(machine: dict) -> str:
+def machine_words(machine: dict[str, Any]) -> str:
     """Return what the figures depend on, in a line."""
     versions = ", ".join(f"{name} {v}" for name, v in machine["versions"].items())
     return (
@@ -75,8 +76,8 @@ def markdown(outcomes: Iterable[Outcome]) -> str:
         table = ["| " + " | ".join(heads) + " |"]
         table.append("|---" + "|---:" * 5 + ("|---|" if noted else "|"))
         for line in outcome.lines:
-            told = cells(outcome, line) + ((line.note,) if noted else ())
-            table.append("| " + " | ".join(told) + " |")
+            texts = cells(outcome, line) + ((line.note,) if noted else ())
+            table.append("| " + " | ".join(texts) + " |")
         parts.append("\n".join(table))
         told = [f"- load of the machine when it began: {outcome.machine['load']}"]
         told += [f"- {note}" for note in outcome.notes]

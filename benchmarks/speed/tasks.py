@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ __all__ = ["TASKS", "Options"]
 # The sizes that the bars are about.
 ROWS, COLUMNS = 500_000, 30
 COVERTYPE_ROWS = 581_012
+
+# Milliseconds need more runs.
+SMALL_REPEATS = 9
 
 BINARY = (
     "YDF's, LightGBM's and XGBoost's splits of nominal values are binary (a subset and "
@@ -106,6 +109,7 @@ def forest(options: Options) -> Iterator[Outcome]:
 
 def small(options: Options) -> Iterator[Outcome]:
     """Grow forests of 100 trees on small tables."""
+    options = replace(options, repeats=max(SMALL_REPEATS, options.repeats))
     for name in ("iris", "breast_cancer", "digits"):
         data = bundled(name)
         title = f"forest of 100 on {name}"

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.speed import measure, report
 from benchmarks.speed.__main__ import parsed, run
 from benchmarks.speed.data import AbsentError, bundled, covertype, made, mixed
-from benchmarks.speed.measure import Line, impurity, peak_of, quality
+from benchmarks.speed.measure import Line, impurity, peak_of, quality, timed
 from benchmarks.speed.outcome import Bar, Outcome, kept, read
 from benchmarks.speed.programs import Program, trees
 from benchmarks.speed.tasks import TASKS, Options
@@ -20,13 +20,13 @@ def an_outcome():
     outcome.lines = [
         Line("spinney", 9.0, [1.0, 3.0, 2.0], 0.750, 2**20),
         Line("scikit-learn", 50.0, [30.0], 0.751),
-        Line("YDF", 8.0, [], 0.740, note="one run"),
+        Line("YDF", 9.0, [8.0], 0.740, note="1 of 3 warm runs"),
     ]
     outcome.machine = measure.machine()
     return outcome
 
 
-def test_ratios_are_of_medians_or_of_the_only_run():
+def test_ratios_are_of_medians():
     outcome = an_outcome()
     assert outcome.ratio("scikit-learn") == 15.0
     assert outcome.ratio("YDF") == 4.0
@@ -84,6 +84,14 @@ def test_impurity_is_that_of_the_leaves():
         shares = tree.n_node_samples[leaves] / 300
         expected = shares @ tree.impurity[leaves]
         assert impurity(model, data) == pytest.approx(expected, abs=1e-12)
+
+
+def test_no_run_begins_after_the_limit():
+    calls = []
+    line = timed("spinney", lambda: calls.append(1), repeats=4, limit=60.0)
+    assert (len(calls), len(line.warm), line.note) == (5, 4, "")
+    line = timed("spinney", lambda: calls.append(1), repeats=4, limit=0.0)
+    assert (len(calls), line.note) == (7, "1 of 4 warm runs")
 
 
 def test_quality():
