@@ -47,7 +47,7 @@ class YdfClassifier:
         """Return classes, or numbers."""
         if self.numeric:
             return np.asarray(self.model.predict(_columns(cells)))
-        return np.argmax(self.predict_proba(cells), axis=1)
+        return np.asarray(np.argmax(self.predict_proba(cells), axis=1))
 
 
 class YdfRegressor(YdfClassifier):
