@@ -28,7 +28,7 @@ lint: $(VENV)/.tools
 study: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.recipes --data $(DATA) $(ARGS)
 
-# Spinney beside its peers: make speed [ARGS="--rows 100000 --tasks tree2"]
+# Spinney beside its peers: make speed [ARGS="--tasks tree2,forest --data folder"]
 speed: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed $(ARGS)

@@ -1,0 +1,111 @@
+"""Outcomes as text on the screen, and as Markdown in a page."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.speed.measure import Line
+from benchmarks.speed.outcome import Outcome
+
+__all__ = ["fill", "head", "machine_words", "markdown", "row", "tail"]
+
+BEGIN, END = "<!-- results -->", "<!-- end of results -->"
+WIDTHS = (24, 9, 9, 11, 10, 10)
+
+
+def machine_words(machine: dict[str, Any]) -> str:
+    """Return what the figures depend on, in a line."""
+    versions = ", ".join(f"{name} {v}" for name, v in machine["versions"].items())
+    return (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['threads']} "
+        f"threads used, {machine['platform']}, "
+        f"Python {machine['python']}, {versions}"
+    )
+
+
+def titles(outcome: Outcome) -> tuple[str, ...]:
+    """Return the heads of the columns."""
+    return ("", "cold s", "warm s", "× spinney", outcome.measure, "peak MiB")
+
+
+def cells(outcome: Outcome, line: Line) -> tuple[str, ...]:
+    """Return what the columns hold of a line; nothing where it was not measured."""
+    ratio = outcome.ratio(line.program)
+    return (
+        line.program,
+        "" if line.cold is None else f"{line.cold:.3f}",
+        "" if not line.warm else f"{line.median:.4f}",
+        "" if ratio is None else f"{ratio:.2f}",
+        "" if line.quality is None else f"{line.quality:.4f}",
+        "" if line.peak is None else f"{line.peak / 2**20:.1f}",
+    )
+
+
+def head(outcome: Outcome) -> str:
+    """Return the title of a task and the heads of its columns."""
+    size = f"{outcome.rows} rows × {outcome.columns} columns"
+    title = f"[{outcome.name}] {outcome.title}, {size}, load {outcome.machine['load']}"
+    return f"\n{title}\n{_aligned(titles(outcome))}"
+
+
+def row(outcome: Outcome, line: Line) -> str:
+    """Return a line of the table."""
+    return f"{_aligned(cells(outcome, line))}  {line.note}".rstrip()
+
+
+def tail(outcome: Outcome) -> str:
+    """Return notes and bars."""
+    told = [f"note: {note}" for note in outcome.notes]
+    told += [f"{bar}{_size(outcome)}" for bar in outcome.bars]
+    return "\n".join(told)
+
+
+def markdown(outcomes: Iterable[Outcome]) -> str:
+    """Return outcomes as sections of a page."""
+    parts = []
+    said = ""
+    for outcome in outcomes:
+        words = machine_words(outcome.machine)
+        if words != said:
+            parts.append(f"Measured on: {words}.")
+            said = words
+        size = f"{outcome.rows:,} rows × {outcome.columns} columns"
+        parts.append(f"### {outcome.name}: {outcome.title}, {size}")
+        noted = any(line.note for line in outcome.lines)
+        heads = titles(outcome) + (("",) if noted else ())
+        table = ["| " + " | ".join(heads) + " |"]
+        table.append("|---" + "|---:" * 5 + ("|---|" if noted else "|"))
+        for line in outcome.lines:
+            texts = cells(outcome, line) + ((line.note,) if noted else ())
+            table.append("| " + " | ".join(texts) + " |")
+        parts.append("\n".join(table))
+        told = [f"- load of the machine when it began: {outcome.machine['load']}"]
+        told += [f"- {note}" for note in outcome.notes]
+        told += [f"- {bar}{_size(outcome)}" for bar in outcome.bars]
+        parts.append("\n".join(told))
+    return "\n\n".join(parts)
+
+
+def fill(page: Path, outcomes: Iterable[Outcome]) -> None:
+    """Put outcomes between the marks of a page, in the place of what was there."""
+    text = page.read_text(encoding="utf-8")
+    if BEGIN not in text or END not in text:
+        msg = f"{page} has no lines {BEGIN} and {END} to put results between"
+        raise SystemExit(msg)
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    filled = f"{before}{BEGIN}\n\n{markdown(outcomes)}\n\n{END}{after}"
+    page.write_text(filled, encoding="utf-8")
+
+
+def _aligned(told: tuple[str, ...]) -> str:
+    """Return columns of fixed width, the first to the left."""
+    first = f"{told[0]:<{WIDTHS[0]}}"
+    return first + "".join(
+        f"{text:>{width}}" for text, width in zip(told[1:], WIDTHS[1:], strict=True)
+    )
+
+
+def _size(outcome: Outcome) -> str:
+    """Return a warning where the size is not that of the bars."""
+    return "" if outcome.full else f" (at {outcome.rows} rows; the bar is of more)"
