@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: demo test lint test-slow study speed clean
+.PHONY: demo test lint test-loops test-slow study speed clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -32,6 +32,13 @@ study: $(VENV)/.installed
 speed: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed $(ARGS)
+
+# The compiled loops with every index checked, and as plain Python.
+test-loops: $(VENV)/.tools
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/swift tests/forest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -W ignore::RuntimeWarning \
+	  tests/swift/test_kernels.py tests/swift/test_swift_trees.py \
+	  tests/swift/test_ranked_trees.py tests/swift/test_flat.py
 
 test-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)

@@ -19,10 +19,10 @@ MOST_CODES = 255
 
 CRITERIA = ("gini", "gain", "squared_error")
 
-# Below so many cells the plain learner is done before a compiler has begun, or soon
-# after, and its nodes keep the rivals of a split. Where nobody asks for these, as in
-# trees that are counted again or grown on folds, there is nothing to be lost.
-FEWEST_CELLS = 2_000_000
+# Below so many cells the plain learner is done within seconds, and its nodes keep the
+# rivals of a split. Where nobody asks for these, as in trees that are counted again or
+# grown on folds, there is nothing to be lost.
+FEWEST_CELLS = 200_000
 FEWEST_WITHOUT_RIVALS = 100_000
 
 # Settings that the kernels know nothing of, and the value that asks for nothing.
