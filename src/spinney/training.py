@@ -135,7 +135,8 @@ def training_set(
         origin = 0.0 if from_zero else origin_of(classes, weights)
         target = replace(target, origin=origin)
     else:
-        check_classes(target, np.unique(classes), table.n_rows)
+        present = np.flatnonzero(np.bincount(classes, minlength=len(target.classes)))
+        check_classes(target, present, table.n_rows)
     attributes = tuple(_attribute(column) for column in table.columns)
     cells = [
         attribute.encode(column)

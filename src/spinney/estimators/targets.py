@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -14,6 +15,8 @@ from spinney.reading import class_array
 from spinney.schema import Target
 
 __all__ = ["ClassTarget", "NumberTarget"]
+
+CLOSE = 1 << 16  # whole numbers that are counted, not sorted
 
 
 class ClassTarget(ClassifierMixin):  # type: ignore[misc]
@@ -43,9 +46,10 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             msg = "Input y contains NaN or infinity: every row needs a class"
             raise DataError(msg)
-        check_classification_targets(labels)
+        if labels.dtype.kind not in "iub":  # whole numbers are classes
+            check_classification_targets(labels)
         try:
-            self.classes_, codes = np.unique(labels, return_inverse=True)
+            self.classes_, codes = _distinct(labels)
         except TypeError:
             msg = "y holds labels of several types: make them all text, or all numbers"
             raise DataError(msg) from None
@@ -111,3 +115,23 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
 
         table, truth, weights = self._rows_with_target(X, sample_weight)
         return float(r2_score(truth, self._values(table), sample_weight=weights))
+
+
+def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the distinct labels, rising, and which of them each is.
+
+    Whole numbers close to each other are counted, which is sooner done than sorted.
+
+    >>> _distinct(np.array([7, 5, 7]))
+    (array([5, 7]), array([1, 0, 1]))
+    """
+    if labels.dtype.kind == "i" and len(labels):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < CLOSE:
+            places = labels.astype(np.int64) - low
+            present = np.flatnonzero(np.bincount(places))
+            code_of = np.zeros(high - low + 1, np.int64)
+            code_of[present] = np.arange(len(present))
+            return (present + low).astype(labels.dtype), code_of[places]
+    distinct, codes = np.unique(labels, return_inverse=True)
+    return distinct, codes

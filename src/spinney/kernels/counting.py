@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.kernels.compiled import kernel
-from spinney.kernels.layout import BINS
+from spinney.kernels.layout import ABSENT
 from spinney.kernels.prefetching import prefetch, prefetch_cell
 from spinney.kernels.scoring import SQUARES
 
@@ -24,19 +24,21 @@ def weight_of(labels, row):
 @kernel
 def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
     """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
-    codes = cells.codes
-    if len(labels.packed):
-        _count_packed(codes, labels, rows, start, stop, first, last, lines, words)
-        return
+    codes, packed, width = cells.codes, labels.packed, rules.width
+    two = len(packed) > 0
     for a in range(first, last):
-        for b in range(BINS):
-            for c in range(rules.width):
-                lines[a, b, c] = 0.0
+        clear(cells.n_bins[a], a, two, width, lines, words)
     for i in range(start, stop):
         soon = np.int64(rows[min(i + AHEAD, stop - 1)])
         for a in range(first, last, LINE):
             prefetch(codes, soon, a)
         row = rows[i]
+        if two:
+            prefetch_cell(packed, soon)
+            word = packed[row]
+            for a in range(first, last):
+                words[a, codes[row, a]] += word
+            continue
         weight = weight_of(labels, row)
         if rules.kind == SQUARES:
             number = labels.numbers[row]
@@ -51,41 +53,18 @@ def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
             c = labels.classes[row]
             for a in range(first, last):
                 lines[a, codes[row, a], c] += weight
-
-
-@kernel
-def _count_packed(codes, labels, rows, start, stop, first, last, lines, words):
-    """Count two classes of whole weights at once, one in each half of a word."""
-    packed = labels.packed
-    for a in range(first, last):
-        for b in range(BINS):
-            words[a, b] = 0
-    for i in range(start, stop):
-        soon = np.int64(rows[min(i + AHEAD, stop - 1)])
-        for a in range(first, last, LINE):
-            prefetch(codes, soon, a)
-        prefetch_cell(packed, soon)
-        row = rows[i]
-        word = packed[row]
+    if two:
         for a in range(first, last):
-            words[a, codes[row, a]] += word
-    for a in range(first, last):
-        _unpack(a, lines, words)
+            unpack(cells.n_bins[a], a, lines, words)
 
 
 @kernel
 def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words):
     """Count the first ``n`` attributes of an order over a stretch of rows."""
-    codes, packed, drawn = cells.codes, labels.packed, order[0]
+    codes, packed, drawn, width = cells.codes, labels.packed, order[0], rules.width
     two = len(packed) > 0
     for k in range(n):
-        a = drawn[k]
-        for b in range(BINS):
-            words[a, b] = 0
-        if not two:
-            for b in range(BINS):
-                for c in range(rules.width):
-                    lines[a, b, c] = 0.0
+        clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
     for i in range(start, stop):
         prefetch(codes, np.int64(rows[min(i + AHEAD, stop - 1)]), drawn[0])
         row = rows[i]
@@ -111,12 +90,29 @@ def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words)
                 lines[drawn[k], codes[row, drawn[k]], c] += weight
     if two:
         for k in range(n):
-            _unpack(drawn[k], lines, words)
+            unpack(cells.n_bins[drawn[k]], drawn[k], lines, words)
 
 
 @kernel
-def _unpack(a, lines, words):
+def clear(n_bins, a, two, width, lines, words):
+    """Begin the counts of an attribute: its bins, and the one of missing cells."""
+    if two:
+        for b in range(n_bins):
+            words[a, b] = 0
+        words[a, ABSENT] = 0
+        return
+    for b in range(n_bins):
+        for c in range(width):
+            lines[a, b, c] = 0.0
+    for c in range(width):
+        lines[a, ABSENT, c] = 0.0
+
+
+@kernel
+def unpack(n_bins, a, lines, words):
     """Set the counts of two classes from the halves of words."""
-    for b in range(BINS):
+    for b in range(n_bins):
         lines[a, b, 0] = np.float64(words[a, b] & LOWER)
         lines[a, b, 1] = np.float64(words[a, b] >> HALF)
+    lines[a, ABSENT, 0] = np.float64(words[a, ABSENT] & LOWER)
+    lines[a, ABSENT, 1] = np.float64(words[a, ABSENT] >> HALF)

@@ -194,9 +194,11 @@ def share_counts(cells, labels, rules, rows, room, begin, middle, end, slot, wor
     p, pool = len(cells.n_bins), room.pool
     count(cells, labels, rules, rows, first, last, ZERO, p, pool[new], work.words)
     for a in range(p):
-        for b in range(BINS):
+        for b in range(cells.n_bins[a]):
             for c in range(rules.width):
                 pool[slot, a, b, c] -= pool[new, a, b, c]
+        for c in range(rules.width):
+            pool[slot, a, ABSENT, c] -= pool[new, a, ABSENT, c]
     if last - first > rules.small:
         room.state[FREE] -= 1
     else:

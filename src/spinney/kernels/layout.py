@@ -125,7 +125,7 @@ def work_for(n_rows: int, p: int, width: int, small: int) -> Work:
         np.tile(np.arange(p), (2, 1)),
         np.zeros((p + 1, TOTALS + 2 * width)),
         np.zeros((p, BINS), np.uint8),
-        np.empty((p, BINS, width)),
+        np.zeros((p, BINS, width)),
         np.empty((p, BINS), np.uint64),
         np.zeros((VECTORS, width)),
         np.zeros((SUMS + 2 * width, LENGTH)),
