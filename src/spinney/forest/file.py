@@ -114,7 +114,12 @@ def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
 
 
 def is_forest(path: "str | os.PathLike[str]") -> bool:
-    """Return whether a file says of itself that it is a forest; False if unreadable."""
+    """Return whether a file says of itself that it is a forest; False if unreadable.
+
+    What is no file, such as a pipe, is not opened: nobody might write to it.
+    """
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")

@@ -16,7 +16,7 @@ from spinney.threads import in_threads, run_all
 
 __all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
 
-SAMPLE = 8192
+SAMPLE = 4096
 LINE = 64  # bytes of a line of the cache
 
 
