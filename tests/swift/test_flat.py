@@ -1,5 +1,7 @@
 """Trees in one flat layout predict what they predict one by one."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from tests.swift.test_swift_trees import settings_of_recipes, training_sets
 
 import spinney
 from spinney.candidates import midpoint, midpoints
+from spinney.errors import SpinneyWarning
 from spinney.growing import grow_model
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
@@ -235,17 +238,19 @@ def readable_models(draw):
         said["missing"] = draw(st.sampled_from(sorted(set(POLICIES) - {"mean"})))
     if recipe.name != "m5" and draw(st.booleans()):
         said |= {"buckets": "equal-frequency", "n_buckets": 4}
-    model = grow_model(
-        training.source(),
-        training.fingerprint(),
-        recipe=recipe.changed(**said),
-        training=training,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyWarning)  # of rows too light to split
+        model = grow_model(
+            training.source(),
+            training.fingerprint(),
+            recipe=recipe.changed(**said),
+            training=training,
+        )
     return ReadableTree(model), training
 
 
 @given(drawn=readable_models())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_model_predicts_the_same_either_way(drawn):
     model, training = drawn
     table = Table(
