@@ -118,9 +118,9 @@ def is_forest(path: "str | os.PathLike[str]") -> bool:
 
     What is no file, such as a pipe, is not opened: nobody might write to it.
     """
-    if not os.path.isfile(path):
-        return False
     try:
+        if not os.path.isfile(path):
+            return False
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")
             if not 0 < length <= FOREST_LIMITS.header_bytes:
