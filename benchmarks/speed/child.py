@@ -3,8 +3,8 @@
     python -m benchmarks.speed.child '{"what": "first", "program": "spinney", ...}'
 
 ``first``: the seconds of the first large fit and of those after it; a few rows are
-fitted before, which loads libraries and needs no compiled loop. ``memory``: the peak of a
-fit beyond what was resident before it, the table being resident; libraries and machine
+fitted before, which loads libraries and needs no compiled loop. ``memory``: the peak of
+a fit beyond what was resident before it, the table being resident; libraries and machine
 code are loaded before by a fit on fewer rows.
 """
 

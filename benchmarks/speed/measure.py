@@ -148,7 +148,7 @@ def in_child(request: dict[str, Any], **environment: str) -> dict[str, Any]:
 def machine() -> dict[str, Any]:
     """Return what the figures depend on."""
     return {
-        "platform": platform.platform(),
+        "platform": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count(),
         "threads": THREADS,
