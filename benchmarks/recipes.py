@@ -55,7 +55,8 @@ def main() -> None:
     )
     wanted = options.variants.split(",") if options.variants else list(VARIANTS)
     print(
-        f"spinney {spinney.__version__}, {f'{platform.system()} {platform.machine()}'}, {options.folds} folds"
+        f"spinney {spinney.__version__}, {platform.system()} {platform.machine()}, "
+        f"{options.folds} folds"
     )
     head = "".join(f"{name:>20}" for name in wanted)
     print(f"{'table':<16}{'rows':>6}{head}   (accuracy %, leaves)", flush=True)

@@ -4,8 +4,8 @@
 
 ``first``: the seconds of the first large fit and of those after it; a few rows are
 fitted before, which loads libraries and needs no compiled loop. ``memory``: the peak of
-a fit beyond what was resident before it, the table being resident; libraries and machine
-code are loaded before by a fit on fewer rows.
+a fit beyond what was resident before it, the table being resident; libraries and
+machine code are loaded before by a fit on fewer rows.
 """
 
 import json
