@@ -1,8 +1,7 @@
 """The nodes of a tree that kernels grew, made when somebody looks at them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import overload
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.split import Groups, Split, Surrogate, Threshold
+from spinney.swift.lazy import LazyNodes
 from spinney.swift.surrogates import GrownSurrogates
 from spinney.tree import Candidate, Node, Reason
 
@@ -44,7 +44,7 @@ REASONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class GrownNodes(Sequence[Node]):
+class GrownNodes(LazyNodes):
     """Nodes in printing order, each made when it is first asked for."""
 
     shape: Shape
@@ -57,23 +57,6 @@ class GrownNodes(Sequence[Node]):
     def __len__(self) -> int:
         """Return the number of nodes."""
         return len(self.shape.whole)
-
-    @overload
-    def __getitem__(self, number: int) -> Node: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[Node, ...]: ...
-    def __getitem__(self, number: int | slice) -> Node | tuple[Node, ...]:
-        """Return a node, or some."""
-        if isinstance(number, slice):
-            return tuple(self[place] for place in range(*number.indices(len(self))))
-        place = range(len(self))[number]
-        if place not in self._made:
-            self._made[place] = self._node(place)
-        return self._made[place]
-
-    def __iter__(self) -> Iterator[Node]:
-        """Walk the nodes."""
-        return (self[place] for place in range(len(self)))
 
     def _node(self, place: int) -> Node:
         """Make a node."""

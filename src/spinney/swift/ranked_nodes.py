@@ -1,8 +1,8 @@
 """The nodes of a tree of several branches, made when somebody looks at them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.split import Groups, Split, Threshold, branch_table
+from spinney.swift.lazy import LazyNodes
 from spinney.tree import Candidate, Node, Reason
 
 __all__ = ["RankedNodes", "levels_of", "printing_order", "sums_below"]
@@ -53,7 +54,7 @@ REASONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class RankedNodes(Sequence[Node]):
+class RankedNodes(LazyNodes):
     """Nodes in printing order, each made when it is first asked for.
 
     ``order`` says which line of ``grown`` each node is, ``numbers`` the reverse.
@@ -70,23 +71,6 @@ class RankedNodes(Sequence[Node]):
     def __len__(self) -> int:
         """Return the number of nodes."""
         return len(self.order)
-
-    @overload
-    def __getitem__(self, number: int) -> Node: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[Node, ...]: ...
-    def __getitem__(self, number: int | slice) -> Node | tuple[Node, ...]:
-        """Return a node, or some."""
-        if isinstance(number, slice):
-            return tuple(self[place] for place in range(*number.indices(len(self))))
-        place = range(len(self))[number]
-        if place not in self._made:
-            self._made[place] = self._node(place)
-        return self._made[place]
-
-    def __iter__(self) -> Iterator[Node]:
-        """Walk the nodes."""
-        return (self[place] for place in range(len(self)))
 
     def _node(self, place: int) -> Node:
         """Make a node."""
