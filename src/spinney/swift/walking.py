@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats
 from spinney.kernels.walking import LANES, descend
-from spinney.swift.flat import QUESTION, Flat
+from spinney.swift.flat import QUESTION, Flat, words_of
 from spinney.threads import n_threads, run_all
 
 __all__ = ["Votes", "leaves", "votes"]
@@ -19,6 +19,10 @@ __all__ = ["Votes", "leaves", "votes"]
 BLOCK, SHORT_BLOCK = 16_384, 2_048
 FEW_TREES = 8
 
+# To make a word takes as long as a row takes for some steps.
+STEPS_OF_A_WORD = 8
+
+NO_WORDS = np.zeros(0, np.uint64)
 NOBODY = np.zeros((0, 0), np.uint8)
 
 
@@ -100,6 +104,9 @@ def _descend(
     n_cells = len(needed) if matrix is None else matrix.shape[1]
     simple = not flat.has_tables and n_cells <= flat.trees[:, 1].sum()
     block = BLOCK if len(flat.trees) > FEW_TREES else SHORT_BLOCK
+    narrow = simple and matrix is not None and matrix.dtype == np.float32
+    worth = len(nodes) * STEPS_OF_A_WORD <= n_rows * len(flat.trees)
+    words = words_of(flat) if narrow and worth else NO_WORDS
 
     def work(start: int, stop: int) -> None:
         lanes = np.zeros((3, LANES), np.int64)
@@ -115,6 +122,7 @@ def _descend(
                 cells,
                 nodes,
                 nodes.view(np.float64),
+                words,
                 flat.tables,
                 flat.trees,
                 flat.outputs,
