@@ -1,7 +1,7 @@
 """A whole subtree in one call: count, search, partition, repeat.
 
-The rows of a node are a stretch of one array of row numbers; a split puts those that go
-left before the others, both in their old order. Nodes wait on a stack, the right branch
+The rows of a node are a stretch of one array of words (see ``row_words``); a split puts
+those that go left before the others, both in their old order. Nodes wait on a stack, the right branch
 below the left one, so that they come out in printing order::
 
     take the node on top
@@ -63,6 +63,7 @@ from spinney.kernels.records import (
     reason_to_stop,
 )
 from spinney.kernels.references import reference
+from spinney.kernels.row_words import number_of
 from spinney.kernels.scoring import SQUARES, size_of, worth
 from spinney.kernels.searching import (
     search_edges,
@@ -113,8 +114,10 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
     greatest, least = -np.inf, np.inf
     at, waiting = start, ZERO
     for i in range(start, stop):
-        prefetch(codes, np.int64(rows[min(i + 2 * AHEAD, stop - 1)]), a)
-        row = rows[i]
+        soon = number_of(rows[min(i + 2 * AHEAD, stop - 1)])
+        prefetch(codes, np.int64(soon), a)
+        word = rows[i]
+        row = number_of(word)
         code = np.int64(codes[row, a])
         left = go[OPENED, code]
         if code == one:
@@ -124,8 +127,8 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
                 left = np.int64(number <= low)
         elif code == other:
             least = min(least, np.float64(numbers[row, column]))
-        rows[at] = row
-        spare[waiting] = row
+        rows[at] = word
+        spare[waiting] = word
         at += left
         waiting += 1 - left
     for i in range(waiting):

@@ -60,15 +60,14 @@ class Cells(NamedTuple):
 class Labels(NamedTuple):
     """The target of all rows: a class or a number, and a weight.
 
-    No weights: every row weighs 1. ``packed`` has a row's weight in the upper or lower
-    half of a word, by its class, where there are two of them and whole weights; else it
-    is empty.
+    No weights: every row weighs 1. ``halves`` says that there are two classes and that
+    weights are whole, so that halves of a word can count both.
     """
 
     classes: NDArray[np.int32]
     weights: NDArray[np.float64]
     numbers: NDArray[np.float64]
-    packed: NDArray[np.uint64]
+    halves: bool
 
 
 class Rules(NamedTuple):
@@ -98,7 +97,7 @@ class Work(NamedTuple):
     """Where a search works and leaves what it finds.
 
     ``order`` has the attributes in the order of their draw, and what was drawn.
-    ``keys``, ``places``, ``owners`` and ``values`` are of the rows that are sorted.
+    ``keys``, ``members``, ``owners`` and ``values`` are of the rows that are sorted.
     """
 
     order: NDArray[np.int64]
@@ -111,14 +110,12 @@ class Work(NamedTuple):
     wholes: NDArray[np.int64]
     parts: NDArray[np.float64]
     keys: NDArray[np.uint64]
-    places: NDArray[np.uint32]
+    members: NDArray[np.uint64]
     owners: NDArray[np.uint16]
     values: NDArray[np.float64]
-    local: NDArray[np.float64]
-    local_classes: NDArray[np.int32]
 
 
-def work_for(n_rows: int, p: int, width: int, small: int) -> Work:
+def work_for(n_rows: int, p: int, width: int) -> Work:
     """Return room for the search of nodes of up to ``n_rows`` rows."""
     size = max(n_rows, BINS)
     return Work(
@@ -132,9 +129,7 @@ def work_for(n_rows: int, p: int, width: int, small: int) -> Work:
         np.zeros((WHOLES, LENGTH), np.int64),
         np.zeros((LENGTH, width)),
         np.empty(size, np.uint64),
-        np.empty(size, np.uint32),
+        np.empty(size, np.uint64),
         np.empty(size, np.uint16),
         np.empty(size),
-        np.empty((2, min(n_rows, small) + 1)),
-        np.empty(min(n_rows, small) + 1, np.int32),
     )

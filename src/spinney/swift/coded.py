@@ -106,21 +106,17 @@ def _code_numbers(
 def labels_of_classes(
     classes: NDArray[Any], weights: Floats | None, n_classes: int
 ) -> Labels:
-    """Return classes and weights; two classes of whole weights are packed too."""
-    classes, packed = classes.astype(np.int32), np.zeros(0, np.uint64)
+    """Return classes and weights."""
     whole = weights is None or bool(np.all(weights == np.floor(weights)))
-    if n_classes == 2 and weights is None:
-        packed = np.array([1, 1 << 32], np.uint64)[classes]
-    elif n_classes == 2 and weights is not None and whole and weights.sum() < 2.0**32:
-        # Half a word holds the sum of all weights.
-        packed = weights.astype(np.uint64) << (32 * classes.astype(np.uint64))
-    return Labels(classes, _weights(weights), np.zeros(0), packed)
+    # Half a word holds the sum of all weights.
+    fits = weights is None or float(weights.sum()) < 2.0**32
+    halves = n_classes == 2 and whole and fits
+    return Labels(classes.astype(np.int32), _weights(weights), np.zeros(0), halves)
 
 
 def labels_of_numbers(numbers: Floats, weights: Floats | None) -> Labels:
     """Return numbers, measured from their origin, and weights."""
-    packed = np.zeros(0, np.uint64)
-    return Labels(np.zeros(0, np.int32), _weights(weights), numbers, packed)
+    return Labels(np.zeros(0, np.int32), _weights(weights), numbers, halves=False)
 
 
 def _weights(weights: Floats | None) -> Floats:

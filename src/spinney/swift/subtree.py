@@ -26,6 +26,7 @@ from spinney.kernels.records import (
     room_for,
     shape_for,
 )
+from spinney.kernels.row_words import RowWords
 from spinney.swift.prepared import Prepared
 
 __all__ = ["Grown", "Stretch", "grow_bags", "grow_stretch", "room_of"]
@@ -63,7 +64,7 @@ def room_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> Room:
     return room
 
 
-def grow_stretch(ready: Prepared, rows: NDArray[np.uint32], node: Stretch) -> Grown:
+def grow_stretch(ready: Prepared, rows: RowWords, node: Stretch) -> Grown:
     """Grow the subtree of a stretch of rows, whose order is lost."""
     keeping = ready.rules.tries >= len(ready.cells.n_bins)
     slots = SLOTS if keeping and node.n_rows > ready.rules.small else 0
@@ -80,23 +81,23 @@ def grow_bags(ready: Prepared, bags: Bags) -> Grown:
     n, rules = bags.times.shape[1], ready.rules
     width, n_counts = rules.width, len(ready.counts)
     # Weights are those of a bag, so they are ours to write.
-    whole = not len(bags.base) or bool(np.all(bags.base == np.floor(bags.base)))
-    packed = ready.labels.packed if whole else ready.labels.packed[:0]
-    labels = ready.labels._replace(weights=np.empty(n), packed=np.empty_like(packed))
+    whole = bool(np.all(bags.base == np.floor(bags.base)))
+    own = {"weights": np.empty(len(bags.base)), "halves": ready.labels.halves and whole}
+    labels = ready.labels._replace(**own)
     p = len(ready.cells.n_bins)
     slots = SLOTS if rules.tries >= p and n > rules.small else 0
     room = room_for(n, rules.max_depth, p, width, n_counts, slots)
-    rows = np.empty(n, np.uint32)
+    rows = np.empty(n, np.uint64)
     return _worked(TREES, replace(ready, labels=labels), rows, room, bags)
 
 
 def _worked(
-    task: int, ready: Prepared, rows: NDArray[np.uint32], room: Room, bags: Bags
+    task: int, ready: Prepared, rows: RowWords, room: Room, bags: Bags
 ) -> Grown:
     """Grow nodes, with more room when there is none left."""
     rules, n = ready.rules, len(room.spare)
     p, n_counts = len(ready.cells.n_bins), room.counts.shape[1]
-    work = work_for(n, p, rules.width, rules.small)
+    work = work_for(n, p, rules.width)
     shape = shape_for(FIRST_NODES, rules.width, n_counts)
     lines = lines_for(2 * BINS, rules.width, n_counts)
     tables = (ready.cells, ready.labels, rules, rows, room, work)
