@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.kernels.compiled import kernel
-from spinney.kernels.layout import ABSENT
+from spinney.kernels.layout import ABSENT, LINE_OF, PLACE
 from spinney.kernels.prefetching import prefetch
 from spinney.kernels.row_words import class_of, half_of, number_of, weight_of
 from spinney.kernels.scoring import SQUARES
@@ -54,10 +54,16 @@ def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
 
 
 @kernel
-def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words):
-    """Count the first ``n`` attributes of an order over a stretch of rows."""
-    codes, two, drawn, width = cells.codes, labels.halves, order[0], rules.width
+def count_drawn(cells, labels, rules, rows, start, stop, first, n, lines, work):
+    """Count ``n`` attributes of an order over a stretch of rows.
+
+    Their codes are kept in the order of rows, where there is room.
+    """
+    codes, two, width, words = cells.codes, labels.halves, rules.width, work.words
+    drawn, kept = work.order[PLACE, first:], work.gathered[first:]
+    keep = n <= len(kept)
     for k in range(n):
+        work.order[LINE_OF, drawn[k]] = first + k if keep else -1
         clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
     for i in range(start, stop):
         soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
@@ -68,7 +74,10 @@ def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words)
             half = half_of(labels, word)
             for k in range(n):
                 a = np.uint64(drawn[np.uint64(k)])
-                words[a, codes[row, a]] += half
+                b = codes[row, a]
+                words[a, b] += half
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
             continue
         weight = weight_of(labels, word)
         if rules.kind == SQUARES:
@@ -78,6 +87,8 @@ def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words)
             for k in range(n):
                 a = np.uint64(drawn[np.uint64(k)])
                 b = codes[row, a]
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
                 lines[a, b, 0] += weight
                 lines[a, b, side] += moved
                 lines[a, b, 3] += moved * number
@@ -85,7 +96,10 @@ def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words)
             c = class_of(word)
             for k in range(n):
                 a = np.uint64(drawn[np.uint64(k)])
-                lines[a, codes[row, a], c] += weight
+                b = codes[row, a]
+                lines[a, b, c] += weight
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
     if two:
         for k in range(n):
             unpack(cells.n_bins[drawn[k]], drawn[k], lines, words)

@@ -1,8 +1,8 @@
 """A whole subtree in one call: count, search, partition, repeat.
 
 The rows of a node are a stretch of one array of words (see ``row_words``); a split puts
-those that go left before the others, both in their old order. Nodes wait on a stack, the right branch
-below the left one, so that they come out in printing order::
+those that go left before the others, both in their old order. Nodes wait on a stack,
+the right branch below the left one, so that they come out in printing order::
 
     take the node on top
     if it must be a leaf: say why
@@ -27,6 +27,7 @@ from spinney.kernels.layout import (
     BIN,
     BINS,
     HIGH,
+    LINE_OF,
     LOW,
     MISSING,
     OPENED,
@@ -113,12 +114,16 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
     other = after if column >= 0 and after >= 0 else ZERO - 1
     greatest, least = -np.inf, np.inf
     at, waiting = start, ZERO
+    line, known = work.order[LINE_OF, a], work.gathered
     for i in range(start, stop):
-        soon = number_of(rows[min(i + 2 * AHEAD, stop - 1)])
-        prefetch(codes, np.int64(soon), a)
         word = rows[i]
         row = number_of(word)
-        code = np.int64(codes[row, a])
+        if line >= 0:
+            code = np.int64(known[line, i - start])
+        else:
+            soon = number_of(rows[min(i + 2 * AHEAD, stop - 1)])
+            prefetch(codes, np.int64(soon), a)
+            code = np.int64(codes[row, a])
         left = go[OPENED, code]
         if code == one:
             number = np.float64(numbers[row, column])

@@ -25,6 +25,9 @@ ZERO = np.int64(0)
 # Then the totals left of it, and those of the missing rows.
 WORTH, BIN, LOW, HIGH, MISSING, TOTALS = np.arange(6)
 
+# Lines of ``order``.
+PLACE, DRAWN, LINE_OF = np.arange(3)
+
 # Lines of ``vectors``, one entry a class or moment.
 LEFT, RIGHT, ONE, OTHER, INSIDE, BEST, NOTHING, AWAY = np.arange(8)
 VECTORS = 8
@@ -96,7 +99,8 @@ class Rules(NamedTuple):
 class Work(NamedTuple):
     """Where a search works and leaves what it finds.
 
-    ``order`` has the attributes in the order of their draw, and what was drawn.
+    ``order`` has the attributes in the order of their draw, what was drawn, and by
+    attribute which line of ``gathered`` has its codes in the order of rows, or -1.
     ``keys``, ``members``, ``owners`` and ``values`` are of the rows that are sorted.
     """
 
@@ -113,13 +117,19 @@ class Work(NamedTuple):
     members: NDArray[np.uint64]
     owners: NDArray[np.uint16]
     values: NDArray[np.float64]
+    gathered: NDArray[np.uint8]
 
 
-def work_for(n_rows: int, p: int, width: int) -> Work:
-    """Return room for the search of nodes of up to ``n_rows`` rows."""
+def work_for(n_rows: int, p: int, width: int, drawn: int) -> Work:
+    """Return room for the search of nodes of up to ``n_rows`` rows.
+
+    As many attributes are ``drawn`` at a node; none where all are searched.
+    """
     size = max(n_rows, BINS)
+    order = np.tile(np.arange(p), (3, 1))
+    order[LINE_OF] = -1
     return Work(
-        np.tile(np.arange(p), (2, 1)),
+        order,
         np.zeros((p + 1, TOTALS + 2 * width)),
         np.zeros((p, BINS), np.uint8),
         np.zeros((p, BINS, width)),
@@ -132,4 +142,5 @@ def work_for(n_rows: int, p: int, width: int) -> Work:
         np.empty(size, np.uint64),
         np.empty(size, np.uint16),
         np.empty(size),
+        np.empty((drawn, n_rows), np.uint8),
     )

@@ -13,9 +13,12 @@ from spinney.kernels.layout import (
     AWAY,
     BEST,
     BIN,
+    DRAWN,
     LEFT,
+    LINE_OF,
     LOW,
     OPENED,
+    PLACE,
     RIGHT,
     TOTALS,
     WORTH,
@@ -116,12 +119,15 @@ def _open_rows(cells, rows, start, stop, a, column, work):
     """
     codes, members, owners = cells.codes, work.members, work.owners
     work.wholes[OPENED, ABSENT] = 0
-    n = ZERO
+    n, line, known = ZERO, work.order[LINE_OF, a], work.gathered
     for i in range(start, stop):
-        soon = number_of(rows[min(i + 2 * AHEAD, stop - 1)])
-        prefetch(codes, np.int64(soon), a)
         word = rows[i]
-        b = codes[number_of(word), a]
+        if line >= 0:
+            b = known[line, i - start]
+        else:
+            soon = number_of(rows[min(i + 2 * AHEAD, stop - 1)])
+            prefetch(codes, np.int64(soon), a)
+            b = codes[number_of(word), a]
         members[n], owners[n] = word, b
         n += work.wholes[OPENED, b]
     for i in range(n):
@@ -217,8 +223,8 @@ def _draw_attributes(key, first, last, order):
     """Draw the attributes at some places of the order; the shuffle is recorded."""
     for i in range(first, last):
         other = i + draw(key, order.shape[1] - i)
-        order[1, i] = other
-        order[0, i], order[0, other] = order[0, other], order[0, i]
+        order[DRAWN, i] = other
+        order[PLACE, i], order[PLACE, other] = order[PLACE, other], order[PLACE, i]
 
 
 @kernel
@@ -245,22 +251,14 @@ def search_node(
             at_hand = min(p, drawn + rules.tries - varying)
             _draw_attributes(key, drawn, at_hand, order)
             if not small:
+                n = at_hand - drawn
                 count_drawn(
-                    cells,
-                    labels,
-                    rules,
-                    rows,
-                    start,
-                    stop,
-                    order[:, drawn:],
-                    at_hand - drawn,
-                    lines,
-                    work.words,
+                    cells, labels, rules, rows, start, stop, drawn, n, lines, work
                 )
-        a = order[0, drawn]
+        a = order[PLACE, drawn]
         drawn += 1
         if small:
-            n = stop - start
+            n, order[LINE_OF, a] = stop - start, -1
             _search_small(cells, labels, rules, n, totals, at, a, slack, work)
         else:
             search_edges(cells, rules, lines, a, slack, work)
@@ -275,7 +273,7 @@ def search_node(
         # The best so far is opened first: what it gains, the others need not try.
         floor, front, best, chosen = best, chosen, -np.inf, -1
         for i in range(-1, drawn):
-            a = front if i < 0 else order[0, i]
+            a = front if i < 0 else order[PLACE, i]
             if a < 0 or (i >= 0 and a == front):
                 continue
             low = floor - 3 * slack
@@ -289,6 +287,6 @@ def search_node(
                 best, chosen = here, a
     if sampled:  # the order is put back
         for i in range(at_hand - 1, -1, -1):
-            other = order[1, i]
-            order[0, i], order[0, other] = order[0, other], order[0, i]
+            other = order[DRAWN, i]
+            order[PLACE, i], order[PLACE, other] = order[PLACE, other], order[PLACE, i]
     return chosen, varying

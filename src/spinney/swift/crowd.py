@@ -103,7 +103,7 @@ class _Meeting:
         self.room = room_of(self.ready, node, 0, 0)
         self.shape = shape_for(1, width, len(node.counts))
         self.lines = lines_for(BINS, width, len(node.counts))
-        works = [work_for(node.n_rows, p, width) for _ in crowd.ranges]
+        works = [work_for(node.n_rows, p, width, 0) for _ in crowd.ranges]
         counts = works[0].lines if node.lines is None else node.lines
         self.works = [work._replace(lines=counts) for work in works]
 

@@ -82,8 +82,8 @@ def grow_bags(ready: Prepared, bags: Bags) -> Grown:
     width, n_counts = rules.width, len(ready.counts)
     # Weights are those of a bag, so they are ours to write.
     whole = bool(np.all(bags.base == np.floor(bags.base)))
-    own = {"weights": np.empty(len(bags.base)), "halves": ready.labels.halves and whole}
-    labels = ready.labels._replace(**own)
+    halves = ready.labels.halves and whole
+    labels = ready.labels._replace(weights=np.empty(len(bags.base)), halves=halves)
     p = len(ready.cells.n_bins)
     slots = SLOTS if rules.tries >= p and n > rules.small else 0
     room = room_for(n, rules.max_depth, p, width, n_counts, slots)
@@ -97,7 +97,7 @@ def _worked(
     """Grow nodes, with more room when there is none left."""
     rules, n = ready.rules, len(room.spare)
     p, n_counts = len(ready.cells.n_bins), room.counts.shape[1]
-    work = work_for(n, p, rules.width)
+    work = work_for(n, p, rules.width, rules.tries if rules.tries < p else 0)
     shape = shape_for(FIRST_NODES, rules.width, n_counts)
     lines = lines_for(2 * BINS, rules.width, n_counts)
     tables = (ready.cells, ready.labels, rules, rows, room, work)
