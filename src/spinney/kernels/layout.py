@@ -21,9 +21,10 @@ LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
 ZERO = np.int64(0)
 
 # What is found of a cut: its worth φ(L) + φ(R); the last bin on the left; the values
-# on both sides of it, NaN where it lies between bins; where missing rows go, or -1.
-# Then the totals left of it, and those of the missing rows.
-WORTH, BIN, LOW, HIGH, MISSING, TOTALS = np.arange(6)
+# on both sides of it, NaN where it lies between bins; where missing rows go, or -1;
+# what no cut inside a bin can exceed. Then the totals left of it, and those of the
+# missing rows.
+WORTH, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
 
 # Lines of ``order``.
 PLACE, DRAWN, LINE_OF = np.arange(3)

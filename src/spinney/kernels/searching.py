@@ -6,13 +6,14 @@ from spinney.kernels.compiled import kernel
 from spinney.kernels.counting import AHEAD, count, count_drawn
 from spinney.kernels.cuts import scan_sorted
 from spinney.kernels.drawing import draw
-from spinney.kernels.edges import best_edge, mark_bins, run
+from spinney.kernels.edges import best_edge, greatest_bound, mark_bins, run
 from spinney.kernels.inside import look_inside
 from spinney.kernels.layout import (
     ABSENT,
     AWAY,
     BEST,
     BIN,
+    BOUND,
     DRAWN,
     LEFT,
     LINE_OF,
@@ -52,7 +53,7 @@ def _begin(a, founds):
     """
     for what in range(TOTALS):
         founds[a, what] = np.nan
-    founds[a, WORTH] = -np.inf
+    founds[a, WORTH], founds[a, BOUND] = -np.inf, np.inf
 
 
 @kernel
@@ -77,6 +78,10 @@ def search_edges(cells, rules, lines, a, slack, work):
         best_subset(rules, lines, a, n_bins, absent, slack, work)
     else:
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
+        if rules.exact and cells.column[a] >= 0:
+            work.founds[a, BOUND] = greatest_bound(
+                rules, n_bins, first, last, absent, work
+            )
     _end(a, work.founds, work.vectors)
 
 
@@ -89,7 +94,7 @@ def search_inside(
     Of equal cuts the first wins: one inside a bin lies before the one after it.
     """
     column, n_bins, founds = cells.column[a], cells.n_bins[a], work.founds
-    if column < 0:
+    if column < 0 or founds[a, BOUND] < floor:
         return
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first < 0 or not mark_bins(
@@ -105,7 +110,7 @@ def search_inside(
     better = founds[inner, WORTH] > founds[a, WORTH] + slack
     equal = founds[inner, WORTH] >= founds[a, WORTH] - slack
     if better or (equal and founds[inner, BIN] <= founds[a, BIN]):
-        for what in range(TOTALS):
+        for what in range(BOUND):
             founds[a, what] = founds[inner, what]
         _end(a, founds, work.vectors)
 
