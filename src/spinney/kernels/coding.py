@@ -19,6 +19,8 @@ from spinney.kernels.layout import ABSENT, BINS
 __all__ = ["CELLS", "code_rows", "edges_of", "prepare"]
 
 CELLS = 4096
+# Few rows have fewer bins: each of them is looked at in every node.
+FEWEST_BINS, ROWS_OF_A_BIN = 32, 8
 ROWS_AT_ONCE = 2048  # of a matrix: its block stays in the cache, column by column
 
 
@@ -39,7 +41,8 @@ def edges_of(
         with np.errstate(over="ignore", invalid="ignore"):
             middle = low / 2 + high / 2
         return np.where((middle >= low) & (middle < high), middle, low), values
-    places = np.arange(1, ABSENT) * len(known) // ABSENT
+    n_bins = min(ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
+    places = np.arange(1, n_bins) * len(known) // n_bins
     return np.unique(known[places]), None
 
 

@@ -12,7 +12,7 @@ from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.layout import ABSENT, BINS, Cells, Labels
 from spinney.marks import matrix_behind
 from spinney.schema import Attribute
-from spinney.threads import in_threads, run_all
+from spinney.threads import in_threads, n_threads, run_all
 
 __all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
 
@@ -81,8 +81,11 @@ def _code_numbers(
     starts = np.arange(0, n_rows - n_rows % step, step)
     rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
     sample = numbers[rows].astype(np.float64)
-    ends = run_all([partial(edges_of, column) for column in sample.T])
-    for j, (found, known) in enumerate(ends):
+    # Each thread takes every so manieth column.
+    shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
+    ends = run_all([partial(_edges, share) for share in shares])
+    for j in range(q):
+        found, known = ends[j % n_threads()][j // n_threads()]
         edges[j, : len(found)], n_edges[j] = found, len(found)
         expected[j] = known is not None
         if known is not None:
@@ -101,6 +104,11 @@ def _code_numbers(
     exact = expected & (odd == 0)
     column[places] = np.where(exact, -1, np.arange(q))
     values[places], n_bins[places] = own, n_edges + 1
+
+
+def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
+    """Return the edges between the bins of columns, and the values of bins of one."""
+    return [edges_of(column) for column in columns]
 
 
 def labels_of_classes(

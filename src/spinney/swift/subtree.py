@@ -32,6 +32,7 @@ from spinney.swift.prepared import Prepared
 __all__ = ["Grown", "Stretch", "grow_bags", "grow_stretch", "room_of"]
 
 FIRST_NODES = 1024
+MOST_FIRST_NODES = 65_536  # room that is not used costs nothing
 
 Grown = tuple[Shape, Lines]
 
@@ -98,7 +99,10 @@ def _worked(
     rules, n = ready.rules, len(room.spare)
     p, n_counts = len(ready.cells.n_bins), room.counts.shape[1]
     work = work_for(n, p, rules.width, rules.tries if rules.tries < p else 0)
-    shape = shape_for(FIRST_NODES, rules.width, n_counts)
+    # About as many as full trees have, where classes are told apart with ease.
+    likely = max(1, len(bags.roots)) * n // 4
+    first = min(max(FIRST_NODES, likely), MOST_FIRST_NODES)
+    shape = shape_for(first, rules.width, n_counts)
     lines = lines_for(2 * BINS, rules.width, n_counts)
     tables = (ready.cells, ready.labels, rules, rows, room, work)
     while room.state[WAITING] or room.state[TREE] < len(bags.roots):
