@@ -92,6 +92,7 @@ def code_rows(
     expected,
     odd,
     codes,
+    by_attribute,
     places,
 ):
     """Code the columns of a stretch of rows, as the attributes that ``places`` says.
@@ -107,12 +108,12 @@ def code_rows(
             for i in range(begin, end):
                 number = np.float64(matrix[i, j])
                 if number != number:
-                    codes[i, at] = ABSENT
+                    codes[i, at] = by_attribute[at, i] = ABSENT
                     continue
                 code = np.int64(first[j, cell_of(number, lowest, wide)])
                 for _ in range(most):
                     code += number > edges[j, code]
-                codes[i, at] = code
+                codes[i, at] = by_attribute[at, i] = code
                 if expected[j]:
                     different += values[j, code] != number
             odd[j] += different

@@ -21,7 +21,7 @@ import numpy as np
 
 from spinney.kernels.bagging import begin_tree
 from spinney.kernels.compiled import entry, kernel
-from spinney.kernels.counting import AHEAD, count
+from spinney.kernels.counting import count
 from spinney.kernels.layout import (
     ABSENT,
     BIN,
@@ -34,7 +34,6 @@ from spinney.kernels.layout import (
     WORTH,
     ZERO,
 )
-from spinney.kernels.prefetching import prefetch
 from spinney.kernels.records import (
     ATTRIBUTE,
     BEGIN,
@@ -99,7 +98,8 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
     On the way the values next to a cut between bins are found: the greatest on its
     left, the least on its right.
     """
-    founds, codes, column, go = work.founds, cells.codes, cells.column[a], work.wholes
+    founds, codes, go = work.founds, cells.by_attribute, work.wholes
+    column = cells.column[a]
     numbers, b, low = cells.numbers, np.int64(founds[a, BIN]), founds[a, LOW]
     for code in range(BINS):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
@@ -121,9 +121,7 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
         if line >= 0:
             code = np.int64(known[line, i - start])
         else:
-            soon = number_of(rows[min(i + 2 * AHEAD, stop - 1)])
-            prefetch(codes, np.int64(soon), a)
-            code = np.int64(codes[row, a])
+            code = np.int64(codes[a, row])
         left = go[OPENED, code]
         if code == one:
             number = np.float64(numbers[row, column])

@@ -122,7 +122,7 @@ def _open_rows(cells, rows, start, stop, a, column, work):
     First which they are, then their numbers: these lie far apart, and are asked for
     ahead.
     """
-    codes, members, owners = cells.codes, work.members, work.owners
+    codes, members, owners = cells.by_attribute, work.members, work.owners
     work.wholes[OPENED, ABSENT] = 0
     n, line, known = ZERO, work.order[LINE_OF, a], work.gathered
     for i in range(start, stop):
@@ -130,9 +130,7 @@ def _open_rows(cells, rows, start, stop, a, column, work):
         if line >= 0:
             b = known[line, i - start]
         else:
-            soon = number_of(rows[min(i + 2 * AHEAD, stop - 1)])
-            prefetch(codes, np.int64(soon), a)
-            b = codes[number_of(word), a]
+            b = codes[a, number_of(word)]
         members[n], owners[n] = word, b
         n += work.wholes[OPENED, b]
     for i in range(n):

@@ -23,7 +23,7 @@ LINE = 64  # bytes of a line of the cache
 def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -> Cells:
     """Code columns as ``Schema.encode`` gives them."""
     p, n_rows = len(columns), len(columns[0])
-    codes = _room_for_codes(n_rows, p)
+    codes, by_attribute = _room_for_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
     column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
     values = np.full((p, BINS), np.nan)
     numeric = [
@@ -31,14 +31,16 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     ]
     for a, attribute in enumerate(attributes):
         if attribute.kind != "numeric":
-            codes[:, a] = np.where(columns[a] < 0, ABSENT, columns[a])
+            by_attribute[a] = np.where(columns[a] < 0, ABSENT, columns[a])
+            codes[:, a] = by_attribute[a]
             n_bins[a] = max(1, len(attribute.values))
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
     numbers = _matrix([columns[a] for a in numeric])
-    _code_numbers(numbers, np.array(numeric, np.int64), codes, column, values, n_bins)
+    places, both = np.array(numeric, np.int64), (codes, by_attribute)
+    _code_numbers(numbers, places, both, column, values, n_bins)
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
-    return Cells(codes, numbers, column, values, n_bins, nominal, listed)
+    return Cells(codes, by_attribute, numbers, column, values, n_bins, nominal, listed)
 
 
 def _room_for_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
@@ -65,7 +67,7 @@ def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def _code_numbers(
     numbers: NDArray[Any],
     places: NDArray[np.int64],
-    codes: NDArray[np.uint8],
+    both: tuple[NDArray[np.uint8], NDArray[np.uint8]],
     column: NDArray[np.int64],
     values: Floats,
     n_bins: NDArray[np.int64],
@@ -97,7 +99,7 @@ def _code_numbers(
 
     def code(start: int, stop: int) -> NDArray[np.int64]:
         odd = np.zeros(q, np.int64)
-        code_rows(numbers, start, stop, *tables, odd, codes, places)
+        code_rows(numbers, start, stop, *tables, odd, *both, places)
         return odd
 
     odd = np.sum(in_threads(code, n_rows), axis=0)
