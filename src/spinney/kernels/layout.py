@@ -47,9 +47,10 @@ class Cells(NamedTuple):
     """The attributes of all rows.
 
     ``codes`` (rows × attributes, and some bytes that fill a line up) are bins, 255 for
-    missing; ``by_attribute`` (attributes × rows) are the same. Where a bin of an attribute may hold more than one value, ``column`` says
-    where its numbers are in ``numbers``; else it is -1, and ``values`` (attributes ×
-    bins) has them. Of an attribute that is ``listed``, nodes keep the counts by value.
+    missing; ``by_attribute`` (attributes × rows) are the same. Where a bin of an
+    attribute may hold more than one value, ``column`` says where its numbers are in
+    ``numbers``; else it is -1, and ``values`` (attributes × bins) has them. Of an
+    attribute that is ``listed``, nodes keep the counts by value.
     """
 
     codes: NDArray[np.uint8]

@@ -127,10 +127,7 @@ def _open_rows(cells, rows, start, stop, a, column, work):
     n, line, known = ZERO, work.order[LINE_OF, a], work.gathered
     for i in range(start, stop):
         word = rows[i]
-        if line >= 0:
-            b = known[line, i - start]
-        else:
-            b = codes[a, number_of(word)]
+        b = known[line, i - start] if line >= 0 else codes[a, number_of(word)]
         members[n], owners[n] = word, b
         n += work.wholes[OPENED, b]
     for i in range(n):
