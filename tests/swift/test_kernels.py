@@ -171,6 +171,7 @@ weights_of_rows = st.one_of(
     st.lists(st.tuples(st.integers(0, 65_535), weights_of_rows), min_size=1),
     st.booleans(),
 )
+@settings(deadline=None)
 def test_a_row_word_tells_number_class_and_weight(rows, unit):
     classes, weights = (np.array(column) for column in zip(*rows, strict=True))
     labels = labels_of_classes(classes, None if unit else weights, 65_536)
