@@ -25,7 +25,7 @@ from spinney.kernels.layout import (
 from spinney.kernels.marking import mark_rows
 from spinney.kernels.row_words import words_of
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
-from spinney.marks import mark_of
+from spinney.marks import mark_of, matrix_behind
 from spinney.row_order import copies_of
 from spinney.swift.coded import labels_of_classes
 
@@ -149,6 +149,37 @@ def test_words_of_columns_are_those_of_plain_sums(dtype, seed, n_rows, n_columns
         word = word * 0x9E3779B97F4A7C15 % 2**64
         plain += (2 * place + 1) * (word ^ word >> 29)
     assert mark_of(matrix[:, 0]) == plain % 2**64
+
+
+def test_the_matrix_behind_columns_is_found_and_of_one_type():
+    cells = np.arange(12.0).reshape(4, 3)  # a view of another array
+    locked = cells.copy()
+    locked.flags.writeable = False
+    for matrix in (cells, cells.copy(), cells.astype(np.float32), locked, cells[1:]):
+        found = matrix_behind(list(matrix.T))
+        assert np.shares_memory(found, matrix)
+        assert found.flags.writeable
+        np.testing.assert_array_equal(found, matrix)
+    del matrix, locked
+    np.testing.assert_array_equal(found, cells[1:])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [],
+        [None, None],
+        list(np.ones((3, 4))[:, :2].T),
+        list(np.ones((3, 2)).T)[::-1],
+        list(np.asfortranarray(np.ones((3, 2))).T),
+        list(np.ones((3, 2), int).T),
+        [np.ones(3), np.ones(3)],
+        [*np.ones((3, 2)).T, np.ones(3)],
+    ],
+    ids=["none", "absent", "some", "turned", "F", "whole", "apart", "one_more"],
+)
+def test_no_matrix_is_behind_other_columns(columns):
+    assert matrix_behind(columns) is None
 
 
 def test_rows_are_stirred_as_by_plain_sums(monkeypatch):

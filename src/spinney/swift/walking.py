@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats
 from spinney.kernels.walking import LANES, descend
+from spinney.marks import matrix_behind
 from spinney.swift.flat import QUESTION, Flat, words_of
 from spinney.threads import n_threads, run_all
 
@@ -96,7 +97,7 @@ def _descend(
     if not n_rows:
         return
     needed = flat.needed
-    matrix = whole_matrix(columns)
+    matrix = matrix_behind(columns)
     nodes = flat.nodes
     if matrix is None:
         nodes = _renumbered(nodes, needed)
@@ -165,22 +166,3 @@ def gather(
         into[:, place] = cells
         if cells.dtype.kind != "f":
             into[cells < 0, place] = np.nan
-
-
-def whole_matrix(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """Return the array of floats that all columns are views of, if there is one."""
-    base = None if not columns or columns[0] is None else columns[0].base
-    if not isinstance(base, np.ndarray) or base.ndim != 2:
-        return None
-    if base.dtype not in (np.float32, np.float64) or not base.flags.c_contiguous:
-        return None
-    if base.shape[1] != len(columns):
-        return None
-    for place, column in enumerate(columns):
-        if column is None or column.base is not base or column.dtype != base.dtype:
-            return None
-        if column.shape != base.shape[:1] or column.strides != base.strides[:1]:
-            return None
-        if column.ctypes.data != base.ctypes.data + place * base.strides[1]:
-            return None
-    return base
