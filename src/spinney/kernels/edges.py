@@ -26,6 +26,7 @@ from spinney.kernels.layout import (
     SQUARED,
     SUMS,
     WORTH,
+    ZERO,
 )
 from spinney.kernels.scoring import GINI, SQUARES, bound_inside, size_of
 
@@ -159,7 +160,7 @@ def greatest_bound(rules, n_bins, first, last, absent, work):
     """Return what no cut inside a bin can exceed, where that is soon told."""
     if rules.kind != GINI or rules.width != 2 or absent:
         return np.inf
-    _score_corners(n_bins, first, last, absent, 0, work.floats, work.vectors)
+    _score_corners(n_bins, first, last, absent, ZERO, work.floats, work.vectors)
     greatest, sizes = -np.inf, work.floats[SIZES]
     for b in range(first, last + 1):
         wide = sizes[b + 1] - sizes[b] > rules.single

@@ -150,7 +150,8 @@ def _count_parts(rules, labels, n, n_parts, share, work):
         for c in range(width):
             parts[part, c] = 0.0
     for i in range(n):
-        add_row(rules.kind, labels, work.members[i], parts, work.owners[i])
+        part = np.int64(work.owners[i])
+        add_row(rules.kind, labels, work.members[i], parts, part)
     for part in range(n_parts):
         for c in range(width):
             before = floats[SUMS + c, work.wholes[BIN_OF, part // share]]

@@ -199,7 +199,8 @@ def _count_small(cells, labels, rules, n, a, work):
         lines[a, ABSENT, c] = 0.0
     for i in range(n):
         word = work.members[i]
-        add_row(rules.kind, labels, word, lines[a], cells.codes[number_of(word), a])
+        code = np.int64(cells.codes[number_of(word), a])
+        add_row(rules.kind, labels, word, lines[a], code)
 
 
 @kernel
