@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.checks import check_choice, check_whole
 from spinney.counts import Floats
 from spinney.errors import ParameterError
-from spinney.estimators.tables import TableEstimator, checked_weights
+from spinney.estimators.tables import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest
@@ -24,7 +24,7 @@ from spinney.forest.weights import class_weights_of
 from spinney.recipe import Named, Recipe, recipe_named
 from spinney.schema import Target
 from spinney.table import Value
-from spinney.training import TrainingSet, training_set
+from spinney.training import TrainingSet
 
 __all__ = ["ForestClassifier", "ForestRegressor"]
 
@@ -88,21 +88,6 @@ class ForestEstimator(TableEstimator, ReadableForest):
             warn_of_unseen(trees)
             self.oob_score_ = score_of(told, trees, training)
             self._keep_out_of_bag(_at_all_rows(told, sample_weight))
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-        """Return the rows to grow on."""
-        table = self._validated(X, y, reset=True)
-        name = getattr(y, "name", None)
-        target, codes = self._target(
-            y, name if isinstance(name, str) else "y", table.n_rows
-        )
-        weights = None
-        if sample_weight is not None:
-            weights = checked_weights(sample_weight, table.n_rows)
-        from_zero = self._recipe().measure(numeric=target.is_numeric).from_zero
-        return training_set(
-            table, target, classes=codes, weights=weights, from_zero=from_zero
-        )
 
     def _recipe(self) -> Recipe:
         said = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
