@@ -168,6 +168,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
         patch.setattr(suiting, "FEWEST_CELLS", 0)
         patch.setattr(prepared, "SMALL", small)
         patch.setattr(subtree, "FIRST_NODES", nodes)
+        patch.setattr(subtree, "FIRST_KEEPING", 1)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
         patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
         assert suits(training, recipe, Options())

@@ -35,6 +35,7 @@ __all__ = ["Grown", "Stretch", "grow_bags", "grow_stretch", "room_of"]
 
 FIRST_NODES = 1024
 MOST_FIRST_NODES = 65_536  # room that is not used costs nothing
+FIRST_KEEPING = 256  # nodes that keep the splits that lost
 
 
 class Grown(NamedTuple):
@@ -112,7 +113,8 @@ def _worked(
     first = min(max(FIRST_NODES, likely), MOST_FIRST_NODES)
     shape = shape_for(first, rules.width, n_counts)
     lines = lines_for(2 * rules.listing, rules.width, n_counts)
-    rivals = shape_for(p, rules.width, n_counts)
+    keeping = FIRST_KEEPING if n >= rules.rivals else 1
+    rivals = shape_for(p * keeping, rules.width, n_counts)
     tables = (ready.cells, ready.labels, rules, rows, room, work)
     while room.state[WAITING] or room.state[TREE] < len(bags.roots):
         work_on(task, *tables, shape, lines, rivals, bags, 0, 0, 0.0)
