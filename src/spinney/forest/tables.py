@@ -44,6 +44,7 @@ FOREST_PARAMETERS = (
     "replace",
     "max_samples",
     "extra_random",
+    "shrinkage",
 )
 OF_CLASSES = ("voting", "class_weight", "probability", "m")
 
