@@ -2,9 +2,9 @@
 
     python -m benchmarks.forests --data FOLDER [--tables iris,vote] [--trees 100]
 
-The folder holds the tables and ``schema.json``, which ``benchmarks/tables.py`` reads. All
-programs see the same folds; of large tables some rows are drawn. This is the study behind
-the defaults of Spinney's forests; docs/forests.md has what it printed.
+The folder holds the tables and ``schema.json``, which ``benchmarks/tables.py`` reads.
+All programs see the same folds; of large tables some rows are drawn. This is the study
+behind the defaults of Spinney's forests; docs/forests.md has what it printed.
 """
 
 import argparse

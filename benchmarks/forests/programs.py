@@ -136,8 +136,14 @@ def run_ranger(table: Folded, told: Told, factors: str = "ignore") -> Guesses:
         pd.DataFrame(columns).to_csv(given, index=False)
         subprocess.run(
             [
-                "Rscript", str(SCRIPT), str(given), str(found), str(told.n_trees),
-                str(told.seed), factors, str(told.n_jobs),
+                "Rscript",
+                str(SCRIPT),
+                str(given),
+                str(found),
+                str(told.n_trees),
+                str(told.seed),
+                factors,
+                str(told.n_jobs),
             ],
             check=True,
             capture_output=True,

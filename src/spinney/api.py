@@ -191,7 +191,14 @@ def load(
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:
     """Return the estimator that fits the target of a forest."""
     told = forest.settings
-    names = ("max_features", "bootstrap", "replace", "max_samples", "extra_random", "shrinkage")
+    names = (
+        "max_features",
+        "bootstrap",
+        "replace",
+        "max_samples",
+        "extra_random",
+        "shrinkage",
+    )
     said: dict[str, Any] = {name: getattr(told, name) for name in names}
     said["random_state"] = told.seed
     if forest.schema.target.is_numeric:

@@ -20,6 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.counts import Floats
+from spinney.forest.bags import Bags
+from spinney.forest.growing import grow_forest
+from spinney.forest.settings import ForestSettings
+from spinney.forest.voting import out_of_bag
+from spinney.learner import Options
+from spinney.recipe import RECIPES
+from spinney.swift.suiting import suits_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +43,7 @@ LEAST_SHARE = 0.02
 # Of fewer cells a forest is done before its threads have begun.
 FEWEST_IN_THREADS = 100_000
 DIGITS = 9
+TREES = RECIPES["cart"].changed(missing="branch")
 
 
 def smoothed_training(training: "TrainingSet", labels: Floats) -> "TrainingSet":
@@ -62,7 +70,36 @@ def smoothed_labels(training: "TrainingSet", share: float, seed: int) -> Floats:
 
 
 def _guesses(training: "TrainingSet", seed: int) -> Floats:
-    """Return what the trees of a forest that did not see a row say of it."""
+    """Return what the trees of a forest that did not see a row say of it.
+
+    Of many rows the forest is ours, grown by the compiled loops that grow the tree,
+    too. Of few rows it is scikit-learn's: no compiler is to be waited for.
+    """
+    if suits_bins(training, TREES, Options(), rivals=False):
+        return _own_guesses(training, seed)
+    return _peers_guesses(training, seed)
+
+
+def _own_guesses(training: "TrainingSet", seed: int) -> Floats:
+    """Return what trees of our own forest say, which takes the table as it is."""
+    numeric = training.schema.target.is_numeric
+    settings = ForestSettings(
+        max_features=1 / 3 if numeric else "sqrt",
+        max_samples=min(MOST_ROWS_A_TREE, len(training.classes)),
+        shrinkage=0,  # what is mixed with the labels is a guess, not a decision
+        seed=seed,
+    )
+    forest = grow_forest(training, TREES, settings, n_trees=N_TREES)
+    told, trees = out_of_bag(forest, Bags(training, settings))
+    seen_by_all = trees == 0
+    if numeric:
+        return np.asarray(np.where(seen_by_all, training.classes, told[:, 0]))
+    own = np.eye(training.schema.n_classes)[training.classes]
+    return np.asarray(np.where(seen_by_all[:, None], own, told))
+
+
+def _peers_guesses(training: "TrainingSet", seed: int) -> Floats:
+    """Return what trees of scikit-learn's forest say."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     numeric = training.schema.target.is_numeric

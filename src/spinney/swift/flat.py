@@ -166,9 +166,7 @@ def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
     )
 
 
-def _laid_out(
-    asked: Asked, tables: Integers, outputs: Floats, roots: Integers
-) -> Flat:
+def _laid_out(asked: Asked, tables: Integers, outputs: Floats, roots: Integers) -> Flat:
     """Put nodes in order: tree after tree, and each level by level."""
     levels, trees = [roots], [np.arange(len(roots))]
     while True:
