@@ -73,29 +73,32 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
     """Return what the trees of a forest that did not see a row say of it.
 
     Of many rows the forest is ours, grown by the compiled loops that grow the tree,
-    too. Of few rows it is scikit-learn's: no compiler is to be waited for.
+    too. Of few rows, or numbers, it is scikit-learn's: no compiler is waited for.
     """
-    if suits_bins(training, TREES, Options(), rivals=False):
+    many = suits_bins(training, TREES, Options(), rivals=False)
+    if many and not training.schema.target.is_numeric:
         return _own_guesses(training, seed)
     return _peers_guesses(training, seed)
 
 
 def _own_guesses(training: "TrainingSet", seed: int) -> Floats:
-    """Return what trees of our own forest say, which takes the table as it is."""
-    numeric = training.schema.target.is_numeric
+    """Return what trees of our own forest say, which takes categories as they are."""
     settings = ForestSettings(
-        max_features=1 / 3 if numeric else "sqrt",
         max_samples=min(MOST_ROWS_A_TREE, len(training.classes)),
-        shrinkage=0,  # what is mixed with the labels is a guess, not a decision
+        shrinkage=0,  # the share of the labels shrinks enough
         seed=seed,
     )
-    forest = grow_forest(training, TREES, settings, n_trees=N_TREES)
-    told, trees = out_of_bag(forest, Bags(training, settings))
-    seen_by_all = trees == 0
-    if numeric:
-        return np.asarray(np.where(seen_by_all, training.classes, told[:, 0]))
+    columns = tuple(
+        _ranks(cells) if attribute.kind == "numeric" else cells
+        for attribute, cells in zip(
+            training.schema.attributes, training.columns, strict=True
+        )
+    )
+    rows = replace(training, columns=columns)
+    forest = grow_forest(rows, TREES, settings, n_trees=N_TREES)
+    told, trees = out_of_bag(forest, Bags(rows, settings))
     own = np.eye(training.schema.n_classes)[training.classes]
-    return np.asarray(np.where(seen_by_all[:, None], own, told))
+    return np.asarray(np.where(trees[:, None] == 0, own, told))
 
 
 def _peers_guesses(training: "TrainingSet", seed: int) -> Floats:
@@ -145,13 +148,21 @@ def _peers_guesses(training: "TrainingSet", seed: int) -> Floats:
 def _as_numbers(attribute: "Attribute", cells: "NDArray[Any]") -> Floats:
     """Return a column as a forest of numbers takes it: codes, or an indicator each."""
     if attribute.kind == "numeric":
-        # Ranks: a forest asks for no more, and works in single precision.
-        known = ~np.isnan(cells)
-        ranks = np.full(len(cells), np.nan)
-        ranks[known] = np.unique(cells[known], return_inverse=True)[1]
-        return ranks
+        return _ranks(cells)
     codes = np.where(cells < 0, np.nan, cells.astype(np.float64))
     if attribute.kind == "ordinal" or len(attribute.values) > MOST_INDICATORS:
         return codes
     each = codes[:, None] == np.arange(len(attribute.values))
     return np.asarray(each, dtype=np.float64)
+
+
+def _ranks(cells: "NDArray[Any]") -> Floats:
+    """Return the ranks of numbers: a forest asks for no more.
+
+    Another unit of a column changes nothing, nor do bags that are drawn by what is in
+    the rows; and scikit-learn works in single precision.
+    """
+    known = ~np.isnan(cells)
+    ranks = np.full(len(cells), np.nan)
+    ranks[known] = np.unique(cells[known], return_inverse=True)[1]
+    return ranks

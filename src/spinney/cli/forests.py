@@ -79,7 +79,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 @click.option(
     "--shrinkage",
     type=float,
-    help="Shrink leaves towards the nodes above.  [default: rows out of the bag choose]",
+    help="Shrink leaves to the nodes above.  [default: as rows out of the bag tell]",
 )
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(

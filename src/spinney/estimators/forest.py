@@ -270,7 +270,8 @@ class ForestRegressor(NumberTarget, ForestEstimator):
     ----------
     n_estimators, recipe, criterion, grouping, missing, max_depth, max_leaves, \
 min_samples_split, min_weight_fraction_leaf, min_gain, pruning, bootstrap, replace, \
-max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, warm_start, verbose
+max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, warm_start, \
+verbose
         As for :class:`ForestClassifier`.
     min_samples_leaf : float
         The least weight of a leaf.

@@ -1,17 +1,18 @@
 """What a leaf says, shrunk towards what the nodes above it say.
 
-A leaf of a full-grown tree holds a row or two, and swears by them. Shrunk (Agarwal, Tan,
-Ronen, Singh and Yu 2022, "Hierarchical shrinkage"), every step down a path counts the
-less, the fewer rows it was taken on::
+A leaf of a full-grown tree holds a row or two, and swears by them. Shrunk (Agarwal,
+Tan, Ronen, Singh and Yu 2022, "Hierarchical shrinkage"), every step down a path counts
+the less, the fewer rows it was taken on::
 
-    f(leaf)  =  mean(root)  +  Σ  (mean(child) − mean(parent)) / (1 + λ / weight(parent))
+    f(leaf)  =  mean(root)  +  Σ (mean(child) − mean(parent)) / (1 + λ / weight(parent))
 
 over the steps of the path, where a mean is that of the numbers, or the class shares.
-Nothing is grown anew, and λ = 0 is the leaf as it is. What a table needs is told by rows
-out of the bag: where labels are noisy much is gained by a large λ, and where they are
-not it does harm. So a forest tries a few and keeps the best.
+Nothing is grown anew, and λ = 0 is the leaf as it is. What a table needs is told by
+rows out of the bag: where labels are noisy much is gained by a large λ, and where they
+are not it does harm. So a forest tries a few and keeps the best.
 """
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,7 @@ def shrunk(
         return found
     order = np.argsort(depth, kind="stable")
     ends = np.bincount(depth).cumsum()
-    for start, end in zip(ends[:-1], ends[1:], strict=True):
+    for start, end in pairwise(ends):
         here = order[start:end]
         above = parent[here]
         # Of a node without weight nothing is known, and nothing is added there.
