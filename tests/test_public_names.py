@@ -62,6 +62,7 @@ def test_public_names():
         "discretise",
         "evaluate",
         "grow",
+        "grow_forest",
         "learning_curve",
         "load",
         "read_table",

@@ -23,7 +23,7 @@ from spinney.errors import (
 )
 
 if TYPE_CHECKING:
-    from spinney.api import grow, load
+    from spinney.api import grow, grow_forest, load
     from spinney.buckets import discretise
     from spinney.counts import CountTable
     from spinney.estimators import (
@@ -59,6 +59,7 @@ __all__ = [
     "discretise",
     "evaluate",
     "grow",
+    "grow_forest",
     "learning_curve",
     "load",
     "read_table",
@@ -79,6 +80,7 @@ _HOMES = {
     "discretise": "spinney.buckets",
     "evaluate": "spinney.evaluation",
     "grow": "spinney.api",
+    "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
     "read_table": "spinney.files",

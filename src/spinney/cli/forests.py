@@ -34,7 +34,7 @@ _OF_RECIPES = (
     "min_samples_leaf",
     "min_gain",
 )
-_OF_FORESTS = ("max_samples", "voting", "seed")
+_OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 
 
 @click.command(
@@ -74,6 +74,11 @@ _OF_FORESTS = ("max_samples", "voting", "seed")
 @click.option("--max-samples", metavar="ROWS|SHARE", help="Rows drawn for a tree.")
 @click.option("--extra-random", is_flag=True, help="Draw cuts, too.")
 @click.option("--voting", help="probability or majority.")
+@click.option(
+    "--shrinkage",
+    type=float,
+    help="Shrink leaves to the nodes above.  [default: as rows out of the bag tell]",
+)
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(
     "--class-weight",

@@ -51,6 +51,7 @@ class ForestEstimator(TableEstimator, ReadableForest):
     replace: bool = True
     max_samples: float | None = None
     extra_random: bool = False
+    shrinkage: float | None = None
     oob_score: bool = False
     random_state: Any = None
     n_jobs: int | None = None
@@ -184,6 +185,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : 
     extra_random : bool
         Whether one cut is drawn for each attribute and node, not sought: extremely
         randomised trees (Geurts, Ernst and Wehenkel 2006).
+    shrinkage : float, optional
+        How much what a leaf says is shrunk towards the nodes above it, in rows' weight
+        (hierarchical shrinkage); 0 is not at all. If not said, 0, 3, 10, 30 and 100
+        are tried on rows out of the bag, at most 5,000, and the best is kept as
+        ``forest_.shrinkage``.
     voting : {"probability", "majority"}
         Whether a tree votes with the class shares of a leaf, or with one class.
     class_weight : dict, "balanced" or "balanced_subsample", optional
@@ -249,7 +255,8 @@ class ForestRegressor(NumberTarget, ForestEstimator):
     ----------
     n_estimators, recipe, criterion, grouping, missing, max_depth, max_leaves, \
 min_samples_split, min_weight_fraction_leaf, min_gain, pruning, bootstrap, replace, \
-max_samples, extra_random, oob_score, random_state, n_jobs, warm_start, verbose
+max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, warm_start, \
+verbose
         As for :class:`ForestClassifier`.
     min_samples_leaf : float
         The least weight of a leaf.

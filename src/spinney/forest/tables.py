@@ -11,8 +11,8 @@ from spinney.forest.forest import Forest
 from spinney.forest.growing import Progress, grow_forest
 from spinney.forest.settings import ForestSettings, forest_recipe
 from spinney.forest.weights import class_weights_of
-from spinney.growing import rows_in_memory
 from spinney.recipe import Recipe, recipe_named, suited
+from spinney.table_training import rows_in_memory
 from spinney.training import TrainingSet, check_roles
 
 __all__ = [
@@ -44,6 +44,7 @@ FOREST_PARAMETERS = (
     "replace",
     "max_samples",
     "extra_random",
+    "shrinkage",
 )
 OF_CLASSES = ("voting", "class_weight", "probability", "m")
 
