@@ -28,7 +28,7 @@ lint: $(VENV)/.tools
 study: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.recipes --data $(DATA) $(ARGS)
 
-# Forests side by side: make forests DATA=folder [ARGS="--programs spinney,sklearn"]
+# Forests side by side: make forests DATA=folder [ARGS="--programs 'spinney;sklearn'"]
 forests: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[pandas]'
 	$(BIN)/python -m benchmarks.forests --data $(DATA) $(ARGS)

@@ -216,11 +216,9 @@ def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:
     said: dict[str, Any] = {name: getattr(told, name) for name in FOREST_PARAMETERS}
     said["random_state"] = told.seed
     if forest.schema.target.is_numeric:
-        least = forest.recipe.min_samples_leaf
-        model = ForestRegressor(
-            len(forest), forest.recipe, min_samples_leaf=least, **said
+        return ForestRegressor(len(forest), forest.recipe, **said)._adopt_by_name(
+            forest
         )
-        return model._adopt_by_name(forest)
     scale: Any = told.class_weight
     if isinstance(scale, Mapping):
         scale = {forest.schema.target.classes[c]: w for c, w in scale.items()}

@@ -77,7 +77,7 @@ def test_programs_guess(folder, run):
 def test_the_command(folder, monkeypatch, capsys):
     monkeypatch.setattr(study, "ranger_version", lambda: None)
     arguments = ["forests", "--data", str(folder), "--folds", "3", "--trees", "5"]
-    chosen = ["--programs", "spinney,unshrunk,ranger", "--most-rows", "60"]
+    chosen = ["--programs", "spinney;unshrunk;ranger", "--most-rows", "60"]
     monkeypatch.setattr(sys, "argv", [*arguments, *chosen])
     study.main()
     printed = capsys.readouterr().out

@@ -62,12 +62,12 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 @click.option(
     "--min-samples-leaf",
     type=float,
-    help="Least weight of a branch.  [default: 1, for numbers 5]",
+    help="Least weight of a branch.  [default: 1]",
 )
 @click.option(
     "--max-features",
     metavar="sqrt|log2|all|NUMBER|SHARE",
-    help="Attributes looked at in a node.  [default: sqrt, for numbers a third]",
+    help="Attributes looked at in a node.  [default: sqrt, for numbers two thirds]",
 )
 @click.option("--no-bootstrap", is_flag=True, help="Grow every tree on all rows.")
 @click.option("--without-replacement", is_flag=True, help="Draw each row once at most.")

@@ -254,14 +254,12 @@ class ForestRegressor(NumberTarget, ForestEstimator):
     Parameters
     ----------
     n_estimators, recipe, criterion, grouping, missing, max_depth, max_leaves, \
-min_samples_split, min_weight_fraction_leaf, min_gain, pruning, bootstrap, replace, \
-max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, warm_start, \
-verbose
+min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
+bootstrap, replace, max_samples, extra_random, shrinkage, oob_score, random_state, \
+n_jobs, warm_start, verbose
         As for :class:`ForestClassifier`.
-    min_samples_leaf : float
-        The least weight of a leaf.
     max_features : {"sqrt", "log2"}, int, float or None
-        How many attributes that vary are looked at in a node; a third if not said.
+        How many attributes that vary are looked at in a node; two thirds if not said.
 
     Attributes
     ----------
@@ -283,8 +281,7 @@ verbose
     """
 
     _: KW_ONLY
-    min_samples_leaf: float | None = 5
-    max_features: str | float | None = 1 / 3
+    max_features: str | float | None = 2 / 3
 
     def _keep_out_of_bag(self, told: Floats) -> None:
         self.oob_prediction_ = told[:, 0]
