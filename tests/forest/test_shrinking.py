@@ -23,12 +23,12 @@ def test_by_hand():
     """Two steps: 1/2, then 1/4 of 8 rows by λ = 8 counts half, and 1 of 2 by 1/5."""
     told = np.array([[0.5], [0.25], [1.0], [0.75]])
     weight, parent = np.array([8.0, 2.0, 1.0, 6.0]), np.array([-1, 0, 1, 0])
-    found = shrunk(told, weight, parent, np.array([0, 1, 2, 1]), 8.0)
+    found = shrunk(told, weight, parent, np.array([0, 1, 2, 1]), [8.0])
     first = 0.5 + (0.25 - 0.5) / (1 + 8 / 8)
     second = first + (1.0 - 0.25) / (1 + 8 / 2)
     expected = [0.5, first, second, 0.5 + (0.75 - 0.5) / 2]
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-15)
-    assert (shrunk(told, weight, parent, np.array([0, 1, 2, 1]), 0.0) == told).all()
+    assert (shrunk(told, weight, parent, np.array([0, 1, 2, 1]), [0.0]) == told).all()
 
 
 def test_much_shrinkage_leaves_the_root():

@@ -187,9 +187,7 @@ class Member:
         told = self.outputs(target, recipe)
         if shrinkages == (0.0,):
             return told
-        weight, depth = self.weight(target), self.depth
-        each = [shrunk(told, weight, self.parent, depth, own) for own in shrinkages]
-        return np.concatenate(each, axis=1)
+        return shrunk(told, self.weight(target), self.parent, self.depth, shrinkages)
 
     def tree(self, schema: Schema, recipe: Recipe) -> Tree:
         """Return the tree with nodes that can be read.
