@@ -139,6 +139,17 @@ def test_restarts_keep_the_best():
     )
 
 
+def test_one_column_is_solved():
+    values = np.random.default_rng(2).integers(0, 60, size=(80, 1)).astype(float)
+    best = KMeans(5, init="optimal").fit(values)
+    many = KMeans(5, init="random", n_init=200, random_state=0).fit(values)
+    assert best.inertia_ <= many.inertia_ * (1 + 1e-12)
+    assert many.inertia_ <= best.inertia_ * 1.0001
+    assert best.n_iter_ <= 2
+    with pytest.raises(ParameterError, match="one column"):
+        KMeans(2, init="optimal").fit(FIVE)
+
+
 # Numbers far from 1
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.iterate import Clustering, iterate
+from spinney.cluster.one_dimension import optimal_centroids
 from spinney.cluster.rows import PlainRows, Rows
 from spinney.cluster.starts import drawn_rows, plus_plus
 from spinney.counts import Floats, Integers
@@ -20,7 +21,7 @@ from spinney.threads import n_threads
 __all__ = ["STARTS", "Start", "k_means", "nearest_centroids", "rows_for"]
 
 Start = str | NDArray[Any] | Callable[..., Any]
-STARTS = ("k-means++", "random")
+STARTS = ("k-means++", "random", "optimal")
 
 # Below so many products of rows, clusters and columns no compiler is loaded.
 LEAST_WORK = 4_000_000
@@ -49,9 +50,10 @@ def k_means(
     n_clusters : int
     weights : array, optional
         Those of the rows, none of them negative; rows of weight 0 are labelled only.
-    start : {"k-means++", "random"}, array or callable
-        Centroids to start from, or what draws them: a callable is given the cells, the
-        number of clusters and a ``random_state``, and returns centroids.
+    start : {"k-means++", "random", "optimal"}, array or callable
+        Centroids to start from, or what draws them. ``"optimal"``, of one column, is
+        the best clustering there is (``cluster/one_dimension.py``). A callable is given
+        the cells, the number of clusters and a ``random_state``, and returns centroids.
     n_starts : int
         How many times; of clusterings equally good the first is returned.
     max_iterations : int
@@ -80,6 +82,8 @@ def k_means(
     rows = rows_for(scaled, given, work, n_jobs)
     limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
     chance = Chance(seed)
+    if isinstance(start, str) and start == "optimal":
+        start = _optimal(cells, given, n_clusters)
     pool = Pool(scaled) if isinstance(start, str) else None
     best: Clustering | None = None
     with _one_thread_a_product(rows):
@@ -148,6 +152,15 @@ def _power(*tables: NDArray[Any]) -> int:
     most = max(float(max(cells.max(), -cells.min())) for cells in tables)
     power = int(np.frexp(most)[1])
     return power if abs(power) > LARGEST[tables[0].dtype.itemsize] else 0
+
+
+def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:
+    """Return the best centroids of one column."""
+    if cells.shape[1] != 1:
+        msg = f"init='optimal' is for one column, not {cells.shape[1]}: use 'k-means++'"
+        raise ParameterError(msg)
+    values = cells[:, 0].astype(np.float64)
+    return optimal_centroids(values, weights, n_clusters)[:, None]
 
 
 def _given(
