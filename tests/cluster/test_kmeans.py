@@ -107,6 +107,19 @@ def test_threads_and_compiled_loops_change_nothing(monkeypatch):
         assert found[0].inertia_ == other.inertia_
 
 
+def test_rows_that_must_not_be_written_are_read_in_place(monkeypatch):
+    from spinney.kernels.assigning import sift
+
+    monkeypatch.setattr(fitting, "LEAST_WORK", 0)
+    cells = clumps(n=400, d=4)
+    model = KMeans(3, random_state=3).fit(cells)
+    known = len(getattr(sift, "signatures", ()))
+    cells.flags.writeable = False
+    again = KMeans(3, random_state=3).fit(cells, sample_weight=np.ones(400))
+    np.testing.assert_array_equal(model.labels_, again.labels_)
+    assert len(getattr(sift, "signatures", ())) == known
+
+
 @pytest.mark.parametrize("init", ["k-means++", "random"])
 def test_weights_are_copies_and_order_does_not_count(init):
     random = np.random.default_rng(5)

@@ -16,6 +16,7 @@ from spinney.cluster.rows import PlainRows, Rows
 from spinney.cluster.starts import drawn_rows, plus_plus
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, ParameterError
+from spinney.marks import matrix_behind
 from spinney.threads import n_threads
 
 __all__ = ["STARTS", "Start", "k_means", "nearest_centroids", "rows_for"]
@@ -74,8 +75,8 @@ def k_means(
     >>> found.inertia
     0.5
     """
-    given = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
-    cells = np.ascontiguousarray(cells)
+    given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
+    cells = _as_kernels_take_it(cells)
     power = _power(cells)
     scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
     work = scaled.size * n_clusters * n_starts
@@ -130,7 +131,7 @@ def nearest_centroids(
     >>> nearest_centroids(np.array([[1.0], [4.0]]), np.array([[0.0], [2.0], [5.0]]))
     (array([0, 2]), array([1., 1.]))
     """
-    cells, points = np.ascontiguousarray(cells), centroids.astype(cells.dtype)
+    cells, points = _as_kernels_take_it(cells), centroids.astype(cells.dtype)
     power = _power(cells, points)
     if power:
         cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
@@ -142,6 +143,15 @@ def nearest_centroids(
         squares = rows.squares(points, labels)
     with np.errstate(over="ignore"):
         return labels, np.ldexp(squares, 2 * power)
+
+
+def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
+    """Return rows side by side, of one type to the compiler whoever may write them."""
+    cells = np.ascontiguousarray(cells)
+    if cells.flags.writeable:
+        return cells
+    found = matrix_behind(list(cells.T))
+    return cells.copy() if found is None else found
 
 
 def _power(*tables: NDArray[Any]) -> int:
