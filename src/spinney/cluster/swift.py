@@ -47,7 +47,8 @@ class SwiftRows:
         columns = cells.shape[1]
         self._limits = np.zeros(4)
         self._limits[ERROR] = (columns + 16) * precision.eps
-        self._limits[TINY] = 4 * columns * float(precision.smallest_subnormal)
+        smallest = 2.0**-149 if cells.dtype.itemsize == 4 else 2.0**-1074
+        self._limits[TINY] = 4 * columns * smallest
         self._limits[KEPT] = 4 * precision.eps
 
     def _each(
