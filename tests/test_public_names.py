@@ -47,6 +47,8 @@ def test_public_names():
         "DataError",
         "ForestClassifier",
         "ForestRegressor",
+        "KMeans",
+        "MiniBatchKMeans",
         "MissingExtraError",
         "ModelFormatError",
         "Node",

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from spinney.estimators import (
         ForestClassifier,
         ForestRegressor,
+        KMeans,
+        MiniBatchKMeans,
         TreeClassifier,
         TreeRegressor,
     )
@@ -44,6 +46,8 @@ __all__ = [
     "DataError",
     "ForestClassifier",
     "ForestRegressor",
+    "KMeans",
+    "MiniBatchKMeans",
     "MissingExtraError",
     "ModelFormatError",
     "Node",
@@ -71,6 +75,8 @@ _HOMES = {
     "CountTable": "spinney.counts",
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
+    "KMeans": "spinney.estimators",
+    "MiniBatchKMeans": "spinney.estimators",
     "Node": "spinney.tree",
     "Recipe": "spinney.recipe",
     "RuleSet": "spinney.rulesets",
