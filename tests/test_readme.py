@@ -31,6 +31,7 @@ PAGES = (
     "docs/auto.md",
     "docs/forests.md",
     "docs/clusters.md",
+    "docs/choosing_k.md",
 )
 
 
