@@ -2,8 +2,9 @@
 
     python -m benchmarks.prototypes [--rows 20000] [--repeats 3]
 
-The package comes with the extra ``bench``. Both get one array of objects and read it themselves; the
-package moves prototypes row by row, ours move after all rows, so costs differ a little.
+The package comes with the extra ``bench``. Both get one array of objects and read it
+themselves; the package moves prototypes row by row, ours move after all rows, so costs
+differ a little.
 """
 
 import argparse

@@ -260,8 +260,11 @@ def column_from_values(
     >>> column_from_values("x", ["a", 1], Declarations()).levels
     (1, 'a')
     """
-    cells, families = plain_values(name, values)
     kind = declarations.kind(name)
+    if kind in (None, "numeric") and set(map(type, values)) == {float}:
+        numbers = np.array(values, dtype=np.float64)
+        return numeric_column(name, numbers, missing=declarations.missing)
+    cells, families = plain_values(name, values)
     if families & set(TIME_UNITS):
         return _time_column(name, cells, families, declarations)
     if kind == "numeric" or (kind is None and families <= {"number"}):
