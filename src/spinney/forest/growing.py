@@ -20,6 +20,7 @@ from spinney.forest.members import Member, alike, member_of
 from spinney.forest.settings import ForestSettings, forest_recipe, tries_of
 from spinney.learner import Options, grow_tree
 from spinney.model import Fingerprint
+from spinney.options import in_bounds
 from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe, suited
 from spinney.swift.suiting import can_grow
@@ -136,6 +137,11 @@ class _Nursery:
         self, training: TrainingSet, recipe: Recipe, settings: ForestSettings
     ) -> None:
         self.bags = Bags(training, settings)
+        if settings.class_weight != "balanced_subsample":
+            scale = self.bags.class_weights()
+            if scale is not None:
+                own = np.bincount(training.classes, training.weights, len(scale))
+                in_bounds(scale, own, "class_weight")
         self.recipe, self.settings = recipe, settings
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.
