@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 THREADS = 2
+NAMES = ("spinney", "scikit-learn", "LightGBM", "XGBoost", "YDF", "chefboost")
 
 OWN = "benchmarks.speed.peers"
 
