@@ -12,6 +12,7 @@ from math import sqrt
 from typing import Any
 
 __all__ = [
+    "NAMES",
     "THREADS",
     "Program",
     "forests",
