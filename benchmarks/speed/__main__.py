@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.speed import chart, measure, outcome, report
 from benchmarks.speed.data import AbsentError
-from benchmarks.speed.programs import THREADS
+from benchmarks.speed.programs import NAMES, THREADS
 from benchmarks.speed.tasks import COLUMNS, TASKS, Options
 
 
@@ -42,6 +42,9 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     for name in options.tasks.split(","):
         if name not in TASKS:
             parser.error(f"--tasks: {name} is none of {', '.join(TASKS)}")
+    for name in (options.programs or NAMES[0]).split(","):
+        if name not in NAMES:
+            parser.error(f"--programs: {name} is none of {', '.join(NAMES)}")
     if options.repeats < 1:
         parser.error("--repeats must be at least 1")
     if options.read and not (options.json and options.json.is_file()):

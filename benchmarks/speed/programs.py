@@ -12,6 +12,7 @@ from math import sqrt
 from typing import Any
 
 __all__ = [
+    "NAMES",
     "THREADS",
     "Program",
     "forests",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 THREADS = 2
+NAMES = ("spinney", "scikit-learn", "LightGBM", "XGBoost", "YDF", "chefboost")
 
 OWN = "benchmarks.speed.peers"
 

@@ -17,7 +17,7 @@ from spinney.table import Column, Value
 from spinney.training import LARGEST_TOTAL, check_total
 from spinney.wording import number_text, signs_from_ascii, value_text
 
-__all__ = ["options_of", "refuse_without_classes"]
+__all__ = ["in_bounds", "options_of", "refuse_without_classes"]
 
 
 def options_of(
@@ -120,7 +120,7 @@ def _from_priors(
         raise ParameterError(msg)
     with np.errstate(over="ignore"):
         scale = np.asarray(shares * totals.sum() / totals)
-    return _in_bounds(scale, totals, "priors")
+    return in_bounds(scale, totals, "priors")
 
 
 def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
@@ -190,14 +190,14 @@ def _class_weights(
         present = totals > 0
         with np.errstate(over="ignore"):
             balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
-        return _in_bounds(np.where(present, balanced, 1.0), totals, "class_weight")
+        return in_bounds(np.where(present, balanced, 1.0), totals, "class_weight")
     if not isinstance(given, Mapping):
         msg = f'class_weight={given!r} must be a mapping, "balanced" or None'
         raise ParameterError(msg)
-    return _in_bounds(_by_class(given, schema, "class_weight"), totals, "class_weight")
+    return in_bounds(_by_class(given, schema, "class_weight"), totals, "class_weight")
 
 
-def _in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
+def in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
     """Return what classes are multiplied by, or refuse what no float can add up."""
     with np.errstate(over="ignore"):
         total = float((scale * totals).sum())

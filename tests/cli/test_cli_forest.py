@@ -76,6 +76,8 @@ def test_the_same_seed_gives_the_same_file(works, folder):
         (("--no-bootstrap", "--without-replacement"), "exclude each other"),
         (("--jobs", "0"), "--jobs 0"),
         (("--class-weight", "Iris-rosa=2"), "is no class"),
+        (("--class-weight", "Iris-setosa=1e308"), "beyond floats"),
+        (("--shrinkage", "-1"), "--shrinkage -1"),
     ],
 )
 def test_refusals(tool, arguments, words):
@@ -93,9 +95,20 @@ def test_commands_for_one_tree_refuse_a_forest(works, tool):
         outcome = tool(*command)
         assert outcome.code == 4
         assert "it holds a forest" in outcome.err
+        assert "restore" not in outcome.err
     outcome = tool("predict", "f", TABLES / "iris.csv", "--leaf")
     assert outcome.code == 2
     assert "--leaf" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "about_classes", [("--voting", "majority"), ("--class-weight", "balanced")]
+)
+def test_what_is_about_classes_is_refused_for_numbers(tool, about_classes):
+    numbers = (TABLES / "cpu_prp.csv", "--target", "class", "--trees", "2")
+    outcome = tool("forest", *numbers, *about_classes)
+    assert outcome.code == 2
+    assert f"{about_classes[0]} {about_classes[1]!r} is about classes" in outcome.err
 
 
 def test_an_interrupt_writes_nothing(tool, folder, monkeypatch):

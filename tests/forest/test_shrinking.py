@@ -8,6 +8,7 @@ from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.files.model_container import pack, read_header, unpack
 from spinney.files.strict_json import dump, parse
+from spinney.forest import choosing
 from spinney.forest.choosing import SHRINKAGES
 from spinney.forest.members import as_one
 from spinney.forest.shrinking import shrunk
@@ -64,6 +65,17 @@ def test_without_rows_out_of_the_bag_nothing_is_shrunk():
     assert model.forest_.shrinkage == 0
     said = ForestClassifier(5, bootstrap=False, shrinkage=4, random_state=0)
     assert said.fit(ROWS, NOISY).forest_.shrinkage == 4
+
+
+def test_trees_in_runs_choose_as_all_at_once(monkeypatch):
+    model = ForestClassifier(12, random_state=0).fit(ROWS, NOISY)
+    nodes = len(model.forest_.members[0]) * model.forest_.n_outputs
+    monkeypatch.setattr(choosing, "MOST_NUMBERS", 3 * len(SHRINKAGES) * nodes)
+    runs = choosing._runs(model.forest_)
+    assert len(runs) > 2
+    assert [n for run in runs for n in range(12)[run]] == list(range(12))
+    again = ForestClassifier(12, random_state=0).fit(ROWS, NOISY)
+    assert again.forest_.shrinkage == model.forest_.shrinkage > 0
 
 
 def test_numbers_are_shrunk_too():

@@ -13,6 +13,7 @@ import spinney
 from spinney.candidates import midpoint, midpoints
 from spinney.errors import SpinneyWarning
 from spinney.growing import grow_model
+from spinney.kernels.walking import BY_TABLE
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
 from spinney.predict import FlatTree
@@ -24,9 +25,11 @@ from spinney.swift import crowd, predicting, prepared, suiting
 from spinney.swift.crowd import grow_together
 from spinney.swift.flat import (
     CHILDREN,
-    flat_of_grown,
+    FIRST,
+    QUESTION,
+    Flat,
+    flat_of,
     flatten,
-    joined,
     majority,
     words_of,
 )
@@ -127,8 +130,34 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
     again = arrays_of(tree)
     for name in FlatTree.__slots__:
         same(getattr(arrays, name), getattr(again, name))
-    flat = flat_of_grown(*grown[:2], training.schema, recipe)
-    check(tree, flat, training.columns)
+    check(tree, flat_of(arrays), training.columns)
+
+
+def joined(flats):
+    """Put several layouts into one, their trees in this order."""
+    n_nodes = np.cumsum([0, *(len(flat.nodes) - 1 for flat in flats)])
+    n_leaves = np.cumsum([0, *(len(flat.outputs) for flat in flats)])
+    n_codes = np.cumsum([0, *(len(flat.tables) for flat in flats)])
+    nodes = np.empty((n_nodes[-1] + 1, 4), np.int32)
+    nodes[0] = flats[0].nodes[0]
+    for place, flat in enumerate(flats):
+        own = nodes[1 + n_nodes[place] : 1 + n_nodes[place + 1]]
+        own[:] = flat.nodes[1:]
+        is_leaf = own[:, CHILDREN] == 1 + np.arange(len(own))
+        own[:, CHILDREN] += n_nodes[place]
+        own[is_leaf, FIRST] += n_leaves[place]
+        by_table = ~is_leaf & (own[:, QUESTION] & 3 == BY_TABLE)
+        own[by_table, FIRST] += n_codes[place]
+    trees = [
+        flat.trees + np.array([n_nodes[place], 0]) for place, flat in enumerate(flats)
+    ]
+    return Flat(
+        nodes,
+        np.concatenate([flat.tables for flat in flats]),
+        np.concatenate(trees),
+        np.concatenate([flat.outputs for flat in flats]),
+        np.concatenate([flat.numbers for flat in flats]),
+    )
 
 
 @given(

@@ -181,6 +181,34 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
         same_rivals(one, other, own, training, recipe, exact=len(rows[0]) <= sample)
 
 
+def rows_of_two_weights(heavy, light, n_classes=2):
+    """Return rows of three numbers, of one weight and of another in turn."""
+    random = np.random.default_rng(0)
+    attributes = tuple(Attribute(f"x{place}", "numeric") for place in range(3))
+    return TrainingSet(
+        Schema(attributes, Target("y", tuple("abc"[:n_classes]))),
+        tuple(random.normal(size=(3, 200))),
+        random.integers(0, n_classes, 200),
+        np.where(np.arange(200) % 2, heavy, light),
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weights", [(1.0, 1e-4), (1e9, 1.0)])
+def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
+    training = rows_of_two_weights(*weights, n_classes)
+    plain = grow_tree(training.source(), RECIPES["cart"])
+    swift = grow_swiftly(training, RECIPES["cart"])
+    for one, other in zip(plain, swift, strict=True):
+        same(one, other)
+
+
+def test_weights_without_squares_are_left_to_the_plain_learner(monkeypatch):
+    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    assert suits(rows_of_two_weights(1.0, 1e-100), RECIPES["cart"], Options())
+    assert not suits(rows_of_two_weights(1.0, 1e-300), RECIPES["cart"], Options())
+
+
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
     schema = Schema(

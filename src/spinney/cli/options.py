@@ -69,6 +69,7 @@ SAME_NAMES = {
     "ordinal",
     "recipe",
     "repeats",
+    "shrinkage",
     "source",
     "validation",
     "voting",

@@ -204,19 +204,20 @@ def read_bytes(path: "str | os.PathLike[str]", limits: Limits) -> bytes:
 def _model(data: bytes, limits: Limits) -> Model:
     try:
         header = read_header(data, max_header=limits.header_bytes)
-        if header.texts.get("format") == FOREST:
-            msg = (
-                "it holds a forest, and this reads one tree: spinney.load, and "
-                "spinney predict, info and evaluate, read forests"
-            )
-            raise DamageError(msg)
-        if header.texts.get("format") != FORMAT:
+        written = header.texts.get("format")
+        if written not in (FORMAT, FOREST):
             msg = "it is a safetensors file, but not a Spinney model"
             raise DamageError(msg)
-        arrays = with_defaults(unpack(data, header))
+        arrays = with_defaults(unpack(data, header)) if written == FORMAT else {}
     except DamageError as damage:
         msg = f"{damage}; {_REMEDY}"
         raise DamageError(msg) from None
+    if written == FOREST:
+        msg = (
+            "it holds a forest, and this reads one tree; spinney.load, and spinney "
+            "predict, info and evaluate, read forests"
+        )
+        raise DamageError(msg)
     check_version(header)
     try:
         members(dict(header.texts), "the file", TEXTS)

@@ -14,6 +14,7 @@ __all__ = ["MOST_ROWS", "SHRINKAGES", "best_shrinkage"]
 # What is tried, in weights of an average row, and how many rows are asked about.
 SHRINKAGES = (0.0, 3.0, 10.0, 30.0, 100.0)
 MOST_ROWS = 5_000
+MOST_NUMBERS = 10_000_000  # of nodes, held at once
 
 
 def best_shrinkage(forest: Forest, bags: Bags, *, swiftly: bool) -> float:
@@ -34,14 +35,20 @@ def best_shrinkage(forest: Forest, bags: Bags, *, swiftly: bool) -> float:
     unit = float(training.own_weights.sum()) / n_copies
     tried = tuple(unit * each for each in SHRINKAGES)
     # What a leaf says under each shrinkage stands side by side: rows go down once.
-    total, trees = votes_out_of_bag(
-        forest,
-        forest.members,
-        taken(training.columns, rows),
-        np.stack(out, axis=1),
-        shrinkages=tried,
-        swiftly=swiftly,
-    )
+    total = np.zeros((n_asked, len(tried) * forest.n_outputs))
+    trees = np.zeros(n_asked, np.int64)
+    columns = taken(training.columns, rows)
+    for run in _runs(forest):
+        votes, voters = votes_out_of_bag(
+            forest,
+            forest.members[run],
+            columns,
+            np.stack(out[run], axis=1),
+            shrinkages=tried,
+            swiftly=swiftly,
+        )
+        total += votes
+        trees += voters
     known = trees > 0
     if not known.any():
         return 0.0
@@ -57,6 +64,14 @@ def best_shrinkage(forest: Forest, bags: Bags, *, swiftly: bool) -> float:
     )
     least = found.min()
     return tried[int(np.flatnonzero(found <= least + TOLERANCE * abs(least))[0])]
+
+
+def _runs(forest: Forest) -> list[slice]:
+    """Return trees in runs whose nodes have few numbers under all shrinkages."""
+    wide = len(SHRINKAGES) * forest.n_outputs
+    ends = np.cumsum([wide * len(member) for member in forest.members])
+    starts = np.flatnonzero(np.diff(ends // MOST_NUMBERS, prepend=-1))
+    return list(map(slice, starts, [*starts[1:], len(forest)]))
 
 
 def _weights(bags: Bags) -> Floats:

@@ -20,6 +20,7 @@ from spinney.forest.members import Member, alike, member_of
 from spinney.forest.settings import ForestSettings, forest_recipe, tries_of
 from spinney.learner import Options, grow_tree
 from spinney.model import Fingerprint
+from spinney.options import in_bounds
 from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe, suited
 from spinney.swift.suiting import can_grow
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "grow_forest", "threads_of"]
 
-# Rows of all bags that one thread holds for its next trees.
-ROWS_AT_ONCE = 4_000_000
+# Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
+# wait for these.
+ROWS_AT_ONCE = 400_000
 
 Progress = Callable[[int, int], None]
 """Told how many trees of how many are grown."""
@@ -136,6 +138,12 @@ class _Nursery:
         self, training: TrainingSet, recipe: Recipe, settings: ForestSettings
     ) -> None:
         self.bags = Bags(training, settings)
+        if settings.class_weight != "balanced_subsample":
+            scale = self.bags.class_weights()
+            if scale is not None:
+                weights = training.own_weights
+                sums = np.bincount(training.classes, weights, minlength=len(scale))
+                in_bounds(scale, sums.astype(np.float64), "class_weight")
         self.recipe, self.settings = recipe, settings
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.

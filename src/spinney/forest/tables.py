@@ -82,6 +82,7 @@ def forest_from(
     )
     training = rows_in_memory(table, target, weight, declarations, named)
     if training.schema.target.is_numeric:
+        _refuse_of_classes({**said, **changes})
         said = {**FOR_NUMBERS, **said}
     scale = class_weights_of(said.pop("class_weight", None), training.schema.target)
     forest = grow_forest(
@@ -109,9 +110,8 @@ def refuse_forest_arguments(
         if name not in known:
             msg = f"a forest has no {name!r}: {did_you_mean(name, known)}"
             raise ParameterError(msg)
-        if numeric and name in OF_CLASSES:
-            msg = f"{name} is about classes, and the target is a number: leave it out"
-            raise ParameterError(msg)
+    if numeric:
+        _refuse_of_classes(arguments)
     changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
     recipe = recipe_named(arguments.get("trees", "cart")).changed(**changes)
     told = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
@@ -121,3 +121,14 @@ def refuse_forest_arguments(
         recipe.refuse_target(numeric=numeric)
         recipe = suited(recipe, numeric=numeric)
         forest_recipe(recipe, extra_random=settings.extra_random)
+
+
+def _refuse_of_classes(said: Mapping[str, Any]) -> None:
+    """Refuse what is about classes, for a target that is a number."""
+    for name in OF_CLASSES:
+        if name in said:
+            msg = (
+                f"{name}={said[name]!r} is about classes, and the target is a number: "
+                "leave it out"
+            )
+            raise ParameterError(msg)

@@ -20,6 +20,8 @@ from spinney.kernels.sorting import place_of
 
 __all__ = ["improve", "scan_sorted"]
 
+EXACT = 2.0**53
+
 
 @kernel
 def improve(rules, absent, slack, founds, at, vectors):
@@ -54,8 +56,11 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
     """
     kind, least = rules.kind, rules.least_branch
     keys, values, founds, vectors = work.keys, work.values, work.founds, work.vectors
-    quick = kind == GINI and not absent
     left_size, right_size = size_of(kind, vectors, LEFT), size_of(kind, vectors, RIGHT)
+    # Squares that are carried along must add up exactly: what a sum over a heavy side
+    # rounds by, the quotient of a light one multiplies.
+    quick = kind == GINI and not absent and rules.subtract
+    quick = quick and (left_size + right_size) ** 2 <= EXACT
     left_squares, right_squares = 0.0, 0.0
     if quick:
         for c in range(vectors.shape[1]):

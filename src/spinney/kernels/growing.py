@@ -237,18 +237,7 @@ def work_on(
         return -1
     if task == TREES:
         bags = reference(bags)
-        grow_trees(
-            cells,
-            labels,
-            rules,
-            rows,
-            room,
-            work,
-            shape,
-            listed,
-            rivals,
-            bags,
-        )
+        grow_trees(cells, labels, rules, rows, room, work, shape, listed, rivals, bags)
         return -1
     begin, end, lines = room.at[0, BEGIN], room.at[0, END], work.lines
     if task == COUNT:

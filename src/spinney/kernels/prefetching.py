@@ -9,7 +9,7 @@ from numba.extending import intrinsic
 
 from spinney.kernels.compiled import OFF
 
-__all__ = ["prefetch", "prefetch_cell"]
+__all__ = ["prefetch"]
 
 
 def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -36,15 +36,8 @@ def _prefetch(_typing: Any, matrix: Any, row: Any, column: Any) -> Any:
     return types.void(matrix, types.int64, types.int64), _generate
 
 
-@intrinsic
-def _prefetch_cell(_typing: Any, array: Any, place: Any) -> Any:
-    """Ask for the cache line of a cell of an array."""
-    return types.void(array, types.int64), _generate
-
-
 def _nothing(*_: Any) -> None:
     """Do nothing where loops are not compiled."""
 
 
 prefetch = _nothing if OFF else _prefetch
-prefetch_cell = _nothing if OFF else _prefetch_cell

@@ -15,21 +15,16 @@ from numpy.typing import NDArray
 
 from spinney.costs import labels_of
 from spinney.counts import Floats, Integers
-from spinney.kernels.records import Lines, Shape
 from spinney.kernels.walking import BY_TABLE, MOST_ATTRIBUTES, MOST_NODES, OPEN
 from spinney.predict import FlatTree
 from spinney.predict import flatten as arrays_of
-from spinney.recipe import Recipe
-from spinney.schema import Schema
-from spinney.swift.grown import arrays_of_grown, ramps
+from spinney.swift.grown import ramps
 from spinney.tree import Tree
 
 __all__ = [
     "Flat",
     "flat_of",
-    "flat_of_grown",
     "flatten",
-    "joined",
     "majority",
     "words_of",
 ]
@@ -130,11 +125,6 @@ def flat_of(tree: FlatTree, roots: Integers | None = None) -> Flat:
     return _laid_out(nodes, tables, tree.distribution, roots)
 
 
-def flat_of_grown(shape: Shape, lines: Lines, schema: Schema, recipe: Recipe) -> Flat:
-    """Lay a tree out that kernels grew; no node is made."""
-    return flat_of(arrays_of_grown(shape, lines, schema, recipe))
-
-
 def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
     """Return the nodes with one more for each further cut of a node.
 
@@ -208,33 +198,6 @@ def _laid_out(asked: Asked, tables: Integers, outputs: Floats, roots: Integers) 
         np.stack([1 + starts, level[ends - 1]], axis=1),
         np.ascontiguousarray(outputs[leaves], np.float64),
         (leaves - roots[tree[is_leaf]]).astype(np.int32),
-    )
-
-
-def joined(flats: Sequence[Flat]) -> Flat:
-    """Put several layouts into one, their trees in this order."""
-    n_nodes = np.cumsum([0, *(len(flat.nodes) - 1 for flat in flats)])
-    n_leaves = np.cumsum([0, *(len(flat.outputs) for flat in flats)])
-    n_codes = np.cumsum([0, *(len(flat.tables) for flat in flats)])
-    nodes = np.empty((n_nodes[-1] + 1, 4), np.int32)
-    nodes[0] = flats[0].nodes[0]
-    for place, flat in enumerate(flats):
-        own = nodes[1 + n_nodes[place] : 1 + n_nodes[place + 1]]
-        own[:] = flat.nodes[1:]
-        is_leaf = own[:, CHILDREN] == 1 + np.arange(len(own))
-        own[:, CHILDREN] += n_nodes[place]
-        own[is_leaf, FIRST] += n_leaves[place]
-        by_table = ~is_leaf & (own[:, QUESTION] & 3 == BY_TABLE)
-        own[by_table, FIRST] += n_codes[place]
-    trees = [
-        flat.trees + np.array([n_nodes[place], 0]) for place, flat in enumerate(flats)
-    ]
-    return Flat(
-        nodes,
-        np.concatenate([flat.tables for flat in flats]),
-        np.concatenate(trees),
-        np.concatenate([flat.outputs for flat in flats]),
-        np.concatenate([flat.numbers for flat in flats]),
     )
 
 

@@ -17,6 +17,7 @@ __all__ = ["CRITERIA", "MOST_CODES", "can_grow", "suits", "suits_bins", "suits_r
 # As many codes as a byte can hold beside that of missing cells.
 MOST_CODES = 255
 MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
+LEAST_WEIGHT = 1e-140  # whose square is still a number above 0
 
 CRITERIA = ("gini", "gain", "squared_error")
 
@@ -119,6 +120,8 @@ def can_grow(training: "TrainingSet", recipe: Recipe, options: "Options") -> boo
     if recipe.measure(numeric=numeric).name not in CRITERIA:
         return False
     if any(getattr(recipe, name) != value for name, value in PLAIN.items()):
+        return False
+    if training.weights is not None and training.weights.min() < LEAST_WEIGHT:
         return False
     if not _says_nothing(schema, options):
         return False
