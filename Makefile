@@ -38,6 +38,10 @@ speed: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed $(ARGS)
 
+cluster-speed: $(VENV)/.installed
+	$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.clusters $(ARGS)
+
 # The compiled loops with every index checked, and as plain Python.
 test-loops: $(VENV)/.tools
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/swift tests/forest \

@@ -1,6 +1,6 @@
 """k-means beside scikit-learn and faiss: the same rows, one process, ratios.
 
-    python -m benchmarks.clusters [--tasks middling,flat,wide] [--kinds clumps,noise]
+    python -m benchmarks.clusters [--tasks middling,flat,wide,mixed] [--kinds clumps]
 
 Every program has two threads; what is not installed is left out (``pip install
 faiss-cpu``). The first run of each is told apart as *cold*, ratios are of the median of
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.prototypes import run_prototypes
 from benchmarks.speed import measure, outcome, report
 from benchmarks.speed.measure import Line
 from benchmarks.speed.outcome import OWN, Outcome
@@ -31,6 +32,7 @@ TASKS = {
     "flat": (1_000_000, 2, 100, 3.0),
     "wide": (100_000, 128, 256, 1.2),
 }
+MIXED = "mixed"  # the task of k-prototypes
 # The rule of both: no more than so much of the mean variance moves, or so many turns.
 RULE = {"n_init": 1, "tol": 1e-4, "max_iter": 300}
 
@@ -175,7 +177,8 @@ def main() -> None:
         prog="python -m benchmarks.clusters", description=__doc__.splitlines()[0]
     )
     add = parser.add_argument
-    add("--tasks", default=",".join(TASKS), help="names, separated by commas")
+    names = ",".join([*TASKS, MIXED])
+    add("--tasks", default=names, help="names, separated by commas")
     add("--kinds", default="clumps,noise", help="clumps, noise or both")
     add("--programs", help="names, separated by commas; all that are installed")
     add("--rows", type=int, help="other rows than the task's")
@@ -199,14 +202,23 @@ def _done(options: argparse.Namespace) -> list[Outcome]:
     here = measure.machine()
     print(f"{report.machine_words(here)}, load {here['load']}", flush=True)
     done = []
-    for name in options.tasks.split(","):
-        for kind in options.kinds.split(","):
-            found = run(name, kind, options)
-            print(report.tail(found), flush=True)
-            done.append(found)
-            if options.json:
-                outcome.kept(options.json, [found])
+    for work in _works(options):
+        found = work(options)
+        print(report.tail(found), flush=True)
+        done.append(found)
+        if options.json:
+            outcome.kept(options.json, [found])
     return done
+
+
+def _works(options: argparse.Namespace) -> Iterator[Callable[..., Outcome]]:
+    """Yield what the tasks do: k-means of each kind of rows, and mixed ones."""
+    for name in options.tasks.split(","):
+        if name == MIXED:
+            yield run_prototypes
+            continue
+        for kind in options.kinds.split(","):
+            yield partial(run, name, kind)
 
 
 if __name__ == "__main__":
