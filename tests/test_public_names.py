@@ -47,6 +47,7 @@ def test_public_names():
         "DataError",
         "ForestClassifier",
         "ForestRegressor",
+        "KMeans",
         "MissingExtraError",
         "ModelFormatError",
         "Node",

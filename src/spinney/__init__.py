@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spinney.estimators import (
         ForestClassifier,
         ForestRegressor,
+        KMeans,
         TreeClassifier,
         TreeRegressor,
     )
@@ -44,6 +45,7 @@ __all__ = [
     "DataError",
     "ForestClassifier",
     "ForestRegressor",
+    "KMeans",
     "MissingExtraError",
     "ModelFormatError",
     "Node",
@@ -70,6 +72,7 @@ _HOMES = {
     "CountTable": "spinney.counts",
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
+    "KMeans": "spinney.estimators",
     "Node": "spinney.tree",
     "Recipe": "spinney.recipe",
     "RuleSet": "spinney.rulesets",

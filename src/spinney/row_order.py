@@ -17,7 +17,7 @@ from spinney.counts import Floats, Integers
 from spinney.marks import MANY_CELLS, matrix_behind
 from spinney.threads import in_threads
 
-__all__ = ["MOST_COPIES", "Copies", "copies_of"]
+__all__ = ["MOST_COPIES", "Copies", "copies_of", "keys_of"]
 
 MOST_COPIES = 20_000
 
@@ -107,6 +107,34 @@ def _unit(divisor: int, total: int) -> int:
     return divisor // int(parts[divisor % parts == 0].max())
 
 
+def keys_of(cells: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return a word for each row of a matrix of numbers: one for all equal rows.
+
+    >>> keys = keys_of(np.array([[0.5, 0.0], [1.0, 2.0], [0.5, -0.0]]))
+    >>> keys[0] == keys[2] != keys[1]
+    np.True_
+    """
+    keys = np.zeros(len(cells), dtype=np.uint64)
+    if cells.size < MANY_CELLS:
+        return _stirred_in(keys, list(cells.T), ranked=False)
+    from spinney.kernels.marking import stir_rows
+
+    def stir(start: int, stop: int) -> None:
+        stir_rows(cells, start, stop, keys)
+
+    in_threads(stir, len(cells))
+    return keys
+
+
+def _stirred_in(
+    keys: NDArray[np.uint64], columns: Sequence[NDArray[Any]], *, ranked: bool
+) -> NDArray[np.uint64]:
+    """Return keys with columns stirred in, one after the other."""
+    for column in columns:
+        keys = _stirred(keys ^ _stirred(_words(column, ranked=ranked)))
+    return keys
+
+
 def _keys(columns: Sequence[NDArray[Any]], *, ranked: bool) -> NDArray[np.uint64]:
     """Return a word for each row; the first columns of many by a compiled loop."""
     keys = np.zeros(len(columns[0]), dtype=np.uint64)
@@ -119,9 +147,7 @@ def _keys(columns: Sequence[NDArray[Any]], *, ranked: bool) -> NDArray[np.uint64
 
         in_threads(stir, len(matrix))
         columns = columns[-1:]
-    for column in columns:
-        keys = _stirred(keys ^ _stirred(_words(column, ranked=ranked)))
-    return keys
+    return _stirred_in(keys, columns, ranked=ranked)
 
 
 def _words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:

@@ -2,6 +2,13 @@
 
 from spinney.estimators.classifier import TreeClassifier
 from spinney.estimators.forest import ForestClassifier, ForestRegressor
+from spinney.estimators.kmeans import KMeans
 from spinney.estimators.regressor import TreeRegressor
 
-__all__ = ["ForestClassifier", "ForestRegressor", "TreeClassifier", "TreeRegressor"]
+__all__ = [
+    "ForestClassifier",
+    "ForestRegressor",
+    "KMeans",
+    "TreeClassifier",
+    "TreeRegressor",
+]

@@ -15,7 +15,7 @@ from spinney.schema import Target
 from spinney.table import Table
 from spinney.training import check_target
 
-__all__ = ["TableEstimator", "checked_weights"]
+__all__ = ["TableEstimator", "become", "checked_weights", "has_names_only"]
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -44,12 +44,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         # A fit that fails, or is interrupted, leaves the old model as it was.
         new = type(self)(**self.get_params(deep=False))
         new._fit(X, y, sample_weight, self)
-        parameters = self.get_params(deep=False)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        for name, value in vars(new).items():
-            if name not in parameters:
-                setattr(self, name, value)
+        become(self, new)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
@@ -73,14 +68,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any) -> Table:
         """Return X as a table to predict: by name, or by scikit-learn's conventions."""
-        if self._by_name or _has_names_only(X):
+        if self._by_name or has_names_only(X):
             table: Table = self.read(X)
             return table
         return self._validated(X, reset=False)
 
     def _whole_table(self, data: Any) -> Table:
         """Return a table with all attributes, asked about or not."""
-        named = self._by_name or _has_names_only(data)
+        named = self._by_name or has_names_only(data)
         if not named and hasattr(data, "columns"):
             named = self._grown().schema.target.name in data  # a frame that holds it
         if not named:
@@ -92,7 +87,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """Return X as a table, by scikit-learn's conventions."""
         if reset and y is None:
             validate_data(self, np.zeros((1, 1)), y=None)  # raises, in its own words
-        if _has_names_only(X):
+        if has_names_only(X):
             table = read_table(X)
             self.n_features_in_ = len(table.columns)
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -135,7 +130,17 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _has_names_only(X: Any) -> bool:
+def become(old: Any, new: Any) -> None:
+    """Let an estimator forget what it had learnt, and know what another has."""
+    parameters = old.get_params(deep=False)
+    for name in [name for name in vars(old) if name.endswith("_")]:
+        delattr(old, name)
+    for name, value in vars(new).items():
+        if name not in parameters:
+            setattr(old, name, value)
+
+
+def has_names_only(X: Any) -> bool:
     """Return whether X is a table that scikit-learn knows nothing of."""
     return isinstance(X, (Mapping, Table, str, os.PathLike))
 

@@ -1,0 +1,92 @@
+"""Numbers and rows drawn by chance: the same for the same seed, everywhere.
+
+The numbers of a seed are splitmix64's (``spinney.draws``): number i is
+mix(mix(seed) + i · GOLDEN).
+
+Rows are drawn in an order of what is in them (``spinney.row_order``): so the order of
+the rows does not count, nor whether a row comes twice or weighs 2. To find the row
+where a running sum passes a share of it, rows are kept in *bins* by the first bits of
+their keys; what draws has the sums by bin at hand, and only one bin is looked at.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import Floats, Integers
+from spinney.draws import GOLDEN, branch_key, mix, root_key
+from spinney.row_order import keys_of
+
+__all__ = ["BINS", "Chance", "Pool"]
+
+BINS = 1024
+
+
+class Chance:
+    """A sequence of random numbers from a seed, and one of its own for each branch.
+
+    >>> Chance(7).number() == Chance(7).number()
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._key = root_key(seed)
+        self._turn = 0
+
+    def branch(self, number: int) -> "Chance":
+        """Return the numbers of a branch; nothing that is drawn here changes them."""
+        return Chance(branch_key(self._key, number))
+
+    def number(self) -> float:
+        """Return the next number, from 0 to 1, 1 excluded."""
+        self._turn += 1
+        return (mix(self._key + self._turn * GOLDEN) >> 11) * 2.0**-53
+
+
+class Pool:
+    """Rows to draw from."""
+
+    def __init__(self, cells: NDArray[Any]) -> None:
+        self._keys = keys_of(cells)
+        self.bins = (self._keys >> np.uint64(54)).astype(np.uint16)
+        self._order = np.argsort(self.bins, kind="stable")
+        counts = np.bincount(self.bins, minlength=BINS)
+        self._ends = np.append(0, np.cumsum(counts))
+        self._members: dict[int, Integers] = {}
+
+    def totals(self, sizes: Floats) -> Floats:
+        """Return the sums of the sizes of all rows by bin."""
+        sums = np.bincount(self.bins, weights=sizes, minlength=BINS)
+        return np.asarray(sums, dtype=np.float64)
+
+    def members(self, place: int) -> Integers:
+        """Return the rows of a bin, in order."""
+        if place not in self._members:
+            rows = self._order[self._ends[place] : self._ends[place + 1]]
+            order = np.argsort(self._keys[rows], kind="stable")
+            self._members[place] = rows[order]
+        return self._members[place]
+
+    def doubles(self, row: int) -> Integers:
+        """Return the rows that are equal to one, that one included."""
+        rows = self.members(int(self.bins[row]))
+        return np.asarray(rows[self._keys[rows] == self._keys[row]])
+
+    def draw(
+        self, totals: Floats, sizes: Callable[[Integers], Floats], share: float
+    ) -> int:
+        """Return the row where the running sum of sizes passes a share of it.
+
+        ``totals`` are the sums by bin, ``sizes`` tells those of some rows.
+        """
+        running = np.cumsum(totals)
+        place = share * running[-1]
+        found = int(np.searchsorted(running, place, side="right"))
+        found = min(found, int(np.flatnonzero(totals)[-1]))
+        place -= running[found - 1] if found else 0.0
+        rows = self.members(found)
+        sized = sizes(rows)
+        row = int(np.searchsorted(np.cumsum(sized), place, side="right"))
+        return int(rows[min(row, int(np.flatnonzero(sized)[-1]))])

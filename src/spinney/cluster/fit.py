@@ -1,0 +1,197 @@
+"""k-means of an array: starts, restarts, and who does the work."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.cluster.chance import Chance, Pool
+from spinney.cluster.iterate import Clustering, iterate
+from spinney.cluster.rows import PlainRows, Rows
+from spinney.cluster.starts import drawn_rows, plus_plus
+from spinney.counts import Floats, Integers
+from spinney.errors import DataError, ParameterError
+from spinney.threads import n_threads
+
+__all__ = ["STARTS", "Start", "k_means", "nearest_centroids", "rows_for"]
+
+Start = str | NDArray[Any] | Callable[..., Any]
+STARTS = ("k-means++", "random")
+
+# Below so many products of rows, clusters and columns no compiler is loaded.
+LEAST_WORK = 4_000_000
+# The largest cell, as a power of two, beyond which rows are scaled; by bytes of a cell.
+LARGEST = {4: 40, 8: 400}
+
+
+def k_means(
+    cells: NDArray[Any],
+    n_clusters: int,
+    *,
+    weights: Floats | None = None,
+    start: Start = "k-means++",
+    n_starts: int = 1,
+    max_iterations: int = 300,
+    tolerance: float = 0.0,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> Clustering:
+    """Return the clustering of least inertia that some starts lead to.
+
+    Parameters
+    ----------
+    cells : array, rows × columns
+        Finite numbers, float32 or float64; at least as many rows as clusters.
+    n_clusters : int
+    weights : array, optional
+        Those of the rows, none of them negative; rows of weight 0 are labelled only.
+    start : {"k-means++", "random"}, array or callable
+        Centroids to start from, or what draws them: a callable is given the cells, the
+        number of clusters and a ``random_state``, and returns centroids.
+    n_starts : int
+        How many times; of clusterings equally good the first is returned.
+    max_iterations : int
+    tolerance : float
+        The iterations end if the squared moves of all centroids sum to no more than
+        this times the mean variance of the columns. 0: only when nothing moves.
+    seed : int
+        The same seed leads to the same clustering, whatever ``n_jobs``.
+    n_jobs : int, optional
+        How many threads; one a core if not said.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = k_means(np.array([[1.0], [2.0], [8.0]]), 2)
+    >>> found.labels[0] == found.labels[1] != found.labels[2]
+    True
+    >>> found.inertia
+    0.5
+    """
+    given = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
+    cells = np.ascontiguousarray(cells)
+    power = _power(cells)
+    scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
+    work = scaled.size * n_clusters * n_starts
+    rows = rows_for(scaled, given, work, n_jobs)
+    limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
+    chance = Chance(seed)
+    pool = Pool(scaled) if isinstance(start, str) else None
+    best: Clustering | None = None
+    with _one_thread_a_product(rows):
+        for turn in range(n_starts):
+            own = chance.branch(turn)
+            if pool is not None:
+                draw = plus_plus if start == "k-means++" else drawn_rows
+                centroids = rows.cells[draw(rows, n_clusters, own, pool)]
+            else:
+                centroids = _given(rows, n_clusters, start, own, power)
+            found = iterate(
+                rows, centroids, max_iterations=max_iterations, tolerance=limit
+            )
+            if best is None or found.inertia < best.inertia:
+                best = found
+    assert best is not None
+    if not power:
+        return best
+    with np.errstate(over="ignore"):
+        return replace(
+            best,
+            centroids=np.ldexp(best.centroids, power),
+            inertia=float(np.ldexp(best.inertia, 2 * power)),
+        )
+
+
+def rows_for(
+    cells: NDArray[Any], weights: Floats, work: float, n_jobs: int | None
+) -> Rows:
+    """Return rows that NumPy works on, or compiled loops where there is much work."""
+    if work < LEAST_WORK:
+        return PlainRows(cells, weights)
+    from spinney.cluster.swift import SwiftRows
+
+    return SwiftRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
+
+
+def nearest_centroids(
+    cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
+) -> tuple[Integers, Floats]:
+    """Return each row's nearest centroid, the first of equals, and its square.
+
+    >>> import numpy as np
+    >>> nearest_centroids(np.array([[1.0], [4.0]]), np.array([[0.0], [2.0], [5.0]]))
+    (array([0, 2]), array([1., 1.]))
+    """
+    cells, points = np.ascontiguousarray(cells), centroids.astype(cells.dtype)
+    power = _power(cells, points)
+    if power:
+        cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
+    rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
+    with _one_thread_a_product(rows):
+        rows.restart(len(points))
+        rows.assign(points)
+        labels = rows.labels()
+        squares = rows.squares(points, labels)
+    with np.errstate(over="ignore"):
+        return labels, np.ldexp(squares, 2 * power)
+
+
+def _power(*tables: NDArray[Any]) -> int:
+    """Return the power of two to divide by, so that no square overflows or vanishes.
+
+    That changes no digit and no order of distances. 0 where there is no need.
+    """
+    most = max(float(max(cells.max(), -cells.min())) for cells in tables)
+    power = int(np.frexp(most)[1])
+    return power if abs(power) > LARGEST[tables[0].dtype.itemsize] else 0
+
+
+def _given(
+    rows: Rows, n_clusters: int, start: Start, chance: Chance, power: int
+) -> NDArray[Any]:
+    """Return given centroids, on the scale of the rows."""
+    if callable(start):
+        state = np.random.RandomState(int(chance.number() * 2**32))
+        cells = np.ldexp(rows.cells, power) if power else rows.cells
+        start = np.asarray(start(cells, n_clusters, random_state=state))
+        start = checked_centroids(start, n_clusters, cells.shape[1])
+    given: NDArray[Any] = np.asarray(start, dtype=rows.cells.dtype)
+    return np.ldexp(given, -power) if power else given
+
+
+def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
+    """Return given centroids, refused unless finite and of the right shape."""
+    try:
+        centroids = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = "init must be a name, a function or an array of numbers"
+        raise ParameterError(msg) from None
+    if centroids.shape != (n_clusters, n_columns):
+        msg = (
+            f"init has the shape {centroids.shape} and must have {n_clusters} "
+            f"centroids of {n_columns} columns each"
+        )
+        raise ParameterError(msg)
+    if not np.isfinite(centroids).all():
+        msg = "init holds NaN or infinity: a centroid needs finite numbers"
+        raise DataError(msg)
+    return centroids
+
+
+def _one_thread_a_product(rows: Rows) -> Any:
+    """Let each product of matrices use one thread, since we have our own."""
+    if isinstance(rows, PlainRows):
+        return nullcontext()
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    """Return the control of the libraries that multiply matrices."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -1,0 +1,119 @@
+"""Sums of rows that are exact, so that no order of adding changes them.
+
+A float is a whole number times a power of two. A cell w·x (a product that is rounded
+once) is written as two whole numbers, high and low, on a scale of its column::
+
+    w·x = high · u + low · v        u = 2^(e − B),   v = u · 2^−D
+
+where all cells of the column are below 2^e, B leaves room in 64 bits for the sum of all
+rows, and D ≤ 43. Both parts are added as integers: exactly, in any order, by any number
+of threads; and what is subtracted leaves no trace. That holds 85 bits below the largest
+cell of a column, for a million rows; what lies lower, of cells that are smaller than
+the largest by 32 bits, is rounded off.
+
+A mean is the quotient of two such sums, rounded once to the last bit but for one in
+billions: so a cluster of equal rows has that very row as its centroid.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import Floats, Integers
+
+__all__ = ["Scales", "means_of", "parts_of", "scales_for", "sums_of"]
+
+_WIDEST = 43  # bits of the low part
+_SMALLEST = -400  # a column of smaller cells is on the scale of this power of two
+
+
+class Scales(NamedTuple):
+    """The scale of each column, and last that of the weights.
+
+    ``factors`` has the lines 1 / u, u and 1 / v; ``bits`` is D.
+    """
+
+    factors: Floats
+    bits: int
+
+
+def scales_for(rows: NDArray[Any], weights: Floats) -> Scales:
+    """Return the scales of the columns of some rows.
+
+    ``weights`` may be empty: then every row weighs 1.
+    """
+    heaviest = float(weights.max()) if len(weights) else 1.0
+    most = np.maximum(rows.max(axis=0), -rows.min(axis=0)).astype(np.float64)
+    _, powers = np.frexp(np.append(most * heaviest, heaviest))
+    room = 62 - len(rows).bit_length()
+    bits = min(_WIDEST, room)
+    shift = room - np.maximum(powers, _SMALLEST)
+    ones = np.ones(len(shift))
+    lines = [np.ldexp(ones, power) for power in (shift, -shift, shift + bits)]
+    return Scales(np.array(lines), bits)
+
+
+def parts_of(rows: NDArray[Any], weights: Floats, scales: Scales) -> Integers:
+    """Return the high and the low parts of all cells, and last of the weights."""
+    cells = np.ones((len(rows), rows.shape[1] + 1))
+    cells[:, :-1] = rows
+    if len(weights):
+        cells *= weights[:, None]
+    up, down, rest = scales.factors
+    high = np.rint(cells * up)
+    low = np.rint((cells - high * down) * rest)
+    return np.stack([high, low]).astype(np.int64)
+
+
+def sums_of(parts: Integers, labels: Integers, n_clusters: int) -> Integers:
+    """Return the parts added up by cluster."""
+    sums = np.zeros((2, n_clusters, parts.shape[2]), np.int64)
+    for total, part in zip(sums, parts, strict=True):
+        np.add.at(total, labels, part)
+    return sums
+
+
+def means_of(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
+    """Return the mean of each cluster, NaN where it is empty, and its weight."""
+    first, second = _exact(sums, scales)
+    weight, more = first[:, -1:], second[:, -1:]
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        quotient = first[:, :-1] / weight
+        product, error = _product(quotient, weight)
+        rest = (first[:, :-1] - product) - error + second[:, :-1] - quotient * more
+        means = quotient + rest / weight
+    return means, first[:, -1] + second[:, -1]
+
+
+def _exact(sums: Integers, scales: Scales) -> tuple[Floats, Floats]:
+    """Return sums as two floats each whose sum is exact, the second the smaller."""
+    high, low = sums
+    carry = (low + (1 << (scales.bits - 1))) >> scales.bits
+    low = low - (carry << scales.bits)
+    high = high + carry
+    # 52 bits and sign in the first, at most 10 + 43 in the second.
+    few = high - (((high + 512) >> 10) << 10)
+    down = scales.factors[1]
+    rest = (few << scales.bits) + low
+    first = (high - few).astype(np.float64) * down
+    second = rest.astype(np.float64) * (down * 2.0**-scales.bits)
+    total = first + second
+    return total, second - (total - first)
+
+
+def _product(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return a product and what its rounding left (Dekker 1971)."""
+    product = one * other
+    one_high, one_low = _halves(one)
+    other_high, other_low = _halves(other)
+    error = one_high * other_high - product
+    error += one_high * other_low + one_low * other_high
+    return product, error + one_low * other_low
+
+
+def _halves(number: Floats) -> tuple[Floats, Floats]:
+    """Return a number as the sum of two with half as many bits."""
+    scaled = number * 134217729.0  # 2^27 + 1
+    high = scaled - (scaled - number)
+    return high, number - high

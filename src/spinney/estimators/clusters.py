@@ -1,0 +1,221 @@
+"""What the scikit-learn classes of clusters share: reading and telling."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from spinney.checks import check_number, check_whole, is_whole
+from spinney.cluster.fit import STARTS, checked_centroids, nearest_centroids
+from spinney.cluster.rows import squares_between
+from spinney.counts import Floats, Integers
+from spinney.errors import DataError, refuse_unknown, warn
+from spinney.estimators.tables import become, checked_weights, has_names_only
+from spinney.files import read_table
+from spinney.forest.growing import threads_of
+from spinney.relation import is_relation
+from spinney.table import Table
+
+__all__ = ["Centroids", "checked_start", "numbers_of", "warn_of_few", "weights_of"]
+
+# As many distances at once as transform keeps.
+DISTANCES = 1 << 20
+
+
+class Centroids(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Clusters that are told by their centroids."""
+
+    n_jobs: int | None
+    cluster_centers_: NDArray[Any]
+    labels_: Integers
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array, data frame, dict of columns or anything that ``read_table`` takes
+            Columns of finite numbers. float32 is kept; all else becomes float64.
+        y : ignored
+        sample_weight : array, optional
+            The weight of each row; a row of weight 0 is labelled and no more.
+        """
+        # A fit that fails, or is interrupted, leaves the old clusters as they were.
+        new = type(self)(**self.get_params(deep=False))
+        new._fit(X, sample_weight)
+        become(self, new)
+        return self
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        raise NotImplementedError
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Integers:
+        """Find the clusters; return that of each row."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the clusters; return the distances of all rows to all centroids."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def predict(self, X: Any) -> Integers:
+        """Return the cluster of each row: the nearest centroid, the first of equals."""
+        return self._nearest(X)[0]
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the distance of each row to each centroid."""
+        check_is_fitted(self)
+        cells = numbers_of(self, X, reset=False)
+        centroids = self.cluster_centers_
+        found = np.empty((len(cells), len(centroids)), cells.dtype)
+        step = max(1, DISTANCES // len(centroids))
+        for first in range(0, len(cells), step):
+            part = slice(first, first + step)
+            found[part] = np.sqrt(squares_between(cells[part], centroids))
+        return found
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the weighted sum of squared distances to the nearest, times -1."""
+        squares = self._nearest(X)[1]
+        if sample_weight is not None:
+            squares = squares * checked_weights(sample_weight, len(squares))
+        return -float(np.sum(squares))
+
+    def _nearest(self, X: Any) -> tuple[Integers, Floats]:
+        check_is_fitted(self)
+        cells = numbers_of(self, X, reset=False)
+        jobs = threads_of(self.n_jobs)
+        return nearest_centroids(cells, self.cluster_centers_, n_jobs=jobs)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
+    """Return X as rows of finite floats, by scikit-learn's conventions."""
+    named = has_names_only(X) or is_relation(X)
+    if named or hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
+        table = read_table(X)
+        cells = _cells_of(table, type(estimator).__name__)
+        if not named:
+            _validated(estimator, X, skip_check_array=True, reset=reset)
+        elif reset:
+            estimator.n_features_in_ = len(table.columns)
+            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        else:
+            cells = _by_name(estimator, table, cells)
+        return cells
+    settings = {"dtype": [np.float64, np.float32], "order": "C"}
+    cells = _validated(estimator, X, reset=reset, **settings)
+    return np.asarray(cells)
+
+
+def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
+    """Return what scikit-learn makes of X; what it refuses is our error."""
+    try:
+        return validate_data(estimator, X, **settings)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+
+
+def _by_name(estimator: Any, table: Table, cells: NDArray[Any]) -> NDArray[Any]:
+    """Return the columns that the clusters were found on, by their names."""
+    known = getattr(estimator, "feature_names_in_", table.names)
+    for name in known:
+        table[str(name)]  # raises, in its own words
+    places = [table.names.index(str(name)) for name in known]
+    return np.ascontiguousarray(cells[:, places])
+
+
+def _cells_of(table: Table, estimator: str) -> NDArray[Any]:
+    """Return the cells of a table of numbers, none of them missing."""
+    for column in table.columns:
+        if column.kind != "numeric":
+            msg = (
+                f"column {column.name!r} is {column.kind}, and {estimator} measures "
+                "distances of numbers: leave it out, or use KPrototypes"
+            )
+            raise DataError(msg)
+        if column.missing.any():
+            row = int(np.argmax(column.missing))
+            msg = (
+                f"column {column.name!r} is missing (NaN) in row {row}, and "
+                f"{estimator} knows no missing cells: fill them, leave the rows out, "
+                "or use KPrototypes"
+            )
+            raise DataError(msg)
+    return np.column_stack([column.cells for column in table.columns])
+
+
+def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Return the weights of the rows, None if none are said; refuse those of no use."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = checked_weights(sample_weight, n_rows)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    if not weights.sum() > 0:
+        msg = "sample_weight is 0 for every row: at least one must weigh more"
+        raise DataError(msg)
+    return weights
+
+
+def checked_start(estimator: Any, n_rows: int, n_columns: int) -> tuple[Any, int]:
+    """Refuse parameters that mean nothing; return the start, and how many of them."""
+    check_whole("n_clusters", estimator.n_clusters, least=1)
+    check_whole("max_iter", estimator.max_iter, least=1)
+    check_number("tol", estimator.tol)
+    start: Any = estimator.init
+    if isinstance(start, str):
+        if start not in STARTS:
+            refuse_unknown("init", start, STARTS)
+    elif not callable(start):
+        start = checked_centroids(start, estimator.n_clusters, n_columns)
+    if n_rows < estimator.n_clusters:
+        msg = (
+            f"n_clusters={estimator.n_clusters} is more than the rows (n_samples="
+            f"{n_rows}): ask for fewer clusters"
+        )
+        raise DataError(msg)
+    return start, _n_starts(estimator.n_init, start)
+
+
+def _n_starts(n_init: Any, start: Any) -> int:
+    if isinstance(n_init, str) and n_init != "auto":
+        refuse_unknown("n_init", n_init, ["auto"])
+    drawn = isinstance(start, str) or callable(start)
+    if n_init == "auto":
+        return 10 if drawn and start != "k-means++" else 1
+    check_whole("n_init", n_init, least=1)
+    if not drawn and n_init > 1:
+        warn(f"n_init={n_init} with given centroids: one start is made, all are alike")
+        return 1
+    return int(n_init) if is_whole(n_init) else 1
+
+
+def warn_of_few(centroids: NDArray[Any], labels: Integers) -> None:
+    """Warn where rows are not different enough for so many clusters."""
+    found = len(np.unique(labels))
+    if found < len(centroids):
+        warn(
+            f"{found} distinct clusters were found, fewer than n_clusters="
+            f"{len(centroids)}: there are no more distinct rows of weight"
+        )

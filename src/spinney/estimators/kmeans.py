@@ -1,0 +1,122 @@
+"""k-means by scikit-learn's conventions."""
+
+from typing import Any
+
+from spinney.cluster.fit import Start, k_means
+from spinney.estimators.clusters import (
+    Centroids,
+    checked_start,
+    numbers_of,
+    warn_of_few,
+    weights_of,
+)
+from spinney.forest.growing import threads_of
+from spinney.forest.settings import seed_of
+
+__all__ = ["KMeans"]
+
+
+class KMeans(Centroids):
+    """Clusters around means: Lloyd's iterations, exact, and fast by bounds.
+
+    Each row belongs to its nearest centroid, the first of equals, and each centroid is
+    the weighted mean of its rows. Distances are compared in float64 and means are exact
+    sums divided once, so the result is that of plain loops from the same start. Neither
+    threads nor the order of the rows change what is drawn, and a row of weight 2 is as
+    good as two. A cluster that loses all rows gets the row farthest from its centroid,
+    the first of equals; where there are fewer distinct rows than clusters, some stay
+    empty and a warning says so.
+
+    Parameters
+    ----------
+    n_clusters : int
+        How many clusters.
+    init : {"k-means++", "random"}, array or callable
+        Where to start. ``"k-means++"`` draws rows far from each other, the best of
+        2 + ⌊log k⌋ each time; ``"random"`` draws rows; an array has the centroids; a
+        callable gets the rows, the number of clusters and a ``random_state``.
+    n_init : int or "auto"
+        How many starts; the clusters of least inertia are kept. ``"auto"`` is 10 where
+        starts are drawn by ``"random"`` or a callable, else 1.
+    max_iter : int
+        How many iterations at most.
+    tol : float
+        0.0: the iterations end when nothing moves. Else also when the squared moves of
+        all centroids sum to at most ``tol`` times the mean variance of the columns,
+        which is scikit-learn's rule.
+    random_state : int, RandomState or None
+        The seed. The same seed gives the same clusters, whatever ``n_jobs``.
+    n_jobs : int, optional
+        How many threads; one a core if not said, or -1.
+
+    Attributes
+    ----------
+    cluster_centers_ : array, clusters × columns
+        The centroids, of the type of the rows.
+    labels_ : array
+        The cluster of each row.
+    inertia_ : float
+        The weighted sum of the squared distances of rows to their centroids.
+    n_iter_ : int
+        How many iterations there were, the one that moved nothing included.
+    n_features_in_ : int
+        How many columns.
+    feature_names_in_ : array
+        Their names, where they have any.
+
+    Examples
+    --------
+    >>> from spinney import KMeans
+    >>> rows = [[1, 1], [1.5, 2], [3, 4], [5, 7], [3.5, 5]]
+    >>> model = KMeans(2, init=[[1.5, 2], [5, 7]]).fit(rows)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
+    >>> model.cluster_centers_.round(2)
+    array([[1.83, 2.33],
+           [4.25, 6.  ]])
+    >>> model.predict([[4, 4]])
+    array([1])
+    """
+
+    inertia_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Start = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 0.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        cells = numbers_of(self, X, reset=True)
+        weights = weights_of(sample_weight, len(cells))
+        start, n_starts = checked_start(self, *cells.shape)
+        found = k_means(
+            cells,
+            self.n_clusters,
+            weights=weights,
+            start=start,
+            n_starts=n_starts,
+            max_iterations=self.max_iter,
+            tolerance=self.tol,
+            seed=seed_of(self.random_state),
+            n_jobs=threads_of(self.n_jobs),
+        )
+        warn_of_few(found.centroids, found.labels)
+        self.cluster_centers_ = found.centroids
+        self.labels_ = found.labels
+        self.inertia_ = found.inertia
+        self.n_iter_ = found.n_iterations
