@@ -48,6 +48,7 @@ def test_public_names():
         "ForestClassifier",
         "ForestRegressor",
         "KMeans",
+        "MiniBatchKMeans",
         "MissingExtraError",
         "ModelFormatError",
         "Node",

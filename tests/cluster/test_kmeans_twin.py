@@ -124,6 +124,22 @@ def test_pixels_tie_often(kind):
     np.testing.assert_array_equal(results[0].centroids, results[1].centroids)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("offset", [0.0, 300.0])
+def test_rows_halfway_between_centroids(kind, offset):
+    """Only the last bit of a distance in float64 decides where these belong."""
+    random = np.random.default_rng(4)
+    centroids = (random.normal(size=(40, 17)) + offset).astype(kind)
+    one, other = random.integers(40, size=(2, 4000))
+    cells = ((centroids[one] + centroids[other]) / 2).astype(kind)
+    results = [
+        iterate(own, centroids, max_iterations=1, tolerance=0.0)
+        for own in (PlainRows(cells, NONE), SwiftRows(cells, NONE, 1))
+    ]
+    np.testing.assert_array_equal(results[0].centroids, results[1].centroids)
+    np.testing.assert_array_equal(results[0].labels, results[1].labels)
+
+
 def test_warning_is_ours():
     from spinney import KMeans
 

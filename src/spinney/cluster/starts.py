@@ -12,6 +12,8 @@ from spinney.counts import Floats, Integers
 
 __all__ = ["drawn_rows", "plus_plus"]
 
+AT_ONCE = 8  # candidates that cost no more than one
+
 
 def drawn_rows(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integers:
     """Return rows drawn with chances as their weights, no two of them equal.
@@ -33,12 +35,13 @@ def drawn_rows(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integ
 def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integers:
     """Return rows far from each other: k-means++ (Arthur and Vassilvitskii 2007).
 
-    The first is drawn with chances as the weights; each other is the best of
-    2 + ⌊log k⌋ rows, drawn with chances as their weighted squared distances to the
-    nearest of those before: the one that lowers the sum of these most, the first drawn
-    if there are several. Where no row is left that is not chosen, the first fills up.
+    The first is drawn with chances as the weights; each other is the best of at least
+    2 + ⌊log k⌋ rows, a multiple of 8, drawn with chances as their weighted squared
+    distances to the nearest of those before: the one that lowers the sum of these most,
+    the first drawn if there are several. Where no row is left that is not chosen, the
+    first fills up.
     """
-    tries = 2 + int(log(n_clusters))
+    tries = -(-(2 + int(log(n_clusters))) // AT_ONCE) * AT_ONCE
     weights = _weights(rows)
     totals = pool.totals(weights)
     first = pool.draw(totals, weights.__getitem__, chance.number())

@@ -33,8 +33,9 @@ class KMeans(Centroids):
         How many clusters.
     init : {"k-means++", "random"}, array or callable
         Where to start. ``"k-means++"`` draws rows far from each other, the best of
-        2 + ⌊log k⌋ each time; ``"random"`` draws rows; an array has the centroids; a
-        callable gets the rows, the number of clusters and a ``random_state``.
+        at least 2 + ⌊log k⌋ and of 8 each time; ``"random"`` draws rows; an array has
+        the centroids; a callable gets the rows, the number of clusters and a
+        ``random_state``.
     n_init : int or "auto"
         How many starts; the clusters of least inertia are kept. ``"auto"`` is 10 where
         starts are drawn by ``"random"`` or a callable, else 1.

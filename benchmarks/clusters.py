@@ -1,0 +1,213 @@
+"""k-means beside scikit-learn and faiss: the same rows, one process, ratios.
+
+    python -m benchmarks.clusters [--tasks middling,flat,wide] [--kinds clumps,noise]
+
+Every program has two threads; what is not installed is left out (``pip install
+faiss-cpu``). The first run of each is told apart as *cold*, ratios are of the median of
+the warm ones, and each run has another seed. docs/clusters.md says what is compared.
+"""
+
+import argparse
+import importlib.util
+import os
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.speed import measure, outcome, report
+from benchmarks.speed.measure import Line
+from benchmarks.speed.outcome import OWN, Outcome
+from benchmarks.speed.programs import THREADS
+
+# Rows, columns, clusters, and how many times as fast as scikit-learn we must be.
+TASKS = {
+    "middling": (500_000, 16, 64, 2.5),
+    "flat": (1_000_000, 2, 100, 3.0),
+    "wide": (100_000, 128, 256, 1.2),
+}
+# The rule of both: no more than so much of the mean variance moves, or so many turns.
+RULE = {"n_init": 1, "tol": 1e-4, "max_iter": 300}
+
+
+def clumps(n_rows: int, n_columns: int, n_clusters: int) -> np.ndarray:
+    """Make rows in twice as many clumps as clusters are sought, some overlapping."""
+    random = np.random.default_rng(0)
+    middles = random.normal(scale=3, size=(2 * n_clusters, n_columns))
+    spread = random.uniform(0.5, 1.5, size=2 * n_clusters)
+    own = random.choice(2 * n_clusters, p=_shares(random, 2 * n_clusters), size=n_rows)
+    noise = random.normal(size=(n_rows, n_columns)) * spread[own][:, None]
+    return (middles[own] + noise).astype(np.float32)
+
+
+def noise(n_rows: int, n_columns: int, n_clusters: int) -> np.ndarray:
+    """Make rows without clusters: the worst case of every bound."""
+    random = np.random.default_rng(0)
+    return random.normal(size=(n_rows, n_columns)).astype(np.float32)
+
+
+KINDS: dict[str, Callable[[int, int, int], np.ndarray]] = {
+    "clumps": clumps,
+    "noise": noise,
+}
+
+
+def _shares(random: np.random.Generator, n: int) -> np.ndarray:
+    shares = random.uniform(0.5, 2, size=n)
+    return shares / shares.sum()
+
+
+@dataclass
+class Found:
+    """What the runs of a program found: inertias, iterations, processor seconds."""
+
+    inertias: list[float] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+
+def spinney_fit(cells: np.ndarray, k: int, seed: int, **rule: Any) -> tuple[float, int]:
+    """Fit ours."""
+    from spinney import KMeans
+
+    model = KMeans(k, random_state=seed, n_jobs=THREADS, **rule).fit(cells)
+    return model.inertia_, model.n_iter_
+
+
+def scikit_fit(cells: np.ndarray, k: int, seed: int, **rule: Any) -> tuple[float, int]:
+    """Fit scikit-learn's."""
+    from sklearn.cluster import KMeans
+
+    model = KMeans(k, random_state=seed, **rule).fit(cells)
+    return float(model.inertia_), model.n_iter_
+
+
+def faiss_fit(cells: np.ndarray, k: int, seed: int, **rule: Any) -> tuple[float, int]:
+    """Fit faiss's: rows drawn to start from, as many iterations as it is told."""
+    import faiss
+
+    faiss.omp_set_num_threads(THREADS)
+    model = faiss.Kmeans(
+        cells.shape[1], k, seed=seed, max_points_per_centroid=len(cells), **rule
+    )
+    model.train(cells)
+    return float(model.obj[-1]), len(model.obj)
+
+
+PROGRAMS: dict[str, tuple[str, Callable[..., tuple[float, int]]]] = {
+    OWN: ("spinney", partial(spinney_fit, **RULE)),
+    "scikit-learn, lloyd": ("sklearn", partial(scikit_fit, **RULE, algorithm="lloyd")),
+    "scikit-learn, elkan": ("sklearn", partial(scikit_fit, **RULE, algorithm="elkan")),
+    "faiss, 25 iterations": ("faiss", partial(faiss_fit, niter=25)),
+    "spinney, until nothing moves": (
+        "spinney",
+        partial(spinney_fit, **{**RULE, "tol": 0.0}),
+    ),
+}
+NOTES = (
+    "one k-means++ start and tol=1e-4, max_iter=300 for spinney and scikit-learn, "
+    "which is scikit-learn's default; faiss starts from drawn rows",
+    "inertia: the median of the runs, divided by spinney's",
+)
+
+
+def run(name: str, kind: str, options: argparse.Namespace) -> Outcome:
+    """Run all programs on one task."""
+    n_rows, n_columns, k, factor = TASKS[name]
+    full = options.rows is None
+    cells = KINDS[kind](options.rows or n_rows, n_columns, k)
+    title = f"k-means, K = {k}, {kind}"
+    found = Outcome(f"{name} {kind}", title, *cells.shape, full, "inertia")
+    found.machine = measure.machine()
+    print(report.head(found), flush=True)
+    best: dict[str, float] = {}
+    for program, (package, fit) in PROGRAMS.items():
+        if options.programs and program.split(",")[0] not in options.programs:
+            continue
+        if importlib.util.find_spec(package) is None:
+            found.notes.append(f"{program}: not installed")
+            continue
+        line, said = timed(program, partial(fit, cells, k), options)
+        best[program] = statistics.median(said.inertias)
+        line.quality = best[program] / best.get(OWN, best[program])
+        found.lines.append(line)
+        print(report.row(found, line), flush=True)
+    found.notes += NOTES
+    peers = [program for program in best if program.startswith("scikit")]
+    found.faster(factor, *peers)
+    if OWN in best and peers:
+        worse = best[OWN] / min(best[peer] for peer in peers)
+        found.at_most("inertia, of the better scikit-learn's,", 1.01, worse)
+    return found
+
+
+def timed(
+    program: str, fit: Callable[[int], Any], options: argparse.Namespace
+) -> tuple[Line, Found]:
+    """Time a program; each run has another seed, the cold one that of the first."""
+    said = Found()
+    seeds: Iterator[int] = iter([0, *range(options.repeats)])
+
+    def work() -> None:
+        began = time.process_time()
+        inertia, turns = fit(next(seeds))
+        said.processor.append(time.process_time() - began)
+        said.inertias.append(inertia)
+        said.turns.append(turns)
+
+    line = measure.timed(program, work, options.repeats, options.limit)
+    for told in (said.inertias, said.turns, said.processor):
+        del told[0]  # the cold run
+    turns, seconds = map(statistics.median, (said.turns, said.processor))
+    line.note = f"{turns:g} iterations, processor {seconds:.2f} s"
+    return line, said
+
+
+def main() -> None:
+    """Run the tasks; print, keep, and put them into a page."""
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.clusters", description=__doc__.splitlines()[0]
+    )
+    add = parser.add_argument
+    add("--tasks", default=",".join(TASKS), help="names, separated by commas")
+    add("--kinds", default="clumps,noise", help="clumps, noise or both")
+    add("--programs", help="names, separated by commas; all that are installed")
+    add("--rows", type=int, help="other rows than the task's")
+    add("--repeats", type=int, default=3, help="warm runs of each")
+    add("--limit", type=float, default=300, help="seconds after which no run begins")
+    add("--json", type=Path, help="keep what was measured; other tasks in it stay")
+    add("--read", action="store_true", help="run nothing, read --json")
+    add("--page", type=Path, help="put the tables into a page of Markdown")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
+    done = [] if options.read else _done(options)
+    if options.json:
+        done = outcome.read(options.json)
+    if options.page:
+        report.fill(options.page, done)
+
+
+def _done(options: argparse.Namespace) -> list[Outcome]:
+    """Run what was asked for."""
+    here = measure.machine()
+    print(f"{report.machine_words(here)}, load {here['load']}", flush=True)
+    done = []
+    for name in options.tasks.split(","):
+        for kind in options.kinds.split(","):
+            found = run(name, kind, options)
+            print(report.tail(found), flush=True)
+            done.append(found)
+            if options.json:
+                outcome.kept(options.json, [found])
+    return done
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Sums are exact in any order, and means are rounded once."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.cluster.sums import means_of, parts_of, scales_for, sums_of
+
+cell = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-2)
+weight = st.floats(0.01, 100)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.tuples(cell, weight), min_size=1, max_size=40), st.randoms())
+def test_means_are_exact(drawn, random):
+    cells = np.array([[number] for number, _ in drawn])
+    weights = np.array([heavy for _, heavy in drawn])
+    scales = scales_for(cells, weights)
+    parts = parts_of(cells, weights, scales)
+    labels = np.zeros(len(cells), dtype=np.int64)
+    mean, total = means_of(sums_of(parts, labels, 1), scales)
+    products = [Fraction(w * x) for x, w in drawn]
+    exact = sum(map(Fraction, weights.tolist()))
+    assert mean[0, 0] == float(sum(products) / exact)
+    assert total[0] == float(exact)
+    order = list(range(len(drawn)))
+    random.shuffle(order)
+    np.testing.assert_array_equal(
+        sums_of(parts[:, order], labels, 1), sums_of(parts, labels, 1)
+    )
+
+
+def test_an_outlier_ruins_nothing():
+    cells = np.array([[1e12], [0.1], [0.2]])
+    scales = scales_for(cells, np.empty(0))
+    labels = np.array([0, 1, 1])
+    sums = sums_of(parts_of(cells, np.empty(0), scales), labels, 2)
+    mean, _ = means_of(sums, scales)
+    assert mean[1, 0] == float((Fraction(0.1) + Fraction(0.2)) / 2)
