@@ -1,0 +1,96 @@
+"""What can be done with clusters that were found: tell, assign, keep.
+
+Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
+add its conventions.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.cluster.tables import in_columns, number_cells
+from spinney.clustered.file import save_clusters
+from spinney.clustered.model import Clusters
+from spinney.counts import Floats, Integers
+from spinney.reading import read_by
+from spinney.table import Table
+from spinney.wording import figure, number_text, shown, weight_text
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["ReadableClusters"]
+
+
+class ReadableClusters:
+    """Clusters and what can be done with them; ``print`` shows the centroids.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        The centroids with their columns and origin.
+    """
+
+    def __init__(self, clusters: Clusters) -> None:
+        self.clusters_ = clusters
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, width: int | None = None) -> str:
+        """Return sizes and centroids as a table, in blocks where it is too wide."""
+        found = self.clusters_
+        return "\n".join([*self.table(width=width), "", *self._lines(found)])
+
+    def table(self, *, width: int | None = None) -> list[str]:
+        """Return the lines of the table of clusters."""
+        found = self.clusters_
+        total = float(found.weights.sum())
+        shares = found.weights / total if total > 0 else found.weights
+        columns = [
+            ["cluster", *map(str, range(len(found)))],
+            ["rows", *map(weight_text, found.weights)],
+            ["share", *(f"{100 * share:.1f} %" for share in shares)],
+        ]
+        for attribute, places in zip(
+            found.schema.attributes, found.places.T, strict=True
+        ):
+            cells = (
+                number_cells(places.tolist())
+                if attribute.unit is None
+                else [number_text(round(float(p), 6), attribute.unit) for p in places]
+            )
+            columns.append([shown(attribute.name), *cells])
+        return in_columns(columns, width=width, indent=0)
+
+    def _lines(self, found: Clusters) -> list[str]:
+        n = found.n_iterations
+        how = f"{found.method}, {n} iteration{'s' * (n != 1)}"
+        lines = [f"inertia {figure(found.inertia)} ({how})"]
+        if found.standardised:
+            lines.append(
+                "distances are of standardised columns: each divided by its standard "
+                "deviation"
+            )
+        return lines
+
+    # Reading tables, and assigning their rows
+
+    def read(
+        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+    ) -> Table:
+        """Read a table as the clusters understand it; columns are found by name."""
+        schema = self.clusters_.schema
+        needed = range(len(schema.attributes))
+        return read_by(schema, needed, data, format=format, encoding=encoding)
+
+    def assign(self, table: Table) -> tuple[Integers, Floats]:
+        """Return the cluster of each row of a table, and the distance to it."""
+        labels, apart = self.clusters_.nearest(self.clusters_.cells(table))
+        return labels, np.asarray(apart, dtype=np.float64)
+
+    # Keeping
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Save the clusters to a file; :func:`spinney.load` reads it back."""
+        save_clusters(self.clusters_, path)
