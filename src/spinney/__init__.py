@@ -32,8 +32,10 @@ if TYPE_CHECKING:
         KMeans,
         TreeClassifier,
         TreeRegressor,
+        choose_k,
     )
     from spinney.evaluation import evaluate, learning_curve, robustness
+    from spinney.explained_clusters import explain_clusters
     from spinney.files import read_table
     from spinney.recipe import Recipe
     from spinney.rulesets import RuleSet
@@ -58,8 +60,10 @@ __all__ = [
     "TreeClassifier",
     "TreeRegressor",
     "__version__",
+    "choose_k",
     "discretise",
     "evaluate",
+    "explain_clusters",
     "grow",
     "learning_curve",
     "load",
@@ -79,8 +83,10 @@ _HOMES = {
     "Tree": "spinney.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
+    "choose_k": "spinney.estimators",
     "discretise": "spinney.buckets",
     "evaluate": "spinney.evaluation",
+    "explain_clusters": "spinney.explained_clusters",
     "grow": "spinney.api",
     "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
