@@ -48,6 +48,7 @@ def test_public_names():
         "ForestClassifier",
         "ForestRegressor",
         "KMeans",
+        "KPrototypes",
         "MissingExtraError",
         "ModelFormatError",
         "Node",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ForestClassifier,
         ForestRegressor,
         KMeans,
+        KPrototypes,
         TreeClassifier,
         TreeRegressor,
     )
@@ -46,6 +47,7 @@ __all__ = [
     "ForestClassifier",
     "ForestRegressor",
     "KMeans",
+    "KPrototypes",
     "MissingExtraError",
     "ModelFormatError",
     "Node",
@@ -73,6 +75,7 @@ _HOMES = {
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
     "KMeans": "spinney.estimators",
+    "KPrototypes": "spinney.estimators",
     "Node": "spinney.tree",
     "Recipe": "spinney.recipe",
     "RuleSet": "spinney.rulesets",
