@@ -1,6 +1,7 @@
 """Tables for people: aligned columns, in blocks where a line is too narrow for all."""
 
 from collections.abc import Sequence
+from math import isfinite
 
 __all__ = ["GAP", "decimals_for", "in_columns", "number_cells"]
 
@@ -64,10 +65,11 @@ def number_cells(numbers: Sequence[float]) -> list[str]:
     >>> number_cells([1.8333, 4.25, 6.0]), number_cells([1.0, 30.0])
     (['1.83', '4.25', '6.00'], ['1', '30'])
     """
-    largest = max((abs(number) for number in numbers), default=0.0)
+    known = [float(number) for number in numbers if isfinite(number)]
+    largest = max(map(abs, known), default=0.0)
     if not largest < LARGEST:
         return [f"{number:.4g}" for number in numbers]
-    if all(float(number).is_integer() for number in numbers):
-        return [str(int(number)) for number in numbers]
+    if len(known) == len(numbers) and all(number.is_integer() for number in known):
+        return [str(int(number)) for number in known]
     decimals = decimals_for(largest)
     return [f"{number:.{decimals}f}" for number in numbers]

@@ -2,8 +2,8 @@
 
 The container is that of one tree (:mod:`spinney.files.model_file`), with the format
 ``spinney-clusters``. The arrays are ``centroids`` and ``start``, in single or double
-precision as the rows were, ``scale`` and ``weights``; the header has the columns, the
-method and its settings, the inertia and the number of iterations.
+precision as the rows were, ``scale``, ``codes`` and ``weights``; the header has the
+columns, the method and its settings, γ, the inertia and the number of iterations.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.clustered.model import COLUMN, METHODS, Clusters, schema_of
+from spinney.clustered.model import COLUMN, METHODS, MIXED, Clusters
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.files.atomic import write_whole
 from spinney.files.model_container import pack, read_header, unpack
@@ -35,9 +35,10 @@ from spinney.files.model_header import (
     read_schema,
     schema_header,
 )
-from spinney.files.model_rules import amounts, require, shaped
-from spinney.files.plain import described, listed, members, number, text, whole
+from spinney.files.model_rules import amounts, require, shaped, within
+from spinney.files.plain import described, members, number, text, whole
 from spinney.files.strict_json import DamageError, parse
+from spinney.schema import Schema
 
 __all__ = ["is_clusters", "load_clusters", "save_clusters"]
 
@@ -48,6 +49,7 @@ KEYS = (
     "named",
     "attributes",
     "markers",
+    "gamma",
     "inertia",
     "n_iterations",
     "fingerprint",
@@ -57,16 +59,20 @@ SETTINGS = (
     "init",
     "n_init",
     "max_iter",
-    "tol",
     "random_state",
     "standardise",
 )
-# What only one method has.
-FURTHER = {"k-means": (), "mini-batch k-means": ("batch_size",)}
+# What not all methods have.
+FURTHER = {
+    "k-means": ("tol",),
+    "mini-batch k-means": ("tol", "batch_size"),
+    MIXED: ("gamma",),
+}
 ARRAYS = {
     "centroids": (np.float32, np.float64),
     "start": (np.float32, np.float64),
     "scale": (np.float64,),
+    "codes": (np.int32,),
     "weights": (np.float64,),
 }
 MOST = 1 << 31
@@ -114,6 +120,7 @@ def _header(clusters: Clusters) -> dict[str, Any]:
         "named": clusters.named,
         "attributes": schema["attributes"],
         "markers": schema["markers"],
+        "gamma": float(clusters.gamma),
         "inertia": float(clusters.inertia),
         "n_iterations": int(clusters.n_iterations),
         "fingerprint": fingerprint_data(clusters.fingerprint),
@@ -170,7 +177,10 @@ def _read(data: object, arrays: Mapping[str, NDArray[Any]]) -> Clusters:
         msg = f"named must be true or false, not {described(found['named'])}"
         raise DamageError(msg)
     settings = _read_settings(found["settings"], method)
-    n_clusters = _check_arrays(arrays, found["attributes"])
+    n_clusters = len(arrays["centroids"]) if arrays["centroids"].ndim == 2 else 0
+    if not 1 <= n_clusters < MOST:
+        msg = "there is no cluster"
+        raise DamageError(msg)
     schema = read_schema(
         {
             **ADDED,
@@ -180,21 +190,25 @@ def _read(data: object, arrays: Mapping[str, NDArray[Any]]) -> Clusters:
             "markers": found["markers"],
         }
     )
-    for attribute in schema.attributes:
-        if attribute.kind != "numeric" or attribute.formula or attribute.cost:
-            msg = f"the column {attribute.name[:80]!r} is no plain column of numbers"
-            raise DamageError(msg)
+    _check_columns(schema, method)
+    _check_arrays(dict(arrays), schema, n_clusters, method)
+    gamma = number(found["gamma"], "gamma")
+    if gamma < 0 or (gamma > 0 and method != MIXED):
+        msg = f"gamma is {gamma}, which means nothing"
+        raise DamageError(msg)
     inertia = number(found["inertia"], "the inertia")
     if not inertia >= 0:
         msg = "the inertia is negative"
         raise DamageError(msg)
     return Clusters(
-        schema_of(schema.attributes, n_clusters, schema.markers),
+        schema,
         found["named"],
         method,
         settings,
         arrays["centroids"],
         arrays["scale"],
+        arrays["codes"],
+        gamma,
         arrays["weights"],
         arrays["start"],
         inertia,
@@ -203,49 +217,64 @@ def _read(data: object, arrays: Mapping[str, NDArray[Any]]) -> Clusters:
     )
 
 
-def _check_arrays(arrays: Mapping[str, NDArray[Any]], attributes: object) -> int:
-    """Check shapes and numbers; return how many clusters there are."""
-    n_columns = len(listed(attributes, "the attributes"))
-    centroids, start = arrays["centroids"], arrays["start"]
-    if centroids.ndim != 2 or not 1 <= len(centroids) < MOST or not n_columns:
-        msg = "there is no cluster, or no column"
+def _check_columns(schema: Schema, method: str) -> None:
+    """Check that columns are such as a method measures distances in."""
+    if not schema.attributes:
+        msg = "there is no column"
         raise DamageError(msg)
-    n = len(centroids)
-    known = dict(arrays)
-    shaped(known, "centroids", (n, n_columns))
-    shaped(known, "scale", (n_columns,))
-    shaped(known, "weights", (n,))
-    if start.ndim != 2 or len(start) or start.shape[1] != n_columns:
-        shaped(known, "start", (n, n_columns))
+    for attribute in schema.attributes:
+        plain = attribute.formula is None and not attribute.cost
+        if not plain or (method != MIXED and attribute.kind != "numeric"):
+            msg = f"{method} has no use for the column {attribute.name[:80]!r}"
+            raise DamageError(msg)
+
+
+def _check_arrays(
+    arrays: dict[str, NDArray[Any]], schema: Schema, n: int, method: str
+) -> None:
+    """Check shapes and numbers."""
+    coded = [a for a in schema.attributes if a.kind != "numeric"]
+    n_numeric = len(schema.attributes) - len(coded)
+    shaped(arrays, "centroids", (n, n_numeric))
+    shaped(arrays, "scale", (n_numeric,))
+    shaped(arrays, "codes", (n, len(coded)))
+    shaped(arrays, "weights", (n,))
+    centroids, start, scale = arrays["centroids"], arrays["start"], arrays["scale"]
+    shaped(arrays, "start", (n if len(start) else 0, n_numeric))
     if start.dtype != centroids.dtype:
         msg = "the array 'start' has another precision than the centroids"
         raise DamageError(msg)
-    require(np.isfinite(centroids), "the centroid of cluster {} is no point")
-    require(np.isfinite(start), "the start of cluster {} is no point")
-    scale = arrays["scale"]
     require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
-    require(amounts(arrays["weights"]), "the weight of cluster {} is none")
     with np.errstate(over="ignore", invalid="ignore"):
         places = centroids * scale.astype(centroids.dtype)
-    require(np.isfinite(places), "the centroid of cluster {} is out of range")
-    return n
+    known = np.isfinite(centroids) & np.isfinite(places)
+    if method == MIXED:  # what no row knows, no prototype does
+        known |= np.isnan(centroids).all(axis=0)
+    require(known, "the centroid of cluster {} is no point")
+    require(np.isfinite(start), "the start of cluster {} is no point")
+    sizes = np.array([len(a.values) for a in coded], dtype=np.int64)
+    require(within(arrays["codes"], -1, sizes), "cluster {} has a value that is none")
+    require(amounts(arrays["weights"]), "the weight of cluster {} is none")
 
 
 def _read_settings(data: object, method: str) -> dict[str, Any]:
-    entry = members(data, "the settings", (*SETTINGS, *FURTHER[method]))
-    settings = {name: entry[name] for name in (*SETTINGS, *FURTHER[method])}
-    for name in ("n_clusters", "max_iter", *FURTHER[method]):
-        if not (name == "n_clusters" and settings[name] == "auto"):
-            whole(settings[name], name, least=1)
-    if settings["n_init"] != "auto":
-        whole(settings["n_init"], "n_init", least=1)
-    text(settings["init"], "init")
-    if not number(settings["tol"], "tol") >= 0:
-        msg = "tol is negative"
-        raise DamageError(msg)
-    if settings["random_state"] is not None:
-        whole(settings["random_state"], "random_state")
-    if type(settings["standardise"]) is not bool:
+    names = (*SETTINGS, *FURTHER[method])
+    entry = members(data, "the settings", names)
+    for name in ("n_clusters", "n_init"):
+        if entry[name] != "auto":
+            whole(entry[name], name, least=1)
+    for name in ("max_iter", "batch_size"):
+        if name in names:
+            whole(entry[name], name, least=1)
+    text(entry["init"], "init")
+    for name in ("tol", "gamma"):
+        given = entry[name] if name in names else None
+        if given is not None and number(given, name) < 0:
+            msg = f"{name} is negative"
+            raise DamageError(msg)
+    if entry["random_state"] is not None:
+        whole(entry["random_state"], "random_state")
+    if type(entry["standardise"]) is not bool:
         msg = "standardise must be true or false"
         raise DamageError(msg)
-    return settings
+    return {name: entry[name] for name in names}

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,24 +12,28 @@ from numpy.typing import NDArray
 
 from spinney._version import __version__
 from spinney.checks import check_number, check_whole
+from spinney.cluster.choice import MEASURES, Choice
+from spinney.cluster.choosing import Starts, choose
 from spinney.cluster.fit import STARTS, k_means
-from spinney.cluster.iterate import Clustering, Watch
+from spinney.cluster.iterate import Watch
+from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
-from spinney.clustered.model import Clusters, cells_of, schema_of, spread_of
-from spinney.counts import Floats
-from spinney.declare import Declarations
-from spinney.errors import DataError, ParameterError, did_you_mean
-from spinney.files import read_table
+from spinney.clustered.mixed import mixed_cells, prototypes_of
+from spinney.clustered.model import MIXED, Clusters, cells_of, schema_of, spread_of
+from spinney.counts import Floats, Integers
+from spinney.errors import DataError, ParameterError, refuse_unknown
 from spinney.forest.growing import threads_of
 from spinney.model import Fingerprint
+from spinney.reading import read_by
 from spinney.schema import Attribute
 from spinney.table import Table
+from spinney.training import attribute_of
 
-__all__ = ["Found", "Plan", "find_clusters", "read_rows"]
+__all__ = ["Found", "Plan", "curve_of", "find_clusters"]
 
 Progress = Callable[[int, int], None]
 # How many starts are drawn where nothing is said.
-N_STARTS = {"k-means++": 4, "random": 10}
+N_STARTS = {"k-means++": 4, "random": 10, "huang": 10, "cao": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +45,15 @@ class Plan:
     k : int or "auto"
     rule : str
         What chooses k where it is ``"auto"``.
-    start : str
-        ``"k-means++"``, ``"random"``, or a file of centroids.
+    method : str, optional
+        ``"k-means"`` or ``"k-prototypes"``; the first of numbers if not said.
+    start : str, optional
+        ``"k-means++"`` or ``"random"``, for tables that are not all numbers
+        ``"huang"`` or ``"cao"``, or a file of centroids. The first of them if not said.
     n_starts : int, optional
-        4 of k-means++, 10 of random rows, if not said.
+        4 of k-means++, 10 of random rows and of Huang's, if not said.
+    gamma : float, optional
+        What a nominal difference weighs.
     max_iterations : int
     tolerance : float
     seed : int
@@ -54,8 +64,10 @@ class Plan:
 
     k: int | str = "auto"
     rule: str = "silhouette"
-    start: str = "k-means++"
+    method: str | None = None
+    start: str | None = None
     n_starts: int | None = None
+    gamma: float | None = None
     max_iterations: int = 300
     tolerance: float = 0.0
     seed: int = 0
@@ -65,105 +77,62 @@ class Plan:
     def __post_init__(self) -> None:
         if self.k != "auto":
             check_whole("n_clusters", self.k, least=1)
+        if self.method not in (None, "k-means", MIXED):
+            refuse_unknown("method", self.method, ["k-means", MIXED])
+        if self.rule not in MEASURES:
+            refuse_unknown("rule", self.rule, MEASURES)
         check_whole("n_starts", self.n_starts, least=1, optional=True)
         check_whole("max_iterations", self.max_iterations, least=1)
         check_number("tolerance", self.tolerance)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma)
         check_whole("seed", self.seed, least=0, most=2**32 - 1)
         threads_of(self.n_jobs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """Clusters with the rows that they were found on."""
+    """Clusters with the rows that they were found on.
+
+    Parameters
+    ----------
+    clusters : Clusters
+    labels, distances : array
+        The cluster of each row, and the distance to it.
+    converged : bool
+        Whether nothing moved any more.
+    table, used : Table
+        The rows, and the columns that distances are measured in.
+    weights : array, optional
+        Those of the rows.
+    plan : Plan
+    choice : Choice, optional
+        How k was chosen.
+    """
 
     clusters: Clusters
-    clustering: Clustering
+    labels: Integers
+    distances: Floats
+    converged: bool
     table: Table
-    cells: Floats
+    used: Table
     weights: Floats | None
     plan: Plan
-    choice: Any = None
+    choice: Choice | None = None
 
-    @property
-    def distances(self) -> Floats:
-        """The distance of each row to its centroid."""
-        own = self.clustering.centroids[self.clustering.labels]
-        scaled = self.clusters.scaled(self.cells)
-        largest = float(max(np.abs(scaled).max(), np.abs(own).max(), 1e-300))
-        apart = (scaled - own) / largest
-        return np.asarray(np.sqrt(np.sum(apart * apart, axis=1)) * largest)
-
-    def trace(self, rows: int = ROWS_SHOWN) -> Trace:
-        """Return the iterations that led to the clusters."""
+    def trace(self, rows: int = ROWS_SHOWN) -> Trace | None:
+        """Return the iterations that led to the clusters; None but of k-means."""
+        if self.clusters.method == MIXED:
+            return None
         return explain_k_means(
-            self.clusters.scaled(self.cells),
-            self.clustering.start,
+            self.clusters.scaled(cells_of(self.used)),
+            self.clusters.start,
             names=self.clusters.names,
             weights=self.weights,
             max_iterations=self.plan.max_iterations,
             tolerance=self.plan.tolerance,
             rows=rows,
         )
-
-
-def read_rows(
-    data: Any,
-    *,
-    columns: Sequence[str] = (),
-    declarations: Declarations,
-    weight: str | None = None,
-    format: str | None = None,
-    encoding: str = "utf-8",
-) -> tuple[Table, Table, Floats | None]:
-    """Return a table, its columns that distances are measured in, and the weights.
-
-    Columns that are ignored are read all the same: the result may show them.
-    """
-    whole = read_table(
-        data,
-        declarations=replace(declarations, ignore=()),
-        format=format,
-        encoding=encoding,
-    )
-    for name in declarations.ignore:
-        whole[name]  # raises, in its own words
-    left_out = {*declarations.ignore, *(() if weight is None else (weight,))}
-    chosen = _chosen(columns, whole.names)
-    for name in chosen:
-        if name in left_out:
-            msg = f"column {name!r} is chosen and left out: do one of both"
-            raise ParameterError(msg)
-    used = whole.without(left_out)
-    if chosen:
-        used = Table(tuple(whole[name] for name in chosen), whole.n_rows)
-    if not used.columns:
-        msg = "every column is ignored: leave at least one"
-        raise DataError(msg)
-    return whole, used, None if weight is None else _weights(whole, weight)
-
-
-def _chosen(given: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return the columns that are named, one by one or with commas between them."""
-    names: list[str] = []
-    for text in given:
-        parts = [text] if text in known else [part.strip() for part in text.split(",")]
-        names += [part for part in parts if part]
-    for name in names:
-        if name not in known:
-            msg = f"there is no column {name!r}: {did_you_mean(name, known)}"
-            raise DataError(msg)
-    return list(dict.fromkeys(names))
-
-
-def _weights(table: Table, name: str) -> Floats:
-    column = table[name]
-    if column.kind != "numeric" or column.missing.any():
-        msg = f"column {name!r} holds weights, and needs a number in every row"
-        raise DataError(msg)
-    if column.cells.min() < 0 or not column.cells.sum() > 0:
-        msg = f"column {name!r} holds weights: none may be negative, nor all 0"
-        raise DataError(msg)
-    return np.asarray(column.cells, dtype=np.float64)
 
 
 def find_clusters(
@@ -200,21 +169,40 @@ def find_clusters(
     >>> np.sort(found.clusters.places.ravel())
     array([ 1.5, 10.5])
     """
+    numeric = all(column.kind == "numeric" for column in used.columns)
+    if plan.method == "k-means" or (plan.method is None and numeric):
+        found = _means(used, plan, weights, markers, progress)
+    else:
+        found = _prototypes(used, plan, weights, markers)
+    return replace(found, table=table)
+
+
+def _means(
+    used: Table,
+    plan: Plan,
+    weights: Floats | None,
+    markers: Sequence[str],
+    progress: Progress | None,
+) -> Found:
+    """Return the clusters of columns of numbers."""
+    if plan.gamma is not None:
+        msg = "gamma weighs nominal columns, and all columns are numbers: leave it out"
+        raise ParameterError(msg)
     cells = cells_of(used)
-    n_columns = cells.shape[1]
-    scale = spread_of(cells, weights) if plan.standardise else np.ones(n_columns)
+    scale = _scale(cells, plan, weights)
     scaled = cells / scale if plan.standardise else cells
-    attributes = tuple(Attribute(c.name, "numeric", (), c.unit) for c in used.columns)
-    start, n_starts = _start(plan, attributes, scale)
+    attributes = tuple(attribute_of(column) for column in used.columns)
+    start, n_starts = _start(plan, STARTS)
     choice = None
-    if isinstance(start, str) and plan.k == "auto":
-        choice = _chosen_k(scaled, weights, plan, n_starts, progress)
+    if isinstance(start, Path):
+        start = _centroids(start, attributes, plan) / scale
+        k = len(start)
+    elif plan.k == "auto":
+        choice = _chosen_k(scaled, weights, plan, start, n_starts, progress)
         k = choice.k
     else:
-        k = len(start) if not isinstance(start, str) else int(plan.k)
-    if k > table.n_rows:
-        msg = f"n_clusters={k} is more than the {table.n_rows} rows: ask for fewer"
-        raise DataError(msg)
+        k = int(plan.k)
+    _check_k(k, used)
     found = k_means(
         scaled,
         k,
@@ -227,69 +215,177 @@ def find_clusters(
         n_jobs=threads_of(plan.n_jobs),
         watch=_watch(progress, n_starts, plan.max_iterations),
     )
+    settings = _settings(plan, k, start, n_starts)
     clusters = Clusters(
         schema_of(attributes, k, markers),
         True,
         "k-means",
-        _settings(plan, k, n_starts, given=not isinstance(start, str)),
+        {**settings, "tol": float(plan.tolerance)},
         found.centroids,
         scale,
-        np.bincount(found.labels, weights, minlength=k).astype(np.float64),
+        np.empty((k, 0), np.int32),
+        0.0,
+        _sizes(found.labels, weights, k),
         found.start,
         found.inertia,
         found.n_iterations,
-        _fingerprint(cells, weights),
+        _fingerprint(weights, cells),
     )
-    return Found(clusters, found, table, cells, weights, plan, choice)
+    labels, distances = clusters.nearest(cells, n_jobs=threads_of(plan.n_jobs))
+    return Found(
+        clusters, labels, distances, found.converged, used, used, weights, plan, choice
+    )
 
 
-def _start(
-    plan: Plan, attributes: Sequence[Attribute], scale: Floats
-) -> tuple[Any, int]:
-    """Return what to start from, and how often."""
-    if plan.start in STARTS:
-        return plan.start, plan.n_starts or N_STARTS[plan.start]
-    if "." not in plan.start and "/" not in plan.start:
+def _prototypes(
+    used: Table, plan: Plan, weights: Floats | None, markers: Sequence[str]
+) -> Found:
+    """Return the clusters of a table that need not be all numbers."""
+    attributes = tuple(attribute_of(column) for column in used.columns)
+    mixed = [a for a in attributes if a.kind != "numeric"]
+    why = f", as column {mixed[0].name!r} is {mixed[0].kind}" if mixed else ""
+    if plan.tolerance:
         msg = (
-            f"start={plan.start!r} is unknown: {did_you_mean(plan.start, STARTS)} A "
-            "file of centroids has a suffix, such as .csv"
+            f"tolerance={plan.tolerance} is of k-means, and this is k-prototypes{why}: "
+            "leave it out"
         )
         raise ParameterError(msg)
+    start, n_starts = _start(plan, MIXED_STARTS)
+    if plan.k == "auto" and not isinstance(start, Path):
+        msg = (
+            f"n_clusters='auto' is of k-means, and this is k-prototypes{why}: say how "
+            "many clusters"
+        )
+        raise ParameterError(msg)
+    schema = schema_of(attributes, 1, markers)
+    cells = mixed_cells(schema, used)
+    scale = _scale(cells.numbers, plan, weights)
+    cells = replace(cells, numbers=cells.numbers / scale)
+    if isinstance(start, Path):
+        given = read_by(schema, range(len(attributes)), start)
+        k = given.n_rows if plan.k == "auto" else int(plan.k)
+        start = prototypes_of(schema, given, k)
+        start = start._replace(numbers=start.numbers / scale)
+    else:
+        k = int(plan.k)
+    _check_k(k, used)
+    found, gamma = k_prototypes(
+        cells,
+        k,
+        weights=weights,
+        gamma=plan.gamma,
+        start=start,
+        n_starts=n_starts,
+        max_iterations=plan.max_iterations,
+        seed=plan.seed,
+        n_jobs=threads_of(plan.n_jobs),
+    )
+    settings = _settings(plan, k, start, n_starts)
+    relative = found.prototypes.codes - cells.first[:-1]
+    unknown = found.prototypes.codes >= cells.missing
+    clusters = Clusters(
+        schema_of(attributes, k, markers),
+        True,
+        MIXED,
+        {**settings, "gamma": plan.gamma},
+        found.prototypes.numbers,
+        scale,
+        np.where(unknown, -1, relative).astype(np.int32),
+        gamma,
+        _sizes(found.labels, weights, k),
+        np.empty((0, cells.numbers.shape[1])),
+        found.cost,
+        found.n_iterations,
+        _fingerprint(weights, cells.numbers, cells.codes),
+    )
+    labels, distances = clusters.assign(used, n_jobs=threads_of(plan.n_jobs))
+    return Found(
+        clusters, labels, distances, found.converged, used, used, weights, plan
+    )
+
+
+def _scale(cells: NDArray[Any], plan: Plan, weights: Floats | None) -> Floats:
+    return spread_of(cells, weights) if plan.standardise else np.ones(cells.shape[1])
+
+
+def _check_k(k: int, used: Table) -> None:
+    if k > used.n_rows:
+        msg = f"n_clusters={k} is more than the {used.n_rows} rows: ask for fewer"
+        raise DataError(msg)
+
+
+def _start(plan: Plan, known: Sequence[str]) -> tuple[Any, int]:
+    """Return the name or the path of what to start from, and how often."""
+    start = known[0] if plan.start is None else plan.start
+    if start in known:
+        drawn = start != "cao"
+        return start, (plan.n_starts or N_STARTS[start]) if drawn else 1
+    if start in N_STARTS:
+        kinds = "numbers" if start in STARTS else "tables that are not all numbers"
+        msg = f"start={start!r} is for {kinds}: here it is {' or '.join(known)}"
+        raise ParameterError(msg)
+    if not Path(start).suffix and not Path(start).exists():
+        msg = (
+            f"start={start!r} is neither one of {', '.join(known)} nor a file of "
+            "centroids"
+        )
+        raise ParameterError(msg)
+    return Path(start), 1
+
+
+def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Floats:
+    """Return the centroids of a file, a row each; columns are found by name."""
     schema = schema_of(attributes, 1)
-    only = tuple(attribute.name for attribute in attributes)
-    table = read_table(plan.start, declarations=Declarations(only=only))
+    table = read_by(schema, range(len(attributes)), path)
     centroids = np.column_stack(schema.encode(table))
     if not np.isfinite(centroids).all():
-        msg = f"start={plan.start!r} has missing cells: a centroid needs all numbers"
+        msg = f"start={str(path)!r} has missing cells: a centroid needs all numbers"
         raise DataError(msg)
     if plan.k not in ("auto", len(centroids)):
         msg = (
-            f"start={plan.start!r} has {len(centroids)} rows where n_clusters={plan.k} "
-            "centroids are needed"
+            f"start={str(path)!r} has {len(centroids)} rows where {plan.k} centroids "
+            "are needed"
         )
         raise DataError(msg)
-    return centroids / scale, 1
+    return centroids
 
 
 def _chosen_k(
     cells: NDArray[Any],
     weights: Floats | None,
     plan: Plan,
+    start: str,
     n_starts: int,
     progress: Progress | None,
-) -> Any:
+) -> Choice:
     """Return the choice of k by the rule."""
-    from spinney.cluster.choosing import Starts, choose
-
     starts = Starts(
-        start=plan.start,
+        start=start,
         n_starts=n_starts,
         max_iterations=plan.max_iterations,
         tolerance=plan.tolerance,
         seed=plan.seed,
         n_jobs=threads_of(plan.n_jobs),
     )
-    return choose(cells, weights=weights, rule=plan.rule, starts=starts)
+    return choose(
+        cells, weights=weights, rule=plan.rule, starts=starts, progress=progress
+    )
+
+
+def curve_of(found: Found) -> Choice:
+    """Return the curve of inertias that an elbow is seen in, whoever chose k."""
+    if found.choice is not None:
+        return found.choice
+    if found.clusters.method == MIXED:
+        msg = "the curve of inertias is of k-means, and these are k-prototypes"
+        raise ParameterError(msg)
+    cells = found.clusters.scaled(cells_of(found.used))
+    start = found.clusters.settings["init"]
+    drawn = start if start in STARTS else STARTS[0]
+    starts = Starts(drawn, N_STARTS[drawn], seed=found.plan.seed)
+    return choose(
+        cells, weights=found.weights, rule="elbow", measures=["elbow"], starts=starts
+    )
 
 
 def _watch(progress: Progress | None, n_starts: int, most: int) -> Watch | None:
@@ -304,21 +400,25 @@ def _watch(progress: Progress | None, n_starts: int, most: int) -> Watch | None:
     return watch
 
 
-def _settings(plan: Plan, k: int, n_starts: int, *, given: bool) -> dict[str, Any]:
+def _settings(plan: Plan, k: int, start: Any, n_starts: int) -> dict[str, Any]:
     return {
         "n_clusters": k,
-        "init": "given" if given else plan.start,
+        "init": start if isinstance(start, str) else "given",
         "n_init": n_starts,
         "max_iter": plan.max_iterations,
-        "tol": float(plan.tolerance),
         "random_state": plan.seed,
         "standardise": plan.standardise,
     }
 
 
-def _fingerprint(cells: NDArray[Any], weights: Floats | None) -> Fingerprint:
-    digest = hashlib.sha256(np.ascontiguousarray(cells).tobytes())
-    if weights is not None:
-        digest.update(weights.tobytes())
-    weight = float(len(cells) if weights is None else weights.sum())
-    return Fingerprint(len(cells), weight, digest.hexdigest(), __version__)
+def _sizes(labels: Integers, weights: Floats | None, k: int) -> Floats:
+    return np.bincount(labels, weights, minlength=k).astype(np.float64)
+
+
+def _fingerprint(weights: Floats | None, *tables: NDArray[Any]) -> Fingerprint:
+    digest = hashlib.sha256()
+    for cells in tables if weights is None else (*tables, weights):
+        digest.update(np.ascontiguousarray(cells).tobytes())
+    n_rows = len(tables[0])
+    weight = float(n_rows if weights is None else weights.sum())
+    return Fingerprint(n_rows, weight, digest.hexdigest(), __version__)

@@ -1,27 +1,31 @@
 """Clusters with all that a later reader needs: columns, centroids, origin."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cluster.fit import nearest_centroids
-from spinney.cluster.rows import squares_between
+from spinney.cluster.mixed import MixedCells, Prototypes
+from spinney.cluster.mixed_fit import nearest_prototypes
+from spinney.clustered.mixed import mixed_cells, values_of
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError
 from spinney.model import Fingerprint
 from spinney.schema import Attribute, Schema, Target
 from spinney.table import Table
+from spinney.wording import option
 
-__all__ = ["COLUMN", "METHODS", "Clusters", "cells_of", "schema_of", "spread_of"]
+__all__ = ["COLUMN", "METHODS", "MIXED", "Clusters", "cells_of", "schema_of", "spread_of"]
 
 COLUMN = "cluster"
 """What the column of clusters is called, unless a table has one of that name."""
 
-METHODS = ("k-means", "mini-batch k-means")
-# k-prototypes is to be one more, with an array of codes beside the centroids.
+METHODS = ("k-means", "mini-batch k-means", "k-prototypes")
+MIXED = "k-prototypes"
+"""The method of tables that are not all numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +42,19 @@ class Clusters:
         One of ``METHODS``.
     settings : mapping of str
         How the clusters were found, by the names of the estimator's parameters.
-    centroids : array, clusters × columns
-        Measured in scales.
-    scale : array, columns
+    centroids : array, clusters × numeric columns
+        Measured in scales; NaN in a column that no row of k-prototypes knows.
+    scale : array, numeric columns
         What a column is divided by before distances are measured: 1 unless
         standardised.
+    codes : array of int, clusters × other columns
+        The values of prototypes among those of their attributes; -1 if not known.
+    gamma : float
+        What a nominal difference weighs, of k-prototypes; else 0.
     weights : array, clusters
         How much each cluster weighs: how many rows it has, where none has a weight.
-    start : array, clusters × columns
-        The centroids that the iterations began with; no row of it if not known.
+    start : array, clusters × numeric columns
+        The centroids that k-means began with; no row of it if not known.
     inertia : float
         The weighted sum of the squared distances of rows to their centroids.
     n_iterations : int
@@ -60,6 +68,8 @@ class Clusters:
     settings: Mapping[str, Any]
     centroids: NDArray[Any]
     scale: Floats
+    codes: Integers
+    gamma: float
     weights: Floats
     start: NDArray[Any]
     inertia: float
@@ -81,34 +91,58 @@ class Clusters:
 
     @property
     def places(self) -> NDArray[Any]:
-        """The centroids in the units of the columns."""
+        """The centroids in the units of the numeric columns."""
         return self.centroids * self.scale.astype(self.centroids.dtype)
 
+    @property
+    def prototypes(self) -> Prototypes:
+        """The centroids as k-prototypes takes them."""
+        coded = [a for a in self.schema.attributes if a.kind != "numeric"]
+        sizes = [len(attribute.values) for attribute in coded]
+        first = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        codes = np.where(self.codes < 0, first[-1], self.codes + first[:-1])
+        return Prototypes(self.centroids, codes)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The centroids as values, in the order of the columns."""
+        return values_of(self.schema, self.prototypes._replace(numbers=self.places))
+
     def scaled(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """Return cells as distances are measured in them."""
+        """Return numbers as distances are measured in them."""
         if not self.standardised:
             return cells
         return np.asarray(cells / self.scale.astype(cells.dtype))
 
-    def cells(self, table: Table) -> Floats:
-        """Return the cells of a table that was read by the schema."""
+    def assign(
+        self, table: Table, *, n_jobs: int | None = None
+    ) -> tuple[Integers, Floats]:
+        """Return the cluster of each row of a table, and the distance to it.
+
+        The distance is Euclidean; of k-prototypes it is the sum that its rows are
+        compared by.
+        """
+        if self.method == MIXED:
+            return self._assign_mixed(mixed_cells(self.schema, table), n_jobs)
         encoded = self.schema.encode(table)
         for attribute, cells in zip(self.schema.attributes, encoded, strict=True):
             refuse_missing(attribute.name, np.isnan(cells))
-        return np.column_stack(encoded)
+        return self.nearest(np.column_stack(encoded), n_jobs=n_jobs)
+
+    def _assign_mixed(
+        self, cells: MixedCells, n_jobs: int | None
+    ) -> tuple[Integers, Floats]:
+        scaled = replace(cells, numbers=self.scaled(cells.numbers))
+        return nearest_prototypes(scaled, self.prototypes, self.gamma, n_jobs=n_jobs)
 
     def nearest(
         self, cells: NDArray[Any], *, n_jobs: int | None = None
     ) -> tuple[Integers, Floats]:
-        """Return each row's cluster, the first of equals, and the distance to it."""
+        """Return the cluster of each row of numbers, and the distance to it."""
         kind = self.centroids.dtype
         scaled = self.scaled(cells.astype(kind, copy=False))
         labels, squares = nearest_centroids(scaled, self.centroids, n_jobs=n_jobs)
         return labels, np.sqrt(squares)
-
-    def distances(self, cells: NDArray[Any]) -> Floats:
-        """Return the distance of each row to each centroid."""
-        return np.sqrt(squares_between(self.scaled(cells), self.centroids))
 
 
 def schema_of(
@@ -125,8 +159,8 @@ def cells_of(table: Table) -> Floats:
         if column.kind != "numeric":
             msg = (
                 f"column {column.name!r} is {column.kind}, and k-means measures "
-                f"distances of numbers: leave it out (ignore=[{column.name!r}], "
-                f"--ignore {column.name!r}), or use KPrototypes"
+                f"distances of numbers: leave it out ({option('ignore', column.name)}), "
+                "or use k-prototypes"
             )
             raise DataError(msg)
         refuse_missing(column.name, column.missing)
@@ -140,7 +174,8 @@ def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
         more = f" and {n - 1} more" if n > 1 else ""
         msg = (
             f"column {name!r} is missing (NaN) in row {row}{more}, and k-means knows "
-            "no missing cells: fill them, leave these rows out, or ignore the column"
+            "no missing cells: fill them, leave these rows out, or use k-prototypes "
+            "(method='k-prototypes', --method k-prototypes)"
         )
         raise DataError(msg)
 
@@ -148,14 +183,22 @@ def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
 def spread_of(cells: NDArray[Any], weights: Floats | None) -> Floats:
     """Return the standard deviation of each column; 1 of a constant one.
 
-    >>> spread_of(np.array([[1.0, 5.0], [3.0, 5.0]]), None)
+    Missing cells do not count.
+
+    >>> spread_of(np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]]), None)
     array([1., 1.])
     """
-    wide = cells.astype(np.float64)
-    middle = np.average(wide, axis=0, weights=weights)
-    largest = np.abs(wide - middle).max(axis=0)
-    largest[largest == 0] = 1.0
-    squares = ((wide - middle) / largest) ** 2
-    spread = np.sqrt(np.average(squares, axis=0, weights=weights)) * largest
-    same = cells.min(axis=0) == cells.max(axis=0)
-    return np.where(same | ~(spread > 0), 1.0, spread)
+    own = np.ones(len(cells)) if weights is None else weights
+    return np.array([_spread(column.astype(np.float64), own) for column in cells.T])
+
+
+def _spread(column: Floats, weights: Floats) -> float:
+    known = ~np.isnan(column) & (weights > 0)
+    column, weights = column[known], weights[known]
+    if not len(column) or column.min() == column.max():
+        return 1.0
+    largest = float(np.abs(column).max())
+    column = column / largest  # so that no square overflows or vanishes
+    middle = np.average(column, weights=weights)
+    spread = np.sqrt(np.average((column - middle) ** 2, weights=weights)) * largest
+    return float(spread) if spread > 0 else 1.0

@@ -6,13 +6,12 @@ add its conventions.
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from spinney.cluster.tables import in_columns, number_cells
 from spinney.clustered.file import save_clusters
-from spinney.clustered.model import Clusters
+from spinney.clustered.model import MIXED, Clusters
 from spinney.counts import Floats, Integers
 from spinney.reading import read_by
+from spinney.schema import Attribute
 from spinney.table import Table
 from spinney.wording import figure, number_text, shown, weight_text
 
@@ -52,14 +51,9 @@ class ReadableClusters:
             ["rows", *map(weight_text, found.weights)],
             ["share", *(f"{100 * share:.1f} %" for share in shares)],
         ]
-        for attribute, places in zip(
-            found.schema.attributes, found.places.T, strict=True
-        ):
-            cells = (
-                number_cells(places.tolist())
-                if attribute.unit is None
-                else [number_text(round(float(p), 6), attribute.unit) for p in places]
-            )
+        values = found.values
+        for place, attribute in enumerate(found.schema.attributes):
+            cells = _cells(attribute, values[:, place].tolist())
             columns.append([shown(attribute.name), *cells])
         return in_columns(columns, width=width, indent=0)
 
@@ -67,6 +61,8 @@ class ReadableClusters:
         n = found.n_iterations
         how = f"{found.method}, {n} iteration{'s' * (n != 1)}"
         lines = [f"inertia {figure(found.inertia)} ({how})"]
+        if found.method == MIXED:
+            lines.append(f"a nominal difference weighs {figure(found.gamma)} (gamma)")
         if found.standardised:
             lines.append(
                 "distances are of standardised columns: each divided by its standard "
@@ -86,11 +82,19 @@ class ReadableClusters:
 
     def assign(self, table: Table) -> tuple[Integers, Floats]:
         """Return the cluster of each row of a table, and the distance to it."""
-        labels, apart = self.clusters_.nearest(self.clusters_.cells(table))
-        return labels, np.asarray(apart, dtype=np.float64)
+        return self.clusters_.assign(table)
 
     # Keeping
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Save the clusters to a file; :func:`spinney.load` reads it back."""
         save_clusters(self.clusters_, path)
+
+
+def _cells(attribute: Attribute, values: list[Any]) -> list[str]:
+    """Return the values of one column of centroids."""
+    if attribute.kind != "numeric":
+        return ["-" if value is None else shown(value) for value in values]
+    if attribute.unit is not None:
+        return [number_text(round(value, 6), attribute.unit) for value in values]
+    return ["-" if cell == "nan" else cell for cell in number_cells(values)]
