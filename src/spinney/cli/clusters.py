@@ -1,12 +1,11 @@
 """Clusters, from the shell."""
 
 import os
-import sys
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney.cli.cluster_output import line_width, rows_as_csv
 from spinney.cli.options import (
     check_output,
     examples,
@@ -17,14 +16,13 @@ from spinney.cli.options import (
 from spinney.cli.output import STANDARD_OUTPUT, as_json, say, write_data, write_text
 from spinney.cli.progress import progress_bar
 from spinney.errors import ParameterError, warn
-from spinney.wording import figure, signs_to_ascii, weight_text
+from spinney.wording import signs_to_ascii
 
 if TYPE_CHECKING:
-    from spinney.clustered.finding import Found, Plan
+    from spinney.clustered.plan import Found, Plan
     from spinney.clustered.readable import ReadableClusters
-    from spinney.table import Table
 
-__all__ = ["cluster", "is_clusters", "predict_clusters", "show_clusters"]
+__all__ = ["cluster"]
 
 FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow"}
 COLUMNS_NAMED = 6
@@ -33,10 +31,10 @@ COLUMNS_NAMED = 6
 @click.command(
     epilog=examples(
         "spinney cluster iris.csv --ignore class --k auto -o labels.csv",
-        "spinney cluster five.csv --ignore entity --k 2 --start centroids.csv --explain",
-        "spinney cluster shops.csv --columns sales,staff --standardise --model s.spinney",
+        "spinney cluster five.csv --columns attr1,attr2 --start two.csv --explain",
+        "spinney cluster shops.csv --ignore id --standardise --model shops.spinney",
         "spinney cluster iris.csv --ignore class --plot iris.png --elbow elbow.png",
-        "spinney predict s.spinney new.csv -o new_labels.csv",
+        "spinney predict shops.spinney new.csv -o new_labels.csv",
     ),
     short_help="Find clusters of rows, and explain them.",
 )
@@ -198,13 +196,17 @@ def _check_options(options: dict[str, Any]) -> None:
         from spinney.clustered.plots import check_plots
 
         check_plots([options[name] for name in ("plot", "elbow") if options[name]])
-    if options["output"] == STANDARD_OUTPUT and (options["json_"] or options["explain"]):
-        msg = "-o '-' writes the rows to standard output: leave --json and --explain out"
+    if options["output"] == STANDARD_OUTPUT and (
+        options["json_"] or options["explain"]
+    ):
+        msg = (
+            "-o '-' writes the rows to standard output: leave --json and --explain out"
+        )
         raise ParameterError(msg)
 
 
 def _plan(options: dict[str, Any]) -> "Plan":
-    from spinney.clustered.finding import Plan
+    from spinney.clustered.plan import Plan
 
     k: Any = options["k"]
     if k != "auto":
@@ -255,7 +257,7 @@ def _write_files(found: "Found", options: dict[str, Any]) -> None:
         drawn[options["elbow"]] = elbow(curve, len(found.clusters), options["elbow"])
     output = options["output"]
     if output is not None:
-        text = _rows_as_csv(found, raw=options["raw"])
+        text = rows_as_csv(found, raw=options["raw"])
         write_data(text, output, force=options["force"])
         if output != STANDARD_OUTPUT:
             say(f"rows with their clusters are in {output}")
@@ -265,30 +267,6 @@ def _write_files(found: "Found", options: dict[str, Any]) -> None:
     for path, content in drawn.items():
         write_whole(path, [content], force=options["force"])
         say(f"drawn in {path}")
-
-
-def _rows_as_csv(found: "Found", *, raw: bool) -> str:
-    """Return the rows with their own columns, their cluster and the distance to it."""
-    from spinney.cli.predictions import lines_as_csv
-
-    columns = [_column_cells(column) for column in found.table.columns]
-    columns += [found.labels.tolist(), found.distances.tolist()]
-    header = [*found.table.names, "cluster", "distance"]
-    return lines_as_csv(header, zip(*columns, strict=True), raw=raw, seen=False)
-
-
-def _column_cells(column: Any) -> list[Any]:
-    """Return the values of a column as they are written; a missing one is empty."""
-    from spinney.wording import number_text
-
-    if column.kind != "numeric":
-        return ["" if code < 0 else column.levels[code] for code in column.cells]
-    if column.unit is None:
-        return ["" if cell != cell else cell for cell in column.cells.tolist()]
-    return [
-        "" if cell != cell else number_text(cell, column.unit)
-        for cell in column.cells.tolist()
-    ]
 
 
 def _facts(
@@ -309,11 +287,9 @@ def _facts(
     return facts
 
 
-def _text(
-    model: "ReadableClusters", found: "Found", options: dict[str, Any]
-) -> str:
+def _text(model: "ReadableClusters", found: "Found", options: dict[str, Any]) -> str:
     """Return what is told of clusters, for people."""
-    width = _width()
+    width = line_width()
     names = found.used.names
     listed = ", ".join(names[:COLUMNS_NAMED])
     more = len(names) - COLUMNS_NAMED
@@ -331,7 +307,9 @@ def _text(
             parts.append(trace.text(width=width))
     parts.append(model.text(width=width) + _end(found))
     if options["explain"]:
-        parts.append(_explanation(found) or "there is one cluster: nothing to tell apart")
+        parts.append(
+            _explanation(found) or "there is one cluster: nothing to tell apart"
+        )
     return "\n\n".join(parts)
 
 
@@ -355,74 +333,3 @@ def _explanation(found: "Found") -> str | None:
         return None
     told = explain_clusters(found.used, found.labels, sample_weight=found.weights)
     return told.text()
-
-
-def _width() -> int | None:
-    """Return how wide lines may be; None where nobody looks at them."""
-    if os.environ.get("COLUMNS", "").isdigit():
-        return max(20, int(os.environ["COLUMNS"]))
-    if sys.stdout is not None and sys.stdout.isatty():
-        return get_terminal_size().columns
-    return None
-
-
-# What other commands do with clusters
-
-
-def is_clusters(path: str) -> bool:
-    """Return whether a file holds clusters."""
-    from spinney.files.model_file import CLUSTERS, format_name
-
-    return format_name(path) == CLUSTERS
-
-
-def show_clusters(
-    path: str, of_trees: dict[str, Any], *, ascii_: bool, json_: bool
-) -> None:
-    """Print the clusters of a file; what is said of trees is refused."""
-    from spinney.cli.information import about_clusters
-    from spinney.cli.options import load_any
-
-    _refuse(of_trees)
-    model: Any = load_any(path)
-    if json_:
-        write_data(as_json("clusters", about_clusters(model), ascii_only=ascii_))
-        return
-    text = model.text(width=_width())
-    write_text(lambda plain: signs_to_ascii(text) if plain else text, ascii_only=ascii_)
-
-
-def predict_clusters(
-    model: "ReadableClusters", table: "Table", options: dict[str, Any], *, seen: bool
-) -> None:
-    """Write the cluster of each row of a table, and the distance to it."""
-    from spinney.cli.predictions import lines_as_csv
-
-    _refuse({"--probabilities": options["probabilities"], "--leaf": options["leaf"]})
-    labels, distances = (each.tolist() for each in model.assign(table))
-    if options["json_"]:
-        rows = [
-            {"label": label, "distance": distance}
-            for label, distance in zip(labels, distances, strict=True)
-        ]
-        content = {
-            "target": "cluster",
-            "classes": list(range(len(model.clusters_))),
-            "rows": rows,
-        }
-        text = as_json("predict", content)
-    else:
-        text = lines_as_csv(
-            ["cluster", "distance"],
-            zip(labels, distances, strict=True),
-            raw=options["raw"],
-            seen=seen,
-        )
-    write_data(text, options["output"], force=options["force"])
-
-
-def _refuse(of_trees: dict[str, Any]) -> None:
-    for option, value in of_trees.items():
-        if value:
-            msg = f"{option} is of trees, and this file holds clusters: leave it out"
-            raise ParameterError(msg)

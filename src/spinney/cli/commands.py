@@ -72,7 +72,7 @@ def show(
     model: str, depth: int | None, *, numbers: bool, ascii_: bool, json_: bool
 ) -> None:
     """Print the tree of MODEL, or its clusters."""
-    from spinney.cli.clusters import is_clusters, show_clusters
+    from spinney.cli.cluster_output import is_clusters, show_clusters
 
     if is_clusters(model):
         show_clusters(
@@ -219,10 +219,10 @@ def predict(model: str, data: str, **options: Any) -> None:
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
-    loaded = load_any(model)
+    loaded: Any = load_any(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
     if hasattr(loaded, "clusters_"):
-        from spinney.cli.clusters import predict_clusters
+        from spinney.cli.cluster_output import predict_clusters
 
         predict_clusters(loaded, table, options, seen=_seen(output))
         return

@@ -11,7 +11,14 @@ from spinney.wording import shown, value_text, weight_text
 if TYPE_CHECKING:
     from spinney.schema import Target
 
-__all__ = ["about_clusters", "about_forest", "about_installation", "about_model", "as_lines", "facts_of"]
+__all__ = [
+    "about_clusters",
+    "about_forest",
+    "about_installation",
+    "about_model",
+    "as_lines",
+    "facts_of",
+]
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")

@@ -13,12 +13,12 @@ LARGEST = 1e9
 def in_columns(
     columns: Sequence[Sequence[str]], *, width: int | None = None, indent: int = 2
 ) -> list[str]:
-    """Return the lines of a table, each column right under its head.
+    r"""Return the lines of a table, each column right under its head.
 
     Where a line has no room for all columns, blocks of them follow each other, and each
     begins with the first column. A column wider than a line has a block of its own.
 
-    >>> print("\\n".join(in_columns([["row", "1", "2"], ["size", "10", "7"]])))
+    >>> print("\n".join(in_columns([["row", "1", "2"], ["size", "10", "7"]])))
       row  size
         1    10
         2     7

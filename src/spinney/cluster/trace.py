@@ -95,7 +95,7 @@ class Trace:
             lines += self._assigned(iteration, width)
             lines += ["", "  centroids, the means of their rows"]
             lines += self._centroids(iteration.after, iteration.sizes, width)
-            lines.append(f"  {_summary(iteration)}")
+            lines.append(f"  {_summary(iteration, first=number == 1)}")
         lines += ["", self._end()]
         text = "\n".join(lines)
         return signs_to_ascii(text) if ascii_only else text
@@ -211,7 +211,7 @@ def explain_k_means(
       cluster  rows  attr1  attr2
             0     3   1.83   2.33
             1     2   4.25   6.00
-      5 rows changed their cluster; inertia 13.75
+      every row got its first cluster; inertia 13.75
     <BLANKLINE>
     iteration 2
       row  attr1  attr2  to 0  to 1  cluster
@@ -307,8 +307,10 @@ def _nearest_two(apart: Floats, cells: Sequence[str]) -> list[list[str]]:
     return columns
 
 
-def _summary(iteration: TracedIteration) -> str:
+def _summary(iteration: TracedIteration, *, first: bool = False) -> str:
     n = iteration.changed
+    if first:
+        return f"every row got its first cluster; inertia {figure(iteration.inertia)}"
     who = {0: "no row changed its", 1: "1 row changed its"}.get(
         n, f"{n} rows changed their"
     )

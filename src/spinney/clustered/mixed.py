@@ -69,8 +69,8 @@ def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
         row, place = np.argwhere(cells.codes == cells.unseen)[0]
         name = coded[place].name
         msg = (
-            f"init has {table[name].value(int(row))!r} in column {name!r}, a value that "
-            "no row has: give one of theirs, or None"
+            f"init has {table[name].value(int(row))!r} in column {name!r}, a value "
+            "that no row has: give one of theirs, or None"
         )
         raise DataError(msg)
     return cells.as_prototypes()

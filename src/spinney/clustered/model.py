@@ -18,7 +18,15 @@ from spinney.schema import Attribute, Schema, Target
 from spinney.table import Table
 from spinney.wording import option
 
-__all__ = ["COLUMN", "METHODS", "MIXED", "Clusters", "cells_of", "schema_of", "spread_of"]
+__all__ = [
+    "COLUMN",
+    "METHODS",
+    "MIXED",
+    "Clusters",
+    "cells_of",
+    "schema_of",
+    "spread_of",
+]
 
 COLUMN = "cluster"
 """What the column of clusters is called, unless a table has one of that name."""
@@ -92,7 +100,7 @@ class Clusters:
     @property
     def places(self) -> NDArray[Any]:
         """The centroids in the units of the numeric columns."""
-        return self.centroids * self.scale.astype(self.centroids.dtype)
+        return np.asarray(self.centroids * self.scale.astype(self.centroids.dtype))
 
     @property
     def prototypes(self) -> Prototypes:
@@ -159,8 +167,8 @@ def cells_of(table: Table) -> Floats:
         if column.kind != "numeric":
             msg = (
                 f"column {column.name!r} is {column.kind}, and k-means measures "
-                f"distances of numbers: leave it out ({option('ignore', column.name)}), "
-                "or use k-prototypes"
+                "distances of numbers: leave it out "
+                f"({option('ignore', column.name)}), or use k-prototypes"
             )
             raise DataError(msg)
         refuse_missing(column.name, column.missing)

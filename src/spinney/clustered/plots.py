@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cluster.choice import Choice
-from spinney.clustered.finding import Found
 from spinney.clustered.model import MIXED
+from spinney.clustered.plan import Found
 from spinney.counts import Floats
 from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.wording import shown
@@ -88,7 +88,9 @@ def plane_of(
         return np.eye(2), np.zeros(2), (names[0], names[1])
     middle = numbers.mean(axis=0)
     scale = float(np.abs(numbers - middle).max()) or 1.0
-    _, sizes, directions = np.linalg.svd((numbers - middle) / scale, full_matrices=False)
+    _, sizes, directions = np.linalg.svd(
+        (numbers - middle) / scale, full_matrices=False
+    )
     both = np.zeros((2, numbers.shape[1]))
     both[: len(directions[:2])] = directions[:2]
     # Signs of singular vectors mean nothing: the largest part is made positive.
@@ -163,6 +165,7 @@ def _draw(axes: Any, at: Floats, labels: NDArray[Any], middles: Floats) -> None:
     n = len(middles)
     for cluster in range(n):
         own = at[labels == cluster]
+        name = f"{cluster} ({len(own):,})" if n <= IN_LEGEND else None
         axes.scatter(
             own[:, 0],
             own[:, 1],
@@ -172,7 +175,7 @@ def _draw(axes: Any, at: Floats, labels: NDArray[Any], middles: Floats) -> None:
             alpha=0.75,
             linewidths=0.3,
             edgecolors="white",
-            label=f"{cluster} ({(labels == cluster).sum():,})" if n <= IN_LEGEND else None,
+            label=name,
         )
     for cluster, middle in enumerate(middles):
         axes.annotate(

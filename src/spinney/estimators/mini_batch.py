@@ -158,6 +158,7 @@ class MiniBatchKMeans(Centroids):
 
     def _start(self, cells: NDArray[Any], weights: Floats | None, seed: int) -> None:
         start, n_starts = checked_start(self, *cells.shape)
+        self._seed = seed
         self._running = Running.started(
             cells,
             self.n_clusters,

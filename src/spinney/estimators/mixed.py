@@ -8,7 +8,6 @@ from spinney.cluster.mixed import Prototypes
 from spinney.clustered.mixed import mixed_cells, prototypes_of, values_of
 from spinney.errors import ParameterError
 from spinney.estimators.tables import has_names_only
-from spinney.files import read_table
 from spinney.reading import read_by
 from spinney.schema import Schema, Target
 from spinney.table import Table
