@@ -50,18 +50,37 @@ def mark_of(column: NDArray[Any]) -> int:
     return int(words.sum(dtype=np.uint64))
 
 
-def matrix_behind(columns: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
-    """Return the matrix of floats that columns are all views of, in order, if any."""
-    base = columns[0].base if len(columns) else None
-    if not isinstance(base, np.ndarray) or base.ndim != 2:
+def matrix_behind(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Return the matrix of floats that columns are all views of, in order, if any.
+
+    Its rows are side by side. It is not to be written to, though it does not say so:
+    to the compiler, arrays that do are of another type, and loops would be translated
+    again for them.
+    """
+    first = columns[0] if len(columns) else None
+    if first is None or first.dtype not in (np.float32, np.float64):
         return None
-    if base.dtype.kind != "f" or base.dtype.itemsize not in (4, 8):
-        return None
-    whole = base.shape[1] == len(columns) and all(
-        column.base is base
-        and column.shape[0] == base.shape[0]
-        and column.strides[0] == base.strides[0]
-        and column.ctypes.data == base.ctypes.data + place * base.strides[1]
-        for place, column in enumerate(columns)
-    )
-    return base if whole else None
+    size, start = first.dtype.itemsize, first.ctypes.data
+    for place, column in enumerate(columns):
+        if column is None or column.base is None or column.base is not first.base:
+            return None
+        if column.dtype != first.dtype or column.shape != first.shape:
+            return None
+        if column.strides != (len(columns) * size,):
+            return None
+        if column.ctypes.data != start + place * size:
+            return None
+    return np.asarray(_Matrix(first, (len(first), len(columns)), start))
+
+
+class _Matrix:
+    """Memory that belongs to another array, for NumPy to take as a matrix."""
+
+    def __init__(self, owner: NDArray[Any], shape: tuple[int, int], start: int) -> None:
+        self.owner = owner  # for as long as the matrix lives
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": shape,
+            "typestr": owner.dtype.str,
+            "data": (start, False),
+        }

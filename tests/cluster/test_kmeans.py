@@ -107,6 +107,19 @@ def test_threads_and_compiled_loops_change_nothing(monkeypatch):
         assert found[0].inertia_ == other.inertia_
 
 
+def test_rows_that_must_not_be_written_are_read_in_place(monkeypatch):
+    from spinney.kernels.assigning import sift
+
+    monkeypatch.setattr(fitting, "LEAST_WORK", 0)
+    cells = clumps(n=400, d=4)
+    model = KMeans(3, random_state=3).fit(cells)
+    known = len(getattr(sift, "signatures", ()))
+    cells.flags.writeable = False
+    again = KMeans(3, random_state=3).fit(cells, sample_weight=np.ones(400))
+    np.testing.assert_array_equal(model.labels_, again.labels_)
+    assert len(getattr(sift, "signatures", ())) == known
+
+
 @pytest.mark.parametrize("init", ["k-means++", "random"])
 def test_weights_are_copies_and_order_does_not_count(init):
     random = np.random.default_rng(5)
@@ -137,6 +150,17 @@ def test_restarts_keep_the_best():
         many.inertia_
         <= KMeans(9, init="random", n_init=1, random_state=0).fit(cells).inertia_
     )
+
+
+def test_one_column_is_solved():
+    values = np.random.default_rng(2).integers(0, 60, size=(80, 1)).astype(float)
+    best = KMeans(5, init="optimal").fit(values)
+    many = KMeans(5, init="random", n_init=200, random_state=0).fit(values)
+    assert best.inertia_ <= many.inertia_ * (1 + 1e-12)
+    assert many.inertia_ <= best.inertia_ * 1.0001
+    assert best.n_iter_ <= 2
+    with pytest.raises(ParameterError, match="one column"):
+        KMeans(2, init="optimal").fit(FIVE)
 
 
 # Numbers far from 1

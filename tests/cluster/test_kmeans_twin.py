@@ -14,6 +14,7 @@ from spinney.cluster.rows import PlainRows
 from spinney.cluster.starts import drawn_rows, plus_plus
 from spinney.cluster.swift import SwiftRows
 from spinney.errors import SpinneyWarning
+from spinney.kernels.compiled import OFF
 
 NONE = np.empty(0)
 
@@ -85,6 +86,7 @@ def test_both_ways_start_from_the_same_rows(table, seed, plus):
 
 
 def clumps(n, d, k, kind, seed=0, offset=0.0):
+    n = n // 200 if OFF else n  # loops that are not compiled take their time
     random = np.random.default_rng(seed)
     middles = random.normal(size=(k, d)) * 2 + offset
     cells = middles[random.integers(k, size=n)] + random.normal(size=(n, d))
@@ -115,7 +117,7 @@ def test_many_rows_in_threads(kind, n, d, k, offset):
 def test_pixels_tie_often(kind):
     """Whole numbers in a few thousand rows: many are equally near to two centroids."""
     random = np.random.default_rng(3)
-    cells = random.integers(0, 4, size=(5000, 3)).astype(kind)
+    cells = random.integers(0, 4, size=(150 if OFF else 5000, 3)).astype(kind)
     results = [
         iterate(own, cells[:50], max_iterations=50, tolerance=0.0)
         for own in (PlainRows(cells, NONE), SwiftRows(cells, NONE, 1))
@@ -130,7 +132,7 @@ def test_rows_halfway_between_centroids(kind, offset):
     """Only the last bit of a distance in float64 decides where these belong."""
     random = np.random.default_rng(4)
     centroids = (random.normal(size=(40, 17)) + offset).astype(kind)
-    one, other = random.integers(40, size=(2, 4000))
+    one, other = random.integers(40, size=(2, 100 if OFF else 4000))
     cells = ((centroids[one] + centroids[other]) / 2).astype(kind)
     results = [
         iterate(own, centroids, max_iterations=1, tolerance=0.0)

@@ -22,11 +22,18 @@ from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
 from spinney.swift import crowd, predicting, prepared, suiting
 from spinney.swift.crowd import grow_together
-from spinney.swift.flat import flat_of_grown, flatten, joined, majority
+from spinney.swift.flat import (
+    CHILDREN,
+    flat_of_grown,
+    flatten,
+    joined,
+    majority,
+    words_of,
+)
 from spinney.swift.grown import arrays_of_grown
 from spinney.swift.nodes import GrownNodes
 from spinney.swift.prepared import prepared as coded
-from spinney.swift.walking import leaves, votes
+from spinney.swift.walking import NO_WORDS, leaves, votes
 from spinney.table import Column, Table
 from spinney.training import TrainingSet
 from spinney.tree import Tree
@@ -177,6 +184,32 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
     alone = votes(flat, matrix, n_rows)
     for found in (other, again, alone):
         assert one.sums.tobytes() == found.sums.tobytes()
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 8, 1_100])
+def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
+    """Also values next to a cut, which lies between two numbers of float32."""
+    monkeypatch.setattr("spinney.swift.walking.STEPS_OF_A_WORD", 0)
+    random = np.random.default_rng(5)
+    flat = joined([flatten(_some_tree(seed)) for seed in range(12)])
+    inner = flat.nodes[:, CHILDREN] != np.arange(len(flat.nodes))
+    cuts = flat.nodes.view(np.float64)[inner, 0]
+    next_to = random.choice(cuts, (n_rows, 9)).astype(np.float32)
+    up, down = (np.nextafter(next_to, np.float32(to)) for to in (np.inf, -np.inf))
+    cells = np.choose(random.integers(0, 3, next_to.shape), [down, next_to, up])
+    cells[random.random(cells.shape) < 0.05] = random.choice([-np.inf, np.inf])
+    matrix = [cells[:, place] for place in range(9)]
+    assert len(words_of(flat)) == len(flat.nodes)
+    found = votes(flat, matrix, n_rows), leaves(flat, matrix, n_rows)
+    monkeypatch.setattr("spinney.swift.walking.words_of", lambda flat: NO_WORDS)
+    assert found[0].sums.tobytes() == votes(flat, matrix, n_rows).sums.tobytes()
+    assert found[1].tobytes() == leaves(flat, matrix, n_rows).tobytes()
+
+
+def test_nodes_that_do_not_fit_are_no_words():
+    flat = flatten(_some_tree(1))
+    flat.nodes[1, 3] = 4 * 256
+    assert len(words_of(flat)) == 0
 
 
 def _some_tree(seed):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney import row_order
-from spinney.kernels import scoring, sorting
+from spinney.kernels import row_words, scoring, sorting
 from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.compiled import entry
 from spinney.kernels.layout import (
@@ -23,9 +23,11 @@ from spinney.kernels.layout import (
     WHOLES,
 )
 from spinney.kernels.marking import mark_rows
+from spinney.kernels.row_words import words_of
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
-from spinney.marks import mark_of
+from spinney.marks import mark_of, matrix_behind
 from spinney.row_order import copies_of
+from spinney.swift.coded import labels_of_classes
 
 
 @entry
@@ -36,6 +38,14 @@ def worth(kind, vectors, at):
 @entry
 def bound_inside(kind, vectors):
     return scoring.bound_inside(kind, vectors)
+
+
+@entry
+def tell_words(labels, words, told):
+    for i in range(len(words)):
+        told[i, 0] = row_words.number_of(words[i])
+        told[i, 1] = row_words.class_of(words[i])
+        told[i, 2] = row_words.weight_of(labels, words[i])
 
 
 @entry
@@ -65,9 +75,14 @@ def coded(matrix, sample):
     first, low, scale = np.zeros((q, CELLS), np.uint8), np.zeros(q), np.zeros(q)
     steps, odd = np.zeros(q, np.int64), np.zeros(q, np.int64)
     prepare(edges, n_edges, first, low, scale, steps)
-    codes = np.empty(matrix.shape, np.uint8)
+    codes, by_attribute = (
+        np.empty(matrix.shape, np.uint8),
+        np.empty((q, len(matrix)), np.uint8),
+    )
     tables = (edges, first, low, scale, steps, np.zeros((q, BINS)), np.zeros(q, bool))
-    code_rows(matrix, 0, len(matrix), *tables, odd, codes, np.arange(q))
+    places = np.arange(q)
+    code_rows(matrix, 0, len(matrix), *tables, odd, codes, by_attribute, places)
+    np.testing.assert_array_equal(codes, by_attribute.T)
     return codes, edges, n_edges
 
 
@@ -136,6 +151,37 @@ def test_words_of_columns_are_those_of_plain_sums(dtype, seed, n_rows, n_columns
     assert mark_of(matrix[:, 0]) == plain % 2**64
 
 
+def test_the_matrix_behind_columns_is_found_and_of_one_type():
+    cells = np.arange(12.0).reshape(4, 3)  # a view of another array
+    locked = cells.copy()
+    locked.flags.writeable = False
+    for matrix in (cells, cells.copy(), cells.astype(np.float32), locked, cells[1:]):
+        found = matrix_behind(list(matrix.T))
+        assert np.shares_memory(found, matrix)
+        assert found.flags.writeable
+        np.testing.assert_array_equal(found, matrix)
+    del matrix, locked
+    np.testing.assert_array_equal(found, cells[1:])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [],
+        [None, None],
+        list(np.ones((3, 4))[:, :2].T),
+        list(np.ones((3, 2)).T)[::-1],
+        list(np.asfortranarray(np.ones((3, 2))).T),
+        list(np.ones((3, 2), int).T),
+        [np.ones(3), np.ones(3)],
+        [*np.ones((3, 2)).T, np.ones(3)],
+    ],
+    ids=["none", "absent", "some", "turned", "F", "whole", "apart", "one_more"],
+)
+def test_no_matrix_is_behind_other_columns(columns):
+    assert matrix_behind(columns) is None
+
+
 def test_rows_are_stirred_as_by_plain_sums(monkeypatch):
     matrix = np.random.default_rng(0).normal(size=(9000, 3))
     matrix[::7, 1], matrix[::11, 2] = np.nan, -0.0
@@ -144,6 +190,28 @@ def test_rows_are_stirred_as_by_plain_sums(monkeypatch):
     monkeypatch.setattr(row_order, "MANY_CELLS", 0)
     compiled = copies_of(columns, ranked=False)
     np.testing.assert_array_equal(plain.places, compiled.places)
+
+
+weights_of_rows = st.one_of(
+    st.sampled_from([0.0, 1.0, 255.0, 65_535.0, 65_536.0, 0.5, 1e9]),
+    st.floats(0, 1e6),
+)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 65_535), weights_of_rows), min_size=1),
+    st.booleans(),
+)
+@settings(deadline=None)
+def test_a_row_word_tells_number_class_and_weight(rows, unit):
+    classes, weights = (np.array(column) for column in zip(*rows, strict=True))
+    labels = labels_of_classes(classes, None if unit else weights, 65_536)
+    words, told = words_of(labels), np.zeros((len(rows), 3))
+    tell_words(labels, words, told)
+    for number, (label, weight) in enumerate(rows):
+        assert told[number].tolist() == [number, label, 1.0 if unit else weight]
+    some = np.arange(0, len(rows), 2)
+    np.testing.assert_array_equal(words_of(labels, some), words[some])
 
 
 def plain_worth(kind, side):

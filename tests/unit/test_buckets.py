@@ -20,6 +20,7 @@ from spinney.buckets import (
     is_exact,
     k_means,
 )
+from spinney.cluster import one_dimension
 from spinney.counts import CountTable
 from spinney.errors import ParameterError
 
@@ -170,9 +171,9 @@ def test_many_values_are_merged_into_cells_first(monkeypatch):
 def test_squares_of_cells_are_those_of_their_values():
     values = np.array([0.0, 1, 5, 6, 7, 20])
     sizes = np.array([1.0, 2, 3, 1, 1, 4])
-    runs = clusters._Runs(sizes, values, np.zeros(6))
-    single = clusters._Squares(runs)
-    cells = clusters._Squares(clusters._merged(runs, np.array([0, 2, 5])))
+    runs = one_dimension.Runs(sizes, values, np.zeros(6))
+    single = one_dimension._Squares(runs)
+    cells = one_dimension._Squares(one_dimension.merged_runs(runs, np.array([0, 2, 5])))
     ends = np.array([0, 2, 5, 6])
     for i in range(3):
         for j in range(i, 3):

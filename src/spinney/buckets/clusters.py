@@ -1,46 +1,21 @@
-"""k-means in one dimension, optimal by dynamic programming.
-
-In one dimension the clusters of least squares are runs of neighbouring values
-(Fisher 1958), so with D(c, j) the least sum of squares of the values 0 … j in c
-clusters, and s(i, j) that of the values i … j around their mean::
-
-    D(c, j) = min over i of D(c − 1, i − 1) + s(i, j)
-
-The least i that attains it never falls as j rises, as s obeys the quadrangle
-inequality (Wu 1991). So the places j are taken from far apart to near, each time
-between the answers of its two neighbours: O(c · d · log d) in all, as in Wang and
-Song's Ckmeans.1d.dp (2011), here a whole round of places at once.
-
-Nothing is subtracted that is nearly equal. A sum of squares is not the difference of
-two running sums, which an outlier of 10⁹ would ruin for all others, but is merged
-from the two runs left and right of a pivot between i and j, which are kept (Chan,
-Golub and LeVeque 1979)::
-
-    s(i, j) = s₁ + s₂ + w₁ w₂ / (w₁ + w₂) · (m₂ − m₁)²
-"""
-
-from typing import NamedTuple
+"""k-means in one dimension, optimal: the solver of the clusters over a count table."""
 
 import numpy as np
 
 from spinney.buckets.ranges import cuts_before, sized, starts_by_weight
-from spinney.counts import TOLERANCE, CountTable, Floats, Integers
+from spinney.cluster.one_dimension import (
+    VALUES,
+    WORK,
+    best_starts,
+    merged_runs,
+    single_runs,
+)
+from spinney.counts import CountTable, Floats
 
 __all__ = ["CELLS", "VALUES", "WORK", "k_means", "k_means_is_exact"]
 
-# The best of all partitions is found up to this many values, and values times buckets.
-VALUES = 100_000
-WORK = 10_000_000
-# Beyond, the values are first merged into this many cells of about one weight.
+# Beyond VALUES and WORK, values are first merged into this many cells of one weight.
 CELLS = 4096
-
-
-class _Runs(NamedTuple):
-    """Values, or runs of them, in order: weight, mean, squares around that mean."""
-
-    weights: Floats
-    means: Floats
-    squares: Floats
 
 
 def k_means_is_exact(table: CountTable, n: int) -> bool:
@@ -69,162 +44,8 @@ def k_means(table: CountTable, n: int) -> Floats:
     values, sizes = sized(table)
     if n >= len(values):
         return cuts_before(values, np.arange(1, len(values)))
-    runs = _scaled(values, sizes)
+    runs = single_runs(values, sizes)
     if k_means_is_exact(table, n):
-        return cuts_before(values, _starts(runs, n))
+        return cuts_before(values, best_starts(runs, n))
     firsts = np.append(0, starts_by_weight(sizes, max(CELLS, n)))
-    return cuts_before(values, firsts[_starts(_merged(runs, firsts), n)])
-
-
-def _scaled(values: Floats, sizes: Floats) -> _Runs:
-    """Return single values on a scale where no square overflows."""
-    _, exponent = np.frexp(np.abs(values[[0, -1]]).max())
-    means = np.ldexp(values, -exponent)
-    return _Runs(sizes / sizes.max(), means, np.zeros(len(values)))
-
-
-def _merged(runs: _Runs, firsts: Integers) -> _Runs:
-    """Return the runs merged into cells, each from its first run to the next cell."""
-    lengths = np.diff(np.append(firsts, len(runs.weights)))
-    weights = np.add.reduceat(runs.weights, firsts)
-    # From the first value of each cell, so that far from 0 no digits are lost.
-    origins = runs.means[firsts]
-    apart = runs.means - np.repeat(origins, lengths)
-    shifts = np.add.reduceat(runs.weights * apart, firsts) / weights
-    squares = runs.weights * (apart - np.repeat(shifts, lengths)) ** 2
-    return _Runs(weights, origins + shifts, np.add.reduceat(squares, firsts))
-
-
-def _starts(runs: _Runs, n: int) -> Integers:
-    """Return where each of the n best clusters but the first starts."""
-    d = len(runs.weights)
-    if n >= d:
-        return np.arange(1, d)
-    squares = _Squares(runs)
-    least = squares.between(np.zeros(d, dtype=np.int64), np.arange(d))
-    rounds = []
-    for clusters in range(2, n + 1):
-        # Only places that leave a value for each cluster still to come.
-        places = np.arange(clusters - 1, d - n + clusters)
-        starts, found = _best_starts(squares, least, places)
-        rounds.append(starts.astype(np.int32))
-        least = np.full(d, np.inf)
-        least[places] = found
-    # The last cluster ends at d − 1, each other where the next one starts.
-    answer, end = [], d - 1
-    for clusters in range(n, 1, -1):
-        start = int(rounds[clusters - 2][end - (clusters - 1)])
-        answer.append(start)
-        end = start - 1
-    return np.array(answer[::-1], dtype=np.int64)
-
-
-def _best_starts(
-    squares: "_Squares", least: Floats, places: Integers
-) -> tuple[Integers, Floats]:
-    """Return for each place the best start of the cluster that ends there, and D.
-
-    ``bounds[1:-1]`` are the starts found so far; beyond the ends, the least start
-    and the greatest.
-    """
-    m = len(places)
-    bounds = np.empty(m + 2, dtype=np.int64)
-    bounds[0], bounds[-1] = places[0], places[-1]
-    found = np.empty(m)
-    step = 1 << (m.bit_length() - 1)
-    while step:
-        turn = np.arange(step, m + 1, 2 * step)
-        ends = places[turn - 1]
-        low = bounds[turn - step]
-        high = np.minimum(bounds[np.minimum(turn + step, m + 1)], ends)
-        bounds[turn], found[turn - 1] = _first_least(squares, least, low, high, ends)
-        step //= 2
-    return bounds[1:-1], found
-
-
-def _first_least(
-    squares: "_Squares", least: Floats, low: Integers, high: Integers, ends: Integers
-) -> tuple[Integers, Floats]:
-    """Return the first of the starts low … high with the least D, for each end."""
-    lengths = high - low + 1
-    offsets = np.append(0, np.cumsum(lengths)[:-1])
-    starts = np.arange(lengths.sum()) - np.repeat(offsets - low, lengths)
-    sums = least[starts - 1] + squares.between(starts, np.repeat(ends, lengths))
-    best = np.minimum.reduceat(sums, offsets)
-    equal = np.flatnonzero(sums <= np.repeat(best * (1 + TOLERANCE), lengths))
-    first = equal[np.searchsorted(equal, offsets)]
-    return starts[first], best
-
-
-class _Squares:
-    """s(i, j) for any i ≤ j, from runs that start or end at pivots.
-
-    At level l the places are cut into blocks of 2^(l+1), with a pivot in the middle::
-
-        level 1     0  1 | 2  3     4  5 | 6  7
-                    ←──←   →──→     ←──←   →──→
-        level 0     0 | 1    2 | 3    4 | 5    6 | 7
-
-    For every place there is kept the run from it to the pivot of its block. Two
-    places lie on two sides of one pivot at the level of the highest bit in which
-    they differ. Means are measured from the pivot, those on its left being at most
-    0 and those on its right at least 0: their difference is a sum.
-    """
-
-    def __init__(self, runs: _Runs) -> None:
-        self.own = runs.squares
-        d = len(runs.weights)
-        levels = max(1, (d - 1).bit_length())
-        self.size = 1 << levels
-        rest = self.size - d
-        padded = _Runs(
-            np.append(runs.weights, np.zeros(rest)),
-            np.append(runs.means, np.full(rest, runs.means[-1])),
-            np.append(runs.squares, np.zeros(rest)),
-        )
-        kept = [_to_pivots(padded, level) for level in range(levels)]
-        self.weights = np.concatenate([run.weights for run in kept])
-        self.means = np.concatenate([run.means for run in kept])
-        self.squares = np.concatenate([run.squares for run in kept])
-
-    def between(self, first: Integers, last: Integers) -> Floats:
-        """Return the sum of squares around the mean of the places first … last."""
-        _, bits = np.frexp((first ^ last).astype(np.float64))
-        level = np.maximum(bits - 1, 0) * self.size
-        left, right = level + first, level + last
-        heavy, light = self.weights[left], self.weights[right]
-        apart = self.means[right] - self.means[left]
-        merged = self.squares[left] + self.squares[right]
-        merged += heavy / (heavy + light) * light * apart * apart
-        return np.asarray(np.where(first == last, self.own[first], merged))
-
-
-def _to_pivots(runs: _Runs, level: int) -> _Runs:
-    """Return for every place the run from it to the pivot of its block."""
-    half = 1 << level
-    weights, means, own = (part.reshape(-1, 2, half) for part in runs)
-    pivots = means[:, 1, :1]
-    ends = means[:, 0, -1:]
-    left = _running(
-        _Runs(weights[:, 0, ::-1], means[:, 0, ::-1] - ends, own[:, 0, ::-1])
-    )
-    right = _running(_Runs(weights[:, 1], means[:, 1] - pivots, own[:, 1]))
-    pairs = (
-        (left.weights[:, ::-1], right.weights),
-        (left.means[:, ::-1] + (ends - pivots), right.means),
-        (left.squares[:, ::-1], right.squares),
-    )
-    return _Runs(*(np.stack(pair, axis=1).ravel() for pair in pairs))
-
-
-def _running(runs: _Runs) -> _Runs:
-    """Return the runs from the first place of each line to every place of it.
-
-    The first mean of a line is 0, so Σwx² is at most of the order of what is left
-    when Σw times the squared mean is taken from it.
-    """
-    weights = np.cumsum(runs.weights, axis=1)
-    firsts = np.cumsum(runs.weights * runs.means, axis=1)
-    means = np.divide(firsts, weights, out=np.zeros_like(firsts), where=weights > 0)
-    seconds = np.cumsum(runs.weights * runs.means**2 + runs.squares, axis=1)
-    return _Runs(weights, means, np.maximum(seconds - firsts * means, 0.0))
+    return cuts_before(values, firsts[best_starts(merged_runs(runs, firsts), n)])

@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.iterate import Clustering, Watch, iterate
+from spinney.cluster.one_dimension import optimal_centroids
 from spinney.cluster.rows import PlainRows, Rows
 from spinney.cluster.starts import drawn_rows, plus_plus
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, ParameterError
+from spinney.marks import matrix_behind
 from spinney.threads import n_threads
 
 __all__ = ["STARTS", "Start", "k_means", "nearest_centroids", "rows_for"]
 
 Start = str | NDArray[Any] | Callable[..., Any]
-STARTS = ("k-means++", "random")
+STARTS = ("k-means++", "random", "optimal")
 
 # Below so many products of rows, clusters and columns no compiler is loaded.
 LEAST_WORK = 4_000_000
@@ -50,9 +52,10 @@ def k_means(
     n_clusters : int
     weights : array, optional
         Those of the rows, none of them negative; rows of weight 0 are labelled only.
-    start : {"k-means++", "random"}, array or callable
-        Centroids to start from, or what draws them: a callable is given the cells, the
-        number of clusters and a ``random_state``, and returns centroids.
+    start : {"k-means++", "random", "optimal"}, array or callable
+        Centroids to start from, or what draws them. ``"optimal"``, of one column, is
+        the best clustering there is (``cluster/one_dimension.py``). A callable is given
+        the cells, the number of clusters and a ``random_state``, and returns centroids.
     n_starts : int
         How many times; of clusterings equally good the first is returned.
     max_iterations : int
@@ -75,14 +78,16 @@ def k_means(
     >>> found.inertia
     0.5
     """
-    given = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
-    cells = np.ascontiguousarray(cells)
+    given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
+    cells = _as_kernels_take_it(cells)
     power = _power(cells)
     scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
     work = scaled.size * n_clusters * n_starts
     rows = rows_for(scaled, given, work, n_jobs)
     limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
     chance = Chance(seed)
+    if isinstance(start, str) and start == "optimal":
+        start = _optimal(cells, given, n_clusters)
     pool = Pool(scaled) if isinstance(start, str) else None
     best: Clustering | None = None
     with _one_thread_a_product(rows):
@@ -146,7 +151,7 @@ def nearest_centroids(
     >>> nearest_centroids(np.array([[1.0], [4.0]]), np.array([[0.0], [2.0], [5.0]]))
     (array([0, 2]), array([1., 1.]))
     """
-    cells, points = np.ascontiguousarray(cells), centroids.astype(cells.dtype)
+    cells, points = _as_kernels_take_it(cells), centroids.astype(cells.dtype)
     power = _power(cells, points)
     if power:
         cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
@@ -160,6 +165,15 @@ def nearest_centroids(
         return labels, np.ldexp(squares, 2 * power)
 
 
+def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
+    """Return rows side by side, of one type to the compiler whoever may write them."""
+    cells = np.ascontiguousarray(cells)
+    if cells.flags.writeable:
+        return cells
+    found = matrix_behind(list(cells.T))
+    return cells.copy() if found is None else found
+
+
 def _power(*tables: NDArray[Any]) -> int:
     """Return the power of two to divide by, so that no square overflows or vanishes.
 
@@ -168,6 +182,15 @@ def _power(*tables: NDArray[Any]) -> int:
     most = max(float(max(cells.max(), -cells.min())) for cells in tables)
     power = int(np.frexp(most)[1])
     return power if abs(power) > LARGEST[tables[0].dtype.itemsize] else 0
+
+
+def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:
+    """Return the best centroids of one column."""
+    if cells.shape[1] != 1:
+        msg = f"init='optimal' is for one column, not {cells.shape[1]}: use 'k-means++'"
+        raise ParameterError(msg)
+    values = cells[:, 0].astype(np.float64)
+    return optimal_centroids(values, weights, n_clusters)[:, None]
 
 
 def _given(

@@ -31,6 +31,7 @@ from spinney.threads import n_threads, run_all
 __all__ = ["SwiftRows"]
 
 PRODUCTS = 1 << 16  # at once: they stay in the cache
+MANY_CLUSTERS = 2048  # whose distances to each other are not worth their room
 FAR_OFF = 4  # a squared mean of so many variances is taken off the rows
 
 
@@ -46,7 +47,8 @@ class SwiftRows:
         columns = cells.shape[1]
         self._limits = np.zeros(4)
         self._limits[ERROR] = (columns + 16) * precision.eps
-        self._limits[TINY] = 4 * columns * float(precision.smallest_subnormal)
+        smallest = 2.0**-149 if cells.dtype.itemsize == 4 else 2.0**-1074
+        self._limits[TINY] = 4 * columns * smallest
         self._limits[KEPT] = 4 * precision.eps
 
     def _each(
@@ -292,6 +294,8 @@ def _halves(centroids: NDArray[Any]) -> Floats:
     """Return a little less than half of each centroid's distance to the next."""
     if len(centroids) == 1:
         return np.array([np.inf])
+    if len(centroids) > MANY_CLUSTERS:
+        return np.zeros(len(centroids))
     points = centroids.astype(np.float64)
     points -= points.mean(axis=0)
     norms = (points * points).sum(axis=1)

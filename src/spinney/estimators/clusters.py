@@ -253,8 +253,9 @@ def _n_starts(n_init: Any, start: Any) -> int:
         refuse_unknown("n_init", n_init, ["auto"])
     drawn = isinstance(start, str) or callable(start)
     if n_init == "auto":
-        return 10 if drawn and start != "k-means++" else 1
+        return 10 if drawn and start not in ("k-means++", "optimal") else 1
     check_whole("n_init", n_init, least=1)
+    drawn = drawn and start != "optimal"
     if not drawn and n_init > 1:
         warn(f"n_init={n_init} with given centroids: one start is made, all are alike")
         return 1

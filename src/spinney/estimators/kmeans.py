@@ -41,10 +41,11 @@ class KMeans(Centroids):
     n_clusters : int or "auto"
         How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says; see
         :func:`spinney.choose_k`. Then ``init`` is a name, and ``n_init="auto"`` is 4.
-    init : {"k-means++", "random"}, array or callable
+    init : {"k-means++", "random", "optimal"}, array or callable
         Where to start. ``"k-means++"`` draws rows far from each other, the best of
-        at least 2 + ⌊log k⌋ and of 8 each time; ``"random"`` draws rows; an array has
-        the centroids; a callable gets the rows, the number of clusters and a
+        at least 2 + ⌊log k⌋ and of 8 each time; ``"random"`` draws rows;
+        ``"optimal"``, for one column, solves the problem: no clusters are better. An
+        array has the centroids; a callable gets the rows, the number of clusters and a
         ``random_state``.
     n_init : int or "auto"
         How many starts; the clusters of least inertia are kept. ``"auto"`` is 10 where

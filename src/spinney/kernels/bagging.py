@@ -18,6 +18,8 @@ from spinney.kernels.records import (
     WAITING,
     tally,
 )
+from spinney.kernels.row_words import word_of
+from spinney.kernels.scoring import SQUARES
 
 __all__ = ["Bags", "no_bags"]
 
@@ -49,7 +51,8 @@ def no_bags() -> Bags:
 @kernel
 def begin_tree(kind, labels, rows, room, bags, tree):
     """Let the root of a tree wait; set the weights of its rows, and list them."""
-    times, base, weights, packed = bags.times, bags.base, labels.weights, labels.packed
+    times, base, weights = bags.times, bags.base, labels.weights
+    classes = labels.classes
     for c in range(room.weights.shape[1]):
         room.weights[0, c] = 0.0
     for c in range(room.counts.shape[1]):
@@ -59,12 +62,13 @@ def begin_tree(kind, labels, rows, room, bags, tree):
         often = times[tree, row]
         if often == 0:
             continue
-        weights[row] = often * base[row] if len(base) else np.float64(often)
-        if len(packed):
-            half = np.uint64(32 * labels.classes[row])
-            packed[row] = np.uint64(weights[row]) << half
-        tally(kind, labels, row, room.weights, room.counts, ZERO)
-        rows[n] = row
+        own = ZERO if kind == SQUARES else np.int64(classes[row])
+        if len(base):
+            weights[row] = often * base[row]
+            rows[n] = word_of(row, own, ZERO)
+        else:
+            rows[n] = word_of(row, own, often)
+        tally(kind, labels, rows[n], room.weights, room.counts, ZERO)
         n += 1
     room.at[0, BEGIN], room.at[0, END], room.at[0, LEVEL] = 0, n, 0
     room.at[0, PARENT], room.at[0, BRANCH], room.at[0, SLOT] = -1, 0, -1

@@ -19,6 +19,8 @@ from spinney.kernels.layout import ABSENT, BINS
 __all__ = ["CELLS", "code_rows", "edges_of", "prepare"]
 
 CELLS = 4096
+# Few rows have fewer bins: each of them is looked at in every node.
+FEWEST_BINS, ROWS_OF_A_BIN = 32, 8
 ROWS_AT_ONCE = 2048  # of a matrix: its block stays in the cache, column by column
 
 
@@ -39,7 +41,8 @@ def edges_of(
         with np.errstate(over="ignore", invalid="ignore"):
             middle = low / 2 + high / 2
         return np.where((middle >= low) & (middle < high), middle, low), values
-    places = np.arange(1, ABSENT) * len(known) // ABSENT
+    n_bins = min(ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
+    places = np.arange(1, n_bins) * len(known) // n_bins
     return np.unique(known[places]), None
 
 
@@ -89,6 +92,7 @@ def code_rows(
     expected,
     odd,
     codes,
+    by_attribute,
     places,
 ):
     """Code the columns of a stretch of rows, as the attributes that ``places`` says.
@@ -104,12 +108,12 @@ def code_rows(
             for i in range(begin, end):
                 number = np.float64(matrix[i, j])
                 if number != number:
-                    codes[i, at] = ABSENT
+                    codes[i, at] = by_attribute[at, i] = ABSENT
                     continue
                 code = np.int64(first[j, cell_of(number, lowest, wide)])
                 for _ in range(most):
                     code += number > edges[j, code]
-                codes[i, at] = code
+                codes[i, at] = by_attribute[at, i] = code
                 if expected[j]:
                     different += values[j, code] != number
             odd[j] += different

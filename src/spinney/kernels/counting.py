@@ -3,11 +3,12 @@
 import numpy as np
 
 from spinney.kernels.compiled import kernel
-from spinney.kernels.layout import ABSENT
-from spinney.kernels.prefetching import prefetch, prefetch_cell
+from spinney.kernels.layout import ABSENT, LINE_OF, PLACE
+from spinney.kernels.prefetching import prefetch
+from spinney.kernels.row_words import class_of, half_of, number_of, weight_of
 from spinney.kernels.scoring import SQUARES
 
-__all__ = ["AHEAD", "count", "count_drawn", "weight_of"]
+__all__ = ["AHEAD", "count", "count_drawn"]
 
 AHEAD = 16  # rows that are asked for before they are read
 LINE = 64  # bytes that the memory gives at once
@@ -16,42 +17,36 @@ HALF = np.uint64(32)
 
 
 @kernel
-def weight_of(labels, row):
-    """Return the weight of a row."""
-    return labels.weights[row] if len(labels.weights) else 1.0
-
-
-@kernel
 def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
     """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
-    codes, packed, width = cells.codes, labels.packed, rules.width
-    two = len(packed) > 0
+    codes, two, width = cells.codes, labels.halves, rules.width
     for a in range(first, last):
         clear(cells.n_bins[a], a, two, width, lines, words)
+    begin, end = np.uint64(first), np.uint64(last)
     for i in range(start, stop):
-        soon = np.int64(rows[min(i + AHEAD, stop - 1)])
+        soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
         for a in range(first, last, LINE):
             prefetch(codes, soon, a)
-        row = rows[i]
+        word = rows[i]
+        row = number_of(word)
         if two:
-            prefetch_cell(packed, soon)
-            word = packed[row]
-            for a in range(first, last):
-                words[a, codes[row, a]] += word
+            half = half_of(labels, word)
+            for a in range(begin, end):
+                words[a, codes[row, a]] += half
             continue
-        weight = weight_of(labels, row)
+        weight = weight_of(labels, word)
         if rules.kind == SQUARES:
             number = labels.numbers[row]
             moved = weight * number
             side = 1 if number > 0 else 2
-            for a in range(first, last):
+            for a in range(begin, end):
                 b = codes[row, a]
                 lines[a, b, 0] += weight
                 lines[a, b, side] += moved
                 lines[a, b, 3] += moved * number
         else:
-            c = labels.classes[row]
-            for a in range(first, last):
+            c = class_of(word)
+            for a in range(begin, end):
                 lines[a, codes[row, a], c] += weight
     if two:
         for a in range(first, last):
@@ -59,35 +54,52 @@ def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
 
 
 @kernel
-def count_drawn(cells, labels, rules, rows, start, stop, order, n, lines, words):
-    """Count the first ``n`` attributes of an order over a stretch of rows."""
-    codes, packed, drawn, width = cells.codes, labels.packed, order[0], rules.width
-    two = len(packed) > 0
+def count_drawn(cells, labels, rules, rows, start, stop, first, n, lines, work):
+    """Count ``n`` attributes of an order over a stretch of rows.
+
+    Their codes are kept in the order of rows, where there is room.
+    """
+    codes, two, width, words = cells.codes, labels.halves, rules.width, work.words
+    drawn, kept = work.order[PLACE, first:], work.gathered[first:]
+    keep = n <= len(kept)
     for k in range(n):
+        work.order[LINE_OF, drawn[k]] = first + k if keep else -1
         clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
     for i in range(start, stop):
-        prefetch(codes, np.int64(rows[min(i + AHEAD, stop - 1)]), drawn[0])
-        row = rows[i]
+        soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
+        prefetch(codes, soon, drawn[0])
+        word = rows[i]
+        row = number_of(word)
         if two:
-            word = packed[row]
+            half = half_of(labels, word)
             for k in range(n):
-                words[drawn[k], codes[row, drawn[k]]] += word
+                a = np.uint64(drawn[np.uint64(k)])
+                b = codes[row, a]
+                words[a, b] += half
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
             continue
-        weight = weight_of(labels, row)
+        weight = weight_of(labels, word)
         if rules.kind == SQUARES:
             number = labels.numbers[row]
             moved = weight * number
             side = 1 if number > 0 else 2
             for k in range(n):
-                a = drawn[k]
+                a = np.uint64(drawn[np.uint64(k)])
                 b = codes[row, a]
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
                 lines[a, b, 0] += weight
                 lines[a, b, side] += moved
                 lines[a, b, 3] += moved * number
         else:
-            c = labels.classes[row]
+            c = class_of(word)
             for k in range(n):
-                lines[drawn[k], codes[row, drawn[k]], c] += weight
+                a = np.uint64(drawn[np.uint64(k)])
+                b = codes[row, a]
+                lines[a, b, c] += weight
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
     if two:
         for k in range(n):
             unpack(cells.n_bins[drawn[k]], drawn[k], lines, words)

@@ -14,6 +14,7 @@ from spinney.kernels.layout import (
     RIGHT,
     WORTH,
 )
+from spinney.kernels.row_words import class_of, number_of, weight_of
 from spinney.kernels.scoring import GINI, SQUARES, size_of, worth
 from spinney.kernels.sorting import place_of
 
@@ -43,20 +44,16 @@ def improve(rules, absent, slack, founds, at, vectors):
 
 
 @kernel
-def scan_sorted(
-    rules, begin, end, classes, weights, numbers, absent, slack, work, at, at_bin
-):
+def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
     """Find the best cut between unequal neighbours of the sorted keys begin … end.
 
-    ``values`` and ``places`` are by the place that a key ends with; labels by what
-    ``places`` says.
+    ``values`` and ``members`` are by the place that a key ends with.
 
     LEFT and RIGHT are what lies beside the first key to begin with: nothing and all
     for a whole node, and what the other bins have for the rows of one bin.
     """
     kind, least = rules.kind, rules.least_branch
     keys, values, founds, vectors = work.keys, work.values, work.founds, work.vectors
-    unit = len(weights) == 0
     quick = kind == GINI and not absent
     left_size, right_size = size_of(kind, vectors, LEFT), size_of(kind, vectors, RIGHT)
     left_squares, right_squares = 0.0, 0.0
@@ -68,10 +65,10 @@ def scan_sorted(
     after = place_of(keys[begin])
     for i in range(begin, end - 1):
         here, after = after, place_of(keys[i + 1])
-        place = work.places[here]
-        weight = 1.0 if unit else weights[place]
+        word = work.members[here]
+        weight = weight_of(labels, word)
         if kind == SQUARES:
-            number = numbers[place]
+            number = labels.numbers[number_of(word)]
             moved, side = weight * number, 1 if number > 0 else 2
             vectors[LEFT, 0] += weight
             vectors[LEFT, side] += moved
@@ -79,7 +76,7 @@ def scan_sorted(
             vectors[RIGHT, 0] -= weight
             vectors[RIGHT, side] -= moved
         else:
-            c = classes[place]
+            c = class_of(word)
             if quick:
                 left_squares += weight * (2 * vectors[LEFT, c] + weight)
                 right_squares += weight * (weight - 2 * vectors[RIGHT, c])

@@ -26,10 +26,11 @@ from spinney.kernels.layout import (
     SQUARED,
     SUMS,
     WORTH,
+    ZERO,
 )
 from spinney.kernels.scoring import GINI, SQUARES, bound_inside, size_of
 
-__all__ = ["best_edge", "mark_bins", "run"]
+__all__ = ["best_edge", "greatest_bound", "mark_bins", "run"]
 
 TINY = 1e-300  # 0 / TINY is 0: nothing is worth nothing
 
@@ -152,6 +153,19 @@ def best_edge(rules, a, n_bins, first, last, absent, slack, work):
     while floats[SIZES, at] == floats[SIZES, at - 1]:
         at -= 1
     work.founds[a, BIN] = at - 1
+
+
+@kernel
+def greatest_bound(rules, n_bins, first, last, absent, work):
+    """Return what no cut inside a bin can exceed, where that is soon told."""
+    if rules.kind != GINI or rules.width != 2 or absent:
+        return np.inf
+    _score_corners(n_bins, first, last, absent, ZERO, work.floats, work.vectors)
+    greatest, sizes = -np.inf, work.floats[SIZES]
+    for b in range(first, last + 1):
+        wide = sizes[b + 1] - sizes[b] > rules.single
+        greatest = max(greatest, work.floats[SCORES, b] if wide else -np.inf)
+    return greatest
 
 
 @kernel

@@ -1,8 +1,8 @@
 """A whole subtree in one call: count, search, partition, repeat.
 
-The rows of a node are a stretch of one array of row numbers; a split puts those that go
-left before the others, both in their old order. Nodes wait on a stack, the right branch
-below the left one, so that they come out in printing order::
+The rows of a node are a stretch of one array of words (see ``row_words``); a split puts
+those that go left before the others, both in their old order. Nodes wait on a stack,
+the right branch below the left one, so that they come out in printing order::
 
     take the node on top
     if it must be a leaf: say why
@@ -21,19 +21,19 @@ import numpy as np
 
 from spinney.kernels.bagging import begin_tree
 from spinney.kernels.compiled import entry, kernel
-from spinney.kernels.counting import AHEAD, count
+from spinney.kernels.counting import count
 from spinney.kernels.layout import (
     ABSENT,
     BIN,
     BINS,
     HIGH,
+    LINE_OF,
     LOW,
     MISSING,
     OPENED,
     WORTH,
     ZERO,
 )
-from spinney.kernels.prefetching import prefetch
 from spinney.kernels.records import (
     ATTRIBUTE,
     BEGIN,
@@ -63,6 +63,7 @@ from spinney.kernels.records import (
     reason_to_stop,
 )
 from spinney.kernels.references import reference
+from spinney.kernels.row_words import number_of
 from spinney.kernels.scoring import SQUARES, size_of, worth
 from spinney.kernels.searching import (
     search_edges,
@@ -97,7 +98,8 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
     On the way the values next to a cut between bins are found: the greatest on its
     left, the least on its right.
     """
-    founds, codes, column, go = work.founds, cells.codes, cells.column[a], work.wholes
+    founds, codes, go = work.founds, cells.by_attribute, work.wholes
+    column = cells.column[a]
     numbers, b, low = cells.numbers, np.int64(founds[a, BIN]), founds[a, LOW]
     for code in range(BINS):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
@@ -112,10 +114,14 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
     other = after if column >= 0 and after >= 0 else ZERO - 1
     greatest, least = -np.inf, np.inf
     at, waiting = start, ZERO
+    line, known = work.order[LINE_OF, a], work.gathered
     for i in range(start, stop):
-        prefetch(codes, np.int64(rows[min(i + 2 * AHEAD, stop - 1)]), a)
-        row = rows[i]
-        code = np.int64(codes[row, a])
+        word = rows[i]
+        row = number_of(word)
+        if line >= 0:
+            code = np.int64(known[line, i - start])
+        else:
+            code = np.int64(codes[a, row])
         left = go[OPENED, code]
         if code == one:
             number = np.float64(numbers[row, column])
@@ -124,8 +130,8 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
                 left = np.int64(number <= low)
         elif code == other:
             least = min(least, np.float64(numbers[row, column]))
-        rows[at] = row
-        spare[waiting] = row
+        rows[at] = word
+        spare[waiting] = word
         at += left
         waiting += 1 - left
     for i in range(waiting):

@@ -8,7 +8,6 @@ parts may still hold a better cut, and only the rows of those are sorted.
 import numpy as np
 
 from spinney.kernels.compiled import kernel
-from spinney.kernels.counting import weight_of
 from spinney.kernels.cuts import improve, scan_sorted
 from spinney.kernels.layout import (
     AWAY,
@@ -33,7 +32,8 @@ from spinney.kernels.layout import (
     WORTH,
     ZERO,
 )
-from spinney.kernels.scoring import SQUARES, bound_inside
+from spinney.kernels.row_words import add_row
+from spinney.kernels.scoring import bound_inside
 from spinney.kernels.sorting import key_of, settle, sort_keys
 
 __all__ = ["look_inside"]
@@ -46,7 +46,7 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
     """Find the best cut inside the open bins, as the last line of ``founds``.
 
     Return whether any of them has more than one value. The first ``n`` of ``values``,
-    ``places`` and ``owners`` are the rows in open bins: numbers, rows and bins.
+    ``members`` and ``owners`` are the rows in open bins: numbers, rows and bins.
     """
     wholes, inner = work.wholes, len(work.founds) - 1
     n_open = ZERO
@@ -92,9 +92,7 @@ def _search_parts(rules, labels, n_parts, share, n_bins, absent, slack, work):
                 rules,
                 begin,
                 end,
-                labels.classes,
-                labels.weights,
-                labels.numbers,
+                labels,
                 absent,
                 slack,
                 work,
@@ -152,15 +150,8 @@ def _count_parts(rules, labels, n, n_parts, share, work):
         for c in range(width):
             parts[part, c] = 0.0
     for i in range(n):
-        row, part = work.places[i], work.owners[i]
-        weight = weight_of(labels, row)
-        if rules.kind == SQUARES:
-            number = labels.numbers[row]
-            parts[part, 0] += weight
-            parts[part, 1 if number > 0 else 2] += weight * number
-            parts[part, 3] += weight * number * number
-        else:
-            parts[part, labels.classes[row]] += weight
+        part = np.int64(work.owners[i])
+        add_row(rules.kind, labels, work.members[i], parts, part)
     for part in range(n_parts):
         for c in range(width):
             before = floats[SUMS + c, work.wholes[BIN_OF, part // share]]

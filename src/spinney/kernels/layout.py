@@ -21,9 +21,13 @@ LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
 ZERO = np.int64(0)
 
 # What is found of a cut: its worth φ(L) + φ(R); the last bin on the left; the values
-# on both sides of it, NaN where it lies between bins; where missing rows go, or -1.
-# Then the totals left of it, and those of the missing rows.
-WORTH, BIN, LOW, HIGH, MISSING, TOTALS = np.arange(6)
+# on both sides of it, NaN where it lies between bins; where missing rows go, or -1;
+# what no cut inside a bin can exceed. Then the totals left of it, and those of the
+# missing rows.
+WORTH, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
+
+# Lines of ``order``.
+PLACE, DRAWN, LINE_OF = np.arange(3)
 
 # Lines of ``vectors``, one entry a class or moment.
 LEFT, RIGHT, ONE, OTHER, INSIDE, BEST, NOTHING, AWAY = np.arange(8)
@@ -43,12 +47,14 @@ class Cells(NamedTuple):
     """The attributes of all rows.
 
     ``codes`` (rows × attributes, and some bytes that fill a line up) are bins, 255 for
-    missing. Where a bin of an attribute may hold more than one value, ``column`` says
-    where its numbers are in ``numbers``; else it is -1, and ``values`` (attributes ×
-    bins) has them. Of an attribute that is ``listed``, nodes keep the counts by value.
+    missing; ``by_attribute`` (attributes × rows) are the same. Where a bin of an
+    attribute may hold more than one value, ``column`` says where its numbers are in
+    ``numbers``; else it is -1, and ``values`` (attributes × bins) has them. Of an
+    attribute that is ``listed``, nodes keep the counts by value.
     """
 
     codes: NDArray[np.uint8]
+    by_attribute: NDArray[np.uint8]
     numbers: NDArray[Any]
     column: NDArray[np.int64]
     values: NDArray[np.float64]
@@ -60,15 +66,14 @@ class Cells(NamedTuple):
 class Labels(NamedTuple):
     """The target of all rows: a class or a number, and a weight.
 
-    No weights: every row weighs 1. ``packed`` has a row's weight in the upper or lower
-    half of a word, by its class, where there are two of them and whole weights; else it
-    is empty.
+    No weights: every row weighs 1. ``halves`` says that there are two classes and that
+    weights are whole, so that halves of a word can count both.
     """
 
     classes: NDArray[np.int32]
     weights: NDArray[np.float64]
     numbers: NDArray[np.float64]
-    packed: NDArray[np.uint64]
+    halves: bool
 
 
 class Rules(NamedTuple):
@@ -97,8 +102,9 @@ class Rules(NamedTuple):
 class Work(NamedTuple):
     """Where a search works and leaves what it finds.
 
-    ``order`` has the attributes in the order of their draw, and what was drawn.
-    ``keys``, ``places``, ``owners`` and ``values`` are of the rows that are sorted.
+    ``order`` has the attributes in the order of their draw, what was drawn, and by
+    attribute which line of ``gathered`` has its codes in the order of rows, or -1.
+    ``keys``, ``members``, ``owners`` and ``values`` are of the rows that are sorted.
     """
 
     order: NDArray[np.int64]
@@ -111,18 +117,22 @@ class Work(NamedTuple):
     wholes: NDArray[np.int64]
     parts: NDArray[np.float64]
     keys: NDArray[np.uint64]
-    places: NDArray[np.uint32]
+    members: NDArray[np.uint64]
     owners: NDArray[np.uint16]
     values: NDArray[np.float64]
-    local: NDArray[np.float64]
-    local_classes: NDArray[np.int32]
+    gathered: NDArray[np.uint8]
 
 
-def work_for(n_rows: int, p: int, width: int, small: int) -> Work:
-    """Return room for the search of nodes of up to ``n_rows`` rows."""
+def work_for(n_rows: int, p: int, width: int, drawn: int) -> Work:
+    """Return room for the search of nodes of up to ``n_rows`` rows.
+
+    As many attributes are ``drawn`` at a node; none where all are searched.
+    """
     size = max(n_rows, BINS)
+    order = np.tile(np.arange(p), (3, 1))
+    order[LINE_OF] = -1
     return Work(
-        np.tile(np.arange(p), (2, 1)),
+        order,
         np.zeros((p + 1, TOTALS + 2 * width)),
         np.zeros((p, BINS), np.uint8),
         np.zeros((p, BINS, width)),
@@ -132,9 +142,8 @@ def work_for(n_rows: int, p: int, width: int, small: int) -> Work:
         np.zeros((WHOLES, LENGTH), np.int64),
         np.zeros((LENGTH, width)),
         np.empty(size, np.uint64),
-        np.empty(size, np.uint32),
+        np.empty(size, np.uint64),
         np.empty(size, np.uint16),
         np.empty(size),
-        np.empty((2, min(n_rows, small) + 1)),
-        np.empty(min(n_rows, small) + 1, np.int32),
+        np.empty((drawn, n_rows), np.uint8),
     )

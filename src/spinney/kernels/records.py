@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.kernels.compiled import kernel
-from spinney.kernels.counting import weight_of
 from spinney.kernels.drawing import key_of_branch
 from spinney.kernels.layout import ABSENT, BINS, CODES, MISSING, TOTALS, ZERO
+from spinney.kernels.row_words import add_row, class_of, number_of
 from spinney.kernels.scoring import SQUARES, size_of, worth
 
 __all__ = ["Lines", "Room", "Shape", "room_for"]
@@ -74,7 +74,7 @@ class Room(NamedTuple):
     state: NDArray[np.int64]
     free: NDArray[np.int64]
     pool: NDArray[np.float64]
-    spare: NDArray[np.uint32]
+    spare: NDArray[np.uint64]
 
 
 def room_for(
@@ -92,7 +92,7 @@ def room_for(
         np.array([0, 0, 0, slots, 0]),
         np.arange(max(slots, 1)),
         np.empty((max(slots, 1), p, BINS, width)),
-        np.empty(n_rows, np.uint32),
+        np.empty(n_rows, np.uint64),
     )
 
 
@@ -199,26 +199,17 @@ def count_sides(kind, cells, labels, rows, start, middle, stop, a, room):
         for c in range(counts.shape[1]):
             counts[side, c] = 0
     for i in range(start, stop):
-        row, side = rows[i], np.int64(i >= middle)
-        tally(kind, labels, row, weights, counts, side)
-        if cells.codes[row, a] == ABSENT:
-            tally(kind, labels, row, weights, counts, ZERO + 2)
+        word, side = rows[i], np.int64(i >= middle)
+        tally(kind, labels, word, weights, counts, side)
+        if cells.codes[number_of(word), a] == ABSENT:
+            tally(kind, labels, word, weights, counts, ZERO + 2)
 
 
 @kernel
-def tally(kind, labels, row, weights, counts, at):
+def tally(kind, labels, word, weights, counts, at):
     """Add a row to totals: weights by class or moments, and numbers of rows."""
-    weight = weight_of(labels, row)
-    if kind == SQUARES:
-        moved = weight * labels.numbers[row]
-        weights[at, 0] += weight
-        weights[at, 1 if moved > 0 else 2] += moved
-        weights[at, 3] += moved * labels.numbers[row]
-        counts[at, 0] += 1
-    else:
-        c = labels.classes[row]
-        weights[at, c] += weight
-        counts[at, c] += 1
+    add_row(kind, labels, word, weights, at)
+    counts[at, class_of(word)] += 1
 
 
 @kernel
@@ -246,11 +237,11 @@ def infer_sides(cells, labels, rules, rows, start, middle, stop, a, founds, room
     for c in range(n_counts):
         counts[smaller, c] = counts[2, c] = 0
     for i in range(middle if smaller else start, stop if smaller else middle):
-        counts[smaller, labels.classes[rows[i]]] += 1
+        counts[smaller, class_of(rows[i])] += 1
     if absent > 0:
         for i in range(start, stop):
-            if cells.codes[rows[i], a] == ABSENT:
-                counts[2, labels.classes[rows[i]]] += 1
+            if cells.codes[number_of(rows[i]), a] == ABSENT:
+                counts[2, class_of(rows[i])] += 1
     for c in range(n_counts):
         counts[1 - smaller, c] = room.counts[top, c] - counts[smaller, c]
 
@@ -262,7 +253,7 @@ def list_codes(kind, cells, labels, rows, start, stop, a, work, lines, at):
     for code in range(BINS):
         line_of[CODES, code] = -1
     for i in range(start, stop):
-        line_of[CODES, cells.codes[rows[i], a]] = 0
+        line_of[CODES, cells.codes[number_of(rows[i]), a]] = 0
     n = ZERO
     for code in range(cells.n_bins[a]):
         if line_of[CODES, code] == 0:
@@ -274,8 +265,8 @@ def list_codes(kind, cells, labels, rows, start, stop, a, work, lines, at):
                 lines.counts[at + n, c] = 0
             n += 1
     for i in range(start, stop):
-        row = rows[i]
-        code = cells.codes[row, a]
+        word = rows[i]
+        code = cells.codes[number_of(word), a]
         if code != ABSENT:
-            tally(kind, labels, row, lines.weights, lines.counts, line_of[CODES, code])
+            tally(kind, labels, word, lines.weights, lines.counts, line_of[CODES, code])
     return n

@@ -3,25 +3,30 @@
 import numpy as np
 
 from spinney.kernels.compiled import kernel
-from spinney.kernels.counting import AHEAD, count, count_drawn, weight_of
+from spinney.kernels.counting import AHEAD, count, count_drawn
 from spinney.kernels.cuts import scan_sorted
 from spinney.kernels.drawing import draw
-from spinney.kernels.edges import best_edge, mark_bins, run
+from spinney.kernels.edges import best_edge, greatest_bound, mark_bins, run
 from spinney.kernels.inside import look_inside
 from spinney.kernels.layout import (
     ABSENT,
     AWAY,
     BEST,
     BIN,
+    BOUND,
+    DRAWN,
     LEFT,
+    LINE_OF,
     LOW,
     OPENED,
+    PLACE,
     RIGHT,
     TOTALS,
     WORTH,
     ZERO,
 )
 from spinney.kernels.prefetching import prefetch
+from spinney.kernels.row_words import add_row, number_of
 from spinney.kernels.scoring import SQUARES, size_of
 from spinney.kernels.sorting import key_of, place_of, settle, sort_keys
 from spinney.kernels.subsets import best_subset
@@ -48,7 +53,7 @@ def _begin(a, founds):
     """
     for what in range(TOTALS):
         founds[a, what] = np.nan
-    founds[a, WORTH] = -np.inf
+    founds[a, WORTH], founds[a, BOUND] = -np.inf, np.inf
 
 
 @kernel
@@ -73,6 +78,10 @@ def search_edges(cells, rules, lines, a, slack, work):
         best_subset(rules, lines, a, n_bins, absent, slack, work)
     else:
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
+        if rules.exact and cells.column[a] >= 0:
+            work.founds[a, BOUND] = greatest_bound(
+                rules, n_bins, first, last, absent, work
+            )
     _end(a, work.founds, work.vectors)
 
 
@@ -85,7 +94,7 @@ def search_inside(
     Of equal cuts the first wins: one inside a bin lies before the one after it.
     """
     column, n_bins, founds = cells.column[a], cells.n_bins[a], work.founds
-    if column < 0:
+    if column < 0 or founds[a, BOUND] < floor:
         return
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first < 0 or not mark_bins(
@@ -101,7 +110,7 @@ def search_inside(
     better = founds[inner, WORTH] > founds[a, WORTH] + slack
     equal = founds[inner, WORTH] >= founds[a, WORTH] - slack
     if better or (equal and founds[inner, BIN] <= founds[a, BIN]):
-        for what in range(TOTALS):
+        for what in range(BOUND):
             founds[a, what] = founds[inner, what]
         _end(a, founds, work.vectors)
 
@@ -113,27 +122,30 @@ def _open_rows(cells, rows, start, stop, a, column, work):
     First which they are, then their numbers: these lie far apart, and are asked for
     ahead.
     """
-    codes, places, owners = cells.codes, work.places, work.owners
+    codes, members, owners = cells.by_attribute, work.members, work.owners
     work.wholes[OPENED, ABSENT] = 0
-    n = ZERO
+    n, line, known = ZERO, work.order[LINE_OF, a], work.gathered
     for i in range(start, stop):
-        prefetch(codes, np.int64(rows[min(i + 2 * AHEAD, stop - 1)]), a)
-        row = rows[i]
-        b = codes[row, a]
-        places[n], owners[n] = row, b
+        word = rows[i]
+        b = known[line, i - start] if line >= 0 else codes[a, number_of(word)]
+        members[n], owners[n] = word, b
         n += work.wholes[OPENED, b]
     for i in range(n):
-        prefetch(cells.numbers, np.int64(places[min(i + 2 * AHEAD, n - 1)]), column)
-        work.values[i] = cells.numbers[places[i], column]
+        soon = number_of(members[min(i + 2 * AHEAD, n - 1)])
+        prefetch(cells.numbers, np.int64(soon), column)
+        work.values[i] = cells.numbers[number_of(members[i]), column]
     return n
 
 
 @kernel
-def _search_small(cells, rules, rows, start, stop, totals, at, a, slack, work):
-    """Find the best cut or subset of an attribute by sorting the rows of a node."""
-    column, n_bins, n = cells.column[a], cells.n_bins[a], stop - start
+def _search_small(cells, labels, rules, n, totals, at, a, slack, work):
+    """Find the best cut or subset of an attribute by sorting the rows of a node.
+
+    The rows are the first ``n`` members.
+    """
+    column, n_bins, members = cells.column[a], cells.n_bins[a], work.members
     if column < 0 and (cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)):
-        _count_small(cells, rules, rows, start, stop, a, work)
+        _count_small(cells, labels, rules, n, a, work)
         search_edges(cells, rules, work.lines, a, slack, work)
         return
     founds, vectors, keys = work.founds, work.vectors, work.keys
@@ -142,15 +154,15 @@ def _search_small(cells, rules, rows, start, stop, totals, at, a, slack, work):
         vectors[AWAY, c] = 0.0
     m = ZERO
     for i in range(n):
-        row = rows[start + i]
+        row = number_of(members[i])
         code = cells.codes[row, a]
         if code == ABSENT:
-            _tally_small(rules.kind, vectors, AWAY, i, work)
+            add_row(rules.kind, labels, members[i], vectors, AWAY)
             continue
         value = np.float64(code)
         if column >= 0:
             value = np.float64(cells.numbers[row, column])
-        work.values[i], work.places[i] = value, i
+        work.values[i] = value
         keys[m] = key_of(value, i)
         m += 1
     sort_keys(keys, m, work.wholes)
@@ -162,19 +174,7 @@ def _search_small(cells, rules, rows, start, stop, totals, at, a, slack, work):
     for c in range(rules.width):
         vectors[LEFT, c] = 0.0
         vectors[RIGHT, c] = totals[at, c] - vectors[AWAY, c]
-    scan_sorted(
-        rules,
-        ZERO,
-        m,
-        work.local_classes,
-        work.local[0],
-        work.local[1],
-        m < n,
-        slack,
-        work,
-        a,
-        ZERO,
-    )
+    scan_sorted(rules, ZERO, m, labels, m < n, slack, work, a, ZERO)
     if founds[a, WORTH] == -np.inf:
         return
     if column < 0:
@@ -184,24 +184,12 @@ def _search_small(cells, rules, rows, start, stop, totals, at, a, slack, work):
         i = ZERO
         while work.values[place_of(keys[i])] != founds[a, LOW]:
             i += 1
-        founds[a, BIN] = cells.codes[rows[start + place_of(keys[i])], a]
+        founds[a, BIN] = cells.codes[number_of(members[place_of(keys[i])]), a]
     _end(a, founds, vectors)
 
 
 @kernel
-def _tally_small(kind, vectors, side, i, work):
-    """Add a row of a small node to a vector."""
-    if kind == SQUARES:
-        moved = work.local[0, i] * work.local[1, i]
-        vectors[side, 0] += work.local[0, i]
-        vectors[side, 1 if moved > 0 else 2] += moved
-        vectors[side, 3] += moved * work.local[1, i]
-    else:
-        vectors[side, work.local_classes[i]] += work.local[0, i]
-
-
-@kernel
-def _count_small(cells, rules, rows, start, stop, a, work):
+def _count_small(cells, labels, rules, n, a, work):
     """Count an attribute over the rows of a small node."""
     lines = work.lines
     for b in range(cells.n_bins[a]):
@@ -209,20 +197,10 @@ def _count_small(cells, rules, rows, start, stop, a, work):
             lines[a, b, c] = 0.0
     for c in range(rules.width):
         lines[a, ABSENT, c] = 0.0
-    for i in range(stop - start):
-        _tally_small(rules.kind, lines[a], cells.codes[rows[start + i], a], i, work)
-
-
-@kernel
-def _gather_labels(labels, kind, rows, start, stop, work):
-    """Put the labels of a small node side by side."""
-    for i in range(stop - start):
-        row = rows[start + i]
-        work.local[0, i] = weight_of(labels, row)
-        if kind == SQUARES:
-            work.local[1, i] = labels.numbers[row]
-        else:
-            work.local_classes[i] = labels.classes[row]
+    for i in range(n):
+        word = work.members[i]
+        code = np.int64(cells.codes[number_of(word), a])
+        add_row(rules.kind, labels, word, lines[a], code)
 
 
 @kernel
@@ -233,7 +211,7 @@ def _varies_inside(cells, rows, start, stop, a, founds):
         return False
     known = np.nan
     for i in range(start, stop):
-        number = cells.numbers[rows[i], column]
+        number = cells.numbers[number_of(rows[i]), column]
         if known != known:
             known = number
         elif number == number and number != known:
@@ -246,8 +224,8 @@ def _draw_attributes(key, first, last, order):
     """Draw the attributes at some places of the order; the shuffle is recorded."""
     for i in range(first, last):
         other = i + draw(key, order.shape[1] - i)
-        order[1, i] = other
-        order[0, i], order[0, other] = order[0, other], order[0, i]
+        order[DRAWN, i] = other
+        order[PLACE, i], order[PLACE, other] = order[PLACE, other], order[PLACE, i]
 
 
 @kernel
@@ -263,7 +241,8 @@ def search_node(
     small = not counted and stop - start <= rules.small
     sampled = rules.tries < p
     if small:
-        _gather_labels(labels, rules.kind, rows, start, stop, work)
+        for i in range(stop - start):
+            work.members[i] = rows[start + i]
     elif not counted and not sampled:
         count(cells, labels, rules, rows, start, stop, ZERO, p, lines, work.words)
     best, chosen, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
@@ -273,22 +252,15 @@ def search_node(
             at_hand = min(p, drawn + rules.tries - varying)
             _draw_attributes(key, drawn, at_hand, order)
             if not small:
+                n = at_hand - drawn
                 count_drawn(
-                    cells,
-                    labels,
-                    rules,
-                    rows,
-                    start,
-                    stop,
-                    order[:, drawn:],
-                    at_hand - drawn,
-                    lines,
-                    work.words,
+                    cells, labels, rules, rows, start, stop, drawn, n, lines, work
                 )
-        a = order[0, drawn]
+        a = order[PLACE, drawn]
         drawn += 1
         if small:
-            _search_small(cells, rules, rows, start, stop, totals, at, a, slack, work)
+            n, order[LINE_OF, a] = stop - start, -1
+            _search_small(cells, labels, rules, n, totals, at, a, slack, work)
         else:
             search_edges(cells, rules, lines, a, slack, work)
             if sampled and _varies_inside(cells, rows, start, stop, a, work.founds):
@@ -302,7 +274,7 @@ def search_node(
         # The best so far is opened first: what it gains, the others need not try.
         floor, front, best, chosen = best, chosen, -np.inf, -1
         for i in range(-1, drawn):
-            a = front if i < 0 else order[0, i]
+            a = front if i < 0 else order[PLACE, i]
             if a < 0 or (i >= 0 and a == front):
                 continue
             low = floor - 3 * slack
@@ -316,6 +288,6 @@ def search_node(
                 best, chosen = here, a
     if sampled:  # the order is put back
         for i in range(at_hand - 1, -1, -1):
-            other = order[1, i]
-            order[0, i], order[0, other] = order[0, other], order[0, i]
+            other = order[DRAWN, i]
+            order[PLACE, i], order[PLACE, other] = order[PLACE, other], order[PLACE, i]
     return chosen, varying

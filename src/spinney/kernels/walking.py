@@ -1,6 +1,6 @@
 """Rows on their way down trees that lie in one array.
 
-Sixteen rows take a step each, and then the next: their loads do not wait for each
+Several rows take a step each, and then the next: their loads do not wait for each
 other, and no step is guessed. All rows go through one tree before the next one begins,
 so that the tree stays in the cache. A leaf is its own child, so that a row which has
 arrived stays there; every few steps such rows are taken from the list of those that
@@ -8,28 +8,41 @@ go on::
 
     on the list   0 1 2 3 4 5   →   0 2 3 5   →   3
     arrived           1 4            0 2 5
+
+Where cells are float32 and no node has a table, a node is a word of 64 bits, so that
+one load brings all of it and twice as many nodes stay in the cache: the cut, rounded
+down to float32 (no such value lies between the two), eight bits of attribute and the
+first child, counted from the root::
+
+    bit   0 … 31   32 … 39     40 … 63
+          cut      attribute   child
 """
 
 import numpy as np
 
 from spinney.kernels.compiled import entry, kernel
 
-__all__ = ["BY_TABLE", "LANES", "OPEN", "descend"]
+__all__ = ["BY_TABLE", "LANES", "MOST_ATTRIBUTES", "MOST_NODES", "OPEN", "descend"]
 
 LANES = 1024  # rows on one list
 ABREAST = 16
-FIRST_STEPS, STEPS = 8, 4  # before rows are taken from the list, and before again
+FIRST_STEPS, STEPS = 16, 4  # before rows are taken from the list, and before again
+MOST_ATTRIBUTES, MOST_NODES = 1 << 8, 1 << 24  # of a tree whose nodes are words
 
 # Where a missing value goes, in the lowest bits of a question: to branch 0 or 1, or
 # nowhere; or that a table tells the branch of every code.
 OPEN, BY_TABLE = 2, 3
 
 # Indices that cannot be negative spare a test of their sign.
-ZERO, ONE, TWO, THREE = np.arange(4, dtype=np.uint64)
+ZERO, ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = np.arange(9, dtype=np.uint64)
+UPPER, CHILD = np.uint64(32), np.uint64(40)
+ATTRIBUTE, LOWER = np.uint64(MOST_ATTRIBUTES - 1), np.uint64((1 << 32) - 1)
 
 
 @entry
-def descend(cells, nodes, cuts, tables, trees, outputs, simple, bag, lanes, into, sums):
+def descend(
+    cells, nodes, cuts, words, tables, trees, outputs, simple, bag, lanes, into, sums
+):
     """Send rows down trees; add up the outputs of their leaves, or note the leaves.
 
     Parameters
@@ -38,6 +51,8 @@ def descend(cells, nodes, cuts, tables, trees, outputs, simple, bag, lanes, into
         Numbers and codes, NaN where missing.
     nodes, cuts : nodes × 4, nodes × 2
         One memory: the cut, the first child, the question.
+    words : nodes
+        The nodes as words; none where they do not fit or are not worth it.
     tables : array
         Branches of codes.
     trees : trees × 2
@@ -67,6 +82,8 @@ def descend(cells, nodes, cuts, tables, trees, outputs, simple, bag, lanes, into
             while n > 0:
                 if absent:
                     walk_any(part, nodes, cuts, tables, steps, lanes, n)
+                elif words.shape[0] > 0:
+                    walk_words(part, words, np.uint64(trees[t, 0]), steps, lanes, n)
                 else:
                     walk_known(part, nodes, cuts, steps, lanes, n)
                 n = going_on(nodes, lanes, n)
@@ -129,6 +146,44 @@ def add(nodes, outputs, lanes, into, sums):
                     sums[row, np.uint64(c)] += outputs[np.uint64(leaf), np.uint64(c)]
         else:
             into[row, ZERO] += 1
+
+
+@kernel
+def walk_words(cells, words, root, steps, lanes, n):
+    """Send rows down a tree of words, eight at a time: their nodes are in registers."""
+    in_eights = n - n % 8
+    for first in range(0, in_eights, 8):
+        eight = np.uint64(first)
+        rows, at = lanes[ZERO, eight:], lanes[ONE, eight:]
+        a, b = np.uint64(at[ZERO]), np.uint64(at[ONE])
+        c, d = np.uint64(at[TWO]), np.uint64(at[THREE])
+        e, f = np.uint64(at[FOUR]), np.uint64(at[FIVE])
+        g, h = np.uint64(at[SIX]), np.uint64(at[SEVEN])
+        for _ in range(steps):
+            a = below(cells, words, root, a, rows[ZERO])
+            b = below(cells, words, root, b, rows[ONE])
+            c = below(cells, words, root, c, rows[TWO])
+            d = below(cells, words, root, d, rows[THREE])
+            e = below(cells, words, root, e, rows[FOUR])
+            f = below(cells, words, root, f, rows[FIVE])
+            g = below(cells, words, root, g, rows[SIX])
+            h = below(cells, words, root, h, rows[SEVEN])
+        at[ZERO], at[ONE], at[TWO], at[THREE] = a, b, c, d
+        at[FOUR], at[FIVE], at[SIX], at[SEVEN] = e, f, g, h
+    for i in range(in_eights, n):
+        a = np.uint64(lanes[ONE, i])
+        for _ in range(steps):
+            a = below(cells, words, root, a, lanes[ZERO, i])
+        lanes[ONE, i] = a
+
+
+@kernel
+def below(cells, words, root, node, row):
+    """Return the node that a row goes to."""
+    word = words[node]
+    value = cells[np.uint64(row), (word >> UPPER) & ATTRIBUTE]
+    cut = np.uint32(word & LOWER).view(np.float32)
+    return root + (word >> CHILD) + np.uint64(value > cut)
 
 
 @kernel

@@ -12,7 +12,7 @@ from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.layout import ABSENT, BINS, Cells, Labels
 from spinney.marks import matrix_behind
 from spinney.schema import Attribute
-from spinney.threads import in_threads, run_all
+from spinney.threads import in_threads, n_threads, run_all
 
 __all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
 
@@ -23,7 +23,7 @@ LINE = 64  # bytes of a line of the cache
 def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -> Cells:
     """Code columns as ``Schema.encode`` gives them."""
     p, n_rows = len(columns), len(columns[0])
-    codes = _room_for_codes(n_rows, p)
+    codes, by_attribute = _room_for_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
     column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
     values = np.full((p, BINS), np.nan)
     numeric = [
@@ -31,14 +31,16 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     ]
     for a, attribute in enumerate(attributes):
         if attribute.kind != "numeric":
-            codes[:, a] = np.where(columns[a] < 0, ABSENT, columns[a])
+            by_attribute[a] = np.where(columns[a] < 0, ABSENT, columns[a])
+            codes[:, a] = by_attribute[a]
             n_bins[a] = max(1, len(attribute.values))
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
     numbers = _matrix([columns[a] for a in numeric])
-    _code_numbers(numbers, np.array(numeric, np.int64), codes, column, values, n_bins)
+    places, both = np.array(numeric, np.int64), (codes, by_attribute)
+    _code_numbers(numbers, places, both, column, values, n_bins)
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
-    return Cells(codes, numbers, column, values, n_bins, nominal, listed)
+    return Cells(codes, by_attribute, numbers, column, values, n_bins, nominal, listed)
 
 
 def _room_for_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
@@ -65,7 +67,7 @@ def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def _code_numbers(
     numbers: NDArray[Any],
     places: NDArray[np.int64],
-    codes: NDArray[np.uint8],
+    both: tuple[NDArray[np.uint8], NDArray[np.uint8]],
     column: NDArray[np.int64],
     values: Floats,
     n_bins: NDArray[np.int64],
@@ -81,8 +83,11 @@ def _code_numbers(
     starts = np.arange(0, n_rows - n_rows % step, step)
     rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
     sample = numbers[rows].astype(np.float64)
-    ends = run_all([partial(edges_of, column) for column in sample.T])
-    for j, (found, known) in enumerate(ends):
+    # Each thread takes every so manieth column.
+    shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
+    ends = run_all([partial(_edges, share) for share in shares])
+    for j in range(q):
+        found, known = ends[j % n_threads()][j // n_threads()]
         edges[j, : len(found)], n_edges[j] = found, len(found)
         expected[j] = known is not None
         if known is not None:
@@ -94,7 +99,7 @@ def _code_numbers(
 
     def code(start: int, stop: int) -> NDArray[np.int64]:
         odd = np.zeros(q, np.int64)
-        code_rows(numbers, start, stop, *tables, odd, codes, places)
+        code_rows(numbers, start, stop, *tables, odd, *both, places)
         return odd
 
     odd = np.sum(in_threads(code, n_rows), axis=0)
@@ -103,24 +108,25 @@ def _code_numbers(
     values[places], n_bins[places] = own, n_edges + 1
 
 
+def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
+    """Return the edges between the bins of columns, and the values of bins of one."""
+    return [edges_of(column) for column in columns]
+
+
 def labels_of_classes(
     classes: NDArray[Any], weights: Floats | None, n_classes: int
 ) -> Labels:
-    """Return classes and weights; two classes of whole weights are packed too."""
-    classes, packed = classes.astype(np.int32), np.zeros(0, np.uint64)
+    """Return classes and weights."""
     whole = weights is None or bool(np.all(weights == np.floor(weights)))
-    if n_classes == 2 and weights is None:
-        packed = np.array([1, 1 << 32], np.uint64)[classes]
-    elif n_classes == 2 and weights is not None and whole and weights.sum() < 2.0**32:
-        # Half a word holds the sum of all weights.
-        packed = weights.astype(np.uint64) << (32 * classes.astype(np.uint64))
-    return Labels(classes, _weights(weights), np.zeros(0), packed)
+    # Half a word holds the sum of all weights.
+    fits = weights is None or float(weights.sum()) < 2.0**32
+    halves = n_classes == 2 and whole and fits
+    return Labels(classes.astype(np.int32), _weights(weights), np.zeros(0), halves)
 
 
 def labels_of_numbers(numbers: Floats, weights: Floats | None) -> Labels:
     """Return numbers, measured from their origin, and weights."""
-    packed = np.zeros(0, np.uint64)
-    return Labels(np.zeros(0, np.int32), _weights(weights), numbers, packed)
+    return Labels(np.zeros(0, np.int32), _weights(weights), numbers, halves=False)
 
 
 def _weights(weights: Floats | None) -> Floats:

@@ -14,7 +14,6 @@ first, and a subtree depends on its own rows only.
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.kernels.bagging import no_bags
 from spinney.kernels.growing import COUNT, EDGES, INSIDE, SPLIT, work_on
@@ -31,6 +30,7 @@ from spinney.kernels.records import (
     lines_for,
     shape_for,
 )
+from spinney.kernels.row_words import RowWords, words_of
 from spinney.kernels.scoring import SQUARES
 from spinney.swift.prepared import Prepared
 from spinney.swift.subtree import Grown, Stretch, grow_stretch, room_of
@@ -46,12 +46,11 @@ SHARE = 8
 
 def grow_together(ready: Prepared) -> Grown:
     """Grow the tree of all rows."""
-    rows = np.arange(len(ready.cells.codes), dtype=np.uint32)
-    return _Crowd(ready, rows).grow()
+    return _Crowd(ready, words_of(ready.labels)).grow()
 
 
 class _Crowd:
-    def __init__(self, ready: Prepared, rows: NDArray[np.uint32]) -> None:
+    def __init__(self, ready: Prepared, rows: RowWords) -> None:
         self.ready, self.rows = ready, rows
         p, n = len(ready.cells.n_bins), min(n_threads(), len(ready.cells.n_bins))
         self.ranges = [(p * t // n, p * (t + 1) // n) for t in range(n)]
@@ -104,7 +103,7 @@ class _Meeting:
         self.room = room_of(self.ready, node, 0, 0)
         self.shape = shape_for(1, width, len(node.counts))
         self.lines = lines_for(BINS, width, len(node.counts))
-        works = [work_for(node.n_rows, p, width, 1) for _ in crowd.ranges]
+        works = [work_for(node.n_rows, p, width, 0) for _ in crowd.ranges]
         counts = works[0].lines if node.lines is None else node.lines
         self.works = [work._replace(lines=counts) for work in works]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.costs import labels_of
 from spinney.counts import Floats, Integers
 from spinney.kernels.records import Lines, Shape
-from spinney.kernels.walking import BY_TABLE, OPEN
+from spinney.kernels.walking import BY_TABLE, MOST_ATTRIBUTES, MOST_NODES, OPEN
 from spinney.predict import FlatTree
 from spinney.predict import flatten as arrays_of
 from spinney.recipe import Recipe
@@ -24,7 +24,15 @@ from spinney.schema import Schema
 from spinney.swift.grown import arrays_of_grown, ramps
 from spinney.tree import Tree
 
-__all__ = ["Flat", "flat_of", "flat_of_grown", "flatten", "joined", "majority"]
+__all__ = [
+    "Flat",
+    "flat_of",
+    "flat_of_grown",
+    "flatten",
+    "joined",
+    "majority",
+    "words_of",
+]
 
 # Columns of ``nodes``. The first two are the cut; of a leaf its place among leaves,
 # and of a node that groups codes where its table begins, stand in the first alone.
@@ -227,3 +235,27 @@ def majority(flat: Flat, costs: Sequence[Sequence[float]] | None = None) -> Flat
     votes = np.zeros_like(flat.outputs)
     votes[np.arange(len(votes)), labels_of(flat.outputs, costs)] = 1.0
     return flat._replace(outputs=votes)
+
+
+def words_of(flat: Flat) -> NDArray[np.uint64]:
+    """Return the nodes of trees without tables as words, for cells of float32.
+
+    None where a tree has too many nodes or attributes; see ``kernels.walking``. A value
+    v of float32 is above a cut c if and only if it is above the greatest number of
+    float32 that is no greater than c.
+    """
+    roots = flat.trees[:, 0]
+    sizes = np.diff(roots, append=len(flat.nodes))
+    attribute = flat.nodes[1:, QUESTION] >> 2
+    if sizes.max() > MOST_NODES or attribute.max() >= MOST_ATTRIBUTES:
+        return np.zeros(0, np.uint64)
+    exact = flat.nodes.view(np.float64)[1:, 0]
+    with np.errstate(over="ignore"):
+        cut = exact.astype(np.float32)
+    above = cut > exact
+    cut[above] = np.nextafter(cut[above], np.float32(-np.inf))
+    words = np.zeros((len(flat.nodes), 2), np.uint32)
+    words[1:, 0] = cut.view(np.uint32)
+    below = flat.nodes[1:, CHILDREN] - np.repeat(roots, sizes)
+    words[1:, 1] = attribute | below << 8
+    return words.view(np.uint64)[:, 0]

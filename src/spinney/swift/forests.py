@@ -11,6 +11,7 @@ from spinney.counts import Floats
 from spinney.draws import root_key
 from spinney.kernels.bagging import Bags
 from spinney.kernels.records import Lines, Shape
+from spinney.kernels.row_words import words_of
 from spinney.kernels.scoring import SQUARES
 from spinney.swift.coded import labels_of_classes, labels_of_numbers
 from spinney.swift.prepared import Prepared
@@ -41,7 +42,7 @@ def grow_one(
     class_weights : array, optional
         What the weights of each class are multiplied by.
     """
-    rows = np.flatnonzero(in_bag).astype(np.uint32)
+    rows = np.flatnonzero(in_bag)
     weights = in_bag.astype(np.float64)
     if len(ready.labels.weights):
         weights *= ready.labels.weights
@@ -68,7 +69,7 @@ def grow_one(
     bag = replace(ready, labels=labels, rules=rules)
     key = np.uint64(root_key(seed))
     root = Stretch(0, len(rows), 0, key, totals.astype(np.float64), counts)
-    return grow_stretch(bag, rows, root)
+    return grow_stretch(bag, words_of(labels, rows), root)
 
 
 def grow_several(

@@ -26,11 +26,13 @@ from spinney.kernels.records import (
     room_for,
     shape_for,
 )
+from spinney.kernels.row_words import RowWords
 from spinney.swift.prepared import Prepared
 
 __all__ = ["Grown", "Stretch", "grow_bags", "grow_stretch", "room_of"]
 
 FIRST_NODES = 1024
+MOST_FIRST_NODES = 65_536  # room that is not used costs nothing
 
 Grown = tuple[Shape, Lines]
 
@@ -63,7 +65,7 @@ def room_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> Room:
     return room
 
 
-def grow_stretch(ready: Prepared, rows: NDArray[np.uint32], node: Stretch) -> Grown:
+def grow_stretch(ready: Prepared, rows: RowWords, node: Stretch) -> Grown:
     """Grow the subtree of a stretch of rows, whose order is lost."""
     keeping = ready.rules.tries >= len(ready.cells.n_bins)
     slots = SLOTS if keeping and node.n_rows > ready.rules.small else 0
@@ -80,24 +82,27 @@ def grow_bags(ready: Prepared, bags: Bags) -> Grown:
     n, rules = bags.times.shape[1], ready.rules
     width, n_counts = rules.width, len(ready.counts)
     # Weights are those of a bag, so they are ours to write.
-    whole = not len(bags.base) or bool(np.all(bags.base == np.floor(bags.base)))
-    packed = ready.labels.packed if whole else ready.labels.packed[:0]
-    labels = ready.labels._replace(weights=np.empty(n), packed=np.empty_like(packed))
+    whole = bool(np.all(bags.base == np.floor(bags.base)))
+    halves = ready.labels.halves and whole
+    labels = ready.labels._replace(weights=np.empty(len(bags.base)), halves=halves)
     p = len(ready.cells.n_bins)
     slots = SLOTS if rules.tries >= p and n > rules.small else 0
     room = room_for(n, rules.max_depth, p, width, n_counts, slots)
-    rows = np.empty(n, np.uint32)
+    rows = np.empty(n, np.uint64)
     return _worked(TREES, replace(ready, labels=labels), rows, room, bags)
 
 
 def _worked(
-    task: int, ready: Prepared, rows: NDArray[np.uint32], room: Room, bags: Bags
+    task: int, ready: Prepared, rows: RowWords, room: Room, bags: Bags
 ) -> Grown:
     """Grow nodes, with more room when there is none left."""
     rules, n = ready.rules, len(room.spare)
     p, n_counts = len(ready.cells.n_bins), room.counts.shape[1]
-    work = work_for(n, p, rules.width, rules.small)
-    shape = shape_for(FIRST_NODES, rules.width, n_counts)
+    work = work_for(n, p, rules.width, rules.tries if rules.tries < p else 0)
+    # About as many as full trees have, where classes are told apart with ease.
+    likely = max(1, len(bags.roots)) * n // 4
+    first = min(max(FIRST_NODES, likely), MOST_FIRST_NODES)
+    shape = shape_for(first, rules.width, n_counts)
     lines = lines_for(2 * BINS, rules.width, n_counts)
     tables = (ready.cells, ready.labels, rules, rows, room, work)
     while room.state[WAITING] or room.state[TREE] < len(bags.roots):

@@ -16,6 +16,7 @@ __all__ = ["CRITERIA", "MOST_CODES", "can_grow", "suits", "suits_bins", "suits_r
 
 # As many codes as a byte can hold beside that of missing cells.
 MOST_CODES = 255
+MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
 
 CRITERIA = ("gini", "gain", "squared_error")
 
@@ -113,6 +114,8 @@ def can_grow(training: "TrainingSet", recipe: Recipe, options: "Options") -> boo
     """Return whether the kernels can grow what the plain learner would."""
     schema = training.schema
     numeric = schema.target.is_numeric
+    if schema.n_classes > MOST_CLASSES:
+        return False
     if recipe.measure(numeric=numeric).name not in CRITERIA:
         return False
     if any(getattr(recipe, name) != value for name, value in PLAIN.items()):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats
 from spinney.kernels.walking import LANES, descend
-from spinney.swift.flat import QUESTION, Flat
+from spinney.marks import matrix_behind
+from spinney.swift.flat import QUESTION, Flat, words_of
 from spinney.threads import n_threads, run_all
 
 __all__ = ["Votes", "leaves", "votes"]
@@ -19,6 +20,10 @@ __all__ = ["Votes", "leaves", "votes"]
 BLOCK, SHORT_BLOCK = 16_384, 2_048
 FEW_TREES = 8
 
+# To make a word takes as long as a row takes for some steps.
+STEPS_OF_A_WORD = 8
+
+NO_WORDS = np.zeros(0, np.uint64)
 NOBODY = np.zeros((0, 0), np.uint8)
 
 
@@ -92,7 +97,7 @@ def _descend(
     if not n_rows:
         return
     needed = flat.needed
-    matrix = whole_matrix(columns)
+    matrix = matrix_behind(columns)
     nodes = flat.nodes
     if matrix is None:
         nodes = _renumbered(nodes, needed)
@@ -100,6 +105,9 @@ def _descend(
     n_cells = len(needed) if matrix is None else matrix.shape[1]
     simple = not flat.has_tables and n_cells <= flat.trees[:, 1].sum()
     block = BLOCK if len(flat.trees) > FEW_TREES else SHORT_BLOCK
+    narrow = simple and matrix is not None and matrix.dtype == np.float32
+    worth = len(nodes) * STEPS_OF_A_WORD <= n_rows * len(flat.trees)
+    words = words_of(flat) if narrow and worth else NO_WORDS
 
     def work(start: int, stop: int) -> None:
         lanes = np.zeros((3, LANES), np.int64)
@@ -115,6 +123,7 @@ def _descend(
                 cells,
                 nodes,
                 nodes.view(np.float64),
+                words,
                 flat.tables,
                 flat.trees,
                 flat.outputs,
@@ -157,22 +166,3 @@ def gather(
         into[:, place] = cells
         if cells.dtype.kind != "f":
             into[cells < 0, place] = np.nan
-
-
-def whole_matrix(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """Return the array of floats that all columns are views of, if there is one."""
-    base = None if not columns or columns[0] is None else columns[0].base
-    if not isinstance(base, np.ndarray) or base.ndim != 2:
-        return None
-    if base.dtype not in (np.float32, np.float64) or not base.flags.c_contiguous:
-        return None
-    if base.shape[1] != len(columns):
-        return None
-    for place, column in enumerate(columns):
-        if column is None or column.base is not base or column.dtype != base.dtype:
-            return None
-        if column.shape != base.shape[:1] or column.strides != base.strides[:1]:
-            return None
-        if column.ctypes.data != base.ctypes.data + place * base.strides[1]:
-            return None
-    return base
