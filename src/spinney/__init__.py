@@ -33,8 +33,10 @@ if TYPE_CHECKING:
         MiniBatchKMeans,
         TreeClassifier,
         TreeRegressor,
+        choose_k,
     )
     from spinney.evaluation import evaluate, learning_curve, robustness
+    from spinney.explained_clusters import explain_clusters
     from spinney.files import read_table
     from spinney.recipe import Recipe
     from spinney.rulesets import RuleSet
@@ -60,8 +62,10 @@ __all__ = [
     "TreeClassifier",
     "TreeRegressor",
     "__version__",
+    "choose_k",
     "discretise",
     "evaluate",
+    "explain_clusters",
     "grow",
     "learning_curve",
     "load",
@@ -82,8 +86,10 @@ _HOMES = {
     "Tree": "spinney.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
+    "choose_k": "spinney.estimators",
     "discretise": "spinney.buckets",
     "evaluate": "spinney.evaluation",
+    "explain_clusters": "spinney.explained_clusters",
     "grow": "spinney.api",
     "learning_curve": "spinney.evaluation",
     "load": "spinney.api",

@@ -1,5 +1,6 @@
 """The scikit-learn classes over all of it."""
 
+from spinney.estimators.choosing import choose_k
 from spinney.estimators.classifier import TreeClassifier
 from spinney.estimators.forest import ForestClassifier, ForestRegressor
 from spinney.estimators.kmeans import KMeans
@@ -13,4 +14,5 @@ __all__ = [
     "MiniBatchKMeans",
     "TreeClassifier",
     "TreeRegressor",
+    "choose_k",
 ]

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from spinney.cluster.choice import Choice
 from spinney.cluster.fit import Start, k_means
+from spinney.estimators.chosen import with_chosen_k
 from spinney.estimators.clusters import (
     Centroids,
     checked_start,
@@ -29,8 +31,10 @@ class KMeans(Centroids):
 
     Parameters
     ----------
-    n_clusters : int
-        How many clusters.
+    n_clusters : int or "auto"
+        How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says; see
+        :func:`spinney.choose_k`. Then ``init`` is a name, and ``n_init="auto"`` is 4
+        for ``"k-means++"``.
     init : {"k-means++", "random", "optimal"}, array or callable
         Where to start. ``"k-means++"`` draws rows far from each other, the best of
         at least 2 + ⌊log k⌋ and of 8 each time; ``"random"`` draws rows;
@@ -61,6 +65,8 @@ class KMeans(Centroids):
         The weighted sum of the squared distances of rows to their centroids.
     n_iter_ : int
         How many iterations there were, the one that moved nothing included.
+    choice_ : Choice
+        With ``n_clusters="auto"``: the curve, and which rule decided.
     n_features_in_ : int
         How many columns.
     feature_names_in_ : array
@@ -82,10 +88,11 @@ class KMeans(Centroids):
 
     inertia_: float
     n_iter_: int
+    choice_: Choice
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         init: Start = "k-means++",
         n_init: int | str = "auto",
@@ -105,17 +112,21 @@ class KMeans(Centroids):
     def _fit(self, X: Any, sample_weight: Any) -> None:
         cells = numbers_of(self, X, reset=True)
         weights = weights_of(sample_weight, len(cells))
-        start, n_starts = checked_start(self, *cells.shape)
+        seed, n_jobs = seed_of(self.random_state), threads_of(self.n_jobs)
+        told = self
+        if isinstance(self.n_clusters, str):
+            told, self.choice_ = with_chosen_k(self, cells, weights, seed)
+        start, n_starts = checked_start(told, *cells.shape)
         found = k_means(
             cells,
-            self.n_clusters,
+            int(told.n_clusters),
             weights=weights,
             start=start,
             n_starts=n_starts,
             max_iterations=self.max_iter,
             tolerance=self.tol,
-            seed=seed_of(self.random_state),
-            n_jobs=threads_of(self.n_jobs),
+            seed=seed,
+            n_jobs=n_jobs,
         )
         warn_of_few(found.centroids, found.labels)
         self.cluster_centers_ = found.centroids

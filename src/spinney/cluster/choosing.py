@@ -1,0 +1,260 @@
+"""How many clusters: k-means for several k, measures of each, and a rule."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.checks import check_whole, is_whole
+from spinney.cluster.choice import MEASURES, Choice, Line
+from spinney.cluster.deciding import decided
+from spinney.cluster.distinct import Distinct, distinct_rows, sampled, scaled
+from spinney.cluster.fit import k_means, nearest_centroids
+from spinney.cluster.gap import Gaps, gaps_of
+from spinney.cluster.iterate import Clustering
+from spinney.cluster.knee import Elbow, elbow_of
+from spinney.cluster.measures import calinski_harabasz, davies_bouldin, silhouettes
+from spinney.counts import Floats
+from spinney.errors import DataError, ParameterError, refuse_unknown
+
+__all__ = ["N_STARTS", "Limits", "Starts", "choose"]
+
+N_STARTS = 4
+"""How many starts k-means has for each k, unless something else is said."""
+
+LARGEST_K = 10
+CHEAP = ("silhouette", "calinski_harabasz", "davies_bouldin", "elbow")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much work the dear measures may be.
+
+    Parameters
+    ----------
+    silhouette_rows : int
+        Silhouettes are exact where there are no more different rows than this; else of
+        a sample of so many.
+    gap_rows : int
+        Of how many rows reference tables are at most; where the data has more, a sample
+        stands for it.
+    gap_tables : int
+        How many reference tables are drawn.
+    """
+
+    silhouette_rows: int = 5000
+    gap_rows: int = 1000
+    gap_tables: int = 10
+
+    def __post_init__(self) -> None:
+        check_whole("silhouette_rows", self.silhouette_rows, least=2)
+        check_whole("gap_rows", self.gap_rows, least=2)
+        check_whole("gap_tables", self.gap_tables, least=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """How k-means goes about it, for every k alike; see ``fit.k_means``."""
+
+    start: str = "k-means++"
+    n_starts: int = N_STARTS
+    max_iterations: int = 300
+    tolerance: float = 0.0
+    seed: int = 0
+    n_jobs: int = 1
+
+    def fit(self, rows: Distinct, k: int) -> Clustering:
+        """Return k clusters of some rows."""
+        return k_means(
+            rows.cells,
+            k,
+            weights=rows.given,
+            start=self.start,
+            n_starts=self.n_starts,
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+        )
+
+    def inertia(
+        self, cells: NDArray[Any], k: int, weights: Floats | None, seed: int
+    ) -> float:
+        """Return the inertia of k clusters of some rows, by one thread."""
+        own = np.ones(len(cells)) if weights is None else weights
+        alone = replace(self, seed=seed, n_jobs=1)
+        return alone.fit(Distinct(cells, own), k).inertia
+
+
+def choose(
+    cells: NDArray[Any],
+    ks: Any = "auto",
+    *,
+    weights: Floats | None = None,
+    rule: str = "silhouette",
+    measures: Sequence[str] | None = None,
+    starts: Starts | None = None,
+    limits: Limits | None = None,
+) -> Choice:
+    """Return the number of clusters that a rule chooses.
+
+    Parameters
+    ----------
+    cells : array, rows × columns
+        Finite numbers.
+    ks : sequence of int or "auto"
+        The numbers of clusters to try. ``"auto"``: from 2, for the gap statistic from
+        1, to 10, or to as many as there are different rows.
+    weights : array, optional
+        Those of the rows.
+    rule : str
+        One of ``MEASURES``.
+    measures : sequence of str, optional
+        What to measure beside the inertia and what the rule needs; all but the gap
+        statistic if not said.
+    starts : Starts, optional
+    limits : Limits, optional
+
+    Examples
+    --------
+    >>> cells = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
+    >>> print(choose(cells, range(2, 6), measures=["elbow"]))
+       k  inertia  silhouette     elbow
+       2  101.500    0.626677  0.000000
+    *  3    1.500    0.898079  0.656766
+       4    1.000    0.596296  0.328383
+       5    0.500    0.298148  0.000000
+    <BLANKLINE>
+    k = 3 by silhouette: its silhouette, 0.898079, is the largest; the next is
+    0.626677 at k = 2.
+    6 rows, 6 of them different; 4 starts for each k, seed 0
+    """
+    if rule not in MEASURES:
+        refuse_unknown("rule", rule, MEASURES)
+    wanted = _measures(measures, rule)
+    starts, limits = starts or Starts(), limits or Limits()
+    small, power = scaled(np.asarray(cells))
+    rows = distinct_rows(small, weights)
+    if not len(rows):
+        msg = "there is no row of weight: clusters need at least one"
+        raise DataError(msg)
+    tried = _ks(ks, rule, len(rows))
+    found = [starts.fit(rows, k) for k in tried]
+    inertias = [one.inertia for one in found]
+    n_silhouette = None
+    columns: dict[str, Sequence[float | None]] = {}
+    if "silhouette" in wanted:
+        columns["silhouette"], n_silhouette = _silhouettes(rows, found, starts, limits)
+    for name, measure in (
+        ("calinski_harabasz", calinski_harabasz),
+        ("davies_bouldin", davies_bouldin),
+    ):
+        if name in wanted:
+            columns[name] = [measure(rows.cells, c.labels, rows.weights) for c in found]
+    elbow: Elbow | None = None
+    if "elbow" in wanted:
+        elbow = elbow_of(np.array(tried, np.float64), np.array(inertias))
+        columns["elbow"] = elbow.differences.tolist()
+    gaps: Gaps | None = None
+    if "gap" in wanted:
+        gaps = _gaps(rows, tried, inertias, starts, limits)
+        columns["gap"], columns["gap_error"] = gaps.gaps, gaps.errors
+    with np.errstate(over="ignore"):
+        lines = tuple(
+            Line(
+                k,
+                float(np.ldexp(inertias[place], 2 * power)),
+                **{name: column[place] for name, column in columns.items()},
+            )
+            for place, k in enumerate(tried)
+        )
+    k, why = decided(rule, lines, elbow)
+    return Choice(
+        k,
+        rule,
+        why,
+        lines,
+        wanted,
+        len(rows),
+        rows.weight,
+        n_silhouette,
+        None if gaps is None else gaps.n_rows,
+        None if gaps is None else gaps.n_tables,
+        starts.n_starts,
+        starts.seed,
+    )
+
+
+def _silhouettes(
+    rows: Distinct, found: Sequence[Clustering], starts: Starts, limits: Limits
+) -> tuple[list[float | None], int | None]:
+    """Return the silhouettes, and of how many rows they are if of a sample."""
+    labelings = [one.labels for one in found]
+    n_rows = None
+    if len(rows) > limits.silhouette_rows:
+        n_rows = limits.silhouette_rows
+        rows = sampled(rows, n_rows, seed=starts.seed)
+        labelings = [nearest_centroids(rows.cells, c.centroids)[0] for c in found]
+    told = silhouettes(rows.cells, labelings, rows.weights, n_jobs=starts.n_jobs)
+    return told, n_rows
+
+
+def _gaps(
+    rows: Distinct,
+    ks: Sequence[int],
+    inertias: Sequence[float],
+    starts: Starts,
+    limits: Limits,
+) -> Gaps:
+    return gaps_of(
+        rows,
+        ks,
+        starts.inertia,
+        known=inertias,
+        most_rows=limits.gap_rows,
+        n_tables=limits.gap_tables,
+        seed=starts.seed,
+        n_jobs=starts.n_jobs,
+    )
+
+
+def _measures(measures: Any, rule: str) -> tuple[str, ...]:
+    """Return the measures to take, in their order."""
+    if measures is None:
+        measures = CHEAP
+    elif isinstance(measures, str):
+        msg = f"measures={measures!r} must be a list of names, such as [{measures!r}]"
+        raise ParameterError(msg)
+    for name in measures:
+        if name not in MEASURES:
+            refuse_unknown("measures", name, MEASURES)
+    return tuple(name for name in MEASURES if name in {*measures, rule})
+
+
+def _ks(ks: Any, rule: str, n_distinct: int) -> list[int]:
+    """Return the numbers of clusters to try, in order."""
+    if isinstance(ks, str):
+        if ks != "auto":
+            refuse_unknown("ks", ks, ["auto"])
+        most = min(LARGEST_K, n_distinct)
+        return list(range(min(1 if rule == "gap" else 2, most), most + 1))
+    try:
+        listed = list(ks)
+    except TypeError:
+        listed = []
+    if not listed or not all(is_whole(k) and k >= 1 for k in listed):
+        msg = (
+            f"ks={ks!r} must be whole numbers of at least 1, such as range(2, 11), or "
+            "'auto'"
+        )
+        raise ParameterError(msg)
+    most = max(listed)
+    if most > n_distinct:
+        msg = (
+            f"ks asks for {most} clusters of {n_distinct} different rows: there are no "
+            "more clusters than different rows; ask for fewer"
+        )
+        raise DataError(msg)
+    return sorted({int(k) for k in listed})
