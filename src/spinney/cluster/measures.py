@@ -205,7 +205,7 @@ def _settled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Settl
     if not own.all():
         rows, given, own = rows[own > 0], given[own > 0], own[own > 0]
     codes = np.unique(given, return_inverse=True)[1].reshape(-1)
-    sizes = np.bincount(codes, weights=own)
+    sizes = np.asarray(np.bincount(codes, weights=own), dtype=np.float64)
     return _Settled(scaled(rows)[0], codes.astype(np.int64), own, sizes)
 
 

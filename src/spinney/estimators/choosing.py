@@ -28,7 +28,7 @@ def choose_k(
     n_jobs: int | None = None,
     silhouette_rows: int = 5000,
     gap_rows: int = 1000,
-    gap_tables: int = 10,
+    gap_tables: int = 20,
 ) -> Choice:
     """Return how many clusters a table of numbers has, by a rule, and the curve.
 
