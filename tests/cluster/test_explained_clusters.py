@@ -72,6 +72,15 @@ def test_the_sentence_by_hand():
     assert (told.right, told.weight) == (6, 7)
 
 
+def test_missing_values_in_a_sentence():
+    table = {"x": [1, 2, None, 7, 8, 9, 9], "hue": ["a", "a", "a", "a", "a", "b", "b"]}
+    told = spinney.explain_clusters(table, [0, 0, 0, 1, 1, 2, 2])
+    assert told[0].text() == "cluster 0 (3 rows): x ≤ 4.5 or missing; covers 3 of 3"
+    told = spinney.explain_clusters(*penguins())
+    asked = "(flipper_length_mm ≤ 206.5 or missing) and (bill_length_mm ≤ 43.35 or"
+    assert asked in told["Adelie"].text()
+
+
 def test_penguins_are_mixed_and_lack_cells():
     table, labels = penguins()
     told = spinney.explain_clusters(table, labels)

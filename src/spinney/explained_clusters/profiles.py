@@ -233,11 +233,8 @@ def _means(
     """Return the means of clusters, that of all rows, and what clusters weigh."""
     sizes = np.bincount(codes, weights=weights, minlength=n_clusters)
     overall = float(weights @ numbers / weights.sum())
-    # From the mean on, so that large numbers lose no digits of what differs.
-    sums = np.bincount(
-        codes, weights=weights * (numbers - overall), minlength=n_clusters
-    )
-    means = overall + sums / np.where(sizes > 0, sizes, 1.0)
+    sums = np.bincount(codes, weights=weights * numbers, minlength=n_clusters)
+    means = sums / np.where(sizes > 0, sizes, 1.0)
     return means, overall, np.asarray(sizes, dtype=np.float64)
 
 

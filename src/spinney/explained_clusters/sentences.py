@@ -38,6 +38,10 @@ class ClusterRule:
     def text(self, *, ascii_only: bool = False) -> str:
         """Return what the rule asks."""
         asked = [one.text(ascii_only=ascii_only) for one in self.conditions]
+        if len(asked) > 1:
+            asked = [
+                f"({one})" if one.endswith(" or missing") else one for one in asked
+            ]
         return " and ".join(asked) if asked else "always"
 
 
