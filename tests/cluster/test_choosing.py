@@ -278,3 +278,13 @@ def test_bad_input():
         choose(cells, weights=np.zeros(len(cells)))
     with pytest.raises(DataError, match="nominal"):
         spinney.choose_k({"hue": ["a", "b", "a"]})
+
+
+@pytest.mark.parametrize("init", ["random", "optimal"])
+def test_other_starts(init):
+    cells = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
+    choice = spinney.choose_k(cells, init=init)
+    assert choice.k == 3
+    assert choice.n_starts == {"random": 10, "optimal": 1}[init]
+    model = spinney.KMeans("auto", init=init, random_state=0).fit(cells)
+    assert model.choice_ == choice
