@@ -46,7 +46,7 @@ class Limits:
 
     silhouette_rows: int = 5000
     gap_rows: int = 1000
-    gap_tables: int = 10
+    gap_tables: int = 20
 
     def __post_init__(self) -> None:
         check_whole("silhouette_rows", self.silhouette_rows, least=2)

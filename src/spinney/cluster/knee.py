@@ -9,6 +9,7 @@ smoothed: they have few points, and no noise of measurement.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -76,7 +77,7 @@ def elbow_of(x: Floats, y: Floats, *, sensitivity: float = SENSITIVITY) -> Elbow
 
 def _falls_below(differences: Floats, threshold: float) -> bool:
     """Return whether differences fall below a threshold before they rise again."""
-    for before, here in zip(differences, differences[1:], strict=False):
+    for before, here in pairwise(differences):
         if here > before + TOLERANCE:
             return False
         if here < threshold - TOLERANCE:

@@ -181,9 +181,8 @@ class _Settled:
         """
         middle = self.weights @ self.rows / self.weights.sum()
         apart = self.rows - middle
-        sums = np.zeros((len(self.sizes), apart.shape[1]))
-        np.add.at(sums, self.codes, apart * self.weights[:, None])
-        centroids = sums / self.sizes[:, None]
+        sums = [np.bincount(self.codes, weights=self.weights * one) for one in apart.T]
+        centroids = np.column_stack(sums) / self.sizes[:, None]
         squares = ((apart - centroids[self.codes]) ** 2).sum(axis=1)
         largest = float(np.abs(self.rows).max())
         least = apart.shape[1] * (16 * np.finfo(np.float64).eps * largest) ** 2
@@ -205,7 +204,7 @@ def _settled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Settl
     if not own.all():
         rows, given, own = rows[own > 0], given[own > 0], own[own > 0]
     codes = np.unique(given, return_inverse=True)[1].reshape(-1)
-    sizes = np.bincount(codes, weights=own)
+    sizes = np.asarray(np.bincount(codes, weights=own), dtype=np.float64)
     return _Settled(scaled(rows)[0], codes.astype(np.int64), own, sizes)
 
 

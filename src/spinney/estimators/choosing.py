@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from spinney.cluster.choice import Choice
-from spinney.cluster.choosing import N_STARTS, Limits, choose
-from spinney.estimators.chosen import starts_of
+from spinney.cluster.choosing import Limits, choose
+from spinney.estimators.chosen import several, starts_of
 from spinney.estimators.clusters import numbers_of, weights_of
 from spinney.estimators.kmeans import KMeans
 from spinney.forest.settings import seed_of
@@ -28,7 +28,7 @@ def choose_k(
     n_jobs: int | None = None,
     silhouette_rows: int = 5000,
     gap_rows: int = 1000,
-    gap_tables: int = 10,
+    gap_tables: int = 20,
 ) -> Choice:
     """Return how many clusters a table of numbers has, by a rule, and the curve.
 
@@ -55,7 +55,7 @@ def choose_k(
         The weight of each row; one of weight 2 counts as two.
     init, n_init, max_iter, tol, random_state, n_jobs
         Those of :class:`spinney.KMeans`; ``init`` is a name, and ``n_init="auto"`` is
-        4: one unlucky start would bend the curve.
+        4 for ``"k-means++"``: one unlucky start would bend the curve.
     silhouette_rows : int
         Silhouettes are exact where there are no more different rows than this; else of
         a sample of so many, and the choice says so.
@@ -79,7 +79,7 @@ def choose_k(
     k = 2 by silhouette: its silhouette, 0.959678, is the largest; the next is 0.609514
     at k = 3.
     """
-    starts = N_STARTS if n_init == "auto" else n_init
+    starts = several(n_init, init)
     told = KMeans(1, init=init, n_init=starts, max_iter=max_iter, tol=tol)
     cells = numbers_of(told, data, reset=True)
     weights = weights_of(sample_weight, len(cells))

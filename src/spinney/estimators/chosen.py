@@ -10,7 +10,7 @@ from spinney.errors import ParameterError, refuse_unknown
 from spinney.estimators.clusters import Centroids, checked_start
 from spinney.forest.growing import threads_of
 
-__all__ = ["starts_of", "with_chosen_k"]
+__all__ = ["several", "starts_of", "with_chosen_k"]
 
 Means = TypeVar("Means", bound=Centroids)
 
@@ -26,12 +26,20 @@ def with_chosen_k(
     settings = estimator.get_params(deep=False)
     if settings["n_clusters"] != "auto":
         refuse_unknown("n_clusters", settings["n_clusters"], ["auto"])
-    n_init = settings["n_init"]
-    settings["n_init"] = N_STARTS if n_init == "auto" else n_init
+    settings["n_init"] = several(settings["n_init"], settings["init"])
     told = type(estimator)(**{**settings, "n_clusters": 1})
     starts = starts_of(told, cells.shape, seed, settings["n_jobs"])
     choice = choose(cells, weights=weights, starts=starts)
     return type(estimator)(**{**settings, "n_clusters": choice.k}), choice
+
+
+def several(n_init: Any, init: Any) -> Any:
+    """Return how many starts are meant: ``"auto"`` is 4 for k-means++.
+
+    One unlucky start would bend the curve.
+    """
+    usual = isinstance(init, str) and init == "k-means++"
+    return N_STARTS if usual and n_init == "auto" else n_init
 
 
 def starts_of(

@@ -40,7 +40,8 @@ class KMeans(Centroids):
     ----------
     n_clusters : int or "auto"
         How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says; see
-        :func:`spinney.choose_k`. Then ``init`` is a name, and ``n_init="auto"`` is 4.
+        :func:`spinney.choose_k`. Then ``init`` is a name, and ``n_init="auto"`` is 4
+        for ``"k-means++"``.
     init : {"k-means++", "random", "optimal"}, array or callable
         Where to start. ``"k-means++"`` draws rows far from each other, the best of
         at least 2 + ⌊log k⌋ and of 8 each time; ``"random"`` draws rows;

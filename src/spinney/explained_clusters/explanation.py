@@ -101,8 +101,9 @@ def explain_clusters(
 ) -> Explanation:
     """Explain clusters, whoever made them: by rules, and by what is unusual.
 
-    A tree of the recipe ``"cart"`` is grown with the clusters as classes, and sibling
-    leaves that say the same are joined. Each cluster gets a sentence from the leaves
+    A tree of the recipe ``"cart"`` is grown with the clusters as classes, in which
+    missing values take the branch that suits them, and sibling leaves that say the same
+    are joined. Each cluster gets a sentence from the leaves
     that say it. The profile of a cluster tells for each attribute how far its mean, or
     the share of one of its values, or of missing cells, is from that of all rows, in
     standard deviations.
@@ -120,8 +121,8 @@ def explain_clusters(
         How many questions deep the tree may be; if not said one more than it takes to
         tell so many clusters apart: 1 + ⌈log₂ clusters⌉.
     min_leaf : int, optional
-        How much the rows of a leaf must weigh; if not said a fiftieth of all, or half of
-        the smallest cluster if that is less.
+        How much the rows of a leaf must weigh; if not said a fiftieth of all, or half
+        of the smallest cluster if that is less.
 
     Returns
     -------
@@ -225,6 +226,7 @@ def _grown(
         Table(tuple(columns), table.n_rows),
         target,
         recipe="cart",
+        missing="branch",
         weight=weight,
         max_depth=max_depth,
         min_samples_leaf=min_leaf,

@@ -74,7 +74,8 @@ class Mark:
             assert self.value is not None
             asked = f"{name} = {shown(self.value)}"
         here = _share(self.here, self.weight_here)
-        return f"{asked}: {here} beside {_share(self.overall, self.weight_overall)}, {step}"
+        overall = _share(self.overall, self.weight_overall)
+        return f"{asked}: {here} beside {overall}, {step}"
 
     def _number(self, mean: float) -> str:
         if self.unit is None:
@@ -94,7 +95,7 @@ def _share(share: float, weight: float) -> str:
 def profiles_of(
     table: Table, codes: Integers, weights: Floats, n_clusters: int
 ) -> list[tuple[Mark, ...]]:
-    """Return the marks of each cluster, the most unusual first.
+    """Return the marks of each cluster, the most unusual first, of equals by column.
 
     Each attribute has one mark a cluster, and one of its missing cells where there are
     any: of a number the mean; of values the one whose share differs most. A cluster
@@ -122,9 +123,12 @@ def profiles_of(
     for column in table.columns:
         for cluster, marks in enumerate(_marks(column, codes, weights, n_clusters)):
             found[cluster] += marks
-    return [
-        tuple(sorted(marks, key=lambda mark: -abs(mark.difference))) for marks in found
-    ]
+    return [tuple(sorted(marks, key=_order)) for marks in found]
+
+
+def _order(mark: Mark) -> float:
+    """Return what to sort by; those that differ by a rounding stay in their order."""
+    return -round(abs(mark.difference), 9)
 
 
 def _marks(
@@ -142,7 +146,7 @@ def _marks(
     if missing[weights > 0].any():
         here, overall, sizes = _means(missing.astype(float), codes, weights, n_clusters)
         apart = _in_deviations(here - overall, np.sqrt(overall * (1 - overall)))
-        for place in np.flatnonzero(sizes):
+        for place in np.flatnonzero(sizes).tolist():
             marks[place].append(
                 Mark(
                     column.name,
@@ -229,11 +233,8 @@ def _means(
     """Return the means of clusters, that of all rows, and what clusters weigh."""
     sizes = np.bincount(codes, weights=weights, minlength=n_clusters)
     overall = float(weights @ numbers / weights.sum())
-    # From the mean on, so that large numbers lose no digits of what differs.
-    sums = np.bincount(
-        codes, weights=weights * (numbers - overall), minlength=n_clusters
-    )
-    means = overall + sums / np.where(sizes > 0, sizes, 1.0)
+    sums = np.bincount(codes, weights=weights * numbers, minlength=n_clusters)
+    means = sums / np.where(sizes > 0, sizes, 1.0)
     return means, overall, np.asarray(sizes, dtype=np.float64)
 
 

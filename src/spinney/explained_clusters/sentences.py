@@ -8,7 +8,7 @@ import numpy as np
 from spinney.counts import Floats, Integers
 from spinney.explained_clusters.profiles import Mark
 from spinney.rules import Condition, Rules
-from spinney.table import Value
+from spinney.table import Value, level_order
 from spinney.wording import shown, weight_text
 
 __all__ = ["ClusterRule", "ExplainedCluster", "explained"]
@@ -38,6 +38,10 @@ class ClusterRule:
     def text(self, *, ascii_only: bool = False) -> str:
         """Return what the rule asks."""
         asked = [one.text(ascii_only=ascii_only) for one in self.conditions]
+        if len(asked) > 1:
+            asked = [
+                f"({one})" if one.endswith(" or missing") else one for one in asked
+            ]
         return " and ".join(asked) if asked else "always"
 
 
@@ -116,9 +120,10 @@ def explained(
         Those of each cluster.
     """
     sizes = np.bincount(codes, weights=weights, minlength=len(labels))
+    places = {level_order(label): code for code, label in enumerate(labels)}
     found: list[list[ClusterRule]] = [[] for _ in labels]
     for rule in rules:
-        code = labels.index(rule.label)
+        code = places[level_order(rule.label)]
         inside = leaves == rule.leaf
         covered = float(weights[inside & (codes == code)].sum())
         others = float(weights[inside & (codes != code)].sum())
