@@ -1,6 +1,7 @@
 """Clusters, from the shell."""
 
 import os
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -293,24 +294,39 @@ def _text(model: "ReadableClusters", found: "Found", options: dict[str, Any]) ->
     names = found.used.names
     listed = ", ".join(names[:COLUMNS_NAMED])
     more = len(names) - COLUMNS_NAMED
-    parts = [
+    told = (
         f"{found.table.n_rows} rows, {len(names)} column{'s' * (len(names) != 1)}: "
         f"{listed}{f' and {more} more' if more > 0 else ''}"
-    ]
+    )
+    parts = [told]
     if found.choice is not None:
-        parts.append(str(found.choice))
+        parts.append(found.choice.text(width=width))
     else:
         parts[0] += f"\nk = {len(found.clusters)}, as given"
     if options["explain"]:
         trace = found.trace(options["explain_rows"])
         if trace is not None:
-            parts.append(trace.text(width=width))
+            note = "each column divided by its standard deviation:\n\n"
+            scaled = found.clusters.standardised
+            parts.append((note if scaled else "") + trace.text(width=width))
     parts.append(model.text(width=width) + _end(found))
     if options["explain"]:
         parts.append(
             _explanation(found) or "there is one cluster: nothing to tell apart"
         )
-    return "\n\n".join(parts)
+    return _wrapped("\n\n".join(parts), width)
+
+
+def _wrapped(text: str, width: int | None) -> str:
+    """Return lines that are no wider than this; what goes on stands further in."""
+    if width is None:
+        return text
+    lines: list[str] = []
+    for line in text.split("\n"):
+        own = " " * (len(line) - len(line.lstrip()))
+        wide = len(line) > width
+        lines += wrap(line, width, subsequent_indent=own + "  ") if wide else [line]
+    return "\n".join(lines)
 
 
 def _end(found: "Found") -> str:

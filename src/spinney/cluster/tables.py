@@ -60,16 +60,17 @@ def decimals_for(largest: float) -> int:
 
 
 def number_cells(numbers: Sequence[float]) -> list[str]:
-    """Return numbers of one column, all with as many decimals.
+    """Return numbers of one column, all with as many decimals: as few as tell them.
 
-    >>> number_cells([1.8333, 4.25, 6.0]), number_cells([1.0, 30.0])
-    (['1.83', '4.25', '6.00'], ['1', '30'])
+    >>> number_cells([1.8333, 4.25, 6.0]), number_cells([1.0, 1.5]), number_cells([30])
+    (['1.83', '4.25', '6.00'], ['1.0', '1.5'], ['30'])
     """
     known = [float(number) for number in numbers if isfinite(number)]
     largest = max(map(abs, known), default=0.0)
     if not largest < LARGEST:
         return [f"{number:.4g}" for number in numbers]
-    if len(known) == len(numbers) and all(number.is_integer() for number in known):
-        return [str(int(number)) for number in known]
-    decimals = decimals_for(largest)
+    most = decimals_for(largest)
+    decimals = next(
+        (n for n in range(most) if all(round(one, n) == one for one in known)), most
+    )
     return [f"{number:.{decimals}f}" for number in numbers]

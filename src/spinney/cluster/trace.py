@@ -20,6 +20,8 @@ __all__ = ["ROWS_SHOWN", "Trace", "TracedIteration", "explain_k_means"]
 ROWS_SHOWN = 20
 # With more clusters than this a row shows the nearest two.
 CLUSTERS_SHOWN = 8
+# More columns than this are told of the rows in the first iteration only.
+COLUMNS_REPEATED = 6
 # Of more iterations than these together the middle ones have a line each.
 FIRST, LAST = 6, 3
 LARGEST = 1e150  # whose square is a number
@@ -92,7 +94,7 @@ class Trace:
                 lines.append(f"iteration {number}: {_summary(iteration)}")
                 continue
             lines += ["", f"iteration {number}"]
-            lines += self._assigned(iteration, width)
+            lines += self._assigned(iteration, width, first=number == 1)
             lines += ["", "  centroids, the means of their rows"]
             lines += self._centroids(iteration.after, iteration.sizes, width)
             lines.append(f"  {_summary(iteration, first=number == 1)}")
@@ -100,11 +102,19 @@ class Trace:
         text = "\n".join(lines)
         return signs_to_ascii(text) if ascii_only else text
 
-    def _assigned(self, iteration: TracedIteration, width: int | None) -> list[str]:
-        """Return the rows with their distances and clusters."""
-        columns = [["row", *map(str, range(1, len(self.rows) + 1))]]
-        for name, column in zip(self.names, self.rows.T, strict=True):
-            columns.append([shown(name), *number_cells(column.tolist())])
+    def _assigned(
+        self, iteration: TracedIteration, width: int | None, *, first: bool
+    ) -> list[str]:
+        """Return the rows with their distances and clusters.
+
+        Their own cells are in the first iteration, and in all if a line has the room.
+        """
+        rows = [["row", *map(str, range(1, len(self.rows) + 1))]]
+        own = [
+            [shown(name), *number_cells(column.tolist())]
+            for name, column in zip(self.names, self.rows.T, strict=True)
+        ]
+        columns: list[list[str]] = []
         apart = iteration.distances
         cells = number_cells(apart.ravel().tolist())
         if apart.shape[1] <= CLUSTERS_SHOWN:
@@ -114,7 +124,9 @@ class Trace:
             columns.append(["cluster", *map(str, iteration.clusters)])
         else:
             columns += _nearest_two(apart, cells)
-        lines = in_columns(columns, width=width)
+        lines = in_columns([*rows, *own, *columns], width=width)
+        if not first and ("" in lines or len(own) > COLUMNS_REPEATED):
+            lines = in_columns([*rows, *columns], width=width)
         rest = self.n_rows - len(self.rows)
         if rest:
             verb = "row follows" if rest == 1 else "rows follow"
@@ -196,16 +208,16 @@ def explain_k_means(
     >>> print(explain_k_means(five, [[1.5, 2], [5, 7]], names=["attr1", "attr2"]))
     start
       cluster  attr1  attr2
-            0   1.50      2
-            1   5.00      7
+            0    1.5      2
+            1    5.0      7
     <BLANKLINE>
     iteration 1
       row  attr1  attr2  to 0  to 1  cluster
-        1   1.00      1  1.12  7.21        0
-        2   1.50      2  0.00  6.10        0
-        3   3.00      4  2.50  3.61        0
-        4   5.00      7  6.10  0.00        1
-        5   3.50      5  3.61  2.50        1
+        1    1.0      1  1.12  7.21        0
+        2    1.5      2  0.00  6.10        0
+        3    3.0      4  2.50  3.61        0
+        4    5.0      7  6.10  0.00        1
+        5    3.5      5  3.61  2.50        1
     <BLANKLINE>
       centroids, the means of their rows
       cluster  rows  attr1  attr2
@@ -215,11 +227,11 @@ def explain_k_means(
     <BLANKLINE>
     iteration 2
       row  attr1  attr2  to 0  to 1  cluster
-        1   1.00      1  1.57  5.96        0
-        2   1.50      2  0.47  4.85        0
-        3   3.00      4  2.03  2.36        0
-        4   5.00      7  5.64  1.25        1
-        5   3.50      5  3.14  1.25        1
+        1    1.0      1  1.57  5.96        0
+        2    1.5      2  0.47  4.85        0
+        3    3.0      4  2.03  2.36        0
+        4    5.0      7  5.64  1.25        1
+        5    3.5      5  3.14  1.25        1
     <BLANKLINE>
       centroids, the means of their rows
       cluster  rows  attr1  attr2

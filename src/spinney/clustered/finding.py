@@ -32,7 +32,7 @@ __all__ = ["curve_of", "find_clusters"]
 
 Progress = Callable[[int, int], None]
 # How many starts are drawn where nothing is said.
-N_STARTS = {"k-means++": 4, "random": 10, "huang": 10, "cao": 1}
+N_STARTS = {"k-means++": 4, "random": 10, "optimal": 1, "huang": 10, "cao": 1}
 
 
 def find_clusters(
@@ -218,7 +218,7 @@ def _start(plan: Plan, known: Sequence[str]) -> tuple[Any, int]:
     """Return the name or the path of what to start from, and how often."""
     start = known[0] if plan.start is None else plan.start
     if start in known:
-        drawn = start != "cao"
+        drawn = start not in ("optimal", "cao")
         return start, (plan.n_starts or N_STARTS[start]) if drawn else 1
     if start in N_STARTS:
         kinds = "numbers" if start in STARTS else "tables that are not all numbers"
@@ -236,7 +236,7 @@ def _start(plan: Plan, known: Sequence[str]) -> tuple[Any, int]:
 def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Floats:
     """Return the centroids of a file, a row each; columns are found by name."""
     schema = schema_of(attributes, 1)
-    table = read_by(schema, range(len(attributes)), path)
+    table = read_by(schema, range(len(attributes)), path, may_be_empty=False)
     centroids = np.column_stack(schema.encode(table))
     if not np.isfinite(centroids).all():
         msg = f"start={str(path)!r} has missing cells: a centroid needs all numbers"

@@ -78,7 +78,14 @@ class ReadableClusters:
         """Read a table as the clusters understand it; columns are found by name."""
         schema = self.clusters_.schema
         needed = range(len(schema.attributes))
-        return read_by(schema, needed, data, format=format, encoding=encoding)
+        return read_by(
+            schema,
+            needed,
+            data,
+            may_be_empty=self.clusters_.method == MIXED,
+            format=format,
+            encoding=encoding,
+        )
 
     def assign(self, table: Table) -> tuple[Integers, Floats]:
         """Return the cluster of each row of a table, and the distance to it."""

@@ -187,7 +187,7 @@ def _by_name(estimator: Any, X: Any) -> NDArray[Any]:
     """Return the columns that the clusters were found on, by their names."""
     schema = schema_of(attributes_of(estimator), len(estimator.cluster_centers_))
     schema = replace(schema, markers=getattr(estimator, "_markers", ()))
-    table = read_by(schema, range(len(schema.attributes)), X)
+    table = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
     encoded = schema.encode(table)
     for attribute, cells in zip(schema.attributes, encoded, strict=True):
         refuse_missing(attribute.name, np.isnan(cells))

@@ -32,7 +32,7 @@ def kept(estimator: Any) -> Clusters:
     centers = estimator.cluster_centers_
     centers = centers if scale is None else estimator._scaled_centers
     n_columns = centers.shape[1]
-    start = getattr(estimator, "_start", None)
+    start = getattr(estimator, "_began", None)
     settings = {
         **_settings(estimator),
         "tol": float(estimator.tol),
@@ -135,4 +135,4 @@ def adopt(estimator: Any, clusters: Clusters) -> None:
     estimator.cluster_centers_ = clusters.places
     estimator._scaled_centers = clusters.centroids
     if len(clusters.start):
-        estimator._start = clusters.start
+        estimator._began = clusters.start

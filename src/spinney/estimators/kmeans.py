@@ -156,7 +156,7 @@ class KMeans(Centroids):
         self.counts_ = np.bincount(found.labels, weights, n_clusters).astype(np.float64)
         self.inertia_ = found.inertia
         self.n_iter_ = found.n_iterations
-        self._seed, self._start = seed, found.start
+        self._seed, self._began = seed, found.start
 
     def _keep(self, centroids: Any) -> None:
         """Keep centroids as they are measured, and in the units of the columns."""
@@ -194,7 +194,7 @@ class KMeans(Centroids):
         cells, centroids = self._measured(numbers_of(self, X, reset=False))
         trace = explain_k_means(
             cells,
-            self._start,
+            self._began,
             names=[attribute.name for attribute in attributes_of(self)],
             weights=weights_of(sample_weight, len(cells)),
             max_iterations=self.max_iter,
