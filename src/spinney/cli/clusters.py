@@ -17,11 +17,12 @@ from spinney.cli.options import (
 from spinney.cli.output import STANDARD_OUTPUT, as_json, say, write_data, write_text
 from spinney.cli.progress import progress_bar
 from spinney.errors import ParameterError, warn
-from spinney.wording import signs_to_ascii
+from spinney.wording import option, signs_to_ascii
 
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found, Plan
     from spinney.clustered.readable import ReadableClusters
+    from spinney.table import Table
 
 __all__ = ["cluster"]
 
@@ -44,8 +45,8 @@ COLUMNS_NAMED = 6
     "--k",
     default="auto",
     show_default=True,
-    metavar="auto|NUMBER",
-    help="How many clusters.",
+    metavar="auto|NUMBER|FROM-TO",
+    help="How many clusters; auto tries 2 to 10.",
 )
 @click.option(
     "--rule",
@@ -156,7 +157,9 @@ def cluster(data: str, **options: Any) -> None:
             markers=options["missing"],
             progress=progress,
         )
+    _warn_of_names(used)
     _warn_of_few(found)
+    _say_of_last(found)
     _write_files(found, options)
     if options["quiet"] or options["output"] == STANDARD_OUTPUT:
         return
@@ -180,19 +183,19 @@ def _check_options(options: dict[str, Any]) -> None:
                 msg = f"--quiet and {name} exclude each other: leave one out"
                 raise ParameterError(msg)
     named: dict[str, str] = {}
-    for name, option in FILES.items():
+    for name, flag in FILES.items():
         path = options[name]
         if path is None:
             continue
         if path == STANDARD_OUTPUT and name != "output":
-            msg = f"{option} '-': this does not go to standard output: name a file"
+            msg = f"{flag} '-': this does not go to standard output: name a file"
             raise ParameterError(msg)
         if os.path.realpath(path) in named:
             other = named[os.path.realpath(path)]
-            msg = f"{option} {path!r} is the file of {other}, too: name another"
+            msg = f"{flag} {path!r} is the file of {other}, too: name another"
             raise ParameterError(msg)
-        named[os.path.realpath(path)] = option
-        check_output(path, force=options["force"], option=option)
+        named[os.path.realpath(path)] = flag
+        check_output(path, force=options["force"], option=flag)
     if options["plot"] or options["elbow"]:
         from spinney.clustered.plots import check_plots
 
@@ -209,15 +212,9 @@ def _check_options(options: dict[str, Any]) -> None:
 def _plan(options: dict[str, Any]) -> "Plan":
     from spinney.clustered.plan import Plan
 
-    k: Any = options["k"]
-    if k != "auto":
-        try:
-            k = int(k)
-        except ValueError:
-            msg = f"--k {k!r} must be a whole number of at least 1, or auto"
-            raise ParameterError(msg) from None
+    k = options["k"]
     return Plan(
-        k,
+        k if k == "auto" else _number_or_range(k),
         options["rule"],
         options["method"],
         options["start"],
@@ -231,6 +228,30 @@ def _plan(options: dict[str, Any]) -> "Plan":
     )
 
 
+def _number_or_range(text: str) -> "int | range":
+    """Return what --k says, where that is a number or two of them."""
+    first, dash, last = text.partition("-")
+    try:
+        numbers = [int(first), int(last)] if dash and first else [int(text)]
+    except ValueError:
+        numbers = []
+    if not numbers or numbers != sorted(numbers):
+        msg = f"--k {text!r} must be a whole number, two such as 2-15, or auto"
+        raise ParameterError(msg)
+    return numbers[0] if len(numbers) == 1 else range(numbers[0], numbers[1] + 1)
+
+
+def _warn_of_names(used: "Table") -> None:
+    """Warn of columns that name rows: no two rows are alike in them."""
+    for column in used.columns:
+        named = column.kind == "nominal" and len(column.levels) == used.n_rows > 2
+        if named and not column.missing.any():
+            warn(
+                f"column {column.name!r} has another value in every row, and tells "
+                f"nothing of clusters: leave it out ({option('ignore', column.name)})"
+            )
+
+
 def _warn_of_few(found: "Found") -> None:
     empty = int((found.clusters.weights == 0).sum())
     if empty:
@@ -238,6 +259,16 @@ def _warn_of_few(found: "Found") -> None:
             f"{empty} of {len(found.clusters)} clusters have no rows: there are no "
             "more different rows"
         )
+
+
+def _say_of_last(found: "Found") -> None:
+    """Say that more clusters might be better where the most that was tried is best."""
+    choice = found.choice
+    if choice is None or len(choice.curve) < 2 or choice.k < choice.curve[-1].k:
+        return
+    if choice.k < choice.n_rows:
+        most = min(2 * choice.k, choice.n_rows)
+        say(f"k = {choice.k} is the most that was tried: --k 2-{most} tries more")
 
 
 def _write_files(found: "Found", options: dict[str, Any]) -> None:
@@ -293,9 +324,10 @@ def _text(model: "ReadableClusters", found: "Found", options: dict[str, Any]) ->
     width = line_width()
     names = found.used.names
     listed = ", ".join(names[:COLUMNS_NAMED])
-    more = len(names) - COLUMNS_NAMED
+    n_rows, more = found.table.n_rows, len(names) - COLUMNS_NAMED
     told = (
-        f"{found.table.n_rows} rows, {len(names)} column{'s' * (len(names) != 1)}: "
+        f"{n_rows} row{'s' * (n_rows != 1)}, "
+        f"{len(names)} column{'s' * (len(names) != 1)}: "
         f"{listed}{f' and {more} more' if more > 0 else ''}"
     )
     parts = [told]

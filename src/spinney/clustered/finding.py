@@ -97,11 +97,11 @@ def _means(
     if isinstance(start, Path):
         start = _centroids(start, attributes, plan) / scale
         k = len(start)
-    elif plan.k == "auto":
+    elif plan.chooses:
         choice = _chosen_k(scaled, weights, plan, start, n_starts, progress)
         k = choice.k
     else:
-        k = int(plan.k)
+        k = _given_k(plan)
     _check_k(k, used)
     found = k_means(
         scaled,
@@ -151,10 +151,10 @@ def _prototypes(
         )
         raise ParameterError(msg)
     start, n_starts = _start(plan, MIXED_STARTS)
-    if plan.k == "auto" and not isinstance(start, Path):
+    if plan.chooses and not isinstance(start, Path):
         msg = (
             f"n_clusters='auto' is of k-means, and this is k-prototypes{why}: say how "
-            "many clusters"
+            "many clusters, such as 3, or leave out what is no number"
         )
         raise ParameterError(msg)
     schema = schema_of(attributes, 1, markers)
@@ -163,11 +163,11 @@ def _prototypes(
     cells = replace(cells, numbers=cells.numbers / scale)
     if isinstance(start, Path):
         given = read_by(schema, range(len(attributes)), start)
-        k = given.n_rows if plan.k == "auto" else int(plan.k)
+        k = given.n_rows if plan.chooses else _given_k(plan)
         start = prototypes_of(schema, given, k)
         start = start._replace(numbers=start.numbers / scale)
     else:
-        k = int(plan.k)
+        k = _given_k(plan)
     _check_k(k, used)
     found, gamma = k_prototypes(
         cells,
@@ -208,6 +208,11 @@ def _scale(cells: NDArray[Any], plan: Plan, weights: Floats | None) -> Floats:
     return spread_of(cells, weights) if plan.standardise else np.ones(cells.shape[1])
 
 
+def _given_k(plan: Plan) -> int:
+    assert isinstance(plan.k, int)
+    return plan.k
+
+
 def _check_k(k: int, used: Table) -> None:
     if k > used.n_rows:
         msg = f"n_clusters={k} is more than the {used.n_rows} rows: ask for fewer"
@@ -241,7 +246,7 @@ def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Float
     if not np.isfinite(centroids).all():
         msg = f"start={str(path)!r} has missing cells: a centroid needs all numbers"
         raise DataError(msg)
-    if plan.k not in ("auto", len(centroids)):
+    if not plan.chooses and plan.k != len(centroids):
         msg = (
             f"start={str(path)!r} has {len(centroids)} rows where {plan.k} centroids "
             "are needed"
@@ -268,7 +273,12 @@ def _chosen_k(
         n_jobs=threads_of(plan.n_jobs),
     )
     return choose(
-        cells, weights=weights, rule=plan.rule, starts=starts, progress=progress
+        cells,
+        plan.k,
+        weights=weights,
+        rule=plan.rule,
+        starts=starts,
+        progress=progress,
     )
 
 
@@ -277,7 +287,7 @@ def curve_of(found: Found) -> Choice:
     if found.choice is not None:
         return found.choice
     if found.clusters.method == MIXED:
-        msg = "the curve of inertias is of k-means, and these are k-prototypes"
+        msg = "the curve of inertias (--elbow) is of k-means, not of k-prototypes"
         raise ParameterError(msg)
     cells = found.clusters.scaled(cells_of(found.used))
     start = found.clusters.settings["init"]

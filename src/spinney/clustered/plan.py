@@ -20,9 +20,10 @@ class Plan:
 
     Parameters
     ----------
-    k : int or "auto"
+    k : int, "auto" or range
+        How many clusters; ``"auto"`` or several numbers are tried, and a rule chooses.
     rule : str
-        What chooses k where it is ``"auto"``.
+        What chooses among several k.
     method : str, optional
         ``"k-means"`` or ``"k-prototypes"``; the first of numbers if not said.
     start : str, optional
@@ -40,7 +41,7 @@ class Plan:
     n_jobs : int, optional
     """
 
-    k: int | str = "auto"
+    k: int | str | range = "auto"
     rule: str = "silhouette"
     method: str | None = None
     start: str | None = None
@@ -52,8 +53,15 @@ class Plan:
     standardise: bool = False
     n_jobs: int | None = None
 
+    @property
+    def chooses(self) -> bool:
+        """Whether k is to be chosen."""
+        return isinstance(self.k, (str, range))
+
     def __post_init__(self) -> None:
-        if self.k != "auto":
+        if isinstance(self.k, range):
+            check_whole("n_clusters", len(self.k) and self.k[0], least=1)
+        elif self.k != "auto":
             check_whole("n_clusters", self.k, least=1)
         if self.method not in (None, "k-means", MIXED):
             refuse_unknown("method", self.method, ["k-means", MIXED])
