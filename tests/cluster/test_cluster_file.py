@@ -84,6 +84,21 @@ def test_a_loaded_model_can_be_fitted_again(tmp_path):
     np.testing.assert_array_equal(again.labels_, model.labels_)
 
 
+def test_batches_go_on_after_loading(tmp_path):
+    for whole in (True, False):
+        model = MiniBatchKMeans(2, random_state=0, batch_size=3)
+        model = model.fit(NUMBERS) if whole else model.partial_fit(NUMBERS)
+        model.save(tmp_path / "c")
+        kept_file = load_clusters(tmp_path / "c")
+        assert kept_file.sizes.sum() == pytest.approx(6)
+        assert kept_file.fingerprint.n_rows == 6
+        loaded = spinney.load(tmp_path / "c")
+        more = {"size": [8.0, 2.0], "age": [2.0, 30.0]}
+        one, other = model.partial_fit(more), loaded.partial_fit(more)
+        np.testing.assert_array_equal(one.cluster_centers_, other.cluster_centers_)
+        np.testing.assert_array_equal(one.counts_, other.counts_)
+
+
 def test_columns_are_found_by_name(tmp_path):
     model, _ = found(0)
     model.save(tmp_path / "c")

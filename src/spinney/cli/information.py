@@ -42,7 +42,7 @@ def about_clusters(model: Any) -> dict[str, Any]:
         "method": found.method,
         "settings": dict(found.settings),
         "clusters": len(found),
-        "sizes": found.weights.tolist(),
+        "sizes": found.sizes.tolist(),
         "centroids": [
             {
                 name: None if _unknown(value) else value

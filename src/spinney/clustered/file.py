@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.clustered.model import COLUMN, METHODS, MIXED, Clusters
+from spinney.clustered.model import BATCHES, COLUMN, METHODS, MIXED, Clusters
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.files.atomic import write_whole
 from spinney.files.model_container import pack, read_header, unpack
@@ -65,7 +65,7 @@ SETTINGS = (
 # What not all methods have.
 FURTHER = {
     "k-means": ("tol",),
-    "mini-batch k-means": ("tol", "batch_size"),
+    BATCHES: ("tol", "batch_size"),
     MIXED: ("gamma",),
 }
 ARRAYS = {

@@ -19,6 +19,7 @@ from spinney.table import Table
 from spinney.wording import option
 
 __all__ = [
+    "BATCHES",
     "COLUMN",
     "METHODS",
     "MIXED",
@@ -31,9 +32,10 @@ __all__ = [
 COLUMN = "cluster"
 """What the column of clusters is called, unless a table has one of that name."""
 
-METHODS = ("k-means", "mini-batch k-means", "k-prototypes")
+BATCHES = "mini-batch k-means"
 MIXED = "k-prototypes"
 """The method of tables that are not all numbers."""
+METHODS = ("k-means", BATCHES, MIXED)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +62,8 @@ class Clusters:
     gamma : float
         What a nominal difference weighs, of k-prototypes; else 0.
     weights : array, clusters
-        How much each cluster weighs: how many rows it has, where none has a weight.
+        How much each cluster weighs: how many rows it has, where none has a weight. Of
+        mini-batches it is what the centroid has had in all passes.
     start : array, clusters × numeric columns
         The centroids that k-means began with; no row of it if not known.
     inertia : float
@@ -91,6 +94,12 @@ class Clusters:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(attribute.name for attribute in self.schema.attributes)
+
+    @property
+    def sizes(self) -> Floats:
+        """How much each cluster weighs, in one pass over the rows."""
+        passes = self.n_iterations if self.method == BATCHES else 1
+        return self.weights / max(passes, 1)
 
     @property
     def standardised(self) -> bool:

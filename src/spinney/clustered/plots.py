@@ -135,7 +135,8 @@ def scatter(found: Found, path: str) -> bytes:
         directions, middle, labels = plane_of(shown_numbers[known], names)
         at = (shown_numbers - middle) @ directions
         middles = (centres - middle) @ directions
-    _draw(axes, at[some], found.labels[some], middles)
+    sizes = np.bincount(found.labels, minlength=len(clusters))
+    _draw(axes, at[some], found.labels[some], middles, sizes)
     of = " of standardised columns" if standard else ""
     axes.set_xlabel(_short(labels[0] + (of if len(names) > 2 else "")), fontsize=8)
     axes.set_ylabel(_short(labels[1]), fontsize=8)
@@ -160,12 +161,14 @@ def _numbers(found: Found) -> tuple[Floats, list[str]]:
     return cells.astype(np.float64), names
 
 
-def _draw(axes: Any, at: Floats, labels: NDArray[Any], middles: Floats) -> None:
+def _draw(
+    axes: Any, at: Floats, labels: NDArray[Any], middles: Floats, sizes: NDArray[Any]
+) -> None:
     size = 26 if len(at) <= 200 else 12 if len(at) <= 1500 else 5
     n = len(middles)
     for cluster in range(n):
         own = at[labels == cluster]
-        name = f"{cluster} ({len(own):,})" if n <= IN_LEGEND else None
+        name = f"{cluster} ({sizes[cluster]:,})" if n <= IN_LEGEND else None
         axes.scatter(
             own[:, 0],
             own[:, 1],

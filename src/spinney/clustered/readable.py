@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.cluster.tables import in_columns, number_cells
 from spinney.clustered.file import save_clusters
-from spinney.clustered.model import MIXED, Clusters
+from spinney.clustered.model import BATCHES, MIXED, Clusters
 from spinney.counts import Floats, Integers
 from spinney.reading import read_by
 from spinney.schema import Attribute
@@ -44,11 +44,11 @@ class ReadableClusters:
     def table(self, *, width: int | None = None) -> list[str]:
         """Return the lines of the table of clusters."""
         found = self.clusters_
-        total = float(found.weights.sum())
-        shares = found.weights / total if total > 0 else found.weights
+        sizes = found.sizes
+        shares = sizes / (float(sizes.sum()) or 1.0)
         columns = [
             ["cluster", *map(str, range(len(found)))],
-            ["rows", *map(weight_text, found.weights)],
+            ["rows", *map(weight_text, sizes)],
             ["share", *(f"{100 * share:.1f} %" for share in shares)],
         ]
         values = found.values
@@ -59,7 +59,9 @@ class ReadableClusters:
 
     def _lines(self, found: Clusters) -> list[str]:
         n = found.n_iterations
-        how = f"{found.method}, {n} iteration{'s' * (n != 1)}"
+        turn = "pass" if found.method == BATCHES else "iteration"
+        many = ("es" if turn == "pass" else "s") * (n != 1)
+        how = f"{found.method}, {n} {turn}{many}"
         lines = [f"inertia {figure(found.inertia)} ({how})"]
         if found.method == MIXED:
             lines.append(f"a nominal difference weighs {figure(found.gamma)} (gamma)")

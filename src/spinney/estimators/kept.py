@@ -6,13 +6,12 @@ import numpy as np
 
 from spinney._version import __version__
 from spinney.checks import is_whole
-from spinney.clustered.model import MIXED, Clusters, schema_of
+from spinney.cluster.batches import Running
+from spinney.clustered.model import BATCHES, MIXED, Clusters, schema_of
 from spinney.model import Fingerprint
 from spinney.schema import Attribute
 
 __all__ = ["adopt", "attributes_of", "kept", "kept_prototypes"]
-
-BATCHES = "mini-batch k-means"
 
 
 def attributes_of(estimator: Any) -> tuple[Attribute, ...]:
@@ -104,11 +103,14 @@ def _settings(estimator: Any) -> dict[str, Any]:
 
 
 def _origin(estimator: Any) -> Fingerprint:
-    weight = float(np.sum(estimator.counts_))
     origin = getattr(estimator, "_origin", None)
     if origin is not None:
         return origin  # type: ignore[no-any-return]
-    return Fingerprint(len(getattr(estimator, "labels_", ())), weight, "", __version__)
+    passes = estimator.n_iter_ if hasattr(estimator, "batch_size") else 1
+    weight = float(np.sum(estimator.counts_)) / max(passes, 1)
+    whole = hasattr(estimator, "labels_") and passes
+    n_rows = len(estimator.labels_) if whole else round(weight)
+    return Fingerprint(n_rows, weight, "", __version__)
 
 
 def adopt(estimator: Any, clusters: Clusters) -> None:
@@ -134,5 +136,8 @@ def adopt(estimator: Any, clusters: Clusters) -> None:
         return
     estimator.cluster_centers_ = clusters.places
     estimator._scaled_centers = clusters.centroids
+    if clusters.method == BATCHES:
+        estimator._running = Running(clusters.centroids, clusters.weights)
+        estimator.n_steps_ = 0
     if len(clusters.start):
         estimator._began = clusters.start
