@@ -84,6 +84,24 @@ def test_a_loaded_model_can_be_fitted_again(tmp_path):
     np.testing.assert_array_equal(again.labels_, model.labels_)
 
 
+@pytest.mark.parametrize("which", [0, 3, 6, 7])
+def test_a_new_fit_forgets_what_was_loaded(which, tmp_path):
+    model, _ = found(which)
+    model.save(tmp_path / "c")
+    loaded = spinney.load(tmp_path / "c")
+    if which == 3:
+        loaded.set_params(standardise=False)
+    rows = np.array([[1.0, 500.0, 3.0], [2.0, 900.0, 1.0], [30.0, 10.0, 2.0]])
+    again = loaded.fit(rows)
+    assert again.predict(rows).tolist() == again.labels_.tolist()
+    again.save(tmp_path / "d")
+    held = load_clusters(tmp_path / "d")
+    assert held.names == ("x0", "x1", "x2")
+    assert not held.named
+    assert not held.standardised
+    assert held.fingerprint.n_rows == 3
+
+
 def test_batches_go_on_after_loading(tmp_path):
     for whole in (True, False):
         model = MiniBatchKMeans(2, random_state=0, batch_size=3)

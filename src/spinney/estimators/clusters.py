@@ -21,7 +21,7 @@ from spinney.clustered.model import refuse_missing, schema_of
 from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, refuse_unknown, warn
-from spinney.estimators.kept import attributes_of, kept
+from spinney.estimators.kept import attributes_of, forget, kept
 from spinney.estimators.tables import become, checked_weights, has_names_only
 from spinney.files import read_table
 from spinney.forest.growing import threads_of
@@ -71,6 +71,7 @@ class Centroids(
         # A fit that fails, or is interrupted, leaves the old clusters as they were.
         new = type(self)(**self.get_params(deep=False))
         new._fit(X, sample_weight)
+        forget(self)
         become(self, new)
         return self
 

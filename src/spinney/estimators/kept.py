@@ -11,7 +11,26 @@ from spinney.clustered.model import BATCHES, MIXED, Clusters, schema_of
 from spinney.model import Fingerprint
 from spinney.schema import Attribute
 
-__all__ = ["adopt", "attributes_of", "kept", "kept_prototypes"]
+__all__ = ["adopt", "attributes_of", "forget", "kept", "kept_prototypes"]
+
+
+# What clusters know beside their public attributes.
+PRIVATE = (
+    "_attributes",
+    "_began",
+    "_by_name",
+    "_markers",
+    "_origin",
+    "_running",
+    "_scale",
+    "_scaled_centers",
+)
+
+
+def forget(estimator: Any) -> None:
+    """Let an estimator forget what it had learnt or loaded."""
+    for name in PRIVATE:
+        vars(estimator).pop(name, None)
 
 
 def attributes_of(estimator: Any) -> tuple[Attribute, ...]:

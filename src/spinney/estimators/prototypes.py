@@ -15,7 +15,7 @@ from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, SpinneyError, refuse_unknown, warn
 from spinney.estimators.clusters import warn_of_few, weights_of
-from spinney.estimators.kept import kept_prototypes
+from spinney.estimators.kept import forget, kept_prototypes
 from spinney.estimators.mixed import (
     given_prototypes,
     mixed_cells,
@@ -173,6 +173,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         # A fit that fails, or is interrupted, leaves the old clusters as they were.
         new = type(self)(**self.get_params(deep=False))
         new._fit_rows(X, sample_weight)
+        forget(self)
         become(self, new)
         return self
 
