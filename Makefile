@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: demo test lint test-loops test-slow study speed clean
+.PHONY: demo test lint test-loops test-slow study forests speed clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -27,6 +27,11 @@ lint: $(VENV)/.tools
 # Recipes side by side: make study DATA=folder [ARGS="--tables iris,vote"]
 study: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.recipes --data $(DATA) $(ARGS)
+
+# Forests side by side: make forests DATA=folder [ARGS="--programs 'spinney;sklearn'"]
+forests: $(VENV)/.installed
+	$(PIP) install --constraint constraints.txt --editable '.[pandas]'
+	$(BIN)/python -m benchmarks.forests --data $(DATA) $(ARGS)
 
 # Spinney beside its peers: make speed [ARGS="--tasks tree2,forest --data folder"]
 speed: $(VENV)/.installed

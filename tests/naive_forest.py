@@ -5,6 +5,7 @@ It is written from what the documentation says; its trees are those of
 which are part of what is documented.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -63,28 +64,65 @@ def look_with(seed: int, n_attributes: int, tries: int, *, tells: bool) -> Look:
 
 def bag(seed: int, places: Sequence[int], size: int, *, replace: bool) -> list[int]:
     """Return the copies that are drawn, as rows."""
+    return [places[draw] for draw in draws(seed, len(places), size, replace=replace)]
+
+
+def draws(seed: int, n_copies: int, size: int, *, replace: bool) -> list[int]:
+    """Return the copies that are drawn."""
     random = np.random.Generator(np.random.PCG64(seed))
     if replace:
-        return [places[draw] for draw in random.integers(0, len(places), size)]
-    drawn = random.choice(len(places), size, replace=False, shuffle=False)
-    return [places[draw] for draw in drawn]
+        return [int(draw) for draw in random.integers(0, n_copies, size)]
+    drawn = random.choice(n_copies, size, replace=False, shuffle=False)
+    return [int(draw) for draw in drawn]
 
 
-def shares_of(tree: naive.Node, cells: Sequence[Cell]) -> list[float]:
-    """Return the class shares at the leaves that a row comes to, by its parts."""
+def log_loss(
+    votes: Sequence[Sequence[float]],
+    trees: Sequence[int],
+    classes: Sequence[int],
+    weights: Sequence[float],
+) -> float:
+    """Return the mean of -log of each row's own share; half a tree votes for all."""
+    loss, total = 0.0, 0.0
+    for own, n_trees, label, weight in zip(votes, trees, classes, weights, strict=True):
+        if n_trees:
+            share = (own[label] + 0.5 / len(own)) / (n_trees + 0.5)
+            loss -= weight * math.log(share)
+            total += weight
+    return loss / total if total else 0.0
+
+
+def shares_of(
+    tree: naive.Node,
+    cells: Sequence[Cell],
+    shrinkage: float = 0.0,
+    said: Sequence[float] | None = None,
+) -> list[float]:
+    """Return the class shares at the leaves that a row comes to, by its parts.
+
+    Every step down adds what the shares change by, over 1 + shrinkage / weight above.
+    """
+    said = tree.distribution if said is None else said
     if not tree.children:
-        return list(tree.distribution)
+        return list(said)
+
+    def below(branch: int) -> list[float]:
+        child, damping = tree.children[branch], 1 + shrinkage / sum(tree.weights)
+        pairs = zip(said, child.distribution, tree.distribution, strict=True)
+        own = [s + (after - before) / damping for s, after, before in pairs]
+        return shares_of(child, cells, shrinkage, own)
+
     way = tree.chosen.way
     if not isinstance(way.sides, tuple):  # a threshold has 12 digits
         way = naive.Way(float(f"{way.sides:.12g}"), way.missing)
     branch = way.branch_of(cells[tree.chosen.attribute])
     branch = way.missing if branch is None else branch
     if branch is not None:
-        return shares_of(tree.children[branch], cells)
+        return below(branch)
     total = [0.0] * len(tree.distribution)
-    for child, share in zip(tree.children, tree.chosen.shares, strict=True):
+    for place, share in enumerate(tree.chosen.shares):
         if share > 0:
-            parts = shares_of(child, cells)
+            parts = below(place)
             total = [sum_ + share * p for sum_, p in zip(total, parts, strict=True)]
     return total
 

@@ -67,6 +67,7 @@ def test_public_names():
         "evaluate",
         "explain_clusters",
         "grow",
+        "grow_forest",
         "learning_curve",
         "load",
         "read_table",

@@ -23,7 +23,7 @@ from spinney.errors import (
 )
 
 if TYPE_CHECKING:
-    from spinney.api import grow, load
+    from spinney.api import grow, grow_forest, load
     from spinney.buckets import discretise
     from spinney.counts import CountTable
     from spinney.estimators import (
@@ -69,6 +69,7 @@ __all__ = [
     "evaluate",
     "explain_clusters",
     "grow",
+    "grow_forest",
     "learning_curve",
     "load",
     "read_table",
@@ -94,6 +95,7 @@ _HOMES = {
     "evaluate": "spinney.evaluation",
     "explain_clusters": "spinney.explained_clusters",
     "grow": "spinney.api",
+    "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
     "read_table": "spinney.files",

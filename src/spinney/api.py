@@ -23,6 +23,7 @@ from spinney.forest import Forest
 from spinney.forest.file import load_forest
 from spinney.forest.settings import seed_of
 from spinney.forest.tables import (
+    FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
     forest_from,
     refuse_forest_arguments,
@@ -129,10 +130,16 @@ def grow_forest(
     data: Any,
     target: str,
     *,
-    trees: str | Recipe = "cart",
     n_estimators: int = 100,
-    weight: str | None = None,
+    recipe: str | Recipe = "cart",
+    nominal: Sequence[str] = (),
+    ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    weight: str | None = None,
+    missing_values: Sequence[str] = (),
+    format: str | None = None,
+    encoding: str = "utf-8",
     n_jobs: int | None = None,
     random_state: Any = 0,
     **settings: Any,
@@ -141,32 +148,47 @@ def grow_forest(
 
     Parameters
     ----------
-    data : table
-        See :func:`spinney.read_table`.
-    target : str
-        The column to predict.
-    trees : str or Recipe
-        The recipe of the trees.
-    n_estimators, n_jobs, random_state, **settings
-        Parameters of :class:`ForestClassifier`.
-    weight : str, optional
-        The column of row weights.
-    numeric : sequence of str
-        Columns that are declared numbers.
+    data, target, nominal, ordinal, numeric, ignore, weight, missing_values, format, \
+encoding
+        As for :func:`spinney.grow`; rows are read into memory.
+    n_estimators : int
+        How many trees.
+    recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe
+        That of the trees.
+    n_jobs, random_state, **settings
+        Further parameters of :class:`ForestClassifier`. What is about classes is
+        refused where the target is a number.
+
+    Returns
+    -------
+    ForestClassifier or ForestRegressor
+        Grown, by what the target is. It reads later tables by the names of columns.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> melons = {"texture": ["clear", "clear", "blurry", "?"] * 4,
+    ...           "density": [0.7, 0.6, 0.3, 0.2] * 4,
+    ...           "ripe": ["yes", "yes", "no", "no"] * 4}
+    >>> model = spinney.grow_forest(melons, "ripe", missing_values=["?"])
+    >>> model.predict({"texture": ["clear", None], "density": [0.8, 0.1]}).tolist()
+    ['yes', 'no']
     """
-    refuse_forest_arguments({"trees": trees, **settings})
+    refuse_forest_arguments({"trees": recipe, **settings})
     forest, _ = forest_from(
         data,
         target,
         n_trees=n_estimators,
-        recipe=trees,
+        recipe=recipe,
         settings={
             **{n: v for n, v in settings.items() if n not in RECIPE_PARAMETERS},
             "seed": seed_of(random_state),
         },
         recipe_settings={n: settings.get(n) for n in RECIPE_PARAMETERS},
-        declarations=declarations_of((), (), numeric, (), ()),
+        declarations=declarations_of(nominal, ordinal, numeric, ignore, missing_values),
         weight=weight,
+        format=format,
+        encoding=encoding,
         n_jobs=n_jobs,
     )
     return _adopted_forest(forest)
@@ -235,15 +257,12 @@ def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototy
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:
     """Return the estimator that fits the target of a forest."""
     told = forest.settings
-    names = ("max_features", "bootstrap", "replace", "max_samples", "extra_random")
-    said: dict[str, Any] = {name: getattr(told, name) for name in names}
+    said: dict[str, Any] = {name: getattr(told, name) for name in FOREST_PARAMETERS}
     said["random_state"] = told.seed
     if forest.schema.target.is_numeric:
-        least = forest.recipe.min_samples_leaf
-        model = ForestRegressor(
-            len(forest), forest.recipe, min_samples_leaf=least, **said
+        return ForestRegressor(len(forest), forest.recipe, **said)._adopt_by_name(
+            forest
         )
-        return model._adopt_by_name(forest)
     scale: Any = told.class_weight
     if isinstance(scale, Mapping):
         scale = {forest.schema.target.classes[c]: w for c, w in scale.items()}

@@ -11,7 +11,7 @@ from spinney.combine import without_unused
 from spinney.construct import grow_with_construction
 from spinney.declare import Declarations
 from spinney.errors import DataError, ParameterError, refuse_unknown, warn
-from spinney.files import OpenRelation, opened_relation, read_table, table_warnings
+from spinney.files import OpenRelation, opened_relation, read_table
 from spinney.files.advice import identifier_warning, is_identifier
 from spinney.lessons import Lesson
 from spinney.model import Fingerprint, Model
@@ -33,7 +33,7 @@ from spinney.sources.sql_schema import (
     target_column,
 )
 from spinney.swift import grow_and_prune_swiftly, grow_swiftly, suits
-from spinney.table import Table
+from spinney.table_training import rows_in_memory
 from spinney.training import (
     TrainingSet,
     as_target,
@@ -41,14 +41,11 @@ from spinney.training import (
     check_counts,
     check_numbers,
     check_roles,
-    check_target,
     check_texts,
     missing_classes,
-    row_weights,
-    training_set,
 )
 
-__all__ = ["SOURCES", "grow_from", "grow_model", "rows_in_memory"]
+__all__ = ["SOURCES", "grow_from", "grow_model"]
 
 SOURCES = ("memory", "duckdb")
 
@@ -170,35 +167,6 @@ def _counted_in_duckdb(data: Any, source: str | None, connection: Any) -> bool:
         msg = "connection= is that of a DuckDB relation: leave it out for other data"
         raise ParameterError(msg)
     return here
-
-
-def rows_in_memory(
-    table: Table,
-    target: str,
-    weight: str | None,
-    declared: Declarations,
-    recipe: Recipe,
-) -> TrainingSet:
-    """Return the rows of a table that holds its target, ready to grow on."""
-    column = check_target(table, target)
-    weights = None
-    if weight is not None:
-        weights = row_weights(table[weight])
-        # Before the classes are found: one that only weightless rows have is none.
-        table, weights = table.take(weights > 0), weights[weights > 0]
-        column = table[target]
-    classes, codes = as_target(column, numeric=target in declared.numeric)
-    attributes = table.without((target, weight or ""))
-    for warning in table_warnings(attributes, declared):
-        warn(warning)
-    return training_set(
-        attributes,
-        classes,
-        classes=codes,
-        weights=weights,
-        markers=declared.missing,
-        from_zero=recipe.measure(numeric=classes.is_numeric).from_zero,
-    )
 
 
 def _rows_in_duckdb(

@@ -33,6 +33,6 @@ def outputs_of(
     if recipe.probability == "laplace":
         return np.asarray((weights + 1) / (total + weights.shape[-1]))
     if recipe.probability == "m-estimate":
-        prior = recipe.m * everything / everything.sum()
+        prior = recipe.m * everything / everything.sum(axis=-1, keepdims=True)
         return np.asarray((weights + prior) / (total + recipe.m))
     return np.asarray(weights / total)

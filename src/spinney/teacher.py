@@ -20,6 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.counts import Floats
+from spinney.forest.bags import Bags
+from spinney.forest.growing import grow_forest
+from spinney.forest.settings import ForestSettings
+from spinney.forest.voting import out_of_bag
+from spinney.learner import Options
+from spinney.recipe import RECIPES
+from spinney.swift.suiting import suits_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +43,7 @@ LEAST_SHARE = 0.02
 # Of fewer cells a forest is done before its threads have begun.
 FEWEST_IN_THREADS = 100_000
 DIGITS = 9
+TREES = RECIPES["cart"].changed(missing="branch")
 
 
 def smoothed_training(training: "TrainingSet", labels: Floats) -> "TrainingSet":
@@ -62,7 +70,39 @@ def smoothed_labels(training: "TrainingSet", share: float, seed: int) -> Floats:
 
 
 def _guesses(training: "TrainingSet", seed: int) -> Floats:
-    """Return what the trees of a forest that did not see a row say of it."""
+    """Return what the trees of a forest that did not see a row say of it.
+
+    Of many rows the forest is ours, grown by the compiled loops that grow the tree,
+    too. Of few rows, or numbers, it is scikit-learn's: no compiler is waited for.
+    """
+    many = suits_bins(training, TREES, Options(), rivals=False)
+    if many and not training.schema.target.is_numeric:
+        return _own_guesses(training, seed)
+    return _peers_guesses(training, seed)
+
+
+def _own_guesses(training: "TrainingSet", seed: int) -> Floats:
+    """Return what trees of our own forest say, which takes categories as they are."""
+    settings = ForestSettings(
+        max_samples=min(MOST_ROWS_A_TREE, len(training.classes)),
+        shrinkage=0,  # the share of the labels shrinks enough
+        seed=seed,
+    )
+    columns = tuple(
+        _ranks(cells) if attribute.kind == "numeric" else cells
+        for attribute, cells in zip(
+            training.schema.attributes, training.columns, strict=True
+        )
+    )
+    rows = replace(training, columns=columns)
+    forest = grow_forest(rows, TREES, settings, n_trees=N_TREES)
+    told, trees = out_of_bag(forest, Bags(rows, settings))
+    own = np.eye(training.schema.n_classes)[training.classes]
+    return np.asarray(np.where(trees[:, None] == 0, own, told))
+
+
+def _peers_guesses(training: "TrainingSet", seed: int) -> Floats:
+    """Return what trees of scikit-learn's forest say."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     numeric = training.schema.target.is_numeric
@@ -108,13 +148,21 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
 def _as_numbers(attribute: "Attribute", cells: "NDArray[Any]") -> Floats:
     """Return a column as a forest of numbers takes it: codes, or an indicator each."""
     if attribute.kind == "numeric":
-        # Ranks: a forest asks for no more, and works in single precision.
-        known = ~np.isnan(cells)
-        ranks = np.full(len(cells), np.nan)
-        ranks[known] = np.unique(cells[known], return_inverse=True)[1]
-        return ranks
+        return _ranks(cells)
     codes = np.where(cells < 0, np.nan, cells.astype(np.float64))
     if attribute.kind == "ordinal" or len(attribute.values) > MOST_INDICATORS:
         return codes
     each = codes[:, None] == np.arange(len(attribute.values))
     return np.asarray(each, dtype=np.float64)
+
+
+def _ranks(cells: "NDArray[Any]") -> Floats:
+    """Return the ranks of numbers: a forest asks for no more.
+
+    Another unit of a column changes nothing, nor do bags that are drawn by what is in
+    the rows; and scikit-learn works in single precision.
+    """
+    known = ~np.isnan(cells)
+    ranks = np.full(len(cells), np.nan)
+    ranks[known] = np.unique(cells[known], return_inverse=True)[1]
+    return ranks

@@ -1,5 +1,8 @@
 """Forests as files: the same after loading, and no damage goes unnoticed."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.models import signed
@@ -33,6 +36,55 @@ def forests():
         ForestRegressor(4, random_state=0).fit(TABLE, NUMBERS),
         ForestRegressor(3, "id3", extra_random=True).fit(TABLE, NUMBERS),
     ]
+
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def golden_forest():
+    """Return the forest that stands in the golden file, grown anew."""
+    return ForestClassifier(4, shrinkage=3, random_state=5, n_jobs=1).fit(
+        TABLE, CLASSES
+    )
+
+
+def told(model):
+    """Return all that a forest is, as JSON has it."""
+    forest = model.forest_
+    nodes = [
+        {
+            name: [str(value) for value in getattr(member, name).ravel().tolist()]
+            for name in type(member).__dataclass_fields__
+        }
+        for member in forest.members
+    ]
+    settings = {
+        name: getattr(forest.settings, name)
+        for name in type(forest.settings).__dataclass_fields__
+    }
+    return {
+        "settings": settings,
+        "shrinkage": forest.shrinkage,
+        "recipe": forest.recipe.name,
+        "classes": list(forest.schema.target.classes),
+        "attributes": [
+            [a.name, a.kind, list(a.values)] for a in forest.schema.attributes
+        ],
+        "outputs": model.outputs(TABLE).round(12).tolist(),
+        "trees": nodes,
+    }
+
+
+def test_the_golden_file_still_loads():
+    golden = (GOLDEN / "forest.v1.json").read_text(encoding="utf-8")
+    loaded = spinney.load(GOLDEN / "forest.v1.spinney")
+    assert told(loaded) == json.loads(golden)
+
+
+def test_the_golden_forest_still_grows():
+    grown, loaded = golden_forest(), spinney.load(GOLDEN / "forest.v1.spinney")
+    assert [str(m.tree) for m in grown.trees] == [str(m.tree) for m in loaded.trees]
+    np.testing.assert_allclose(grown.outputs(TABLE), loaded.outputs(TABLE), rtol=1e-12)
 
 
 @pytest.fixture(scope="module", params=range(5))

@@ -16,6 +16,7 @@ from spinney.errors import ParameterError
 from spinney.export.text import to_text
 from spinney.forest import ForestSettings, grow_forest, growing, voting
 from spinney.forest.bags import Bags, tree_seeds
+from spinney.forest.choosing import SHRINKAGES
 from spinney.forest.importances import impurity_importances
 from spinney.forest.interactions import interactions_of
 from spinney.forest.members import member_of
@@ -84,6 +85,7 @@ settings_of_forests = st.builds(
     replace=st.booleans(),
     max_samples=st.sampled_from([None, 0.5, 1.0]),
     voting=st.sampled_from(["probability", "majority"]),
+    shrinkage=st.sampled_from([None, None, 0, 2.5, 40.0]),
     seed=st.integers(0, 2**32 - 1),
 )
 
@@ -112,13 +114,16 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
     votes = np.zeros((n_rows, n_classes))
     asked = np.zeros(n_rows)
     gains, counts = np.zeros((N_TREES, p)), np.zeros((p, p))
+    twins = []
     for number, tree in enumerate(grown):
         twin, out = twin_of(table, training, recipe, forest_settings, number, tree)
+        twins.append(twin)
         check_same(tree, twin)
         gains[number] = naive_forest.gained(twin, p)
         counts += naive_forest.below(twin, p)
         for row in np.flatnonzero(out):
-            shares = naive_forest.shares_of(twin, table.rows[row][0])
+            cells = table.rows[row][0]
+            shares = naive_forest.shares_of(twin, cells, forest.shrinkage)
             if forest_settings.voting == "majority":
                 best = [c for c in range(n_classes) if shares[c] >= max(shares) - 1e-12]
                 shares = [float(c == best[-1]) for c in range(n_classes)]
@@ -134,6 +139,38 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
         if sums.sum() > 1e-9:  # else it is a sum of roundings
             assert close(line, sums / sums.sum())
     assert interactions_of(forest).counts.tolist() == counts.tolist()
+    if forest_settings.shrinkage is None:
+        check_choice(forest, twins, table, bags)
+    else:
+        assert forest.shrinkage == forest_settings.shrinkage
+
+
+def check_choice(forest, twins, table, bags):
+    """The shrinkage is the least of those whose loss out of the bag is least."""
+    copies, drawn = bags.copies, forest.settings
+    n_copies = len(copies.places)
+    weights = [weight for _, _, weight in table.rows]
+    unit = sum(weights) / n_copies
+    losses = []
+    for tried in SHRINKAGES:
+        votes = np.zeros((n_copies, table.schema.n_classes))
+        trees = np.zeros(n_copies, int)
+        for number, twin in enumerate(twins):
+            size = drawn.bag_size(n_copies)
+            _, seed = tree_seeds(drawn.seed, number)
+            inside = naive_forest.draws(seed, n_copies, size, replace=drawn.replace)
+            for copy in set(range(n_copies)) - set(inside):
+                cells = table.rows[copies.places[copy]][0]
+                votes[copy] += naive_forest.shares_of(twin, cells, tried * unit)
+                trees[copy] += 1
+        own = [table.rows[row] for row in copies.places]
+        counted = [1.0 if copies.weight else weight for _, _, weight in own]
+        classes = [label for _, label, _ in own]
+        losses.append(naive_forest.log_loss(votes, trees, classes, counted))
+    least = min(losses)
+    first = [loss <= least + 1e-12 * abs(least) for loss in losses].index(True)
+    if sum(loss <= least + 1e-9 for loss in losses) == 1 or first == 0:
+        assert close(forest.shrinkage, SHRINKAGES[first] * unit)
 
 
 @given(tables(), recipes())
@@ -187,6 +224,7 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
         plain = grow_forest(*arguments, n_trees=N_TREES)
     with patch.object(growing._Nursery, "trees_at_once", return_value=2):
         swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
+    assert close(swift.shrinkage, plain.shrinkage)
     for one, other in zip(swift.trees, plain.trees, strict=True):
         assert len(one.tree) == len(other.tree)
         for node, twin in zip(one.tree, other.tree, strict=True):

@@ -195,6 +195,27 @@ def test_pruned_trees_are_the_plain_learners(training, said, raising, confidence
             assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", [511, 591, 927, 1394])
+def test_of_branches_as_heavy_as_each_other_the_last_is_raised(seed):
+    """Halves follow a column each; of these seeds the first half would raise others."""
+    random = np.random.default_rng(seed)
+    half, others = np.repeat([0, 1], 8), random.integers(0, 2, (3, 16))
+    classes = np.where(half == 1, others[0], others[1]) ^ (random.random(16) < 0.1)
+    attributes = tuple(Attribute(f"x{k}", "nominal", ("n", "y")) for k in range(4))
+    schema = Schema(attributes, Target("y", ("a", "b")))
+    training = TrainingSet(schema, (half, *others), classes.astype(np.int64), None)
+    recipe = recipe_of("id3", {"pruning": "error-based", "raising": True})
+    source = training.source()
+    plain = pruned_after_growing(grow_tree(source, recipe), source, recipe=recipe)
+    assert "raised" in [step.action for step in plain.steps]
+    with swift_limits(together=False, rivals=True):
+        swift = grow_and_prune(training, recipe)
+    assert swift is not None
+    assert len(plain.tree) == len(swift.tree)
+    for one, other in zip(plain.tree, swift.tree, strict=True):
+        same(one, other, rivals=True)
+
+
 @pytest.mark.parametrize("n_rows", [300, 3000])
 def test_many_values_and_many_branches(n_rows):
     random = np.random.default_rng(n_rows)

@@ -10,7 +10,15 @@ from spinney.learner import Options, grow_tree
 from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.schema import Attribute, Schema, Target
-from spinney.swift import crowd, grow_swiftly, prepared, suiting, suits, surrogates
+from spinney.swift import (
+    coded,
+    crowd,
+    grow_swiftly,
+    prepared,
+    suiting,
+    suits,
+    surrogates,
+)
 from spinney.swift.predicting import arrays_of
 from spinney.training import TrainingSet
 
@@ -90,6 +98,7 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
         patch.setattr(surrogates, "SMALL", small)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
         patch.setattr(surrogates, "FEWEST_ROWS", 20)
+        patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
         assert suits(training, recipe, Options())
         swift = grow_swiftly(training, recipe)
     assert len(plain) == len(swift)

@@ -1,12 +1,14 @@
 """A forest as the teacher: labels, and a tree that counts true rows."""
 
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import spinney
-from spinney import ParameterError
+from spinney import ParameterError, teacher
 from spinney.learner import Options
 from spinney.lessons import Lesson
 from spinney.recipe import RECIPES
@@ -90,3 +92,30 @@ def test_rows_that_stay_away_are_asked_for():
         spinney.grow(str(TABLES / "iris.csv"), "class", recipe=TAUGHT, source="duckdb")
     with pytest.raises(ParameterError, match="forest=2 must be"):
         TAUGHT.changed(forest=2)
+
+
+def own_labels(rows, seed=0):
+    with patch("spinney.swift.suiting.FEWEST_WITHOUT_RIVALS", 0):
+        return smoothed_labels(rows, 0.5, seed)
+
+
+def test_of_many_rows_our_own_forest_tells():
+    rows = training()
+    with patch.object(teacher, "_peers_guesses", side_effect=AssertionError):
+        labels = own_labels(rows)
+    assert (labels == own_labels(rows)).all()
+    assert (labels != own_labels(rows, seed=1)).any()
+    order = np.random.default_rng(0).permutation(60)
+    again = own_labels(rows.taken(order))  # of equal rows one or the other
+    np.testing.assert_allclose(np.sort(again, axis=0), np.sort(labels, axis=0))
+    in_inches = replace(rows, columns=(rows.columns[0] / 2.54, rows.columns[1]))
+    assert (own_labels(in_inches) == labels).all()
+    # Both forests have seen the same rows.
+    peers = smoothed_labels(rows, 0.5, 0)
+    assert np.corrcoef(labels.ravel(), peers.ravel())[0, 1] > 0.95
+
+
+def test_a_row_that_every_tree_has_seen_keeps_its_label():
+    rows = training()
+    heavy = replace(rows, weights=np.where(np.arange(60) == 7, 1e6, 1.0))
+    assert own_labels(heavy)[7].tolist() == np.eye(2)[rows.classes[7]].tolist()

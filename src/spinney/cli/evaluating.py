@@ -14,6 +14,7 @@ from spinney.cli.options import (
     examples,
     output_options,
     reading_options,
+    table_options,
     text_options,
     weight_options,
 )
@@ -43,8 +44,7 @@ RATE = click.FloatRange(0, 1)
     ),
     short_help="Measure recipes on rows that they have not seen.",
 )
-@click.argument("data")
-@click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
+@table_options
 @click.option(
     "--recipe",
     "recipes",

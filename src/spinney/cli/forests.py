@@ -8,8 +8,10 @@ from spinney.cli.options import (
     check_output,
     class_weight_of,
     examples,
+    limit_options,
     output_options,
     reading_options,
+    table_options,
     text_options,
 )
 from spinney.cli.output import STANDARD_OUTPUT, as_json, say, write_data, write_text
@@ -32,7 +34,7 @@ _OF_RECIPES = (
     "min_samples_leaf",
     "min_gain",
 )
-_OF_FORESTS = ("max_samples", "voting", "seed")
+_OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 
 
 @click.command(
@@ -44,8 +46,7 @@ _OF_FORESTS = ("max_samples", "voting", "seed")
     ),
     short_help="Grow many trees that vote.",
 )
-@click.argument("data")
-@click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
+@table_options
 @click.option(
     "--trees", type=int, default=100, show_default=True, help="How many trees."
 )
@@ -57,25 +58,27 @@ _OF_FORESTS = ("max_samples", "voting", "seed")
 @click.option(
     "--missing-policy", help="fractional, most-common, own-category, branch or mean."
 )
-@click.option("--max-depth", type=int, help="Most questions on a path.")
-@click.option("--max-leaves", type=int, help="Most leaves of a tree.")
-@click.option("--min-samples-split", type=float, help="Least weight to split a node.")
+@limit_options
 @click.option(
     "--min-samples-leaf",
     type=float,
-    help="Least weight of a branch.  [default: 1, for numbers 5]",
+    help="Least weight of a branch.  [default: 1]",
 )
-@click.option("--min-gain", type=float, help="Least gain of a split.")
 @click.option(
     "--max-features",
     metavar="sqrt|log2|all|NUMBER|SHARE",
-    help="Attributes looked at in a node.  [default: sqrt, for numbers a third]",
+    help="Attributes looked at in a node.  [default: sqrt, for numbers two thirds]",
 )
 @click.option("--no-bootstrap", is_flag=True, help="Grow every tree on all rows.")
 @click.option("--without-replacement", is_flag=True, help="Draw each row once at most.")
 @click.option("--max-samples", metavar="ROWS|SHARE", help="Rows drawn for a tree.")
 @click.option("--extra-random", is_flag=True, help="Draw cuts, too.")
 @click.option("--voting", help="probability or majority.")
+@click.option(
+    "--shrinkage",
+    type=float,
+    help="Shrink leaves to the nodes above.  [default: as rows out of the bag tell]",
+)
 @click.option("--weight", metavar="COLUMN", help="The column of row weights.")
 @click.option(
     "--class-weight",

@@ -10,9 +10,11 @@ from spinney.cli.options import (
     class_weight_of,
     cost_matrix_of,
     examples,
+    limit_options,
     numbers_of,
     output_options,
     reading_options,
+    table_options,
     text_options,
     weight_options,
 )
@@ -40,8 +42,7 @@ __all__ = ["grow"]
         "cat melons.csv | spinney grow - --target ripe --ignore id",
     )
 )
-@click.argument("data")
-@click.option("--target", required=True, metavar="COLUMN", help="What to predict.")
+@table_options
 @click.option(
     "--recipe",
     help="auto, id3, c4.5, cart, chaid or m5 (for numbers).  [default: auto; with "
@@ -58,8 +59,7 @@ __all__ = ["grow"]
     "--missing-policy",
     help="fractional, most-common, own-category, branch, mean or surrogate.",
 )
-@click.option("--max-depth", type=int, help="Most questions on a path.")
-@click.option("--max-leaves", type=int, help="Most leaves.")
+@limit_options
 @click.option(
     "--buckets",
     help="Numbers by buckets: equal-width, equal-frequency, k-means or entropy-mdl.",
@@ -69,12 +69,10 @@ __all__ = ["grow"]
 @click.option("--alpha-resplit", type=float, help="CHAID: and part them below this p.")
 @click.option("--exhaustive", is_flag=True, default=None, help="Exhaustive CHAID.")
 @click.option("--alpha-split", type=float, help="The largest p of a split.")
-@click.option("--min-samples-split", type=float, help="Least weight to split a node.")
 @click.option("--min-samples-leaf", type=float, help="Least weight of a branch.")
 @click.option(
     "--min-weight-fraction-leaf", type=float, help="The same as a share of all rows."
 )
-@click.option("--min-gain", type=float, help="Least gain of a split.")
 @click.option(
     "--min-branch-share", type=float, help="Share of its node that a branch exceeds."
 )

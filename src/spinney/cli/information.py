@@ -78,6 +78,7 @@ def about_forest(model: Any) -> dict[str, Any]:
                 for name in type(settings).__dataclass_fields__
             },
             "class_weight": scale,
+            "shrinkage": forest.shrinkage,
         },
         "recipe": _recipe(recipe),
         "size": {

@@ -25,11 +25,13 @@ __all__ = [
     "file_options",
     "in_shell_words",
     "json_option",
+    "limit_options",
     "load_any",
     "load_readable",
     "numbers_of",
     "output_options",
     "reading_options",
+    "table_options",
     "text_options",
     "weight_options",
 ]
@@ -148,6 +150,20 @@ reading_options = _all_of(
         metavar="TEXT",
     ),
     file_options,
+)
+
+table_options = _all_of(
+    click.argument("data"),
+    click.option("--target", required=True, metavar="COLUMN", help="What to predict."),
+)
+
+limit_options = _all_of(
+    click.option("--max-depth", type=int, help="Most questions on a path."),
+    click.option("--max-leaves", type=int, help="Most leaves of a tree."),
+    click.option(
+        "--min-samples-split", type=float, help="Least weight to split a node."
+    ),
+    click.option("--min-gain", type=float, help="Least gain of a split."),
 )
 
 costs_option = click.option(

@@ -11,9 +11,10 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from spinney.counts import Floats
 from spinney.files import read_table
+from spinney.recipe import Recipe
 from spinney.schema import Target
 from spinney.table import Table
-from spinney.training import check_target
+from spinney.training import TrainingSet, check_target, training_set
 
 __all__ = ["TableEstimator", "become", "checked_weights", "has_names_only"]
 
@@ -54,6 +55,25 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         ``old`` is the one whose ``fit`` was called, as it was before.
         """
         raise NotImplementedError
+
+    def _recipe(self) -> Recipe:
+        """Return the recipe with what was said."""
+        raise NotImplementedError
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        """Return the rows to grow on."""
+        table = self._validated(X, y, reset=True)
+        name = getattr(y, "name", None)
+        target, codes = self._target(
+            y, name if isinstance(name, str) else "y", table.n_rows
+        )
+        weights = None
+        if sample_weight is not None:
+            weights = checked_weights(sample_weight, table.n_rows)
+        from_zero = self._recipe().measure(numeric=target.is_numeric).from_zero
+        return training_set(
+            table, target, classes=codes, weights=weights, from_zero=from_zero
+        )
 
     def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
         """Return the target that y is, and each row's class or number."""

@@ -7,12 +7,11 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.counts import Floats
-from spinney.estimators.tables import TableEstimator, checked_weights
+from spinney.estimators.tables import TableEstimator
 from spinney.growing import grow_model
 from spinney.model import Model
 from spinney.readable import ReadableTree
 from spinney.recipe import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
-from spinney.training import training_set
 
 __all__ = ["TreeEstimator"]
 
@@ -67,26 +66,11 @@ class TreeEstimator(TableEstimator, ReadableTree):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         self._by_name = False
-        table = self._validated(X, y, reset=True)
-        name = getattr(y, "name", None)
-        target, codes = self._target(
-            y, name if isinstance(name, str) else "y", table.n_rows
-        )
-        weights = None
-        if sample_weight is not None:
-            weights = checked_weights(sample_weight, table.n_rows)
-        recipe = self._recipe()
-        training = training_set(
-            table,
-            target,
-            classes=codes,
-            weights=weights,
-            from_zero=recipe.measure(numeric=target.is_numeric).from_zero,
-        )
+        training = self._rows(X, y, sample_weight)
         model = grow_model(
             training.source(),
             training.fingerprint(),
-            recipe=recipe,
+            recipe=self._recipe(),
             training=training,
             **self._options(),
         )

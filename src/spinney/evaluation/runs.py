@@ -140,7 +140,7 @@ def _for_these(
     """
     given = dict(arguments)
     if given.get("recipe") == FOREST:
-        del given["recipe"]
+        given["recipe"] = given.pop("trees", "cart")
     if rows.classes is None:
         # Few whole numbers in a part are no reason to take them for classes.
         given["numeric"] = [rows.target]

@@ -166,7 +166,12 @@ def _further_lines(
             f"asking costs {candidate.price:g}: {candidate.merit:.3f} / "
             f"(1 + {candidate.price:g}) = {candidate.merit / (1 + candidate.price):.3f}"
         )
-    if not candidate.exact:
+    if not candidate.exact and candidate.threshold is not None:
+        lines.append(
+            "not all cuts of this attribute were tried, once none could win: a better "
+            "one may exist"
+        )
+    elif not candidate.exact:
         lines.append(
             "subset found by ordering the values, not by trying all: a better one "
             "may exist"

@@ -63,7 +63,13 @@ class Bags:
         n_rows, copies = len(self.training.classes), self.copies
         if copies is None:
             return np.ones(n_rows, np.uint32)
-        settings, n_copies = self.settings, len(copies.places)
+        drawn = self.drawn(number, len(copies.places))
+        counts = np.bincount(copies.places, drawn, minlength=n_rows)
+        return np.asarray(counts, dtype=np.uint32)
+
+    def drawn(self, number: int, n_copies: int) -> NDArray[np.int64]:
+        """Return how often each copy is in the bag of a tree."""
+        settings = self.settings
         size = settings.bag_size(n_copies)
         _, seed = tree_seeds(settings.seed, number)
         random = np.random.Generator(np.random.PCG64(seed))
@@ -72,8 +78,7 @@ class Bags:
         else:
             drawn = np.zeros(n_copies, np.int64)
             drawn[random.choice(n_copies, size, replace=False, shuffle=False)] = 1
-        counts = np.bincount(copies.places, drawn, minlength=n_rows)
-        return np.asarray(counts, dtype=np.uint32)
+        return np.asarray(drawn)
 
     def out(self, number: int) -> NDArray[np.bool_]:
         """Return which rows are not in the bag of a tree, nor any twin of theirs."""

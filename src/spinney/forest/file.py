@@ -102,7 +102,7 @@ def _header(forest: Forest) -> dict[str, Any]:
         if isinstance(value, np.generic):
             settings[name] = value.item()
     origin = origin_header(forest.schema, forest.recipe, forest.fingerprint)
-    return {**origin, "settings": settings}
+    return {**origin, "settings": settings, "shrinkage": forest.shrinkage}
 
 
 def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
@@ -163,12 +163,13 @@ def _forest(data: bytes, limits: Limits) -> Forest:
         found.fingerprint,
         found.settings,
         tuple(_members(arrays)),
+        found.shrinkage,
     )
 
 
 def _read_header(data: object) -> Forest:
     """Return a forest without trees, from what its header says."""
-    found = members(data, "the model", (*KEYS, "settings"))
+    found = members(data, "the model", (*KEYS, "settings", "shrinkage"))
     schema = read_schema(found)
     if schema.target.costs is not None or any(a.formula for a in schema.attributes):
         msg = "a forest has neither costs nor attributes with formulas"
@@ -181,7 +182,11 @@ def _read_header(data: object) -> Forest:
     except ParameterError as error:
         msg = f"the recipe is none of a forest: {error}"
         raise DamageError(msg) from None
-    return Forest(schema, recipe, fingerprint, settings, ())
+    shrinkage = number(found["shrinkage"], "the shrinkage")
+    if not shrinkage >= 0 or settings.shrinkage not in (None, shrinkage):
+        msg = f"leaves are shrunk by {shrinkage}, against the settings"
+        raise DamageError(msg)
+    return Forest(schema, recipe, fingerprint, settings, (), shrinkage)
 
 
 def _read_settings(data: object, n_classes: int) -> ForestSettings:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from spinney.counts import Integers
-from spinney.forest.members import Member
+from spinney.forest.members import Member, as_one
 from spinney.forest.settings import ForestSettings
 from spinney.model import Fingerprint, Model
+from spinney.predict import FlatTree
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 
@@ -36,6 +37,8 @@ class Forest:
         How bags, attributes and votes are drawn and counted.
     members : sequence of Member
         The trees, as arrays.
+    shrinkage : float
+        How much leaves are shrunk when they vote; see :mod:`spinney.forest.shrinking`.
     """
 
     schema: Schema
@@ -43,6 +46,7 @@ class Forest:
     fingerprint: Fingerprint
     settings: ForestSettings
     members: tuple[Member, ...]
+    shrinkage: float = 0.0
 
     def __len__(self) -> int:
         """Return the number of trees."""
@@ -72,12 +76,27 @@ class Forest:
 
     def flat_of(self, members: Sequence[Member]) -> "Flat":
         """Return some of the trees in one layout."""
-        from spinney.swift.flat import flat_of, joined, majority
+        from spinney.swift.flat import majority
 
-        target, recipe = self.schema.target, self.recipe
-        flat = joined([flat_of(member.flat(target, recipe)) for member in members])
-        by_share = target.is_numeric or self.settings.voting == "probability"
+        flat = self.layout(members, (self.shrinkage,))
+        by_share = (
+            self.schema.target.is_numeric or self.settings.voting == "probability"
+        )
         return flat if by_share else majority(flat)
+
+    def layout(
+        self, members: Sequence[Member], shrinkages: tuple[float, ...]
+    ) -> "Flat":
+        """Return trees in one layout; what leaves say as shrunk, side by side."""
+        from spinney.swift.flat import flat_of
+
+        whole, roots = as_one(members)
+        tree = whole.flat(self.schema.target, self.recipe, shrinkages)
+        return flat_of(tree, roots)
+
+    def flat_tree(self, member: Member) -> FlatTree:
+        """Return one of the trees as arrays, its leaves shrunk as they vote."""
+        return member.flat(self.schema.target, self.recipe, (self.shrinkage,))
 
     @property
     def trees(self) -> "Trees":

@@ -13,6 +13,7 @@ from spinney.counts import Floats
 from spinney.draws import Draws
 from spinney.errors import ParameterError
 from spinney.forest.bags import Bags, tree_seeds
+from spinney.forest.choosing import best_shrinkage
 from spinney.forest.forest import Forest
 from spinney.forest.grown import members_of_grown
 from spinney.forest.members import Member, alike, member_of
@@ -81,7 +82,13 @@ def grow_forest(
         done=tell,
     )
     members = alike([*grown, *(member for part in parts for member in part)])
-    return Forest(training.schema, recipe, fingerprint, settings, members)
+    forest = Forest(training.schema, recipe, fingerprint, settings, members)
+    shrinkage = settings.shrinkage
+    if shrinkage is None:
+        shrinkage = best_shrinkage(
+            forest, nursery.bags, swiftly=nursery.ready is not None
+        )
+    return replace(forest, shrinkage=float(shrinkage))
 
 
 def _check_before(

@@ -123,7 +123,7 @@ def _by_permutation(forest: Forest, bags: Bags, member: Member, number: int) -> 
         return result
     columns = [cells[out] for cells in training.columns]
     truth, weights = training.classes[out], training.own_weights[out]
-    flat = member.flat(schema.target, forest.recipe)
+    flat = forest.flat_tree(member)
 
     def error() -> float:
         told = outputs(flat, columns, len(out))

@@ -5,7 +5,7 @@ node that somebody wants to read is made of these when it is asked for.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from spinney.costs import labels_of
 from spinney.counts import CountTable, Floats, Integers
+from spinney.forest.shrinking import shrunk
 from spinney.linear import flat_models
 from spinney.outputs import outputs_of
 from spinney.predict import FlatTree, Questions, no_questions
@@ -21,7 +22,7 @@ from spinney.schema import Schema, Target
 from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 
-__all__ = ["REASONS", "Member", "alike", "member_of", "narrowed"]
+__all__ = ["REASONS", "Member", "alike", "as_one", "member_of", "narrowed"]
 
 # Why a node is a leaf, as a number; 0 at inner nodes.
 REASONS: tuple[Reason | None, ...] = (None, *Reason)
@@ -91,7 +92,7 @@ class Member:
     def depth(self) -> Integers:
         """The number of questions above each node."""
         depth = np.zeros(len(self), dtype=np.int64)
-        here = np.zeros(1, dtype=np.int64)
+        here = np.flatnonzero(self.parent < 0)
         order, first, count = self._children()
         level = 0
         while len(here):
@@ -116,8 +117,9 @@ class Member:
 
     def _children(self) -> tuple[Integers, Integers, Integers]:
         """Return all children by parent, where those of a node begin, how many."""
-        order = 1 + np.argsort(self.parent[1:], kind="stable")
-        count = np.bincount(self.parent[1:], minlength=len(self))
+        below = self.parent >= 0
+        order = np.argsort(self.parent, kind="stable")[np.count_nonzero(~below) :]
+        count = np.bincount(self.parent[below], minlength=len(self))
         return order, count.cumsum() - count, count
 
     def _starts(self) -> tuple[Integers, Integers]:
@@ -130,14 +132,21 @@ class Member:
     def outputs(self, target: Target, recipe: Recipe) -> Floats:
         """Return what each node predicts: class shares, or one number."""
         weights = np.asarray(self.weights, dtype=np.float64)
+        roots = np.where(self.parent < 0, np.arange(len(self)), 0)
+        everything = weights[np.maximum.accumulate(roots)]
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = outputs_of(weights, target, recipe=recipe, everything=weights[0])
+            found = outputs_of(weights, target, recipe=recipe, everything=everything)
         for node in np.flatnonzero(self.rows == 0):  # parents before their children
             found[node] = found[self.parent[node]]
         return found
 
-    def flat(self, target: Target, recipe: Recipe) -> FlatTree:
-        """Return the tree as arrays to predict by."""
+    def flat(
+        self, target: Target, recipe: Recipe, shrinkages: tuple[float, ...] = (0.0,)
+    ) -> FlatTree:
+        """Return the tree as arrays to predict by.
+
+        What nodes say under each of several shrinkages stands side by side.
+        """
         n = len(self)
         order, first, count = self._children()
         first_code, first_cut = self._starts()
@@ -155,7 +164,7 @@ class Member:
         )
         sizes = self.weight(target)
         with np.errstate(invalid="ignore", divide="ignore"):
-            below = np.bincount(self.parent[1:], sizes[1:], minlength=n)
+            below = np.bincount(self.parent[order], sizes[order], minlength=n)
             shares = sizes[order] / below[self.parent[order]]
         return FlatTree(
             asked,
@@ -167,9 +176,18 @@ class Member:
             np.zeros(n, dtype=np.int64),
             order,
             shares,
-            self.outputs(target, recipe),
+            self._shrunk(target, recipe, shrinkages),
             flat_models([None] * n),
         )
+
+    def _shrunk(
+        self, target: Target, recipe: Recipe, shrinkages: tuple[float, ...]
+    ) -> Floats:
+        """Return what nodes say under each shrinkage, side by side."""
+        told = self.outputs(target, recipe)
+        if shrinkages == (0.0,):
+            return told
+        return shrunk(told, self.weight(target), self.parent, self.depth, shrinkages)
 
     def tree(self, schema: Schema, recipe: Recipe) -> Tree:
         """Return the tree with nodes that can be read.
@@ -286,6 +304,22 @@ def alike(members: Sequence[Member]) -> tuple[Member, ...]:
     return tuple(
         replace(member, weights=member.weights.astype(np.float64)) for member in members
     )
+
+
+def as_one(members: Sequence[Member]) -> tuple[Member, Integers]:
+    """Return trees side by side, as one of several roots, and where those are."""
+    if len(members) == 1:
+        return members[0], np.zeros(1, np.int64)
+    sizes = np.array([len(member) for member in members])
+    roots = sizes.cumsum() - sizes
+    arrays = {
+        field.name: np.concatenate([getattr(member, field.name) for member in members])
+        for field in fields(Member)
+    }
+    parent = arrays["parent"] + np.repeat(roots, sizes)
+    parent[roots] = -1
+    arrays["parent"] = parent.astype(np.int32)
+    return Member(**arrays), roots
 
 
 def member_of(tree: Tree) -> Member:

@@ -10,6 +10,7 @@ import numpy as np
 from spinney.checks import (
     LARGEST_SEED,
     check_choice,
+    check_number,
     check_whole,
     is_real,
     is_whole,
@@ -67,6 +68,9 @@ class ForestSettings:
         What the weight of each class is multiplied by; by place in the classes.
     voting : {"probability", "majority"}
         Whether trees vote with the shares of the classes, or with one class each.
+    shrinkage : float, optional
+        How much leaves are shrunk towards the nodes above, in rows' weight; 0 is not
+        at all. If not said, rows out of the bag choose; without any it is 0.
     seed : int
         Tree t has its own seed, made of this one and t.
     """
@@ -78,6 +82,7 @@ class ForestSettings:
     extra_random: bool = False
     class_weight: Mapping[int, float] | str | None = None
     voting: str = "probability"
+    shrinkage: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -106,6 +111,8 @@ class ForestSettings:
             and self.class_weight not in CLASS_WEIGHTS
         ):
             refuse_unknown("class_weight", self.class_weight, CLASS_WEIGHTS)
+        if self.shrinkage is not None:
+            check_number("shrinkage", self.shrinkage)
         check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
 
     def bag_size(self, n_rows: int) -> int:

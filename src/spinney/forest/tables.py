@@ -11,8 +11,8 @@ from spinney.forest.forest import Forest
 from spinney.forest.growing import Progress, grow_forest
 from spinney.forest.settings import ForestSettings, forest_recipe
 from spinney.forest.weights import class_weights_of
-from spinney.growing import rows_in_memory
 from spinney.recipe import Recipe, recipe_named, suited
+from spinney.table_training import rows_in_memory
 from spinney.training import TrainingSet, check_roles
 
 __all__ = [
@@ -44,11 +44,12 @@ FOREST_PARAMETERS = (
     "replace",
     "max_samples",
     "extra_random",
+    "shrinkage",
 )
 OF_CLASSES = ("voting", "class_weight", "probability", "m")
 
 # What is meant where the target is a number and nothing is said.
-FOR_NUMBERS: Mapping[str, Any] = {"max_features": 1 / 3, "min_samples_leaf": 5}
+FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
 
 
 def forest_from(
@@ -81,10 +82,7 @@ def forest_from(
     )
     training = rows_in_memory(table, target, weight, declarations, named)
     if training.schema.target.is_numeric:
-        least = FOR_NUMBERS["min_samples_leaf"]
-        if "min_samples_leaf" not in changes:
-            named = named.changed(min_samples_leaf=least)
-        said = {"max_features": FOR_NUMBERS["max_features"], **said}
+        said = {**FOR_NUMBERS, **said}
     scale = class_weights_of(said.pop("class_weight", None), training.schema.target)
     forest = grow_forest(
         training,

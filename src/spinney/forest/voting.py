@@ -1,7 +1,8 @@
 """What a forest says of a row: its trees vote.
 
 probability
-    the class shares at the leaves, averaged over the trees; of numbers the mean.
+    the class shares at the leaves, shrunk as the forest has it
+    (:mod:`spinney.forest.shrinking`) and averaged over the trees; of numbers the mean.
 majority
     each tree has one vote, for the class of its leaf; a share is one of votes.
 
@@ -31,7 +32,9 @@ __all__ = [
     "out_of_bag",
     "outputs",
     "score_of",
+    "taken",
     "votes_of",
+    "votes_out_of_bag",
     "warn_of_unseen",
 ]
 
@@ -51,9 +54,8 @@ def votes_of(told: Floats, forest: Forest) -> Floats:
 
 def each_tree(forest: Forest, columns: Columns, n_rows: int) -> Iterator[Floats]:
     """Yield what each tree says of all rows."""
-    target, recipe = forest.schema.target, forest.recipe
     for member in forest.members:
-        told = member.flat(target, recipe).outputs(columns, n_rows)
+        told = forest.flat_tree(member).outputs(columns, n_rows)
         yield votes_of(told, forest)
 
 
@@ -94,7 +96,6 @@ def leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
 
     Where a missing value divides a row, the leaf that most of it comes to.
     """
-    target, recipe = forest.schema.target, forest.recipe
     found = np.full((n_rows, len(forest)), -1, dtype=np.int32)
     if not is_little(forest.members, n_rows):
         from spinney.swift.walking import leaves as leaves_of
@@ -104,7 +105,7 @@ def leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
     for number, member in enumerate(forest.members):
         rows = np.flatnonzero(found[:, number] < 0)
         if len(rows):
-            flat = member.flat(target, recipe)
+            flat = forest.flat_tree(member)
             own = columns if len(rows) == n_rows else taken(columns, rows)
             found[rows, number] = flat.leaf_numbers(own, len(rows))
     return found
@@ -132,22 +133,58 @@ def _out_of_bag(
 ) -> tuple[Floats, NDArray[Any]]:
     """Return the votes of some trees on the rows that are out of their bags."""
     members = forest.members[numbers.start : numbers.stop]
-    columns, n_rows = bags.training.columns, len(bags.training.classes)
     out = np.stack([bags.out(number) for number in numbers], axis=1)
-    rows = np.arange(n_rows)
-    total = np.zeros((n_rows, forest.n_outputs))
-    if not is_little(members, n_rows):
+    return votes_out_of_bag(forest, members, bags.training.columns, out)
+
+
+def votes_out_of_bag(
+    forest: Forest,
+    members: Sequence[Member],
+    columns: Columns,
+    out: NDArray[np.bool_],
+    *,
+    shrinkages: tuple[float, ...] | None = None,
+    swiftly: bool = False,
+) -> tuple[Floats, Integers]:
+    """Return the votes of some trees, added up, and how many vote on each row.
+
+    Parameters
+    ----------
+    forest : Forest
+        Whose trees they are.
+    members : sequence of Member
+        The trees.
+    columns : sequence of arrays
+        The cells of the rows.
+    out : rows × trees
+        Which rows are out of the bag of which tree.
+    shrinkages : tuple of float, optional
+        Where said, the shares under each stand side by side, in the place of votes.
+    swiftly : bool
+        Whether compiled loops are to be used, however few rows there are.
+    """
+    rows = np.arange(len(out))
+    wide = forest.n_outputs * (1 if shrinkages is None else len(shrinkages))
+    total = np.zeros((len(out), wide))
+    if swiftly or not is_little(members, len(out)):
         from spinney.swift.walking import votes
 
-        in_bag = (~out).astype(np.uint8)
-        found = votes(forest.flat_of(members), columns, n_rows, in_bag=in_bag)
+        flat = (
+            forest.flat_of(members)
+            if shrinkages is None
+            else forest.layout(members, shrinkages)
+        )
+        found = votes(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
         total, rows = found.sums, np.flatnonzero(found.open)
-    total[rows] = 0.0
+        total[rows] = 0.0
+    if not len(rows):
+        return total, out.sum(axis=1)
+    target, recipe = forest.schema.target, forest.recipe
     for member, own in zip(members, out.T, strict=True):
         here = rows[own[rows]]
-        flat = member.flat(forest.schema.target, forest.recipe)
-        told = flat.outputs(taken(columns, here), len(here))
-        total[here] += votes_of(told, forest)
+        tree = member.flat(target, recipe, shrinkages or (forest.shrinkage,))
+        told = tree.outputs(taken(columns, here), len(here))
+        total[here] += votes_of(told, forest) if shrinkages is None else told
     return total, out.sum(axis=1)
 
 

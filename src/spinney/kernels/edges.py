@@ -13,9 +13,11 @@ from spinney.kernels.layout import (
     AWAY,
     BEST,
     BIN,
+    HIGH,
     INSIDE,
     LEFT,
     LEFT_SIZES,
+    LOW,
     MISSING,
     MORE_SCORES,
     NOTHING,
@@ -30,7 +32,7 @@ from spinney.kernels.layout import (
 )
 from spinney.kernels.scoring import GINI, SQUARES, bound_inside, size_of
 
-__all__ = ["best_edge", "greatest_bound", "mark_bins", "run"]
+__all__ = ["best_edge", "bin_after", "greatest_bound", "mark_bins", "run"]
 
 TINY = 1e-300  # 0 / TINY is 0: nothing is worth nothing
 
@@ -221,3 +223,16 @@ def _score_corners(n_bins, first, last, absent, trial, floats, away):
         left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
         other = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
         floats[SCORES, b] = max(one, other)
+
+
+@kernel
+def bin_after(kind, cells, a, lines, founds):
+    """Return the first bin right of a cut between bins that has rows; -1 for others."""
+    if cells.nominal[a] or founds[a, LOW] == founds[a, LOW]:
+        return ZERO - 1
+    if founds[a, HIGH] == founds[a, HIGH]:
+        return np.int64(founds[a, HIGH])
+    after = np.int64(founds[a, BIN]) + 1
+    while size_of(kind, lines[a], after) <= 0:
+        after += 1
+    return after

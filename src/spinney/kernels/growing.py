@@ -22,6 +22,7 @@ import numpy as np
 from spinney.kernels.bagging import begin_tree
 from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.counting import count
+from spinney.kernels.edges import bin_after
 from spinney.kernels.layout import (
     ABSENT,
     BIN,
@@ -51,6 +52,7 @@ from spinney.kernels.records import (
     LISTED,
     MIN_GAIN,
     REASON,
+    RECORDED,
     ROWS_IN_LEAF,
     SLOT,
     TREE,
@@ -63,6 +65,7 @@ from spinney.kernels.records import (
     reason_to_stop,
 )
 from spinney.kernels.references import reference
+from spinney.kernels.rivals import record_rivals
 from spinney.kernels.row_words import number_of
 from spinney.kernels.scoring import SQUARES, size_of, worth
 from spinney.kernels.searching import (
@@ -72,23 +75,10 @@ from spinney.kernels.searching import (
     slack_of,
 )
 
-__all__ = ["COUNT", "EDGES", "GROW", "INSIDE", "SPLIT", "TREES", "work_on"]
+__all__ = ["COUNT", "EDGES", "GROW", "INSIDE", "RIVALS", "SPLIT", "TREES", "work_on"]
 
 # What an entry is asked to do; all but the first two with the node on top of the stack.
-GROW, TREES, COUNT, EDGES, INSIDE, SPLIT = range(6)
-
-
-@kernel
-def bin_after(kind, cells, a, lines, founds):
-    """Return the first bin right of a cut between bins that has rows; -1 for others."""
-    if cells.nominal[a] or founds[a, LOW] == founds[a, LOW]:
-        return ZERO - 1
-    if founds[a, HIGH] == founds[a, HIGH]:
-        return np.int64(founds[a, HIGH])
-    after = np.int64(founds[a, BIN]) + 1
-    while size_of(kind, lines[a], after) <= 0:
-        after += 1
-    return after
+GROW, TREES, COUNT, EDGES, INSIDE, SPLIT, RIVALS = range(7)
 
 
 @kernel
@@ -221,7 +211,7 @@ def give_back(room, slot):
 
 
 @kernel
-def grow_node(cells, labels, rules, rows, room, top, work, shape, listed):
+def grow_node(cells, labels, rules, rows, room, top, work, shape, listed, rivals):
     """Search and split the node that was on top, and let its sides wait."""
     begin, end, here = room.at[top, BEGIN], room.at[top, END], room.state[DONE]
     level, slot, p = room.at[top, LEVEL], room.at[top, SLOT], len(cells.n_bins)
@@ -247,16 +237,36 @@ def grow_node(cells, labels, rules, rows, room, top, work, shape, listed):
         room.keys[top:],
         work,
     )
+    middle = begin
     if chosen < 0:
         shape.whole[here, REASON] = ROWS_IN_LEAF if varying else IDENTICAL
     elif not gains(rules, shape, here, chosen, work, room, top):
         chosen = -1
+    else:
+        middle = split_node(
+            cells, labels, rules, rows, room, top, work, lines, chosen, shape, listed
+        )
+    if end - begin >= rules.rivals:
+        record_rivals(
+            cells,
+            labels,
+            rules,
+            rows,
+            room,
+            top,
+            here,
+            ZERO,
+            p,
+            chosen,
+            slot < 0 and end - begin <= rules.small,
+            lines,
+            work,
+            rivals,
+            listed,
+        )
     if chosen < 0:
         give_back(room, slot)
         return
-    middle = split_node(
-        cells, labels, rules, rows, room, top, work, lines, chosen, shape, listed
-    )
     left_slot, right_slot = ZERO - 1, ZERO - 1
     if slot >= 0 and level + 1 < rules.max_depth:
         left_slot, right_slot = share_counts(
@@ -269,13 +279,14 @@ def grow_node(cells, labels, rules, rows, room, top, work, shape, listed):
 
 
 @kernel
-def grow_nodes(cells, labels, rules, rows, room, work, shape, listed):
+def grow_nodes(cells, labels, rules, rows, room, work, shape, listed, rivals):
     """Grow the nodes that wait, and theirs, until none is left or the room is full."""
     state = room.state
     while (
         state[WAITING]
         and state[DONE] < len(shape.whole)
-        and state[LISTED] + BINS <= len(listed.codes)
+        and state[LISTED] + rules.listing <= len(listed.codes)
+        and state[RECORDED] + len(cells.n_bins) <= len(rivals.whole)
     ):
         state[WAITING] -= 1
         top, here = state[WAITING], state[DONE]
@@ -283,14 +294,16 @@ def grow_nodes(cells, labels, rules, rows, room, work, shape, listed):
         reason = reason_to_stop(rules, room, top)
         shape.whole[here, REASON] = reason
         if reason == INNER:
-            grow_node(cells, labels, rules, rows, room, top, work, shape, listed)
+            grow_node(
+                cells, labels, rules, rows, room, top, work, shape, listed, rivals
+            )
         else:
             give_back(room, room.at[top, SLOT])
         state[DONE] += 1
 
 
 @kernel
-def grow_trees(cells, labels, rules, rows, room, work, shape, listed, bags):
+def grow_trees(cells, labels, rules, rows, room, work, shape, listed, rivals, bags):
     """Grow the trees of bags, until all are done or the room is full."""
     state = room.state
     while state[WAITING] or state[TREE] < len(bags.roots):
@@ -298,7 +311,7 @@ def grow_trees(cells, labels, rules, rows, room, work, shape, listed, bags):
             begin_tree(rules.kind, labels, rows, room, bags, state[TREE])
             bags.roots[state[TREE]] = state[DONE]
             state[TREE] += 1
-        grow_nodes(cells, labels, rules, rows, room, work, shape, listed)
+        grow_nodes(cells, labels, rules, rows, room, work, shape, listed, rivals)
         if state[WAITING]:
             return
 
@@ -314,6 +327,7 @@ def work_on(
     work,
     shape,
     listed,
+    rivals,
     bags,
     first,
     last,
@@ -321,15 +335,15 @@ def work_on(
 ):
     """Do a task; return where the right rows begin after SPLIT, -1 without one.
 
-    COUNT, EDGES and INSIDE are about the attributes from ``first`` to ``last`` of the
-    node at the bottom of the stack, whose counts are ``work.lines``; SPLIT about its
-    attribute ``first``.
+    COUNT, EDGES, INSIDE and RIVALS are about the attributes from ``first`` to ``last``
+    of the node at the bottom of the stack, whose counts are ``work.lines``; SPLIT about
+    its attribute ``first``.
     """
     cells, labels, rules = reference(cells), reference(labels), reference(rules)
     room, work = reference(room), reference(work)
-    shape, listed = reference(shape), reference(listed)
+    shape, listed, rivals = reference(shape), reference(listed), reference(rivals)
     if task == GROW:
-        grow_nodes(cells, labels, rules, rows, room, work, shape, listed)
+        grow_nodes(cells, labels, rules, rows, room, work, shape, listed, rivals)
         return -1
     if task == TREES:
         bags = reference(bags)
@@ -342,6 +356,7 @@ def work_on(
             work,
             shape,
             listed,
+            rivals,
             bags,
         )
         return -1
@@ -360,6 +375,24 @@ def work_on(
                 cells, labels, rules, rows, begin, end, lines, a, low, slack, work
             )
             floor = max(floor, work.founds[a, WORTH])
+    elif task == RIVALS:
+        record_rivals(
+            cells,
+            labels,
+            rules,
+            rows,
+            room,
+            ZERO,
+            ZERO,
+            first,
+            last,
+            np.int64(shape.whole[0, ATTRIBUTE]),
+            False,
+            lines,
+            work,
+            rivals,
+            listed,
+        )
     else:
         open_node(shape, ZERO, room, ZERO)
         if reason_to_stop(rules, room, ZERO) == INNER and gains(

@@ -49,8 +49,9 @@ class Cells(NamedTuple):
     ``codes`` (rows × attributes, and some bytes that fill a line up) are bins, 255 for
     missing; ``by_attribute`` (attributes × rows) are the same. Where a bin of an
     attribute may hold more than one value, ``column`` says where its numbers are in
-    ``numbers``; else it is -1, and ``values`` (attributes × bins) has them. Of an
-    attribute that is ``listed``, nodes keep the counts by value.
+    ``numbers``; else it is -1, and ``values`` (attributes × bins) has them. ``edges``
+    (attributes × bins) has the greatest number that a bin may hold. Of an attribute
+    that is ``listed``, nodes keep the counts by value.
     """
 
     codes: NDArray[np.uint8]
@@ -61,6 +62,7 @@ class Cells(NamedTuple):
     n_bins: NDArray[np.int64]
     nominal: NDArray[np.bool_]
     listed: NDArray[np.bool_]
+    edges: NDArray[np.float64]
 
 
 class Labels(NamedTuple):
@@ -83,6 +85,8 @@ class Rules(NamedTuple):
     rows is sorted. ``single`` is what a bin of one row weighs at most. ``tally`` says
     that rows are to be counted, since their weights do not tell how many there are;
     ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
+    Nodes of ``rivals`` rows and more keep the splits that lost; a node may then take
+    ``listing`` lines of codes.
     """
 
     kind: int
@@ -97,6 +101,8 @@ class Rules(NamedTuple):
     tally: bool
     exact: bool
     subtract: bool
+    rivals: int
+    listing: int
 
 
 class Work(NamedTuple):

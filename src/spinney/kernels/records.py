@@ -23,10 +23,11 @@ BEGIN, END, LEVEL, PARENT, BRANCH, SLOT = range(6)
 # Columns of ``whole`` and ``real``.
 ATTRIBUTE, ABOVE, SIDE, HEIGHT, CHILD, OTHER_CHILD, REASON, LINE, LINES = range(9)
 CUT_LOW, CUT_HIGH, CUT_MISSING, GAIN = range(4)
+EXACT = SIDE  # of a rival: whether all its cuts were looked at
 
-# What ``state`` has: nodes that wait, nodes and lines that are done, free slots, and
-# how many trees were begun.
-WAITING, DONE, LISTED, FREE, TREE = np.arange(5)
+# What ``state`` has: nodes that wait, nodes and lines that are done, free slots, how
+# many trees were begun, and rivals that are done.
+WAITING, DONE, LISTED, FREE, TREE, RECORDED = np.arange(6)
 
 SLOTS = 32  # of kept counts; a node that finds none free is counted when its turn comes
 
@@ -89,7 +90,7 @@ def room_for(
         np.empty((size, n_counts), np.int64),
         np.empty((3, width)),
         np.empty((3, n_counts), np.int64),
-        np.array([0, 0, 0, slots, 0]),
+        np.array([0, 0, 0, slots, 0, 0]),
         np.arange(max(slots, 1)),
         np.empty((max(slots, 1), p, BINS, width)),
         np.empty(n_rows, np.uint64),

@@ -198,15 +198,13 @@ def _search(
     if not sorting:
         _count(cells, weights, unit, rows, begin, middle, end, first, last, room)
     for a in range(first, last):
-        if a == own:
-            continue
-        n_bins = cells.n_bins[a]
-        if cells.nominal[a]:
+        if cells.nominal[a] and a != own:
             if sorting:
                 _count(cells, weights, unit, rows, begin, middle, end, a, a + 1, room)
-            _group(a, n_bins, one, other, room)
-        elif not sorting:
-            _best_edge(a, n_bins, cells.column[a] >= 0, one, other, n, room)
+            _group(a, cells.n_bins[a], one, other, room)
+        elif not sorting and a != own:
+            opens = cells.column[a] >= 0
+            _best_edge(a, cells.n_bins[a], opens, one, other, n, room)
     floor = least
     if not sorting:
         floor = _floor(first, last, most, least, room) - SLACK * everything
@@ -215,34 +213,29 @@ def _search(
         if a == own or (not sorting and max(found, founds[a, BOUND]) < floor):
             founds[a, AGREEING] = -np.inf
         elif not cells.nominal[a]:
+            n_parts, n_keys = ZERO + 1, n
             if sorting:
                 lay_all(cells, rows, begin, end, a, one, other, room)
-                n_parts, n_keys = ZERO + 1, n
             else:
+                low = max(floor, found - SLACK * everything)
                 n_parts, n_keys = lay_parts(
-                    cells,
-                    weights,
-                    rows,
-                    begin,
-                    middle,
-                    end,
-                    a,
-                    one,
-                    other,
-                    max(floor, found - SLACK * everything),
-                    room,
+                    cells, weights, rows, begin, middle, end, a, one, other, low, room
                 )
             sort_pairs(room.keys, room.places, n_keys, room.marks)
-            founds[a, AGREEING], wanted = -np.inf, np.inf
-            for _ in range(2):
-                best = scan(
-                    weights, rows, middle, n, a, n_parts, one, other, wanted, room
-                )
-                if best < least:
-                    break
-                wanted = best * (1 - TOLERANCE)
+            _scan_twice(weights, rows, middle, n, a, n_parts, one, other, least, room)
         if (founds[a, AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
             founds[a, AGREEING] = -np.inf
+
+
+@kernel
+def _scan_twice(weights, rows, middle, n, a, n_parts, one, other, least, room):
+    """Find the best cut of sorted rows: what it agrees on, then the first of equals."""
+    room.founds[a, AGREEING], wanted = -np.inf, np.inf
+    for _ in range(2):
+        best = scan(weights, rows, middle, n, a, n_parts, one, other, wanted, room)
+        if best < least:
+            return
+        wanted = best * (1 - TOLERANCE)
 
 
 @kernel

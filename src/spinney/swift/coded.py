@@ -25,7 +25,7 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     p, n_rows = len(columns), len(columns[0])
     codes, by_attribute = _room_for_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
     column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
-    values = np.full((p, BINS), np.nan)
+    values, edges = np.full((p, BINS), np.nan), np.full((p, BINS), np.nan)
     numeric = [
         a for a, attribute in enumerate(attributes) if attribute.kind == "numeric"
     ]
@@ -37,10 +37,11 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
     numbers = _matrix([columns[a] for a in numeric])
     places, both = np.array(numeric, np.int64), (codes, by_attribute)
-    _code_numbers(numbers, places, both, column, values, n_bins)
+    _code_numbers(numbers, places, both, column, values, n_bins, edges)
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
-    return Cells(codes, by_attribute, numbers, column, values, n_bins, nominal, listed)
+    facts = (column, values, n_bins, nominal, listed, edges)
+    return Cells(codes, by_attribute, numbers, *facts)
 
 
 def _room_for_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
@@ -71,6 +72,7 @@ def _code_numbers(
     column: NDArray[np.int64],
     values: Floats,
     n_bins: NDArray[np.int64],
+    ends: Floats,
 ) -> None:
     """Code the numeric columns, and find which have one value a bin."""
     n_rows, q = numbers.shape
@@ -85,9 +87,9 @@ def _code_numbers(
     sample = numbers[rows].astype(np.float64)
     # Each thread takes every so manieth column.
     shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
-    ends = run_all([partial(_edges, share) for share in shares])
+    sampled = run_all([partial(_edges, share) for share in shares])
     for j in range(q):
-        found, known = ends[j % n_threads()][j // n_threads()]
+        found, known = sampled[j % n_threads()][j // n_threads()]
         edges[j, : len(found)], n_edges[j] = found, len(found)
         expected[j] = known is not None
         if known is not None:
@@ -105,7 +107,9 @@ def _code_numbers(
     odd = np.sum(in_threads(code, n_rows), axis=0)
     exact = expected & (odd == 0)
     column[places] = np.where(exact, -1, np.arange(q))
-    values[places], n_bins[places] = own, n_edges + 1
+    # A bin that may hold other values than the one in the sample has none of its own.
+    values[places] = np.where(exact[:, None], own, np.nan)
+    n_bins[places], ends[places] = n_edges + 1, edges
 
 
 def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:

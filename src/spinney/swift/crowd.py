@@ -12,20 +12,20 @@ first, and a subtree depends on its own rows only.
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from spinney.kernels.bagging import no_bags
-from spinney.kernels.growing import COUNT, EDGES, INSIDE, SPLIT, work_on
-from spinney.kernels.layout import BINS, WORTH, Work, work_for
+from spinney.kernels.growing import COUNT, EDGES, INSIDE, RIVALS, SPLIT, work_on
+from spinney.kernels.layout import WORTH, Work, work_for
 from spinney.kernels.records import (
     ABOVE,
     CHILD,
     LINE,
     LISTED,
+    RECORDED,
     SIDE,
-    Lines,
-    Shape,
     cut,
     lines_for,
     shape_for,
@@ -102,7 +102,8 @@ class _Meeting:
         p, width = len(self.ready.cells.n_bins), self.ready.rules.width
         self.room = room_of(self.ready, node, 0, 0)
         self.shape = shape_for(1, width, len(node.counts))
-        self.lines = lines_for(BINS, width, len(node.counts))
+        self.lines = lines_for(self.ready.rules.listing, width, len(node.counts))
+        self.rivals = shape_for(p, width, len(node.counts))
         works = [work_for(node.n_rows, p, width, 0) for _ in crowd.ranges]
         counts = works[0].lines if node.lines is None else node.lines
         self.works = [work._replace(lines=counts) for work in works]
@@ -111,8 +112,8 @@ class _Meeting:
         """Do a task for a range of attributes."""
         ready = self.ready
         tables = (ready.cells, ready.labels, ready.rules)
-        kept = (self.crowd.rows, self.room, work, self.shape, self.lines, no_bags())
-        return int(work_on(task, *tables, *kept, first, last, floor))
+        kept = (self.crowd.rows, self.room, work, self.shape, self.lines, self.rivals)
+        return int(work_on(task, *tables, *kept, no_bags(), first, last, floor))
 
     def together(self, task: int, floor: float = 0.0) -> None:
         """Do a task, each thread for its own attributes."""
@@ -136,9 +137,13 @@ class _Meeting:
             totals = room.side_weights[side].copy(), room.side_counts[side].copy()
             # The key is for draws, and who draws attributes has no meetings.
             sides.append(Stretch(begin, end, node.depth + 1, node.key, *totals))
+        if node.n_rows >= self.ready.rules.rivals:
+            for each, part in zip(self.works, self.crowd.ranges, strict=True):
+                self.do(RIVALS, each, *part, 0.0)
         self.share_counts(*sides)
-        kept = cut(self.lines, room.state[LISTED])
-        return (self.shape, kept), sides[0], sides[1]
+        lines = cut(self.lines, room.state[LISTED])
+        rivals = cut(self.rivals, room.state[RECORDED])
+        return Grown(self.shape, lines, rivals), sides[0], sides[1]
 
     def best(self) -> tuple[int, Work]:
         """Return the attribute whose split is best, -1 for none, and where it is."""
@@ -171,18 +176,27 @@ def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     """Put the parts of a tree into one, each below what its link says."""
     if len(parts) == 1:
         return parts[0]
-    starts = np.cumsum([0, *(len(shape.whole) for shape, _ in parts)])
-    n_lines = np.cumsum([0, *(len(lines.codes) for _, lines in parts)])
-    whole = np.concatenate([shape.whole for shape, _ in parts])
+    starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
+    n_lines = np.cumsum([0, *(len(part.lines.codes) for part in parts)])
+    shape = _stacked([part.shape for part in parts])
+    rivals = _stacked([part.rivals for part in parts])
+    owners = np.repeat(np.arange(len(parts)), np.diff(starts))
+    for column in (ABOVE, CHILD, CHILD + 1):
+        own = shape.whole[:, column]
+        own += np.where(own >= 0, starts[owners], 0).astype(np.int32)
+    shape.whole[:, LINE] += n_lines[owners]
+    n_rivals = [len(part.rivals.whole) for part in parts]
+    owners = np.repeat(np.arange(len(parts)), n_rivals)
+    rivals.whole[:, ABOVE] += starts[owners]
+    rivals.whole[:, LINE] += n_lines[owners]
     for place, (above, branch) in enumerate(links):
-        own = whole[starts[place] : starts[place + 1]]
-        for column in (ABOVE, CHILD, CHILD + 1):
-            own[:, column] += np.where(own[:, column] >= 0, starts[place], 0)
-        own[:, LINE] += n_lines[place]
         if above >= 0:
-            own[0, ABOVE], own[0, SIDE] = starts[above], branch
-            whole[starts[above], CHILD + branch] = starts[place]
-    arrays = zip(*(shape[1:] for shape, _ in parts), strict=True)
-    shape = Shape(whole, *(np.concatenate(array) for array in arrays))
-    lines = zip(*(lines for _, lines in parts), strict=True)
-    return shape, Lines(*(np.concatenate(array) for array in lines))
+            shape.whole[starts[place], [ABOVE, SIDE]] = starts[above], branch
+            shape.whole[starts[above], CHILD + branch] = starts[place]
+    return Grown(shape, _stacked([part.lines for part in parts]), rivals)
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """Return the arrays of several tuples one after the other."""
+    arrays = zip(*parts, strict=True)
+    return type(parts[0])(*(np.concatenate(array) for array in arrays))

@@ -100,8 +100,8 @@ def flatten(tree: Tree) -> Flat:
     return flat_of(arrays_of(tree))
 
 
-def flat_of(tree: FlatTree) -> Flat:
-    """Lay one tree out again."""
+def flat_of(tree: FlatTree, roots: Integers | None = None) -> Flat:
+    """Lay a tree out again, or several that stand in the same arrays."""
     asked = tree.asked
     last = np.where(tree.surrogate_count > 0, -1, tree.missing)
     grouped = np.flatnonzero((tree.attribute >= 0) & np.isnan(asked.threshold))
@@ -126,7 +126,8 @@ def flat_of(tree: FlatTree) -> Flat:
     for node in map(int, np.flatnonzero(asked.more_cuts)):
         start = asked.first_cut[node]
         nodes = _unrolled(nodes, node, asked.cuts[start:][: asked.more_cuts[node]])
-    return _laid_out(nodes, tables, tree.distribution)
+    roots = np.zeros(1, np.int64) if roots is None else roots
+    return _laid_out(nodes, tables, tree.distribution, roots)
 
 
 def flat_of_grown(shape: Shape, lines: Lines, schema: Schema, recipe: Recipe) -> Flat:
@@ -165,17 +166,24 @@ def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
     )
 
 
-def _laid_out(asked: Asked, tables: Integers, outputs: Floats) -> Flat:
-    """Put the nodes of a tree in order, level by level."""
-    levels = [np.zeros(1, np.int64)]
+def _laid_out(asked: Asked, tables: Integers, outputs: Floats, roots: Integers) -> Flat:
+    """Put nodes in order: tree after tree, and each level by level."""
+    levels, trees = [roots], [np.arange(len(roots))]
     while True:
-        inner = levels[-1][asked.count[levels[-1]] > 0]
+        goes_on = asked.count[levels[-1]] > 0
+        inner = levels[-1][goes_on]
         if not len(inner):
             break
         counts = asked.count[inner]
         edges = np.repeat(asked.first[inner], counts) + ramps(counts)
         levels.append(asked.children[edges])
-    order = np.concatenate(levels)
+        trees.append(np.repeat(trees[-1][goes_on], counts))
+    tree = np.concatenate(trees)
+    by_tree = np.argsort(tree, kind="stable")
+    tree, order = tree[by_tree], np.concatenate(levels)[by_tree]
+    level = np.repeat(np.arange(len(levels)), [len(own) for own in levels])[by_tree]
+    ends = np.bincount(tree).cumsum()
+    starts = np.append(0, ends[:-1])
     counts = asked.count[order]
     is_leaf = counts == 0
     leaves = order[is_leaf]
@@ -187,8 +195,8 @@ def _laid_out(asked: Asked, tables: Integers, outputs: Floats) -> Flat:
     own[is_leaf, FIRST] = np.arange(len(leaves))
     by_table = asked.table[order] >= 0
     own[by_table, FIRST] = asked.table[order][by_table]
-    # The root is node 1, and the children of all nodes follow in their order.
-    below = 2 + counts.cumsum() - counts
+    # A root is the first of its tree, and the children of all nodes follow in order.
+    below = 2 + tree + counts.cumsum() - counts
     own[:, CHILDREN] = np.where(is_leaf, 1 + np.arange(len(order)), below)
     missing = asked.missing[order]
     way = np.where(by_table, BY_TABLE, np.where(missing < 0, OPEN, missing))
@@ -197,9 +205,9 @@ def _laid_out(asked: Asked, tables: Integers, outputs: Floats) -> Flat:
     return Flat(
         nodes,
         tables.astype(np.int32),
-        np.array([[1, len(levels) - 1]]),
+        np.stack([1 + starts, level[ends - 1]], axis=1),
         np.ascontiguousarray(outputs[leaves], np.float64),
-        leaves.astype(np.int32),
+        (leaves - roots[tree[is_leaf]]).astype(np.int32),
     )
 
 

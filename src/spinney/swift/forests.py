@@ -69,7 +69,8 @@ def grow_one(
     bag = replace(ready, labels=labels, rules=rules)
     key = np.uint64(root_key(seed))
     root = Stretch(0, len(rows), 0, key, totals.astype(np.float64), counts)
-    return grow_stretch(bag, words_of(labels, rows), root)
+    shape, lines, _ = grow_stretch(bag, words_of(labels, rows), root)
+    return shape, lines
 
 
 def grow_several(
@@ -100,5 +101,5 @@ def grow_several(
     rules = ready.rules._replace(single=1.5 * least, tally=True, subtract=whole)
     roots = np.zeros(len(seeds), np.int64)
     bags = Bags(in_bags, weights, np.array(seeds, np.uint64), roots)
-    shape, lines = grow_bags(replace(ready, rules=rules), bags)
+    shape, lines, _ = grow_bags(replace(ready, rules=rules), bags)
     return shape, lines, roots

@@ -26,7 +26,7 @@ from spinney.predict import FlatTree, Questions, no_questions
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 
-__all__ = ["arrays_of_grown", "ramps"]
+__all__ = ["arrays_of_grown", "moments_of", "ramps"]
 
 
 def arrays_of_grown(
@@ -38,7 +38,7 @@ def arrays_of_grown(
     inner = np.flatnonzero(attribute >= 0)
     numeric = schema.target.is_numeric
     width = shape.weights.shape[1] // 2
-    weights = _moments(shape.weights[:, :width], numeric=numeric)
+    weights = moments_of(shape.weights[:, :width], numeric=numeric)
     missing, shares = _branches(shape, inner, numeric=numeric)
     policy = policy_named(recipe.missing)
     if not (policy.divides or policy.surrogates):
@@ -84,7 +84,7 @@ def arrays_of_grown(
     )
 
 
-def _moments(weights: Floats, *, numeric: bool) -> Floats:
+def moments_of(weights: Floats, *, numeric: bool) -> Floats:
     """Return weights as count tables have them."""
     if not numeric:
         return weights

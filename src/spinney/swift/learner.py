@@ -22,9 +22,9 @@ def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
     Its nodes are made when they are looked at.
     """
     ready = prepared(training, recipe)
-    shape, lines = grow_together(ready)
+    shape, lines, rivals = grow_together(ready)
     surrogates = None
     if policy_named(recipe.missing).surrogates:
         surrogates = surrogates_of_grown(ready, shape, lines, recipe.surrogates)
-    nodes = GrownNodes(shape, lines, training.schema, recipe, surrogates)
+    nodes = GrownNodes(shape, lines, rivals, training.schema, recipe, surrogates)
     return Tree(training.schema, nodes)

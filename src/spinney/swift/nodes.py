@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -13,8 +14,6 @@ from spinney.kernels.records import (
     ATTRIBUTE,
     CHILD,
     HEIGHT,
-    LINE,
-    LINES,
     REASON,
     SIDE,
     Lines,
@@ -25,7 +24,9 @@ from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 from spinney.split import Groups, Split, Surrogate, Threshold
+from spinney.swift.grown import moments_of
 from spinney.swift.lazy import LazyNodes
+from spinney.swift.rivals import GrownRivals, by_code
 from spinney.swift.surrogates import GrownSurrogates
 from spinney.tree import Candidate, Node, Reason
 
@@ -45,10 +46,14 @@ REASONS = (
 
 @dataclass(frozen=True, eq=False)
 class GrownNodes(LazyNodes):
-    """Nodes in printing order, each made when it is first asked for."""
+    """Nodes in printing order, each made when it is first asked for.
+
+    ``rivals`` are the splits that lost, in the order of their nodes.
+    """
 
     shape: Shape
     lines: Lines
+    rivals: Shape
     schema: Schema
     recipe: Recipe
     surrogates: GrownSurrogates | None = None
@@ -67,6 +72,7 @@ class GrownNodes(LazyNodes):
         )
         inner = whole[ATTRIBUTE] >= 0
         children = tuple(map(int, whole[CHILD : CHILD + 2])) if inner else ()
+        candidates, chosen = self._candidates(place, children)
         return Node(
             place,
             None if whole[ABOVE] < 0 else int(whole[ABOVE]),
@@ -76,8 +82,8 @@ class GrownNodes(LazyNodes):
             int(self.counts(place).sum()),
             outputs,
             int(labels_of(outputs, target.costs)),
-            (self._candidate(place, children),) if inner else (),
-            0 if inner else None,
+            candidates,
+            chosen,
             children,
             REASONS[whole[REASON]],
             surrogates=self._surrogates(place) if inner else (),
@@ -99,23 +105,32 @@ class GrownNodes(LazyNodes):
     def weights(self, place: int, *, absent: bool = False) -> Floats:
         """Return the weights of a node, or of its rows whose value is missing."""
         width = self.shape.weights.shape[1] // 2
-        return self._moments(
-            self.shape.weights[place, width * absent : width * (1 + absent)]
-        )
-
-    def _moments(self, lines: Floats) -> Floats:
-        """Return weights as count tables have them."""
-        if not self.schema.target.is_numeric:
-            return np.array(lines)
-        weight, above, below, second = lines.T
-        return np.array([weight, above + below, second]).T
+        own = self.shape.weights[place, width * absent : width * (1 + absent)]
+        return np.array(moments_of(own, numeric=self.schema.target.is_numeric))
 
     def counts(self, place: int, *, absent: bool = False) -> Integers:
         """Return the numbers of rows of a node, or of those whose value is missing."""
         width = self.shape.counts.shape[1] // 2
         return np.array(self.shape.counts[place, width * absent : width * (1 + absent)])
 
-    def _candidate(self, place: int, children: Sequence[int]) -> Candidate:
+    def _candidates(
+        self, place: int, children: Sequence[int]
+    ) -> tuple[tuple[Candidate, ...], int | None]:
+        """Return the splits of a node that are kept, by attribute, and which won."""
+        rivals = self._rivals.of(place)
+        if not children:
+            return rivals, None
+        winner = self._winner(place, children)
+        chosen = sum(rival.attribute < winner.attribute for rival in rivals)
+        return (*rivals[:chosen], winner, *rivals[chosen:]), chosen
+
+    @cached_property
+    def _rivals(self) -> GrownRivals:
+        return GrownRivals(
+            self.rivals, self.shape, self.lines, self.schema, self.recipe
+        )
+
+    def _winner(self, place: int, children: Sequence[int]) -> Candidate:
         """Return the winning split and the counts of both sides."""
         attribute = int(self.shape.whole[place, ATTRIBUTE])
         low, high, missing, gain = self.shape.real[place]
@@ -126,7 +141,8 @@ class GrownNodes(LazyNodes):
             weights[int(missing)] -= away[0]
             rows[int(missing)] -= away[1]
         weights = np.where(rows.any(axis=1, keepdims=True), weights, 0.0)
-        sizes = weights[:, 0] if self.schema.target.is_numeric else weights.sum(axis=1)
+        numeric = self.schema.target.is_numeric
+        sizes = weights[:, 0] if numeric else weights.sum(axis=1)
         shares = tuple((sizes / sizes.sum()).tolist())
         into = None if missing < 0 else int(missing)
         policy = policy_named(self.recipe.missing)
@@ -136,22 +152,11 @@ class GrownNodes(LazyNodes):
         kind = self.schema.attributes[attribute].kind
         counted = CountTable(np.array([low, high]), weights, rows, *away)
         if kind != "numeric":
-            groups, counted = self._by_code(place, *away)
+            facts = self.shape.whole[place]
+            groups, counted = by_code(self.lines, facts, away, numeric=numeric)
         if kind == "nominal":
             split = Groups(attribute, groups, shares, into)
         else:
             cut = midpoint(float(low), float(high))
             split = Threshold(attribute, cut, shares, into)
         return Candidate(split, counted, float(gain), float(gain))
-
-    def _by_code(
-        self, place: int, missing: Floats, missing_rows: Integers
-    ) -> tuple[tuple[tuple[int, ...], ...], CountTable]:
-        """Return the codes of both branches, and the table by code."""
-        first, number = self.shape.whole[place, [LINE, LINES]]
-        lines = slice(first, first + number)
-        codes, branches = self.lines.codes[lines].T
-        groups = tuple(tuple(codes[branches == side].tolist()) for side in (1, 2))
-        weights = self._moments(self.lines.weights[lines])
-        counts = self.lines.counts[lines]
-        return groups, CountTable(codes, weights, counts, missing, missing_rows)

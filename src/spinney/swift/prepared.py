@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import TOLERANCE, Floats
-from spinney.kernels.layout import Cells, Labels, Rules
+from spinney.kernels.layout import BINS, Cells, Labels, Rules
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
 from spinney.recipe import Recipe
 from spinney.schema import Schema
@@ -23,6 +23,10 @@ KINDS = dict(zip(CRITERIA, (GINI, ENTROPY, SQUARES), strict=True))
 
 SMALL = 96
 DEEP = 2**31 - 1
+
+# The splits that lost are kept at nodes with so large a share of the rows, where every
+# row weighs 1 (``kernels/rivals.py`` says why).
+RIVALS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ def prepared(
         parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
         weights = np.array([total, *parts, first @ numbers])
         counts = np.array([len(numbers)])
+    keeping = own is None and tries is None
     rules = Rules(
         KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
         len(weights),
@@ -73,6 +78,8 @@ def prepared(
         own is not None or numbers is not None,
         True,
         own is None or _is_whole(own),
+        len(training.classes) // RIVALS if keeping else DEEP,
+        max(BINS, int(cells.n_bins[cells.listed].sum())) if keeping else BINS,
     )
     return Prepared(
         schema,

@@ -19,6 +19,7 @@ from spinney.kernels.records import (
     REASON,
     Lines,
     Shape,
+    cut,
 )
 from spinney.kernels.sending import send_all
 from spinney.recipe import Recipe
@@ -44,7 +45,10 @@ def recount(tree: Tree, training: "TrainingSet") -> Tree:
     assert isinstance(nodes, GrownNodes)
     counter = _Counter(nodes, training)
     shape, lines = counter.counted(nodes.recipe)
-    return replace(tree, nodes=replace(nodes, shape=shape, lines=lines, _made={}))
+    # What lost, lost on other labels.
+    none = cut(nodes.rivals, 0)
+    counted = replace(nodes, shape=shape, lines=lines, rivals=none, _made={})
+    return replace(tree, nodes=counted)
 
 
 class _Counter:

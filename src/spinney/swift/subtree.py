@@ -1,6 +1,7 @@
 """The subtree of a stretch of rows, grown by one thread."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +9,12 @@ from numpy.typing import NDArray
 from spinney.counts import Floats
 from spinney.kernels.bagging import Bags, no_bags
 from spinney.kernels.growing import GROW, TREES, work_on
-from spinney.kernels.layout import BINS, work_for
+from spinney.kernels.layout import work_for
 from spinney.kernels.records import (
     DONE,
     FREE,
     LISTED,
+    RECORDED,
     SLOT,
     SLOTS,
     TREE,
@@ -33,8 +35,15 @@ __all__ = ["Grown", "Stretch", "grow_bags", "grow_stretch", "room_of"]
 
 FIRST_NODES = 1024
 MOST_FIRST_NODES = 65_536  # room that is not used costs nothing
+FIRST_KEEPING = 256  # nodes that keep the splits that lost
 
-Grown = tuple[Shape, Lines]
+
+class Grown(NamedTuple):
+    """Nodes, lines of codes, and the splits that lost (see ``kernels/rivals.py``)."""
+
+    shape: Shape
+    lines: Lines
+    rivals: Shape
 
 
 @dataclass
@@ -103,12 +112,17 @@ def _worked(
     likely = max(1, len(bags.roots)) * n // 4
     first = min(max(FIRST_NODES, likely), MOST_FIRST_NODES)
     shape = shape_for(first, rules.width, n_counts)
-    lines = lines_for(2 * BINS, rules.width, n_counts)
+    lines = lines_for(2 * rules.listing, rules.width, n_counts)
+    keeping = FIRST_KEEPING if n >= rules.rivals else 1
+    rivals = shape_for(p * keeping, rules.width, n_counts)
     tables = (ready.cells, ready.labels, rules, rows, room, work)
     while room.state[WAITING] or room.state[TREE] < len(bags.roots):
-        work_on(task, *tables, shape, lines, bags, 0, 0, 0.0)
+        work_on(task, *tables, shape, lines, rivals, bags, 0, 0, 0.0)
         if room.state[DONE] == len(shape.whole):
             shape = longer(shape)
-        if room.state[LISTED] + BINS > len(lines.codes):
+        if room.state[LISTED] + rules.listing > len(lines.codes):
             lines = longer(lines)
-    return cut(shape, room.state[DONE]), cut(lines, room.state[LISTED])
+        if room.state[RECORDED] + p > len(rivals.whole):
+            rivals = longer(rivals)
+    done, listed, recorded = room.state[[DONE, LISTED, RECORDED]]
+    return Grown(cut(shape, done), cut(lines, listed), cut(rivals, recorded))

@@ -20,9 +20,9 @@ MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
 
 CRITERIA = ("gini", "gain", "squared_error")
 
-# Below so many cells the plain learner is done within seconds, and its nodes keep the
-# rivals of a split. Where nobody asks for these, as in trees that are counted again or
-# grown on folds, there is nothing to be lost.
+# Below so many cells the plain learner is done within seconds, and finds the best cut
+# of every rival of a split, at every node. Where nobody asks for these, as in trees
+# that are counted again or grown on folds, there is nothing to be lost.
 FEWEST_CELLS = 200_000
 FEWEST_WITHOUT_RIVALS = 100_000
 

@@ -1,0 +1,1 @@
+"""Forests side by side over a folder of tables. See docs/forests.md."""
