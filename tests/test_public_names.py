@@ -48,6 +48,7 @@ def test_public_names():
         "ForestClassifier",
         "ForestRegressor",
         "KMeans",
+        "KPrototypes",
         "MiniBatchKMeans",
         "MissingExtraError",
         "ModelFormatError",

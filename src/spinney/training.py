@@ -23,6 +23,7 @@ __all__ = [
     "TrainingSet",
     "as_classes",
     "as_target",
+    "attribute_of",
     "check_classes",
     "check_counts",
     "check_numbers",
@@ -137,7 +138,7 @@ def training_set(
     else:
         present = np.flatnonzero(np.bincount(classes, minlength=len(target.classes)))
         check_classes(target, present, table.n_rows)
-    attributes = tuple(_attribute(column) for column in table.columns)
+    attributes = tuple(attribute_of(column) for column in table.columns)
     cells = [
         attribute.encode(column)
         for attribute, column in zip(attributes, table.columns, strict=True)
@@ -199,7 +200,7 @@ def check_numbers(
         raise DataError(msg)
 
 
-def _attribute(column: Column) -> Attribute:
+def attribute_of(column: Column) -> Attribute:
     """Return the attribute of a column, with the levels that occur."""
     levels = column.levels
     if column.kind == "nominal":

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spinney import KMeans, MiniBatchKMeans
+from spinney import KMeans, KPrototypes, MiniBatchKMeans
 
 # Some checks draw rows or parameters that deserve one of our warnings.
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
@@ -13,6 +13,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
     [
         KMeans(),
         KMeans(3, init="random", n_init=2, tol=1e-4, n_jobs=1),
+        KPrototypes(),
+        KPrototypes(3, init="cao", n_jobs=1),
         MiniBatchKMeans(),
         MiniBatchKMeans(3, init="random", batch_size=40, max_iter=3),
     ],

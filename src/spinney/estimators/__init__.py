@@ -3,6 +3,7 @@
 from spinney.estimators.classifier import TreeClassifier
 from spinney.estimators.forest import ForestClassifier, ForestRegressor
 from spinney.estimators.kmeans import KMeans
+from spinney.estimators.prototypes import KPrototypes
 from spinney.estimators.mini_batch import MiniBatchKMeans
 from spinney.estimators.regressor import TreeRegressor
 
@@ -10,6 +11,7 @@ __all__ = [
     "ForestClassifier",
     "ForestRegressor",
     "KMeans",
+    "KPrototypes",
     "MiniBatchKMeans",
     "TreeClassifier",
     "TreeRegressor",

@@ -26,6 +26,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     """
 
     _by_name: bool
+    _has_target = True  # whether y is learnt from
 
     # Learning
 
@@ -85,7 +86,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
         """Return X as a table, by scikit-learn's conventions."""
-        if reset and y is None:
+        if reset and y is None and self._has_target:
             validate_data(self, np.zeros((1, 1)), y=None)  # raises, in its own words
         if has_names_only(X):
             table = read_table(X)
@@ -108,9 +109,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             widths = {len(row) for row in X}
             X = np.array(X, dtype=object) if len(widths) == 1 else X
         settings = {"dtype": None, "ensure_all_finite": "allow-nan"}
-        if reset:
+        if reset and self._has_target:
             return validate_data(self, X, y=y, **settings)[0]
-        return validate_data(self, X, reset=False, **settings)
+        return validate_data(self, X, reset=reset, **settings)
 
     def _rows_with_target(
         self, X: Any, sample_weight: Any
