@@ -85,7 +85,11 @@ def test_a_file(tmp_path):
     pd.DataFrame(MELONS).to_csv(path, index=False)
     model = KPrototypes(2, init="cao").fit(path)
     assert model.predict(path).tolist() == model.labels_.tolist()
-    again = {"grams": [650, 200], "ripeness": ["low", "low"], "texture": ["clear", None]}
+    again = {
+        "grams": [650, 200],
+        "ripeness": ["low", "low"],
+        "texture": ["clear", None],
+    }
     assert model.predict(again).tolist() == [0, 1]
 
 
@@ -146,7 +150,10 @@ def test_cells_are_drawn_by_weight():
     copies = np.repeat(column, counts, axis=0), np.repeat(codes, counts, axis=0)
     two = Margins(MixedCells(*copies, *rest), np.empty(0))
     chances = Chance(4), Chance(4)
-    drawn = [[own.draw(c) for _ in range(800)] for own, c in zip((one, two), chances)]
+    drawn = [
+        [own.draw(c) for _ in range(800)]
+        for own, c in zip((one, two), chances, strict=True)
+    ]
     numbers = [[float(point.numbers[0, 0]) for point in each] for each in drawn]
     names = [[int(point.codes[0, 0]) for point in each] for each in drawn]
     assert numbers[0] == numbers[1]

@@ -27,7 +27,10 @@ def cells_of(rows, kinds):
     first = np.append(0, np.cumsum(sizes)).astype(np.int64)
     numbers = [[np.nan if row[c] is None else row[c] for c in numeric] for row in rows]
     codes = [
-        [first[-1] if row[c] is None else row[c] + first[j] for j, c in enumerate(coded)]
+        [
+            first[-1] if row[c] is None else row[c] + first[j]
+            for j, c in enumerate(coded)
+        ]
         for row in rows
     ]
     return MixedCells(
@@ -55,13 +58,17 @@ def rows_again(prototypes, cells, kinds):
 def tables(draw, *, whole_weights=False):
     """Return rows, kinds, a start, weights and γ."""
     kinds = draw(
-        st.lists(st.sampled_from(["numeric", "nominal", 1, 2, 5]), min_size=1, max_size=4)
+        st.lists(
+            st.sampled_from(["numeric", "nominal", 1, 2, 5]), min_size=1, max_size=4
+        )
     )
     number = draw(
         st.sampled_from(
             [
                 st.integers(-3, 3).map(float),
-                st.floats(-1e3, 1e3, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3),
+                st.floats(-1e3, 1e3, width=32).filter(
+                    lambda x: x == 0 or abs(x) > 1e-3
+                ),
             ]
         )
     )
@@ -113,9 +120,7 @@ def test_cost_never_rises(table):
         assert after <= before * (1 + 1e-9) + 1e-12
     own = both(table)[1]
     begin = cells_of(start, kinds).as_prototypes()
-    found = [
-        iterate_prototypes(own, begin, max_iterations=n).cost for n in range(1, 5)
-    ]
+    found = [iterate_prototypes(own, begin, max_iterations=n).cost for n in range(1, 5)]
     for before, after in pairwise([costs[0], *found]):
         assert after <= before * (1 + 1e-9) + 1e-12
 
@@ -184,7 +189,10 @@ def test_many_rows_in_threads(weighted):
     cells = mixed(20_000)
     weights = np.random.default_rng(1).random(len(cells)) if weighted else NONE
     found = []
-    for own in (PlainMixed(cells, weights, 1.7), *[swift(cells, weights, n) for n in (1, 2)]):
+    for own in (
+        PlainMixed(cells, weights, 1.7),
+        *[swift(cells, weights, n) for n in (1, 2)],
+    ):
         margins = Margins(cells, weights)
         start = huang_rows(own, 6, Chance(1), margins)
         first = cells.take(start).as_prototypes()

@@ -1,4 +1,4 @@
-"""KPrototypes beside the package kmodes; fixtures/README.md says version and command."""
+"""KPrototypes beside the package kmodes; fixtures/README.md says how it was run."""
 
 import json
 from pathlib import Path

@@ -99,7 +99,8 @@ class MixedCells:
         same = (numbers == self.numbers[row]) | (
             np.isnan(numbers) & np.isnan(self.numbers[row])
         )
-        return among[same.all(axis=1) & (codes == self.codes[row]).all(axis=1)]
+        same_codes = (codes == self.codes[row]).all(axis=1)
+        return np.asarray(among[same.all(axis=1) & same_codes])
 
 
 class Tallies(NamedTuple):
@@ -219,10 +220,12 @@ class PlainMixed:
 def units_of(weights: Floats, scales: Scales, n: int) -> Integers:
     """Return weights as whole numbers, on the scale of their sum."""
     own = weights if len(weights) else np.ones(n)
-    return np.rint(own * scales.factors[0, -1]).astype(np.int64)
+    return np.asarray(np.rint(own * scales.factors[0, -1]), dtype=np.int64)
 
 
-def _measured(cells: MixedCells, points: Floats, unlike: Floats, gamma: float) -> Floats:
+def _measured(
+    cells: MixedCells, points: Floats, unlike: Floats, gamma: float
+) -> Floats:
     total = np.zeros((len(cells), len(points)))
     for column in range(points.shape[1]):
         cell = cells.numbers[:, column]

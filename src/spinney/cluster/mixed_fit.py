@@ -66,7 +66,9 @@ def k_prototypes(
     scaled = _scaled(cells, power)
     rows = rows_for(scaled, given, n_clusters * n_starts, n_jobs)
     middle = middle_of(rows)
-    spreads = spreads_of(scaled, given, middle)
+    spreads = np.empty(0)
+    if gamma is None or (isinstance(start, str) and start == "cao"):
+        spreads = spreads_of(scaled, given, middle)
     if gamma is None:
         gamma = default_gamma(np.ldexp(spreads, power))
     rows.gamma = _scaled_gamma(scaled, gamma, power)
@@ -149,7 +151,9 @@ def _power(cells: MixedCells, *more: Floats) -> int:
     column they would not count. 0 where there is no need.
     """
     tables = [table[~np.isnan(table)] for table in (cells.numbers, *more)]
-    most = max((float(np.abs(table).max()) for table in tables if table.size), default=0)
+    most = max(
+        (float(np.abs(table).max()) for table in tables if table.size), default=0
+    )
     power = int(np.frexp(most)[1])
     if power < 0 and cells.codes.shape[1]:
         return 0

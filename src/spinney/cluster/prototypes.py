@@ -193,4 +193,4 @@ def spreads_of(cells: MixedCells, weights: Floats, middle: Prototypes) -> Floats
     scales = scales_for(squares, weights)
     parts = parts_of(squares, weights, scales)
     sums = sums_of(parts, np.zeros(len(cells), np.int64), 1)
-    return np.sqrt(_means(sums, scales)[0])
+    return np.asarray(np.sqrt(_means(sums, scales)[0]))

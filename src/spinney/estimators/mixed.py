@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cluster.mixed import MixedCells, Prototypes
-from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError
 from spinney.estimators.tables import has_names_only
-from spinney.files import read_table
 from spinney.reading import read_by
 from spinney.schema import Attribute, Schema, Target
 from spinney.table import Table
@@ -86,8 +84,8 @@ def given_prototypes(schema: Schema, given: Any, n_clusters: int) -> Prototypes:
         row, place = np.argwhere(cells.codes == cells.unseen)[0]
         name = coded[place].name
         msg = (
-            f"init has {table[name].value(int(row))!r} in column {name!r}, a value that "
-            "no row has: give one of theirs, or None"
+            f"init has {table[name].value(int(row))!r} in column {name!r}, a value "
+            "that no row has: give one of theirs, or None"
         )
         raise DataError(msg)
     return cells.as_prototypes()
