@@ -31,6 +31,7 @@ PAGES = (
     "docs/auto.md",
     "docs/forests.md",
     "docs/clusters.md",
+    "docs/mixed_clusters.md",
 )
 
 

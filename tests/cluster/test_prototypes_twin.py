@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.naive_prototypes import k_prototypes as naive
 
@@ -142,12 +142,22 @@ def test_both_ways_start_from_the_same_rows(table, seed, dense):
     assert found[0] == found[1]
     rows = [table[0][row] for row in found[0]]
     if not dense:  # all different, as long as there are different ones
-        distinct = {str(row) for row, w in zip(table[0], weights, strict=True) if w}
-        assert len({str(row) for row in rows}) == min(n_clusters, len(distinct))
+        distinct = {tuple(row) for row, w in zip(table[0], weights, strict=True) if w}
+        assert len({tuple(row) for row in rows}) == min(n_clusters, len(distinct))
+
+
+KNOWN_BY_NOBODY = (
+    [[None, None], [None, 0.0]],
+    ["numeric", "numeric"],
+    [[0.0, 0.0]],
+    [1.0, 0.0],
+    0.0,
+)
 
 
 @settings(deadline=None)
 @given(tables(whole_weights=True), st.sampled_from(["huang", "cao", "given"]))
+@example(KNOWN_BY_NOBODY, "huang")
 def test_weights_are_copies(table, start):
     rows, kinds, given_start, weights, _ = table
     copies = [row for row, w in zip(rows, weights, strict=True) for _ in range(int(w))]

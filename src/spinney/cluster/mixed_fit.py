@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.cluster.chance import Chance
 from spinney.cluster.mixed import MixedCells, MixedRows, PlainMixed, Prototypes
@@ -62,6 +63,8 @@ def k_prototypes(
         How many threads; one a core if not said.
     """
     given = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
+    heavy = cells.take(given > 0) if len(given) else cells
+    cells = _without(cells, np.isnan(heavy.numbers).all(axis=0))
     power = _power(cells)
     scaled = _scaled(cells, power)
     rows = rows_for(scaled, given, n_clusters * n_starts, n_jobs)
@@ -107,7 +110,7 @@ def rows_for(
 
 
 def default_gamma(spreads: Floats) -> float:
-    """Return half the mean standard deviation of the numeric columns (Huang 1998).
+    """Return half the mean standard deviation of the numeric columns, after Huang.
 
     Columns without a known cell do not count; 1 where no number differs from another,
     or there is no numeric column.
@@ -128,8 +131,7 @@ def nearest_prototypes(
     n_jobs: int | None = None,
 ) -> tuple[Integers, Floats]:
     """Return each row's nearest prototype, the first of equals, and the distance."""
-    nowhere = np.isnan(prototypes.numbers).any(axis=0)
-    cells = replace(cells, numbers=np.where(nowhere, np.nan, cells.numbers))
+    cells = _without(cells, np.isnan(prototypes.numbers).any(axis=0))
     power = _power(cells, prototypes.numbers)
     scaled = _scaled(cells, power)
     points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
@@ -141,6 +143,13 @@ def nearest_prototypes(
     costs = costs_of(scaled, points, labels, rows.gamma)
     with np.errstate(over="ignore"):
         return labels, np.ldexp(costs, 2 * power)
+
+
+def _without(cells: MixedCells, nowhere: NDArray[np.bool_]) -> MixedCells:
+    """Return the cells without the numbers of columns that no prototype knows."""
+    if not nowhere.any():
+        return cells
+    return replace(cells, numbers=np.where(nowhere, np.nan, cells.numbers))
 
 
 def _power(cells: MixedCells, *more: Floats) -> int:

@@ -62,8 +62,8 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         themselves, None or NaN where the middle of all rows will do.
     gamma : float, optional
         What a nominal difference weighs beside squared differences of numbers. If not
-        said it is half the mean standard deviation of the numeric columns, which is
-        Huang's rule; 1 where no number differs from another or there are none.
+        said it is half the mean standard deviation of the numeric columns, after
+        Huang; 1 where no number differs from another or there are none.
     n_init : int or "auto"
         How many starts; the clusters of least cost are kept. ``"auto"`` is 10 for
         ``"huang"``, else 1.
