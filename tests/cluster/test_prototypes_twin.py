@@ -180,6 +180,28 @@ def test_weights_are_copies(table, start):
     assert one.cost == pytest.approx(two.cost, rel=1e-9, abs=1e-12)
 
 
+@settings(deadline=None)
+@given(tables(), st.randoms(use_true_random=False))
+def test_order_of_rows_is_no_start(table, random):
+    rows, kinds, start, weights, _ = table
+    k = min(len(start), len(rows))
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    settings = {"seed": 5, "max_iterations": 1, "gamma": 1.0}
+    one, _ = k_prototypes(
+        cells_of(rows, kinds), k, weights=np.array(weights), **settings
+    )
+    two, _ = k_prototypes(
+        cells_of([rows[i] for i in order], kinds),
+        k,
+        weights=np.array(weights)[order],
+        **settings,
+    )
+    if len(np.unique(one.labels)) == k:  # else the farthest row is the first of equals
+        assert two.labels.tolist() == one.labels[order].tolist()
+        assert two.prototypes.same(one.prototypes)
+
+
 def mixed(n, *, seed=0, gaps=0.1):
     """Return many rows of every kind, some cells missing."""
     random = np.random.default_rng(seed)

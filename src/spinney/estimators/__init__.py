@@ -3,8 +3,8 @@
 from spinney.estimators.classifier import TreeClassifier
 from spinney.estimators.forest import ForestClassifier, ForestRegressor
 from spinney.estimators.kmeans import KMeans
-from spinney.estimators.prototypes import KPrototypes
 from spinney.estimators.mini_batch import MiniBatchKMeans
+from spinney.estimators.prototypes import KPrototypes
 from spinney.estimators.regressor import TreeRegressor
 
 __all__ = [
