@@ -40,7 +40,8 @@ speed: $(VENV)/.installed
 
 # The compiled loops with every index checked, and as plain Python.
 test-loops: $(VENV)/.tools
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/swift tests/forest tests/cluster
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/swift tests/forest \
+	  tests/cluster/test_kmeans_twin.py tests/cluster/test_prototypes_twin.py
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -W ignore::RuntimeWarning \
 	  tests/swift/test_kernels.py tests/swift/test_swift_trees.py \
 	  tests/swift/test_ranked_trees.py tests/swift/test_flat.py \

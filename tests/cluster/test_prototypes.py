@@ -1,5 +1,6 @@
 """KPrototypes as a user meets it: tables, prototypes, later rows, refusals."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -91,6 +92,16 @@ def test_a_file(tmp_path):
         "texture": ["clear", None],
     }
     assert model.predict(again).tolist() == [0, 1]
+
+
+def test_a_query():
+    odd = "range % 2 = 1"
+    query = duckdb.sql(
+        f"SELECT if({odd}, 9.0, 0.0) AS x, if({odd}, 'b', 'a') AS z FROM range(9)"
+    )
+    model = KPrototypes(2, init="cao").fit(query)
+    assert sorted(model.cluster_centers_.tolist()) == [[0.0, "a"], [9.0, "b"]]
+    assert model.predict(query).tolist() == model.labels_.tolist()
 
 
 def test_prototypes_are_a_start():
@@ -238,6 +249,7 @@ def test_an_empty_cluster_gets_the_farthest_row():
         ({"n_clusters": 2, "gamma": -1.0}, "gamma=-1.0"),
         ({"n_clusters": 2, "gamma": np.nan}, "gamma=nan"),
         ({"n_clusters": 2, "gamma": np.inf}, "gamma=inf"),
+        ({"n_clusters": 2, "gamma": 1e301}, "gamma=1e.301 .* at most"),
         ({"n_clusters": 2, "gamma": "much"}, "gamma='much'"),
         ({"n_clusters": 2, "max_iter": 0}, "max_iter=0"),
         ({"n_clusters": 2, "n_init": 0}, "n_init=0"),

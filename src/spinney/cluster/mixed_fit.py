@@ -64,7 +64,7 @@ def k_prototypes(
     """
     given = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
     heavy = cells.take(given > 0) if len(given) else cells
-    cells = _without(cells, np.isnan(heavy.numbers).all(axis=0))
+    cells = _without(cells, np.asarray(np.isnan(heavy.numbers).all(axis=0)))
     power = _power(cells)
     scaled = _scaled(cells, power)
     rows = rows_for(scaled, given, n_clusters * n_starts, n_jobs)
@@ -131,7 +131,7 @@ def nearest_prototypes(
     n_jobs: int | None = None,
 ) -> tuple[Integers, Floats]:
     """Return each row's nearest prototype, the first of equals, and the distance."""
-    cells = _without(cells, np.isnan(prototypes.numbers).any(axis=0))
+    cells = _without(cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0)))
     power = _power(cells, prototypes.numbers)
     scaled = _scaled(cells, power)
     points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)

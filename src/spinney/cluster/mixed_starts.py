@@ -92,15 +92,18 @@ def huang_rows(
     """Return rows near to points drawn by the frequencies of values (Huang 1998).
 
     Each cell of a point is drawn from the known cells of its column, by their weights;
-    the row nearest to it, the first of equals, is taken, unless an equal one was.
-    Where no other row is left, the first one fills up.
+    the row nearest to it is taken, unless an equal one was. Of several it is the one of
+    the least key, so the order of the rows does not count. Where no other row is left,
+    the first one fills up.
     """
     left = _weights(rows) > 0
     keys, chosen = margins.keys(), list[int]()
     while len(chosen) < n_clusters and left.any():
         point = margins.draw(chance)
         apart = rows.distances(point)[:, 0]
-        row = int(np.argmin(np.where(left, apart, np.inf)))
+        apart[~left] = np.inf
+        near = np.flatnonzero(apart == apart.min())
+        row = int(near[np.argmin(keys[near])])
         chosen.append(row)
         left &= keys != keys[row]
     return _filled_up(chosen, n_clusters)

@@ -28,11 +28,13 @@ class SwiftMixed:
     def __init__(
         self, cells: MixedCells, weights: Floats, gamma: float, n_jobs: int
     ) -> None:
-        self.cells, self.weights, self.gamma = cells, weights, gamma
+        self.cells, self.gamma = cells, gamma
+        # Arrays that may be written to are one type to the compiler; others another.
+        self.weights = np.require(weights, requirements=["C", "W"])
         self.scales = mixed_scales(cells, weights)
         self.n_jobs = max(1, min(n_jobs, n_threads()))
-        self._numbers = np.ascontiguousarray(cells.numbers)
-        self._codes = np.ascontiguousarray(cells.codes)
+        self._numbers = np.require(cells.numbers, requirements=["C", "W"])
+        self._codes = np.require(cells.codes, requirements=["C", "W"])
 
     def _each(
         self, work: Callable[[Any, Any], None], room: Callable[[], Any]

@@ -29,6 +29,7 @@ from spinney.estimators.tables import (
     checked_weights,
     has_names_only,
 )
+from spinney.files import read_table
 from spinney.forest.growing import threads_of
 from spinney.forest.settings import seed_of
 from spinney.relation import is_relation
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     import os
 
 __all__ = ["KPrototypes"]
+
+LARGEST_GAMMA = 1e300  # so that costs are finite
 
 
 class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
@@ -209,7 +212,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         check_whole("n_clusters", self.n_clusters, least=1)
         check_whole("max_iter", self.max_iter, least=1)
         if self.gamma is not None:
-            check_number("gamma", self.gamma)
+            check_number("gamma", self.gamma, most=LARGEST_GAMMA)
         if n_rows < self.n_clusters:
             msg = (
                 f"n_clusters={self.n_clusters} is more than the rows (n_samples="
@@ -249,7 +252,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         if not reset and named:
             return read_mixed(self._schema, X)
         try:
-            return self._validated(X, reset=reset)
+            return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
         except SpinneyError:
             raise
         except ValueError as error:
