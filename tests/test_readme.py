@@ -32,6 +32,7 @@ PAGES = (
     "docs/forests.md",
     "docs/cluster_shell.md",
     "docs/clusters.md",
+    "docs/choosing_k.md",
     "docs/mixed_clusters.md",
 )
 

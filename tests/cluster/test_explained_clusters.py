@@ -235,6 +235,16 @@ def test_lists_arrays_and_huge_numbers():
         assert "nan" not in str(told)
 
 
+def test_shares_as_weights():
+    table = iris()
+    labels = [0] * 50 + [1] * 50 + [2] * 50
+    one = spinney.explain_clusters(table, labels)
+    other = spinney.explain_clusters(table, labels, sample_weight=[1 / 1500] * 150)
+    assert other.accuracy == pytest.approx(one.accuracy)
+    assert other.weight == pytest.approx(0.1)
+    assert str(other.tree.rules()).count("IF") == str(one.tree.rules()).count("IF")
+
+
 def test_how_much_is_shown():
     told = spinney.explain_clusters(iris(), [0] * 50 + [1] * 50 + [2] * 50)
     assert len(told.text(marks=0).splitlines()) == 1 + 2 * 3
@@ -267,6 +277,6 @@ def test_bad_input():
     with pytest.raises(ParameterError, match="max_depth"):
         explain(table, [0, 0, 1], max_depth=0)
     with pytest.raises(ParameterError, match="min_leaf"):
-        explain(table, [0, 0, 1], min_leaf=0)
+        explain(table, [0, 0, 1], min_leaf=-1)
     with pytest.raises(DataError, match="weight"):
         explain(table, [0, 0, 1], sample_weight=[0, 0, 0])

@@ -1,7 +1,7 @@
 """How many clusters: k-means for several k, measures of each, and a rule."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -149,82 +149,100 @@ def choose(
         found.append(starts.fit(rows, k))
         if progress is not None:
             progress(len(found), len(tried))
-    inertias = [one.inertia for one in found]
-    n_silhouette = None
-    columns: dict[str, Sequence[float | None]] = {}
-    if "silhouette" in wanted:
-        columns["silhouette"], n_silhouette = _silhouettes(rows, found, starts, limits)
-    for name, measure in (
-        ("calinski_harabasz", calinski_harabasz),
-        ("davies_bouldin", davies_bouldin),
-    ):
-        if name in wanted:
-            columns[name] = [measure(rows.cells, c.labels, rows.weights) for c in found]
-    elbow: Elbow | None = None
-    if "elbow" in wanted:
-        elbow = elbow_of(np.array(tried, np.float64), np.array(inertias))
-        columns["elbow"] = elbow.differences.tolist()
-    gaps: Gaps | None = None
-    if "gap" in wanted:
-        gaps = _gaps(rows, tried, inertias, starts, limits)
-        columns["gap"], columns["gap_error"] = gaps.gaps, gaps.errors
-    with np.errstate(over="ignore"):
-        lines = tuple(
-            Line(
-                k,
-                float(np.ldexp(inertias[place], 2 * power)),
-                **{name: column[place] for name, column in columns.items()},
-            )
-            for place, k in enumerate(tried)
-        )
-    k, why = decided(rule, lines, elbow)
+    taken = _Taken(rows, tried, found, starts, limits)
+    for name in wanted:
+        getattr(taken, name)()
+    lines = taken.lines(power)
+    k, why = decided(rule, lines, taken.bend)
     return Choice(
-        k,
-        rule,
-        why,
-        lines,
-        wanted,
-        len(rows),
-        rows.weight,
-        n_silhouette,
-        None if gaps is None else gaps.n_rows,
-        None if gaps is None else gaps.n_tables,
-        starts.n_starts,
-        starts.seed,
-    )
-
-
-def _silhouettes(
-    rows: Distinct, found: Sequence[Clustering], starts: Starts, limits: Limits
-) -> tuple[list[float | None], int | None]:
-    """Return the silhouettes, and of how many rows they are if of a sample."""
-    labelings = [one.labels for one in found]
-    n_rows = None
-    if len(rows) > limits.silhouette_rows:
-        n_rows = limits.silhouette_rows
-        rows = sampled(rows, n_rows, seed=starts.seed)
-        labelings = [nearest_centroids(rows.cells, c.centroids)[0] for c in found]
-    told = silhouettes(rows.cells, labelings, rows.weights, n_jobs=starts.n_jobs)
-    return told, n_rows
-
-
-def _gaps(
-    rows: Distinct,
-    ks: Sequence[int],
-    inertias: Sequence[float],
-    starts: Starts,
-    limits: Limits,
-) -> Gaps:
-    return gaps_of(
-        rows,
-        ks,
-        starts.inertia,
-        known=inertias,
-        most_rows=limits.gap_rows,
-        n_tables=limits.gap_tables,
+        k=k,
+        rule=rule,
+        why=why,
+        curve=lines,
+        measures=wanted,
+        n_rows=len(rows),
+        weight=rows.weight,
+        silhouette_rows=taken.silhouette_rows,
+        gap_rows=None if taken.gaps is None else taken.gaps.n_rows,
+        gap_tables=None if taken.gaps is None else taken.gaps.n_tables,
+        n_starts=starts.n_starts,
         seed=starts.seed,
-        n_jobs=starts.n_jobs,
     )
+
+
+@dataclass(slots=True, eq=False)
+class _Taken:
+    """The measures of some clusterings of the same rows, taken one by one."""
+
+    rows: Distinct
+    ks: Sequence[int]
+    found: Sequence[Clustering]
+    starts: Starts
+    limits: Limits
+    columns: dict[str, Sequence[float | None]] = field(default_factory=dict)
+    silhouette_rows: int | None = None
+    bend: Elbow | None = None
+    gaps: Gaps | None = None
+
+    def silhouette(self) -> None:
+        """Take the silhouettes, of a sample where there are many rows."""
+        rows, labelings = self.rows, [one.labels for one in self.found]
+        if len(rows) > self.limits.silhouette_rows:
+            self.silhouette_rows = self.limits.silhouette_rows
+            rows = sampled(rows, self.silhouette_rows, seed=self.starts.seed)
+            labelings = [
+                nearest_centroids(rows.cells, one.centroids)[0] for one in self.found
+            ]
+        self.columns["silhouette"] = silhouettes(
+            rows.cells, labelings, rows.weights, n_jobs=self.starts.n_jobs
+        )
+
+    def calinski_harabasz(self) -> None:
+        """Take the ratios of variances."""
+        self.columns["calinski_harabasz"] = [
+            calinski_harabasz(self.rows.cells, one.labels, self.rows.weights)
+            for one in self.found
+        ]
+
+    def davies_bouldin(self) -> None:
+        """Take the likenesses of clusters."""
+        self.columns["davies_bouldin"] = [
+            davies_bouldin(self.rows.cells, one.labels, self.rows.weights)
+            for one in self.found
+        ]
+
+    def elbow(self) -> None:
+        """Look for the elbow of the inertia."""
+        inertias = np.array([one.inertia for one in self.found])
+        self.bend = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
+        self.columns["elbow"] = self.bend.differences.tolist()
+
+    def gap(self) -> None:
+        """Take the gaps, of a sample where there are many rows."""
+        self.gaps = gaps_of(
+            self.rows,
+            self.ks,
+            self.starts.inertia,
+            known=[one.inertia for one in self.found],
+            most_rows=self.limits.gap_rows,
+            n_tables=self.limits.gap_tables,
+            seed=self.starts.seed,
+            n_jobs=self.starts.n_jobs,
+        )
+        self.columns["gap"] = self.gaps.gaps
+        self.columns["gap_error"] = self.gaps.errors
+
+    def lines(self, power: int) -> tuple[Line, ...]:
+        """Return the curve, the inertia times a power of four."""
+        with np.errstate(over="ignore"):
+            return tuple(
+                Line(
+                    k,
+                    float(np.ldexp(self.found[place].inertia, 2 * power)),
+                    **{name: column[place] for name, column in self.columns.items()},
+                )
+                for place, k in enumerate(self.ks)
+            )
 
 
 def _measures(measures: Any, rule: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from spinney.api import grow
 from spinney.cells import is_missing
-from spinney.checks import check_whole
+from spinney.checks import check_number, check_whole
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError
 from spinney.estimators import TreeClassifier
@@ -43,7 +43,7 @@ class Explanation:
         The tree; it can be read and questioned as any other.
     max_depth : int
         How deep it was allowed to be.
-    min_leaf : int
+    min_leaf : float
         How many rows, by weight, each leaf must have.
     """
 
@@ -53,7 +53,7 @@ class Explanation:
     weight: float
     tree: TreeClassifier
     max_depth: int
-    min_leaf: int
+    min_leaf: float
 
     def __getitem__(self, label: Value) -> ExplainedCluster:
         """Return the cluster of a label."""
@@ -78,7 +78,7 @@ class Explanation:
         lines = [
             f"a tree of depth {self.tree.tree.height} with {leaves} "
             f"{'leaf' if leaves == 1 else 'leaves'} (depth at most {self.max_depth}, "
-            f"leaves of at least {self.min_leaf}) tells the cluster of "
+            f"leaves of at least {weight_text(self.min_leaf)}) tells the cluster of "
             f"{weight_text(self.right)} of {weight_text(self.weight)} rows "
             f"({100 * self.accuracy:.4g} %)"
         ]
@@ -97,7 +97,7 @@ def explain_clusters(
     *,
     sample_weight: Any = None,
     max_depth: int | None = None,
-    min_leaf: int | None = None,
+    min_leaf: float | None = None,
 ) -> Explanation:
     """Explain clusters, whoever made them: by rules, and by what is unusual.
 
@@ -120,7 +120,7 @@ def explain_clusters(
     max_depth : int, optional
         How many questions deep the tree may be; if not said one more than it takes to
         tell so many clusters apart: 1 + ⌈log₂ clusters⌉.
-    min_leaf : int, optional
+    min_leaf : float, optional
         How much the rows of a leaf must weigh; if not said a fiftieth of all, or half
         of the smallest cluster if that is less.
 
@@ -148,7 +148,8 @@ def explain_clusters(
       hue is missing: 1 of 3 (33.3 %) beside 1 of 6 (16.7 %), +0.447 sd
     """
     check_whole("max_depth", max_depth, least=1, optional=True)
-    check_whole("min_leaf", min_leaf, least=1, optional=True)
+    if min_leaf is not None:
+        check_number("min_leaf", min_leaf)
     table = read_table(np.asarray(data) if isinstance(data, list) else data)
     weights = weights_of(sample_weight, table.n_rows)
     codes, labels = _codes(labels, table.n_rows)
@@ -166,8 +167,7 @@ def explain_clusters(
     if max_depth is None:
         max_depth = 1 + ceil(log2(len(labels)))
     if min_leaf is None:
-        smallest = np.bincount(codes, weights=own).min()
-        min_leaf = max(1, int(min(LEAST_SHARE * own.sum(), smallest / 2)))
+        min_leaf = _least(np.asarray(np.bincount(codes, own), dtype=np.float64))
     tree = _grown(table, codes, labels, weights, max_depth, min_leaf)
     leaves = np.asarray(tree.apply(table))
     marks = profiles_of(table, codes, own, len(labels))
@@ -176,6 +176,17 @@ def explain_clusters(
     return Explanation(
         clusters, right / weight, right, weight, tree, max_depth, min_leaf
     )
+
+
+def _least(sizes: Floats) -> float:
+    """Return how much a leaf must weigh, by what clusters weigh.
+
+    >>> _least(np.array([50.0, 100.0])), _least(np.array([3.0, 900.0]))
+    (3.0, 1.0)
+    """
+    smallest = float(sizes.min())
+    least = min(LEAST_SHARE * float(sizes.sum()), smallest / 2)
+    return max(1.0, float(int(least))) if smallest >= 1 else least
 
 
 def _codes(labels: Any, n_rows: int) -> tuple[Integers, tuple[Value, ...]]:
@@ -213,7 +224,7 @@ def _grown(
     labels: tuple[Value, ...],
     weights: Floats | None,
     max_depth: int,
-    min_leaf: int,
+    min_leaf: float,
 ) -> TreeClassifier:
     """Return the tree that tells clusters apart."""
     target = _free(NAME, table)
