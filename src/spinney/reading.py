@@ -46,9 +46,7 @@ def read_by(
             raise
         absent = [schema.attributes[place].name for place in lacking]
         present = error.names or _all_names(data, format, encoding)
-        raise missing_columns(
-            absent, present, may_be_empty=may_be_empty
-        ) from None
+        raise missing_columns(absent, present, may_be_empty=may_be_empty) from None
     absent = schema.absent(table, required)
     if absent:
         present = _all_names(data, format, encoding) or table.names
