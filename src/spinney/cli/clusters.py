@@ -72,8 +72,8 @@ COLUMNS_NAMED = 6
 @click.option(
     "--start",
     metavar="NAME|FILE",
-    help="k-means++, random, for mixed tables huang or cao, or a file of centroids, a "
-    "row each.  [default: k-means++, huang]",
+    help="k-means++, random, of one column optimal, of mixed tables huang or cao; or a "
+    "file of centroids, a row each.  [default: k-means++, huang]",
 )
 @click.option(
     "--restarts",
