@@ -2,7 +2,7 @@
 
     python -m benchmarks.prototypes [--rows 20000] [--repeats 3]
 
-``pip install kmodes`` first. Both get one array of objects and read it themselves; the
+The package comes with the extra ``bench``. Both get one array of objects and read it themselves; the
 package moves prototypes row by row, ours move after all rows, so costs differ a little.
 """
 
