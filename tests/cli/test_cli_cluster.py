@@ -200,6 +200,19 @@ def test_rows_keep_their_columns(works, write):
     assert lines_of(raw)[2][0] == "=b"
 
 
+def test_ignored_columns_are_kept_as_they_are(works, refused, write):
+    path = write("i.csv", "id,x,odd\n007,1,inf\n008,2,1.50\n010,9,\n")
+    asked = ("cluster", path, "--ignore", "id", "--ignore", "odd", "--k", 2)
+    rows = lines_of(works(*asked, "-o", "-"))
+    assert [row[:3] for row in rows[1:]] == [
+        ["007", "1", "inf"],
+        ["008", "2", "1.50"],
+        ["010", "9", ""],
+    ]
+    assert "'none'" in refused(3, *asked, "--ignore", "none")
+    assert "declared 2 times" in refused(2, *asked, "--nominal", "odd")
+
+
 def test_the_same_seed_gives_the_same_files(works, folder):
     for name, seed in (("a", 4), ("b", 4)):
         works(

@@ -26,16 +26,15 @@ def read_rows(
 ) -> tuple[Table, Table, Floats | None]:
     """Return a table, its columns that distances are measured in, and the weights.
 
-    Columns that are ignored are read all the same: the result may show them.
+    Columns that are ignored are read all the same, as texts: the result may show them.
     """
+    as_texts = (*declarations.nominal, *declarations.ignore)
     whole = read_table(
         data,
-        declarations=replace(declarations, ignore=()),
+        declarations=replace(declarations, nominal=as_texts, ignore=()),
         format=format,
         encoding=encoding,
     )
-    for name in declarations.ignore:
-        whole[name]  # raises, in its own words
     left_out = {*declarations.ignore, *(() if weight is None else (weight,))}
     chosen = _chosen(columns, whole.names)
     for name in chosen:
