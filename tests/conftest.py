@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
+# Programs that made fixtures import what the tests do not need.
+collect_ignore_glob = ["oracle/fixtures/*"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -30,6 +30,7 @@ PAGES = (
     "docs/costs.md",
     "docs/auto.md",
     "docs/forests.md",
+    "docs/cluster_shell.md",
     "docs/clusters.md",
     "docs/choosing_k.md",
     "docs/mixed_clusters.md",

@@ -3,17 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from spinney.clustered import Clusters
+from spinney.clustered.file import load_clusters
+from spinney.clustered.model import MIXED
 from spinney.declare import declarations_of
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
     ForestClassifier,
     ForestRegressor,
+    KMeans,
+    KPrototypes,
+    MiniBatchKMeans,
     TreeClassifier,
     TreeRegressor,
 )
-from spinney.files.model_file import load_model
+from spinney.estimators.kept import adopt
+from spinney.files.model_file import CLUSTERS, FOREST, format_name, load_model
 from spinney.forest import Forest
-from spinney.forest.file import is_forest, load_forest
+from spinney.forest.file import load_forest
 from spinney.forest.settings import seed_of
 from spinney.forest.tables import (
     FOREST_PARAMETERS,
@@ -189,8 +196,16 @@ encoding
 
 def load(
     path: "str | os.PathLike[str]",
-) -> TreeClassifier | TreeRegressor | ForestClassifier | ForestRegressor:
-    """Load a tree or a forest that was saved.
+) -> (
+    TreeClassifier
+    | TreeRegressor
+    | ForestClassifier
+    | ForestRegressor
+    | KMeans
+    | MiniBatchKMeans
+    | KPrototypes
+):
+    """Load a tree, a forest or clusters that were saved.
 
     The file is checked whole before it is used, and no code in it is ever run.
 
@@ -199,15 +214,44 @@ def load(
     path : str or path
         A file written by ``model.save``.
 
+    Returns
+    -------
+    TreeClassifier, TreeRegressor, ForestClassifier, ForestRegressor, KMeans, \
+MiniBatchKMeans or KPrototypes
+        What was saved. It reads later tables by the names of columns.
+
     Raises
     ------
     ModelFormatError
         If it is no model, or a damaged one.
     """
-    if is_forest(path):
+    kind = format_name(path)
+    if kind == FOREST:
         return _adopted_forest(load_forest(path))
+    if kind == CLUSTERS:
+        return _adopted_clusters(load_clusters(path))
     model = load_model(path)
     return _adopted(model, model.recipe, {})
+
+
+def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototypes:
+    """Return the estimator of clusters that were loaded."""
+    told = dict(clusters.settings)
+    standardise = told.pop("standardise")
+    if told["init"] in ("given", "function"):
+        # What was given is where the iterations began, if that is known.
+        given: Any = clusters.start if len(clusters.start) else clusters.values
+        scale = clusters.scale if len(clusters.start) else 1.0
+        told["init"] = given * scale if clusters.method != MIXED else given
+    model: KMeans | MiniBatchKMeans | KPrototypes
+    if clusters.method == MIXED:
+        model = KPrototypes(**told)
+    elif clusters.method == "k-means":
+        model = KMeans(**told, standardise=standardise)
+    else:
+        model = MiniBatchKMeans(**told)
+    adopt(model, clusters)
+    return model
 
 
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:

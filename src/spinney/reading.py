@@ -23,13 +23,14 @@ def read_by(
     *,
     optional: Collection[int] = (),
     also: Collection[str] = (),
+    may_be_empty: bool = True,
     format: str | None = None,
     encoding: str = "utf-8",
 ) -> Table:
     """Read a table that must have the needed attributes, and may have the target.
 
     The ``optional`` ones of them may lack; ``also`` names further columns to be read,
-    if they are there.
+    if they are there; ``may_be_empty`` says whether empty cells are of use.
     """
     declared = reading_declarations(schema, needed)
     if declared.only is not None:
@@ -45,10 +46,11 @@ def read_by(
             raise
         absent = [schema.attributes[place].name for place in lacking]
         present = error.names or _all_names(data, format, encoding)
-        raise missing_columns(absent, present) from None
+        raise missing_columns(absent, present, may_be_empty=may_be_empty) from None
     absent = schema.absent(table, required)
     if absent:
-        raise missing_columns(absent, _all_names(data, format, encoding) or table.names)
+        present = _all_names(data, format, encoding) or table.names
+        raise missing_columns(absent, present, may_be_empty=may_be_empty)
     return table
 
 

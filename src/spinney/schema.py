@@ -364,7 +364,9 @@ def _check_formula(attribute: Attribute, base: "Sequence[Attribute]") -> None:
         raise ParameterError(msg)
 
 
-def missing_columns(absent: "Sequence[str]", names: "Sequence[str]") -> DataError:
+def missing_columns(
+    absent: "Sequence[str]", names: "Sequence[str]", *, may_be_empty: bool = True
+) -> DataError:
     """Return the error for a table that lacks columns which the model needs."""
     it = "them" if len(absent) > 1 else "it"
     near = did_you_mean(absent[0], names)
@@ -373,7 +375,8 @@ def missing_columns(absent: "Sequence[str]", names: "Sequence[str]") -> DataErro
         said = f"{near} Else "
     return DataError(
         f"the model needs the column{'s' if len(absent) > 1 else ''} {_some(absent)}, "
-        f"which the table does not have: {said}add {it} (empty cells are fine)"
+        f"which the table does not have: {said}add {it}"
+        f"{' (empty cells are fine)' if may_be_empty else ''}"
     )
 
 

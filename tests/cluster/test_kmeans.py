@@ -332,7 +332,7 @@ def test_other_columns_at_predict():
     with pytest.raises(DataError, match="3 features"):
         model.predict([[1.0, 2.0, 3.0]])
     named = KMeans(2, random_state=0).fit({"a": [1.0, 2.0], "b": [1.0, 5.0]})
-    with pytest.raises(DataError, match="no column 'b'"):
+    with pytest.raises(DataError, match="needs the column 'b'"):
         named.predict({"a": [1.0]})
 
 

@@ -44,6 +44,7 @@ class _Commands(click.Group):
     names = (
         "grow",
         "forest",
+        "cluster",
         "show",
         "rules",
         "explain",
@@ -53,6 +54,7 @@ class _Commands(click.Group):
         "info",
     )
     homes: ClassVar = {
+        "cluster": "spinney.cli.clusters",
         "evaluate": "spinney.cli.evaluating",
         "forest": "spinney.cli.forests",
         "grow": "spinney.cli.growing",
@@ -89,6 +91,7 @@ Examples:
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
   spinney forest melons.csv --target ripe --ignore id
+  spinney cluster melons.csv --columns density,sugar --k auto -o labels.csv
   spinney evaluate melons.csv --target ripe --ignore id --folds 5
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 bad data, 4 model rejected, 130 interrupted.

@@ -71,7 +71,14 @@ def show_tree(
 def show(
     model: str, depth: int | None, *, numbers: bool, ascii_: bool, json_: bool
 ) -> None:
-    """Print the tree of MODEL."""
+    """Print the tree of MODEL, or its clusters."""
+    from spinney.cli.cluster_output import is_clusters, show_clusters
+
+    if is_clusters(model):
+        show_clusters(
+            model, {"--depth": depth, "--numbers": numbers}, ascii_=ascii_, json_=json_
+        )
+        return
     if json_ and numbers:
         msg = "--numbers and --json exclude each other: JSON has the numbers"
         raise ParameterError(msg)
@@ -203,7 +210,7 @@ def _one_row(table: Any, data: str, number: int) -> Any:
 @output_options
 @json_option
 def predict(model: str, data: str, **options: Any) -> None:
-    """Predict the class of each row of DATA by MODEL.
+    """Predict the class, or the cluster, of each row of DATA by MODEL.
 
     DATA is a file, or - for standard input. Columns are found by name: further
     ones and any order are fine.
@@ -212,8 +219,13 @@ def predict(model: str, data: str, **options: Any) -> None:
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
-    loaded = load_any(model)
+    loaded: Any = load_any(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
+    if hasattr(loaded, "clusters_"):
+        from spinney.cli.cluster_output import predict_clusters
+
+        predict_clusters(loaded, table, options, seen=_seen(output))
+        return
     for name, values in loaded.unseen(table).items():
         warn(unseen_warning(name, values))
     found = predictions(

@@ -2,6 +2,7 @@
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from spinney._version import __version__
@@ -10,17 +11,55 @@ from spinney.wording import shown, value_text, weight_text
 if TYPE_CHECKING:
     from spinney.schema import Target
 
-__all__ = ["about_forest", "about_installation", "about_model", "as_lines", "facts_of"]
+__all__ = [
+    "about_clusters",
+    "about_forest",
+    "about_installation",
+    "about_model",
+    "as_lines",
+    "facts_of",
+]
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
-OPTIONAL = ("pandas", "polars", "pyarrow")
+OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
 COSTS_SHOWN = 20
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
 
 
 def facts_of(model: Any) -> dict[str, Any]:
-    """Return the facts of a tree or a forest."""
+    """Return the facts of a tree, a forest or clusters."""
+    if hasattr(model, "clusters_"):
+        return about_clusters(model)
     return about_forest(model) if hasattr(model, "forest_") else about_model(model)
+
+
+def about_clusters(model: Any) -> dict[str, Any]:
+    """Return the facts of clusters."""
+    found = model.clusters_
+    columns = {a.name: a.kind for a in found.schema.attributes}
+    values = found.values.tolist()
+    return {
+        "method": found.method,
+        "settings": dict(found.settings),
+        "clusters": len(found),
+        "sizes": found.sizes.tolist(),
+        "centroids": [
+            {
+                name: None if _unknown(value) else value
+                for name, value in zip(columns, line, strict=True)
+            }
+            for line in values
+        ],
+        "gamma": found.gamma if found.method == "k-prototypes" else None,
+        "inertia": found.inertia,
+        "iterations": found.n_iterations,
+        "found_on": _origin(found.fingerprint),
+        "columns": columns,
+    }
+
+
+def _unknown(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
 
 
 def about_forest(model: Any) -> dict[str, Any]:
@@ -131,6 +170,8 @@ def as_lines(facts: dict[str, Any]) -> str:
     for name, fact in facts.items():
         if name == "costs" and fact:
             lines += _cost_lines(fact)
+        elif name == "centroids":
+            continue  # show has them
         elif isinstance(fact, dict):
             lines.append((name, ""))
             lines += [(f"  {key}", _text(value)) for key, value in fact.items()]

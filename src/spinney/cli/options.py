@@ -12,6 +12,7 @@ from spinney.cli.output import STANDARD_OUTPUT
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
+    from spinney.clustered.readable import ReadableClusters
     from spinney.forest.readable import ReadableForest
     from spinney.readable import ReadableTree
 
@@ -50,6 +51,8 @@ OPTION_NAMES = {
     "nodes": "--node",
     "n_estimators": "--trees",
     "n_jobs": "--jobs",
+    "n_clusters": "--k",
+    "n_starts": "--restarts",
 }
 # Beside the settings of recipes, which are called the same anyway.
 SAME_NAMES = {
@@ -59,8 +62,10 @@ SAME_NAMES = {
     "encoding",
     "extra_random",
     "format",
+    "gamma",
     "holdout",
     "max_features",
+    "max_iterations",
     "max_samples",
     "measure",
     "method",
@@ -71,19 +76,30 @@ SAME_NAMES = {
     "repeats",
     "shrinkage",
     "source",
+    "standardise",
+    "start",
+    "tolerance",
     "validation",
     "voting",
     "weight",
 }
 
 
-def load_any(path: str) -> "ReadableTree | ReadableForest":
-    """Load the tree or forest that a command is given."""
-    from spinney.forest.file import is_forest, load_forest
-    from spinney.forest.readable import ReadableForest
+def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
+    """Load the tree, forest or clusters that a command is given."""
+    from spinney.files.model_file import CLUSTERS, FOREST, format_name
 
-    if is_forest(path):
+    kind = format_name(path)
+    if kind == FOREST:
+        from spinney.forest.file import load_forest
+        from spinney.forest.readable import ReadableForest
+
         return ReadableForest(load_forest(path))
+    if kind == CLUSTERS:
+        from spinney.clustered.file import load_clusters
+        from spinney.clustered.readable import ReadableClusters
+
+        return ReadableClusters(load_clusters(path))
     return load_readable(path)
 
 
@@ -220,7 +236,7 @@ def numbers_of(given: tuple[str, ...], option: str, form: str) -> Any:
     return numbers or None
 
 
-def check_output(output: str | None, *, force: bool) -> None:
+def check_output(output: str | None, *, force: bool, option: str = "-o") -> None:
     """Refuse what cannot or must not be written, before any work is done."""
     if output is None or output == STANDARD_OUTPUT:
         return
@@ -235,7 +251,7 @@ def check_output(output: str | None, *, force: bool) -> None:
         reason = f"the folder {str(folder)!r} may not be written to; name another"
     else:
         return
-    msg = f"-o {output!r}: {reason}"
+    msg = f"{option} {output!r}: {reason}"
     raise ParameterError(msg)
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,14 @@ from spinney.errors import ParameterError
 from spinney.table import Value
 from spinney.wording import shown, value_text
 
-__all__ = ["Predictions", "as_csv", "as_rows", "predictions", "unseen_warning"]
+__all__ = [
+    "Predictions",
+    "as_csv",
+    "as_rows",
+    "lines_as_csv",
+    "predictions",
+    "unseen_warning",
+]
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 
@@ -75,9 +82,16 @@ def as_csv(found: Predictions, *, raw: bool, seen: bool) -> str:
         header += [f"p({value_text(label)})" for label in found.classes]
     if found.leaves is not None:
         header.append("leaf")
+    return lines_as_csv(header, _lines(found), raw=raw, seen=seen)
+
+
+def lines_as_csv(
+    header: list[Any], lines: Iterable[Sequence[Any]], *, raw: bool, seen: bool
+) -> str:
+    """Return a header and lines as CSV, guarded as :func:`as_csv` says."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for line in (_distinct(header), *_lines(found)):
+    for line in (_distinct(header), *lines):
         cells = [value_text(cell) if raw else _guarded(cell) for cell in line]
         writer.writerow(map(shown, cells) if seen and not raw else cells)
     return text.getvalue().removesuffix("\n")

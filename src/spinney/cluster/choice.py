@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
+from spinney.cluster.tables import in_columns
 from spinney.wording import figure, weight_text
 
 __all__ = ["MEASURES", "Choice", "Line"]
@@ -96,21 +98,28 @@ class Choice:
         return asdict(self)
 
     def __str__(self) -> str:
-        names = ["k", "inertia", *self.measures]
+        return self.text()
+
+    def text(self, *, width: int | None = None) -> str:
+        """Return the curve and the reason, in lines no wider than this if it is said.
+
+        Where a line has no room for all measures, blocks of them follow each other.
+        """
+        names = ["inertia", *self.measures]
         if "gap" in names:
             names.append("gap_error")
-        columns = [
-            ["", *("*" if line.k == self.k else "" for line in self.curve)],
-            *([name, *self._cells(name)] for name in names),
+        ks = self._cells("k")
+        widest = max(map(len, ks))
+        marked = [
+            f"{'*' if line.k == self.k else ' '}  {k.rjust(widest)}"
+            for line, k in zip(self.curve, ks, strict=True)
         ]
-        widths = [max(map(len, column)) for column in columns]
-        lines = [
-            "  ".join(
-                cell.rjust(width) for cell, width in zip(cells, widths, strict=True)
-            )
-            for cells in zip(*columns, strict=True)
-        ]
-        return "\n".join([*lines, "", self.why, *self._notes()])
+        columns = [["k", *marked], *([name, *self._cells(name)] for name in names)]
+        lines = in_columns(columns, width=width, indent=0)
+        told = [self.why, *self._notes()]
+        if width is not None:
+            told = [line for each in told for line in wrap(each, width)]
+        return "\n".join([*lines, "", *told])
 
     def _cells(self, name: str) -> list[str]:
         """Return the texts of a column."""

@@ -1,6 +1,6 @@
 """How many clusters: k-means for several k, measures of each, and a rule."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -97,6 +97,7 @@ def choose(
     measures: Sequence[str] | None = None,
     starts: Starts | None = None,
     limits: Limits | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Choice:
     """Return the number of clusters that a rule chooses.
 
@@ -116,6 +117,8 @@ def choose(
         statistic if not said.
     starts : Starts, optional
     limits : Limits, optional
+    progress : callable, optional
+        Called with how many k were tried, and how many there are.
 
     Examples
     --------
@@ -141,7 +144,11 @@ def choose(
         msg = "there is no row of weight: clusters need at least one"
         raise DataError(msg)
     tried = _ks(ks, rule, len(rows))
-    found = [starts.fit(rows, k) for k in tried]
+    found = []
+    for k in tried:
+        found.append(starts.fit(rows, k))
+        if progress is not None:
+            progress(len(found), len(tried))
     taken = _Taken(rows, tried, found, starts, limits)
     for name in wanted:
         getattr(taken, name)()

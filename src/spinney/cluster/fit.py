@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cluster.chance import Chance, Pool
-from spinney.cluster.iterate import Clustering, iterate
+from spinney.cluster.iterate import Clustering, Watch, iterate
 from spinney.cluster.one_dimension import optimal_centroids
 from spinney.cluster.rows import PlainRows, Rows
 from spinney.cluster.starts import drawn_rows, plus_plus
@@ -41,6 +41,7 @@ def k_means(
     tolerance: float = 0.0,
     seed: int = 0,
     n_jobs: int | None = None,
+    watch: Watch | None = None,
 ) -> Clustering:
     """Return the clustering of least inertia that some starts lead to.
 
@@ -65,6 +66,8 @@ def k_means(
         The same seed leads to the same clustering, whatever ``n_jobs``.
     n_jobs : int, optional
         How many threads; one a core if not said.
+    watch : callable, optional
+        What is told of every iteration of every start; see ``iterate.Watch``.
 
     Examples
     --------
@@ -96,7 +99,11 @@ def k_means(
             else:
                 centroids = _given(rows, n_clusters, start, own, power)
             found = iterate(
-                rows, centroids, max_iterations=max_iterations, tolerance=limit
+                rows,
+                centroids,
+                max_iterations=max_iterations,
+                tolerance=limit,
+                watch=_unscaled(watch, power),
             )
             if best is None or found.inertia < best.inertia:
                 best = found
@@ -107,8 +114,21 @@ def k_means(
         return replace(
             best,
             centroids=np.ldexp(best.centroids, power),
+            start=np.ldexp(best.start, power),
             inertia=float(np.ldexp(best.inertia, 2 * power)),
         )
+
+
+def _unscaled(watch: Watch | None, power: int) -> Watch | None:
+    """Return what is told of centroids on the scale of the cells."""
+    if watch is None or not power:
+        return watch
+    told = watch
+
+    def unscaled(before: Any, after: Any, labels: Any, changed: int) -> None:
+        told(np.ldexp(before, power), np.ldexp(after, power), labels, changed)
+
+    return unscaled
 
 
 def rows_for(

@@ -1,5 +1,6 @@
 """Lloyd's iterations over rows: assign, move, until nothing moves."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,11 @@ from spinney.cluster.rows import Rows
 from spinney.cluster.sums import Scales, means_of, parts_of
 from spinney.counts import Floats, Integers
 
-__all__ = ["Clustering", "inertia_of", "iterate"]
+__all__ = ["Clustering", "Watch", "inertia_of", "iterate"]
+
+Watch = Callable[[NDArray[Any], NDArray[Any], Callable[[], Integers], int], None]
+"""What is called after an iteration: with the centroids before and after it, what tells
+the clusters of the rows, and how many rows went elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +32,8 @@ class Clustering:
     n_iterations : int
     converged : bool
         Whether nothing moved any more.
+    start : array, clusters × columns
+        The centroids that the iterations began with.
     """
 
     centroids: NDArray[Any]
@@ -34,10 +41,16 @@ class Clustering:
     inertia: float
     n_iterations: int
     converged: bool
+    start: NDArray[Any]
 
 
 def iterate(
-    rows: Rows, centroids: NDArray[Any], *, max_iterations: int, tolerance: float
+    rows: Rows,
+    centroids: NDArray[Any],
+    *,
+    max_iterations: int,
+    tolerance: float,
+    watch: Watch | None = None,
 ) -> Clustering:
     """Iterate from given centroids.
 
@@ -47,12 +60,15 @@ def iterate(
     tolerance, where that is above 0.
     """
     rows.restart(len(centroids))
+    start = centroids
     converged, moved, n = False, False, 0
     while n < max_iterations and not converged:
         n += 1
         changed = rows.assign(centroids)
         after, filled = _moved(rows, centroids)
         converged = changed == 0 and not filled
+        if watch is not None:
+            watch(centroids, after, rows.labels, changed)
         shift = np.sum((after.astype(np.float64) - centroids) ** 2)
         centroids, moved = after, not converged
         if tolerance > 0 and shift <= tolerance:
@@ -61,7 +77,7 @@ def iterate(
         rows.assign(centroids)
     labels = rows.labels()
     inertia = inertia_of(rows, centroids, labels)
-    return Clustering(centroids, labels, inertia, n, converged)
+    return Clustering(centroids, labels, inertia, n, converged, start)
 
 
 def inertia_of(rows: Rows, centroids: NDArray[Any], labels: Integers) -> float:

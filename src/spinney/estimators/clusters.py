@@ -1,6 +1,7 @@
 """What the scikit-learn classes of clusters share: reading and telling."""
 
-from typing import Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,22 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spinney.checks import check_number, check_whole, is_whole
 from spinney.cluster.fit import STARTS, checked_centroids, nearest_centroids
 from spinney.cluster.rows import squares_between
+from spinney.clustered.file import save_clusters
+from spinney.clustered.model import refuse_missing, schema_of
+from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, refuse_unknown, warn
+from spinney.estimators.kept import attributes_of, forget, kept
 from spinney.estimators.tables import become, checked_weights, has_names_only
 from spinney.files import read_table
 from spinney.forest.growing import threads_of
+from spinney.reading import read_by
 from spinney.relation import is_relation
+from spinney.schema import Attribute
 from spinney.table import Table
+
+if TYPE_CHECKING:
+    import os
 
 __all__ = ["Centroids", "checked_start", "numbers_of", "warn_of_few", "weights_of"]
 
@@ -40,6 +50,12 @@ class Centroids(
     n_jobs: int | None
     cluster_centers_: NDArray[Any]
     labels_: Integers
+    counts_: Floats
+    inertia_: float
+    n_iter_: int
+    # What columns are divided by where they are standardised, and the centroids so.
+    _scale: Floats | None = None
+    _scaled_centers: NDArray[Any]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
@@ -55,6 +71,7 @@ class Centroids(
         # A fit that fails, or is interrupted, leaves the old clusters as they were.
         new = type(self)(**self.get_params(deep=False))
         new._fit(X, sample_weight)
+        forget(self)
         become(self, new)
         return self
 
@@ -76,8 +93,7 @@ class Centroids(
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the distance of each row to each centroid."""
         check_is_fitted(self)
-        cells = numbers_of(self, X, reset=False)
-        centroids = self.cluster_centers_
+        cells, centroids = self._measured(numbers_of(self, X, reset=False))
         found = np.empty((len(cells), len(centroids)), cells.dtype)
         step = max(1, DISTANCES // len(centroids))
         for first in range(0, len(cells), step):
@@ -94,9 +110,32 @@ class Centroids(
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         check_is_fitted(self)
-        cells = numbers_of(self, X, reset=False)
+        cells, centroids = self._measured(numbers_of(self, X, reset=False))
         jobs = threads_of(self.n_jobs)
-        return nearest_centroids(cells, self.cluster_centers_, n_jobs=jobs)
+        return nearest_centroids(cells, centroids, n_jobs=jobs)
+
+    def _measured(self, cells: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return rows and centroids as distances are measured between them."""
+        if self._scale is None:
+            return cells, self.cluster_centers_
+        return cells / self._scale.astype(cells.dtype), self._scaled_centers
+
+    # Keeping
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Save the clusters to a file; :func:`spinney.load` reads them back.
+
+        The centroids, their columns and the settings are kept, the rows are not: so
+        ``labels_`` is not there after loading.
+        """
+        check_is_fitted(self)
+        save_clusters(kept(self), path)
+
+    def __str__(self) -> str:
+        """Return sizes and centroids as a table, once there are any."""
+        if "cluster_centers_" not in vars(self):
+            return str(super().__str__())
+        return str(ReadableClusters(kept(self)))
 
     @property
     def _n_features_out(self) -> int:
@@ -112,15 +151,25 @@ def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     """Return X as rows of finite floats, by scikit-learn's conventions."""
     named = has_names_only(X) or is_relation(X)
     if named or hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
+        by_name = named or getattr(estimator, "_by_name", False)
+        if by_name and not reset:
+            return _by_name(estimator, X)
         table = read_table(X)
         cells = _cells_of(table, type(estimator).__name__)
         if not named:
             _validated(estimator, X, skip_check_array=True, reset=reset)
-        elif reset:
+        else:
             estimator.n_features_in_ = len(table.columns)
             estimator.feature_names_in_ = np.array(table.names, dtype=object)
-        else:
-            cells = _by_name(estimator, table, cells)
+        if reset:
+            estimator._attributes = tuple(
+                Attribute(str(name), "numeric", (), column.unit)
+                for name, column in zip(
+                    getattr(estimator, "feature_names_in_", table.names),
+                    table.columns,
+                    strict=True,
+                )
+            )
         return cells
     settings = {"dtype": [np.float64, np.float32], "order": "C"}
     cells = _validated(estimator, X, reset=reset, **settings)
@@ -135,13 +184,15 @@ def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
         raise DataError(str(error)) from None
 
 
-def _by_name(estimator: Any, table: Table, cells: NDArray[Any]) -> NDArray[Any]:
+def _by_name(estimator: Any, X: Any) -> NDArray[Any]:
     """Return the columns that the clusters were found on, by their names."""
-    known = getattr(estimator, "feature_names_in_", table.names)
-    for name in known:
-        table[str(name)]  # raises, in its own words
-    places = [table.names.index(str(name)) for name in known]
-    return np.ascontiguousarray(cells[:, places])
+    schema = schema_of(attributes_of(estimator), len(estimator.cluster_centers_))
+    schema = replace(schema, markers=getattr(estimator, "_markers", ()))
+    table = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
+    encoded = schema.encode(table)
+    for attribute, cells in zip(schema.attributes, encoded, strict=True):
+        refuse_missing(attribute.name, np.isnan(cells))
+    return np.column_stack(encoded)
 
 
 def _cells_of(table: Table, estimator: str) -> NDArray[Any]:

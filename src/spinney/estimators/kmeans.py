@@ -2,8 +2,14 @@
 
 from typing import Any
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
 from spinney.cluster.choice import Choice
 from spinney.cluster.fit import Start, k_means
+from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
+from spinney.clustered.model import spread_of
+from spinney.errors import DataError
 from spinney.estimators.chosen import with_chosen_k
 from spinney.estimators.clusters import (
     Centroids,
@@ -12,6 +18,7 @@ from spinney.estimators.clusters import (
     warn_of_few,
     weights_of,
 )
+from spinney.estimators.kept import attributes_of
 from spinney.forest.growing import threads_of
 from spinney.forest.settings import seed_of
 
@@ -50,6 +57,10 @@ class KMeans(Centroids):
         0.0: the iterations end when nothing moves. Else also when the squared moves of
         all centroids sum to at most ``tol`` times the mean variance of the columns,
         which is scikit-learn's rule.
+    standardise : bool
+        Whether each column is divided by its standard deviation before distances are
+        measured; a constant column by 1. ``cluster_centers_`` and a given ``init`` are
+        in the units of the columns all the same, ``inertia_`` and distances are not.
     random_state : int, RandomState or None
         The seed. The same seed gives the same clusters, whatever ``n_jobs``.
     n_jobs : int, optional
@@ -61,6 +72,8 @@ class KMeans(Centroids):
         The centroids, of the type of the rows.
     labels_ : array
         The cluster of each row.
+    counts_ : array
+        What the rows of each cluster weigh: how many they are, if none has a weight.
     inertia_ : float
         The weighted sum of the squared distances of rows to their centroids.
     n_iter_ : int
@@ -98,6 +111,7 @@ class KMeans(Centroids):
         n_init: int | str = "auto",
         max_iter: int = 300,
         tol: float = 0.0,
+        standardise: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -106,6 +120,7 @@ class KMeans(Centroids):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.standardise = standardise
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -113,12 +128,18 @@ class KMeans(Centroids):
         cells = numbers_of(self, X, reset=True)
         weights = weights_of(sample_weight, len(cells))
         seed, n_jobs = seed_of(self.random_state), threads_of(self.n_jobs)
+        rows = cells
+        if self.standardise:
+            self._scale = spread_of(cells, weights)
+            rows = cells / self._scale.astype(cells.dtype)
         told = self
         if isinstance(self.n_clusters, str):
-            told, self.choice_ = with_chosen_k(self, cells, weights, seed)
+            told, self.choice_ = with_chosen_k(self, rows, weights, seed)
         start, n_starts = checked_start(told, *cells.shape)
+        if self._scale is not None and isinstance(start, np.ndarray):
+            start = start / self._scale
         found = k_means(
-            cells,
+            rows,
             int(told.n_clusters),
             weights=weights,
             start=start,
@@ -129,7 +150,61 @@ class KMeans(Centroids):
             n_jobs=n_jobs,
         )
         warn_of_few(found.centroids, found.labels)
-        self.cluster_centers_ = found.centroids
+        self._keep(found.centroids)
         self.labels_ = found.labels
+        n_clusters = len(found.centroids)
+        self.counts_ = np.bincount(found.labels, weights, n_clusters).astype(np.float64)
         self.inertia_ = found.inertia
         self.n_iter_ = found.n_iterations
+        self._seed, self._began = seed, found.start
+
+    def _keep(self, centroids: Any) -> None:
+        """Keep centroids as they are measured, and in the units of the columns."""
+        self.cluster_centers_ = centroids
+        if self._scale is not None:
+            self._scaled_centers = centroids
+            self.cluster_centers_ = centroids * self._scale.astype(centroids.dtype)
+
+    def explain(
+        self, X: Any, sample_weight: Any = None, *, rows: int = ROWS_SHOWN
+    ) -> Trace:
+        """Return the iterations that led to the clusters, as tables.
+
+        Parameters
+        ----------
+        X, sample_weight
+            The rows that the clusters were found on; no others have these iterations.
+        rows : int
+            Distances are told of the first rows, so many at most.
+
+        Examples
+        --------
+        >>> from spinney import KMeans
+        >>> rows = [[1, 1], [1.5, 2], [3, 4], [5, 7], [3.5, 5]]
+        >>> model = KMeans(2, init=[[1.5, 2], [5, 7]]).fit(rows)
+        >>> trace = model.explain(rows)
+        >>> trace.iterations[0].distances[[0, 2, 4]].round(2)
+        array([[1.12, 7.21],
+               [2.5 , 3.61],
+               [3.61, 2.5 ]])
+
+        ``print(trace)`` shows all tables.
+        """
+        check_is_fitted(self)
+        cells, centroids = self._measured(numbers_of(self, X, reset=False))
+        trace = explain_k_means(
+            cells,
+            self._began,
+            names=[attribute.name for attribute in attributes_of(self)],
+            weights=weights_of(sample_weight, len(cells)),
+            max_iterations=self.max_iter,
+            tolerance=self.tol,
+            rows=rows,
+        )
+        if not np.array_equal(trace.clustering.centroids, centroids):
+            msg = (
+                "these rows lead to other clusters: give those that the clusters were "
+                "found on, with their weights"
+            )
+            raise DataError(msg)
+        return trace

@@ -19,6 +19,7 @@ from spinney.estimators.clusters import (
     warn_of_few,
     weights_of,
 )
+from spinney.estimators.kept import forget
 from spinney.files.batches import number_batches
 from spinney.forest.growing import threads_of
 from spinney.forest.settings import seed_of
@@ -158,6 +159,7 @@ class MiniBatchKMeans(Centroids):
 
     def _start(self, cells: NDArray[Any], weights: Floats | None, seed: int) -> None:
         start, n_starts = checked_start(self, *cells.shape)
+        self._seed = seed
         self._running = Running.started(
             cells,
             self.n_clusters,
@@ -220,7 +222,7 @@ class MiniBatchKMeans(Centroids):
         """
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        self.__dict__.pop("_running", None)
+        forget(self)
         waiting: list[NDArray[Any]] = []
         for batch in batches:
             cells = numbers_of(self, batch, reset="n_features_in_" not in vars(self))

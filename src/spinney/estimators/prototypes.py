@@ -1,6 +1,7 @@
 """k-prototypes, and so k-modes, by scikit-learn's conventions."""
 
-from typing import Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.checks import check_number, check_whole, is_whole
 from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes, nearest_prototypes
+from spinney.clustered.file import save_clusters
+from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, SpinneyError, refuse_unknown, warn
 from spinney.estimators.clusters import warn_of_few, weights_of
+from spinney.estimators.kept import forget, kept_prototypes
 from spinney.estimators.mixed import (
     given_prototypes,
     mixed_cells,
@@ -30,6 +34,9 @@ from spinney.forest.growing import threads_of
 from spinney.forest.settings import seed_of
 from spinney.relation import is_relation
 from spinney.table import Table
+
+if TYPE_CHECKING:
+    import os
 
 __all__ = ["KPrototypes"]
 
@@ -84,6 +91,8 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         in a column that no row knows.
     labels_ : array
         The cluster of each row.
+    counts_ : array
+        What the rows of each cluster weigh: how many they are, if none has a weight.
     inertia_ : float
         The weighted sum of the distances of rows to their prototypes; ``cost_`` too.
     n_iter_ : int
@@ -124,9 +133,13 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
     _has_target = False
     cluster_centers_: NDArray[Any]
     labels_: Integers
+    counts_: Floats
     inertia_: float
     n_iter_: int
     gamma_: float
+    _by_name = False
+    # Of clusters that the shell found on standardised columns.
+    _scale: Floats | None = None
 
     def __init__(
         self,
@@ -163,6 +176,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         # A fit that fails, or is interrupted, leaves the old clusters as they were.
         new = type(self)(**self.get_params(deep=False))
         new._fit_rows(X, sample_weight)
+        forget(self)
         become(self, new)
         return self
 
@@ -172,6 +186,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         weights = weights_of(sample_weight, table.n_rows)
         self._schema = mixed_schema(table)
         start, n_starts = self._checked_start(table.n_rows)
+        self._seed = seed_of(self.random_state)
         found, self.gamma_ = k_prototypes(
             mixed_cells(self._schema, table),
             self.n_clusters,
@@ -180,13 +195,15 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
             start=start,
             n_starts=n_starts,
             max_iterations=self.max_iter,
-            seed=seed_of(self.random_state),
+            seed=self._seed,
             n_jobs=threads_of(self.n_jobs),
         )
         self._prototypes = found.prototypes
         self.cluster_centers_ = values_of(self._schema, found.prototypes)
         warn_of_few(self.cluster_centers_, found.labels)
         self.labels_ = found.labels
+        n_clusters = len(found.prototypes.codes)
+        self.counts_ = np.bincount(found.labels, weights, n_clusters).astype(np.float64)
         self.inertia_ = found.cost
         self.n_iter_ = found.n_iterations
 
@@ -230,7 +247,9 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         """Return X as a table; what scikit-learn refuses is our error."""
-        if not reset and (has_names_only(X) or is_relation(X)):
+        framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
+        named = has_names_only(X) or is_relation(X) or (self._by_name and framed)
+        if not reset and named:
             return read_mixed(self._schema, X)
         try:
             return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
@@ -238,6 +257,19 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
             raise
         except ValueError as error:
             raise DataError(str(error)) from None
+
+    # Keeping
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Save the clusters to a file; :func:`spinney.load` reads them back."""
+        check_is_fitted(self, "cluster_centers_")
+        save_clusters(kept_prototypes(self), path)
+
+    def __str__(self) -> str:
+        """Return sizes and prototypes as a table, once there are any."""
+        if "cluster_centers_" not in vars(self):
+            return str(super().__str__())
+        return str(ReadableClusters(kept_prototypes(self)))
 
     # Telling
 
@@ -256,13 +288,15 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         return -float(np.sum(costs))
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
-        check_is_fitted(self, "labels_")
+        check_is_fitted(self, "cluster_centers_")
         cells = mixed_cells(self._schema, self._read(X, reset=False))
+        if self._scale is not None:
+            cells = replace(cells, numbers=cells.numbers / self._scale)
         jobs = threads_of(self.n_jobs)
         return nearest_prototypes(cells, self._prototypes, self.gamma_, n_jobs=jobs)
 
     @property
     def cost_(self) -> float:
         """The weighted sum of the distances of rows to their prototypes."""
-        check_is_fitted(self, "labels_")
+        check_is_fitted(self, "cluster_centers_")
         return self.inertia_

@@ -43,11 +43,13 @@ from spinney.files.strict_json import DamageError, dump, parse
 from spinney.model import Model
 
 __all__ = [
+    "CLUSTERS",
     "FOREST",
     "TEXTS",
     "Limits",
     "check_path",
     "check_version",
+    "format_name",
     "load_model",
     "read_bytes",
     "remedy",
@@ -57,6 +59,12 @@ __all__ = [
 
 TEXTS = ("format", "format_version", "min_reader_version", "library_version", "model")
 FOREST = "spinney-forest"
+CLUSTERS = "spinney-clusters"
+# What other files hold, and the commands that read them.
+OTHERS = {
+    FOREST: ("a forest", "predict, info and evaluate"),
+    CLUSTERS: ("clusters", "show, predict and info"),
+}
 _REMEDY = "restore it from a copy, or grow the tree again"
 
 
@@ -201,21 +209,41 @@ def read_bytes(path: "str | os.PathLike[str]", limits: Limits) -> bytes:
     return data
 
 
+def format_name(path: "str | os.PathLike[str]") -> str | None:
+    """Return the format that a file says it has; None if unreadable.
+
+    What is no file, such as a pipe, is not opened: nobody might write to it.
+    """
+    try:
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 0 < length <= Limits().header_bytes:
+                return None
+            head = file.read(length)
+        header = read_header(length.to_bytes(8, "little") + head)
+    except (OSError, ValueError, TypeError, DamageError):
+        return None
+    return header.texts.get("format")
+
+
 def _model(data: bytes, limits: Limits) -> Model:
     try:
         header = read_header(data, max_header=limits.header_bytes)
         written = header.texts.get("format")
-        if written not in (FORMAT, FOREST):
+        if written not in (FORMAT, *OTHERS):
             msg = "it is a safetensors file, but not a Spinney model"
             raise DamageError(msg)
         arrays = with_defaults(unpack(data, header)) if written == FORMAT else {}
     except DamageError as damage:
         msg = f"{damage}; {_REMEDY}"
         raise DamageError(msg) from None
-    if written == FOREST:
+    if written in OTHERS:
+        what, commands = OTHERS[written]
         msg = (
-            "it holds a forest, and this reads one tree; spinney.load, and spinney "
-            "predict, info and evaluate, read forests"
+            f"it holds {what}, and this reads one tree; spinney.load, and spinney "
+            f"{commands}, read such files"
         )
         raise DamageError(msg)
     check_version(header)

@@ -34,6 +34,7 @@ __all__ = [
     "FORMAT",
     "FORMAT_VERSION",
     "KEYS",
+    "fingerprint_data",
     "header_of",
     "origin_header",
     "read_fingerprint",
@@ -80,10 +81,13 @@ def origin_header(
             for field in _OF_RECIPES
             for value in (getattr(recipe, field.name),)
         },
-        "fingerprint": {
-            name: _plain(value) for name, value in asdict(fingerprint).items()
-        },
+        "fingerprint": fingerprint_data(fingerprint),
     }
+
+
+def fingerprint_data(fingerprint: Fingerprint) -> dict[str, Any]:
+    """Return a fingerprint as data that :func:`read_fingerprint` reads back."""
+    return {name: _plain(value) for name, value in asdict(fingerprint).items()}
 
 
 def schema_header(schema: Schema) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from spinney.files.model_file import (
     Limits,
     check_path,
     check_version,
+    format_name,
     read_bytes,
     remedy,
     texts_of,
@@ -114,22 +115,8 @@ def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
 
 
 def is_forest(path: "str | os.PathLike[str]") -> bool:
-    """Return whether a file says of itself that it is a forest; False if unreadable.
-
-    What is no file, such as a pipe, is not opened: nobody might write to it.
-    """
-    try:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if not 0 < length <= FOREST_LIMITS.header_bytes:
-                return False
-            head = file.read(length)
-        header = read_header(length.to_bytes(8, "little") + head)
-    except (OSError, ValueError, TypeError, DamageError):
-        return False
-    return header.texts.get("format") == FOREST
+    """Return whether a file says of itself that it is a forest; False if unreadable."""
+    return format_name(path) == FOREST
 
 
 def load_forest(

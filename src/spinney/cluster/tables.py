@@ -1,0 +1,76 @@
+"""Tables for people: aligned columns, in blocks where a line is too narrow for all."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+__all__ = ["GAP", "decimals_for", "in_columns", "number_cells"]
+
+GAP = 2
+# Numbers from here on are written with an exponent.
+LARGEST = 1e9
+
+
+def in_columns(
+    columns: Sequence[Sequence[str]], *, width: int | None = None, indent: int = 2
+) -> list[str]:
+    r"""Return the lines of a table, each column right under its head.
+
+    Where a line has no room for all columns, blocks of them follow each other, and each
+    begins with the first column. A column wider than a line has a block of its own.
+
+    >>> print("\n".join(in_columns([["row", "1", "2"], ["size", "10", "7"]])))
+      row  size
+        1    10
+        2     7
+    """
+    widths = [max(map(len, column)) for column in columns]
+    room = None if width is None else width - indent - widths[0]
+    blocks: list[list[int]] = [[]]
+    used = 0
+    for place in range(1, len(columns)):
+        need = GAP + widths[place]
+        if room is not None and blocks[-1] and used + need > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(place)
+        used += need
+    lines: list[str] = []
+    for block in blocks:
+        if lines:
+            lines.append("")
+        for cells in zip(*(columns[place] for place in [0, *block]), strict=True):
+            padded = (
+                cell.rjust(widths[place])
+                for place, cell in zip([0, *block], cells, strict=True)
+            )
+            lines.append(" " * indent + (" " * GAP).join(padded))
+    return lines
+
+
+def decimals_for(largest: float) -> int:
+    """Return how many decimals tell three digits of a number, two at least.
+
+    >>> decimals_for(7.21), decimals_for(0.05), decimals_for(0.0)
+    (2, 4, 2)
+    """
+    decimals = 2
+    while 0 < largest * 10.0 ** (decimals - 2) < 1 and decimals < 12:
+        decimals += 1
+    return decimals
+
+
+def number_cells(numbers: Sequence[float]) -> list[str]:
+    """Return numbers of one column, all with as many decimals: as few as tell them.
+
+    >>> number_cells([1.8333, 4.25, 6.0]), number_cells([1.0, 1.5]), number_cells([30])
+    (['1.83', '4.25', '6.00'], ['1.0', '1.5'], ['30'])
+    """
+    known = [float(number) for number in numbers if isfinite(number)]
+    largest = max(map(abs, known), default=0.0)
+    if not largest < LARGEST:
+        return [f"{number:.4g}" for number in numbers]
+    most = decimals_for(largest)
+    decimals = next(
+        (n for n in range(most) if all(round(one, n) == one for one in known)), most
+    )
+    return [f"{number:.{decimals}f}" for number in numbers]

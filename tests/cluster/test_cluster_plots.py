@@ -1,0 +1,125 @@
+"""Pictures of clusters: what they hold, and what is said without Matplotlib."""
+
+import sys
+
+import numpy as np
+import pytest
+from tests.cli.conftest import TABLES
+
+from spinney.cli import run
+from spinney.clustered.finding import find_clusters
+from spinney.clustered.plan import Plan
+from spinney.clustered.plots import check_plots, elbow, plane_of, scatter
+from spinney.errors import MissingExtraError, ParameterError
+from spinney.files import read_table
+
+PNG = b"\x89PNG"
+
+
+def test_without_matplotlib(monkeypatch, tmp_path, capfd):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'spinney\[plot\]'"):
+        check_plots(["a.png"])
+    path = tmp_path / "p.png"
+    arguments = ["cluster", str(TABLES / "kmeans_five.csv"), "--k", "2", "--plot"]
+    assert run([*arguments, str(path), "-o", str(tmp_path / "l.csv")]) == 1
+    told = capfd.readouterr().err
+    assert told == (
+        "spinney: error: plots need Matplotlib: pip install 'spinney[plot]'\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_columns_are_the_axes():
+    directions, middle, names = plane_of(np.eye(2), ["a", "b"])
+    assert names == ("a", "b")
+    np.testing.assert_array_equal((np.eye(2) - middle) @ directions, np.eye(2))
+
+
+def test_principal_components_by_singular_values():
+    rows = np.random.default_rng(0).normal(size=(50, 3)) * [10.0, 1.0, 0.1]
+    directions, middle, names = plane_of(rows, ["a", "b", "c"])
+    flat = (rows - middle) @ directions
+    values = np.linalg.eigvalsh(np.cov(rows.T))[::-1]
+    np.testing.assert_allclose(flat.var(axis=0, ddof=1), values[:2])
+    share = 100 * values[0] / values.sum()
+    assert names[0] == f"first principal component ({share:.0f} % of variance)"
+    assert directions[0, 0] > 0.9
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_components_of_few_rows(n_rows):
+    directions, _, names = plane_of(np.ones((n_rows, 3)), ["a", "b", "c"])
+    assert np.isfinite(directions).all()
+    assert names[1].startswith("second principal component (0 %")
+
+
+# What is drawn needs Matplotlib.
+
+TABLE = {
+    "a": [1.0, 1.5, 3.0, 5.0, 3.5, 8.0],
+    "b": [1.0, 2.0, 4.0, 7.0, 5.0, 8.0],
+    "c": [0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
+    "hue": ["red", "red", "blue", "blue", "red", "blue"],
+}
+
+
+def found(names, **settings):
+    table = read_table({name: TABLE[name] for name in names})
+    return find_clusters(table, table, Plan(**{"k": 2, **settings}))
+
+
+@pytest.mark.parametrize(
+    ("names", "settings"),
+    [
+        ("a", {}),
+        ("ab", {}),
+        ("abc", {}),
+        ("abc", {"standardise": True}),
+        (["a", "b", "hue"], {}),
+        (["a", "hue"], {}),
+        ("ab", {"k": "auto"}),
+    ],
+)
+def test_scatter(names, settings):
+    pytest.importorskip("matplotlib")
+    clusters = found(list(names), **settings)
+    assert scatter(clusters, "x.png").startswith(PNG)
+
+
+def test_what_a_picture_says():
+    pytest.importorskip("matplotlib")
+    text = scatter(found("abc"), "x.svg").decode()
+    assert "<svg" in text
+    assert scatter(found("abc"), "x.svg").decode() == text
+    assert scatter(found("ab"), "x.pdf").startswith(b"%PDF")
+    with pytest.raises(ParameterError, match="needs a numeric column"):
+        scatter(found(["hue"]), "x.png")
+    with pytest.raises(ParameterError, match="suffix"):
+        scatter(found("ab"), "x.gif")
+
+
+def test_names_are_no_formulas():
+    """A column's name may hold what Matplotlib takes for mathematics."""
+    pytest.importorskip("matplotlib")
+    table = read_table({"$x^{": TABLE["a"], "_y_$": TABLE["b"]})
+    assert scatter(find_clusters(table, table, Plan(k=2)), "x.png").startswith(PNG)
+
+
+def test_elbow():
+    pytest.importorskip("matplotlib")
+    for rule in ("silhouette", "elbow", "gap"):
+        choice = found("ab", k="auto", rule=rule).choice
+        assert elbow(choice, choice.k, "e.png").startswith(PNG)
+    assert elbow(choice, 99, "e.svg").startswith(b"<?xml")
+
+
+def test_from_the_shell(tmp_path, capfd):
+    pytest.importorskip("matplotlib")
+    plot, curve = tmp_path / "p.png", tmp_path / "e.svg"
+    arguments = ["cluster", str(TABLES / "iris.csv"), "--ignore", "class", "--k", "3"]
+    assert run([*arguments, "--plot", str(plot), "--elbow", str(curve)]) == 0
+    assert plot.read_bytes().startswith(PNG)
+    assert b"<svg" in curve.read_bytes()
+    assert f"drawn in {plot}" in capfd.readouterr().err
