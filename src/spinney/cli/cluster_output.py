@@ -6,7 +6,6 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from spinney.cli.output import as_json, write_data, write_text
-from spinney.cli.predictions import lines_as_csv
 from spinney.errors import ParameterError
 from spinney.wording import number_text, signs_to_ascii
 
@@ -35,6 +34,8 @@ def line_width() -> int | None:
 
 def rows_as_csv(found: "Found", *, raw: bool) -> str:
     """Return the rows with their own columns, their cluster and the distance to it."""
+    from spinney.cli.predictions import lines_as_csv
+
     columns = [_column_cells(column) for column in found.table.columns]
     columns += [found.labels.tolist(), found.distances.tolist()]
     header = [*found.table.names, "cluster", "distance"]
@@ -80,6 +81,8 @@ def predict_clusters(
     model: "ReadableClusters", table: "Table", options: dict[str, Any], *, seen: bool
 ) -> None:
     """Write the cluster of each row of a table, and the distance to it."""
+    from spinney.cli.predictions import lines_as_csv
+
     _refuse({"--probabilities": options["probabilities"], "--leaf": options["leaf"]})
     labels, distances = (each.tolist() for each in model.assign(table))
     if options["json_"]:
