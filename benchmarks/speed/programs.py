@@ -168,8 +168,9 @@ def forests(
 def small_forests(n_rows: int, n_columns: int) -> list[Program]:
     """Return forests of 100 trees; scikit-learn also with the one thread it likes."""
     found = forests(100, None, n_rows, n_columns)
-    alone = {**found[1].parameters, "n_jobs": 1}
-    found.insert(2, Program("scikit-learn, 1 thread", *SCIKIT_FOREST, alone))
+    place = [program.name for program in found].index("scikit-learn")
+    alone = {**found[place].parameters, "n_jobs": 1}
+    found.insert(place + 1, Program("scikit-learn, 1 thread", *SCIKIT_FOREST, alone))
     return found
 
 
