@@ -241,7 +241,7 @@ def _saved(figure: Any, suffix: str) -> bytes:
     from matplotlib import rc_context
 
     drawn = io.BytesIO()
-    plain = {"svg.hashsalt": "spinney", "text.parse_math": False}
+    plain: Any = {"svg.hashsalt": "spinney", "text.parse_math": False}
     metadata = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with rc_context(plain):
         figure.savefig(drawn, format=suffix, metadata=metadata[suffix])
