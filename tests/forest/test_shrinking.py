@@ -1,6 +1,7 @@
 """Leaves shrunk towards the nodes above, and how much, as rows out of the bag tell."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import spinney
@@ -9,9 +10,11 @@ from spinney.errors import ModelFormatError, ParameterError
 from spinney.files.model_container import pack, read_header, unpack
 from spinney.files.strict_json import dump, parse
 from spinney.forest import choosing
+from spinney.forest.bags import Bags
 from spinney.forest.choosing import SHRINKAGES
 from spinney.forest.members import as_one
 from spinney.forest.shrinking import shrunk
+from spinney.forest.voting import taken
 
 GENERATOR = np.random.default_rng(4)
 ROWS = GENERATOR.normal(size=(240, 4))
@@ -73,9 +76,45 @@ def test_trees_in_runs_choose_as_all_at_once(monkeypatch):
     monkeypatch.setattr(choosing, "MOST_NUMBERS", 3 * len(SHRINKAGES) * nodes)
     runs = choosing._runs(model.forest_)
     assert len(runs) > 2
-    assert [n for run in runs for n in range(12)[run]] == list(range(12))
+    assert [number for run in runs for number in run] == list(range(12))
     again = ForestClassifier(12, random_state=0).fit(ROWS, NOISY)
     assert again.forest_.shrinkage == model.forest_.shrinkage > 0
+
+
+@pytest.mark.parametrize("missing", ["fractional", "branch"])
+@pytest.mark.parametrize("numeric", [False, True])
+def test_loops_climb_as_plain_paths(numeric, missing):
+    """What rows out of the bag are told: by compiled loops, and node by node."""
+    random = np.random.default_rng(7)
+    frame = pd.DataFrame(random.normal(size=(120, 3)).round(1), columns=list("abc"))
+    frame["d"] = random.choice(["x", "y", "z"], size=120)
+    frame = frame.mask(random.random(frame.shape) < 0.1)
+    told = frame["a"].fillna(0) + random.normal(size=120)
+    if not numeric:
+        told = np.digitize(told, [-0.5, 0.5]).astype(str)
+    weights = random.choice([0.5, 1.0, 2.5], size=120)
+    kind = ForestRegressor if numeric else ForestClassifier
+    model = kind(15, missing=missing, random_state=1)
+    model.fit(frame, told, sample_weight=weights)
+    forest = model.forest_
+    training = model._rows(frame, told, weights)
+    bags = Bags(training, forest.settings)
+    inquiry = choosing.Inquiry(bags, bags.copies.places)
+    rows = inquiry.rows
+    own = np.zeros(len(rows), np.int64) if numeric else training.classes[rows]
+    found = [
+        votes(
+            forest,
+            forest.members,
+            taken(training.columns, rows),
+            inquiry.unseen(range(15)),
+            own.astype(np.int64),
+            (0.0, 2.0, 50.0),
+        )
+        for votes in (choosing._swift_votes, choosing._plain_votes)
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12)
+    assert np.ptp(found[1], axis=1).max() > 0.1
 
 
 def test_numbers_are_shrunk_too():

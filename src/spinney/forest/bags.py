@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats
+from spinney.counts import Floats, Integers
 from spinney.errors import ParameterError
 from spinney.forest.settings import ForestSettings
 from spinney.row_order import Copies, copies_of
@@ -60,16 +60,21 @@ class Bags:
 
     def counts(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""
-        n_rows, copies = len(self.training.classes), self.copies
-        if copies is None:
-            return np.ones(n_rows, np.uint32)
-        drawn = self.drawn(number, len(copies.places))
-        counts = np.bincount(copies.places, drawn, minlength=n_rows)
-        return np.asarray(counts, dtype=np.uint32)
+        return self.counts_of(self.drawn(number))
 
-    def drawn(self, number: int, n_copies: int) -> NDArray[np.int64]:
+    def counts_of(self, drawn: Integers) -> NDArray[np.uint32]:
+        """Return how often each row is in a bag, of how often each copy is."""
+        n_rows, copies = len(self.training.classes), self.copies
+        if copies is not None:
+            drawn = np.bincount(copies.places, drawn, minlength=n_rows)
+        return np.asarray(drawn, dtype=np.uint32)
+
+    def drawn(self, number: int) -> Integers:
         """Return how often each copy is in the bag of a tree."""
-        settings = self.settings
+        settings, copies = self.settings, self.copies
+        if copies is None:
+            return np.ones(len(self.training.classes), np.int64)
+        n_copies = len(copies.places)
         size = settings.bag_size(n_copies)
         _, seed = tree_seeds(settings.seed, number)
         random = np.random.Generator(np.random.PCG64(seed))

@@ -76,23 +76,14 @@ class Forest:
 
     def flat_of(self, members: Sequence[Member]) -> "Flat":
         """Return some of the trees in one layout."""
-        from spinney.swift.flat import majority
+        from spinney.swift.flat import flat_of, majority
 
-        flat = self.layout(members, (self.shrinkage,))
+        whole, roots = as_one(members)
+        flat = flat_of(self.flat_tree(whole), roots)
         by_share = (
             self.schema.target.is_numeric or self.settings.voting == "probability"
         )
         return flat if by_share else majority(flat)
-
-    def layout(
-        self, members: Sequence[Member], shrinkages: tuple[float, ...]
-    ) -> "Flat":
-        """Return trees in one layout; what leaves say as shrunk, side by side."""
-        from spinney.swift.flat import flat_of
-
-        whole, roots = as_one(members)
-        tree = whole.flat(self.schema.target, self.recipe, shrinkages)
-        return flat_of(tree, roots)
 
     def flat_tree(self, member: Member) -> FlatTree:
         """Return one of the trees as arrays, its leaves shrunk as they vote."""

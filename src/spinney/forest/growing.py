@@ -13,7 +13,7 @@ from spinney.counts import Floats
 from spinney.draws import Draws
 from spinney.errors import ParameterError
 from spinney.forest.bags import Bags, tree_seeds
-from spinney.forest.choosing import best_shrinkage
+from spinney.forest.choosing import Inquiry, best_shrinkage
 from spinney.forest.forest import Forest
 from spinney.forest.grown import members_of_grown
 from spinney.forest.members import Member, alike, member_of
@@ -87,9 +87,7 @@ def grow_forest(
     forest = Forest(training.schema, recipe, fingerprint, settings, members)
     shrinkage = settings.shrinkage
     if shrinkage is None:
-        shrinkage = best_shrinkage(
-            forest, nursery.bags, swiftly=nursery.ready is not None
-        )
+        shrinkage = nursery.shrinkage(forest)
     return replace(forest, shrinkage=float(shrinkage))
 
 
@@ -145,6 +143,9 @@ class _Nursery:
                 sums = np.bincount(training.classes, weights, minlength=len(scale))
                 in_bounds(scale, sums.astype(np.float64), "class_weight")
         self.recipe, self.settings = recipe, settings
+        self.inquiry: Inquiry | None = None
+        if settings.shrinkage is None and self.bags.copies is not None:
+            self.inquiry = Inquiry(self.bags, self.bags.copies.places)
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.
         self.rows = replace(training, weights=self.bags.base)
@@ -168,7 +169,7 @@ class _Nursery:
 
     def grow(self, numbers: range) -> list[Member]:
         """Grow some trees."""
-        counts = [self.bags.counts(number) for number in numbers]
+        counts = [self._bag(number) for number in numbers]
         if not self._suit(counts):
             return [
                 self.grow_one(n, own) for n, own in zip(numbers, counts, strict=True)
@@ -180,6 +181,19 @@ class _Nursery:
         times = np.array(counts, np.uint8)
         grown = grow_several(self.ready, times, seeds, self.scaled)
         return members_of_grown(*grown, self.rows.schema, self.recipe)
+
+    def _bag(self, number: int) -> NDArray[np.uint32]:
+        """Return how often each row is in the bag of a tree."""
+        drawn = self.bags.drawn(number)
+        if self.inquiry is not None:
+            self.inquiry.note(number, drawn)
+        return self.bags.counts_of(drawn)
+
+    def shrinkage(self, forest: Forest) -> float:
+        """Return how much leaves are to be shrunk; 0 where trees have seen all rows."""
+        if self.inquiry is None:
+            return 0.0
+        return best_shrinkage(forest, self.inquiry, swiftly=self.ready is not None)
 
     @cached_property
     def scaled(self) -> Floats | None:

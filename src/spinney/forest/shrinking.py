@@ -23,7 +23,7 @@ from spinney.counts import Floats, Integers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["shrunk"]
+__all__ = ["parts_of", "shrunk"]
 
 
 def shrunk(
@@ -55,6 +55,7 @@ def shrunk(
            [1.  , 0.75]])
     """
     tried = np.array(shrinkages, dtype=np.float64)
+    parts = parts_of(weight, shrinkages)
     found = np.empty((len(told), len(tried), told.shape[1]))
     order = np.argsort(depth, kind="stable")
     ends = np.bincount(depth).cumsum()
@@ -62,10 +63,17 @@ def shrunk(
     for start, end in pairwise(ends):
         here = order[start:end]
         above = parent[here]
-        size, step = weight[above, None], told[here] - told[above]
-        # Of a node without weight nothing is known, and nothing is added there.
-        with np.errstate(invalid="ignore"):
-            part = np.where(size > 0, size / (size + tried), 0.0)
-        found[here] = found[above] + step[:, None] * part[:, :, None]
+        step = (told[here] - told[above])[:, None]
+        found[here] = found[above] + step * parts[above, :, None]
     found[:, tried == 0] = told[:, None]  # as they are, to the last bit
     return found.reshape(len(told), -1)
+
+
+def parts_of(weight: Floats, shrinkages: Sequence[float]) -> Floats:
+    """Return how much a step down from each node counts, nodes × shrinkages.
+
+    Of a node without weight nothing is known, and nothing is added there.
+    """
+    size, tried = weight[:, None], np.array(shrinkages, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(size > 0, size / (size + tried), 0.0))

@@ -142,9 +142,6 @@ def votes_out_of_bag(
     members: Sequence[Member],
     columns: Columns,
     out: NDArray[np.bool_],
-    *,
-    shrinkages: tuple[float, ...] | None = None,
-    swiftly: bool = False,
 ) -> tuple[Floats, Integers]:
     """Return the votes of some trees, added up, and how many vote on each row.
 
@@ -158,33 +155,21 @@ def votes_out_of_bag(
         The cells of the rows.
     out : rows × trees
         Which rows are out of the bag of which tree.
-    shrinkages : tuple of float, optional
-        Where said, the shares under each stand side by side, in the place of votes.
-    swiftly : bool
-        Whether compiled loops are to be used, however few rows there are.
     """
     rows = np.arange(len(out))
-    wide = forest.n_outputs * (1 if shrinkages is None else len(shrinkages))
-    total = np.zeros((len(out), wide))
-    if swiftly or not is_little(members, len(out)):
+    total = np.zeros((len(out), forest.n_outputs))
+    if not is_little(members, len(out)):
         from spinney.swift.walking import votes
 
-        flat = (
-            forest.flat_of(members)
-            if shrinkages is None
-            else forest.layout(members, shrinkages)
-        )
+        flat = forest.flat_of(members)
         found = votes(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
         total, rows = found.sums, np.flatnonzero(found.open)
         total[rows] = 0.0
-    if not len(rows):
-        return total, out.sum(axis=1)
-    target, recipe = forest.schema.target, forest.recipe
     for member, own in zip(members, out.T, strict=True):
         here = rows[own[rows]]
-        tree = member.flat(target, recipe, shrinkages or (forest.shrinkage,))
-        told = tree.outputs(taken(columns, here), len(here))
-        total[here] += votes_of(told, forest) if shrinkages is None else told
+        if len(here):
+            told = forest.flat_tree(member).outputs(taken(columns, here), len(here))
+            total[here] += votes_of(told, forest)
     return total, out.sum(axis=1)
 
 

@@ -66,8 +66,8 @@ def descend(
     lanes : 3 × LANES
         To work in: the rows on the list, their nodes, and where each row has come.
     into : rows × trees, or rows × 2
-        The leaves, -1 where a row is open; or how many trees a row did not go down,
-        and in how many it was left open.
+        The leaves, -1 where a row is open or does not go; or how many trees a row
+        did not go down, and in how many it was left open.
     sums : rows × outputs
         The sums of outputs; without lines, leaves are noted.
     """
@@ -91,7 +91,7 @@ def descend(
                 steps = min(STEPS, left)
             if sums.shape[0] == 0:
                 for i in range(stop - start):
-                    into[start + i, t] = nodes[lanes[2, i], 0]
+                    into[start + i, t] = nodes[max(lanes[2, i], 0), 0]
             else:
                 add(nodes, outputs, lanes, into[start:stop], sums[start:stop])
 

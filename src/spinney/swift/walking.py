@@ -47,14 +47,20 @@ class Votes(NamedTuple):
 
 
 def leaves(
-    flat: Flat, columns: Sequence[NDArray[Any]], n_rows: int
+    flat: Flat,
+    columns: Sequence[NDArray[Any]],
+    n_rows: int,
+    *,
+    in_bag: NDArray[np.uint8] | None = None,
 ) -> NDArray[np.int32]:
     """Return the leaf of each row in each tree, -1 where a missing value leaves none.
 
     Leaves are numbered through all trees: ``flat.numbers`` are those of their trees.
+    Where ``in_bag`` is 1 a row is not sent down a tree, and there is -1 too.
     """
+    bag = NOBODY if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
     found = np.empty((n_rows, len(flat.trees)), np.int32)
-    _descend(flat, columns, NOBODY, found, np.zeros((0, flat.outputs.shape[1])))
+    _descend(flat, columns, bag, found, np.zeros((0, flat.outputs.shape[1])))
     return found
 
 
