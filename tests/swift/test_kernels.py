@@ -36,8 +36,13 @@ def worth(kind, vectors, at):
 
 
 @entry
-def bound_inside(kind, vectors):
-    return scoring.bound_inside(kind, vectors)
+def bound_inside(kind, vectors, floor, tried):
+    return scoring.bound_inside(kind, vectors, floor, tried)
+
+
+@entry
+def slope_of(kind, vectors):
+    return scoring._slope(kind, vectors)
 
 
 @entry
@@ -81,7 +86,8 @@ def coded(matrix, sample):
     )
     tables = (edges, first, low, scale, steps, np.zeros((q, BINS)), np.zeros(q, bool))
     places = np.arange(q)
-    code_rows(matrix, 0, len(matrix), *tables, odd, codes, by_attribute, places)
+    into = (codes, by_attribute, places)
+    code_rows(matrix, 0, len(matrix), *tables, odd, *into, np.arange(len(places)))
     np.testing.assert_array_equal(codes, by_attribute.T)
     return codes, edges, n_edges
 
@@ -225,24 +231,56 @@ def plain_worth(kind, side):
     return sum(w * np.log2(w / size) for w in side if w)
 
 
+@pytest.mark.parametrize("most", [1, 8])
 @pytest.mark.parametrize("kind", [GINI, ENTROPY])
 @pytest.mark.parametrize("width", [2, 3, 4])
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_no_cut_inside_a_bin_exceeds_its_bound(kind, width, data):
+def test_no_cut_inside_a_bin_exceeds_its_bound(kind, width, most, data):
+    """By its corners, or by slopes where it has more classes than ``most``."""
     counts = st.lists(st.integers(0, 9), min_size=width, max_size=width)
     left, right = data.draw(counts), data.draw(counts)
     inside = data.draw(st.lists(st.integers(0, 3), min_size=width, max_size=width))
     vectors = np.zeros((VECTORS, width))
     vectors[LEFT], vectors[INSIDE], vectors[RIGHT] = left, inside, right
-    bound = bound_inside(kind, vectors)
+    if most == 1 and sum(n > 0 for n in inside) > 2:
+        bound = slope_of(kind, vectors)
+    else:
+        bound = bound_inside(kind, vectors, np.inf, False)
     vectors[LEFT] = left
     assert worth(kind, vectors, LEFT) == pytest.approx(plain_worth(kind, left))
-    for part in itertools.product(*(range(n + 1) for n in inside)):
+    worths = [
+        plain_worth(kind, [a + b for a, b in zip(left, part, strict=True)])
+        + plain_worth(
+            kind, [a + b - c for a, b, c in zip(right, inside, part, strict=True)]
+        )
+        for part in itertools.product(*(range(n + 1) for n in inside))
+    ]
+    assert max(worths) <= bound + 1e-9
+
+
+@pytest.mark.parametrize("kind", [GINI, ENTROPY])
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_a_bin_is_left_closed_only_where_an_edge_is_as_good(kind, data):
+    """Three classes, and a floor that its own edges have set."""
+    counts = st.lists(st.integers(0, 30), min_size=3, max_size=3)
+    left, right = data.draw(counts), data.draw(counts)
+    inside = data.draw(st.lists(st.integers(0, 4), min_size=3, max_size=3))
+    vectors = np.zeros((VECTORS, 3))
+    vectors[LEFT], vectors[INSIDE], vectors[RIGHT] = left, inside, right
+
+    def cut(part):
         one = [a + b for a, b in zip(left, part, strict=True)]
         other = [a + b - c for a, b, c in zip(right, inside, part, strict=True)]
-        cut = plain_worth(kind, one) + plain_worth(kind, other)
-        assert cut <= bound + 1e-9
+        return plain_worth(kind, one) + plain_worth(kind, other)
+
+    floor = max(cut([0, 0, 0]), cut(inside))
+    best = max(map(cut, itertools.product(*(range(n + 1) for n in inside))))
+    if bound_inside(kind, vectors, floor, True) < floor:
+        assert best <= floor + 1e-9
+    elif sum(n > 0 for n in inside) < 2:
+        pytest.fail("a bin of one class was opened")
 
 
 @given(data=st.data())
@@ -260,7 +298,7 @@ def test_no_cut_inside_a_bin_of_numbers_exceeds_its_bound(data):
 
     for place, lines in groups.items():
         vectors[place] = moments(lines)
-    bound = bound_inside(SQUARES, vectors)
+    bound = bound_inside(SQUARES, vectors, -np.inf, True)
     for mask in itertools.product([0, 1], repeat=len(groups[INSIDE])):
         halves = [
             [row for row, m in zip(groups[INSIDE], mask, strict=True) if m == side]

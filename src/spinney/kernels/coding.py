@@ -94,15 +94,16 @@ def code_rows(
     codes,
     by_attribute,
     places,
+    wanted,
 ):
-    """Code the columns of a stretch of rows, as the attributes that ``places`` says.
+    """Code wanted columns of a stretch of rows, as the attributes ``places`` says.
 
     Where a bin is ``expected`` to hold one value, what differs from it is counted in
     ``odd``.
     """
     for begin in range(start, stop, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, stop)
-        for j in range(matrix.shape[1]):
+        for j in wanted:
             lowest, wide, most, different = low[j], scale[j], steps[j], 0
             at = places[j]
             for i in range(begin, end):

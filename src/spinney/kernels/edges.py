@@ -42,78 +42,91 @@ def run(kind, lines, a, n_bins, floats, vectors):
     """Sum up a line: what lies before each bin, by column and in all.
 
     Return the first and the last bin that have rows, -1 where there is none, and
-    whether rows are missing; these are then AWAY.
+    whether rows are missing; these are then AWAY. Sums are of the bins from the first
+    to the one after the last, and under ``n_bins`` those of the whole line.
     """
     width = vectors.shape[1]
-    for b in range(n_bins + 1):
-        floats[SIZES, b] = 0.0
     for c in range(width):
-        total = 0.0
-        for b in range(n_bins):
-            floats[SUMS + c, b] = total
-            total += lines[a, b, c]
-        floats[SUMS + c, n_bins] = total
         vectors[AWAY, c] = lines[a, ABSENT, c]
-        if kind != SQUARES or c == 0:
-            for b in range(n_bins + 1):
-                floats[SIZES, b] += floats[SUMS + c, b]
-    first, last = -1, -1
-    for b in range(n_bins):
-        here = lines[a, b, 0]
-        if kind != SQUARES:
-            for c in range(1, width):
-                here += lines[a, b, c]
-        if here > 0:
-            if first < 0:
-                first = b
-            last = b
-    return first, last, size_of(kind, vectors, AWAY) > 0
+    absent = size_of(kind, vectors, AWAY) > 0
+    first, last = ZERO, np.int64(n_bins - 1)
+    while first <= last and size_of(kind, lines[a], first) <= 0:
+        first += 1
+    if first > last:
+        return ZERO - 1, ZERO - 1, absent
+    while size_of(kind, lines[a], last) <= 0:
+        last -= 1
+    for c in range(0, width, 4):
+        # Four sums at a time, so that none waits for itself; at the end some twice.
+        d, e, f = min(c + 1, width - 1), min(c + 2, width - 1), min(c + 3, width - 1)
+        one, two, three, four = 0.0, 0.0, 0.0, 0.0
+        for b in range(first, last + 1):
+            floats[SUMS + c, b], floats[SUMS + d, b] = one, two
+            floats[SUMS + e, b], floats[SUMS + f, b] = three, four
+            one += lines[a, b, c]
+            two += lines[a, b, d]
+            three += lines[a, b, e]
+            four += lines[a, b, f]
+        floats[SUMS + c, last + 1], floats[SUMS + d, last + 1] = one, two
+        floats[SUMS + e, last + 1], floats[SUMS + f, last + 1] = three, four
+    for b in range(first, last + 2):
+        floats[SIZES, b] = 0.0
+    for c in range(1 if kind == SQUARES else width):
+        for b in range(first, last + 2):
+            floats[SIZES, b] += floats[SUMS + c, b]
+    floats[SIZES, n_bins] = floats[SIZES, last + 1]
+    for c in range(width):
+        floats[SUMS + c, n_bins] = floats[SUMS + c, last + 1]
+    return first, last, absent
 
 
 @kernel
-def _score_edges(kind, n_bins, on_left, on_right, into, floats, vectors):
-    """Set the worth of the cut before each bin, with more vectors on each side."""
+def _score_edges(kind, begin, end, on_left, on_right, into, floats, vectors):
+    """Set the worth of the cut before each bin, with more vectors on each side.
+
+    ``end`` is the bin after the last that has rows.
+    """
     more = size_of(kind, vectors, on_left)
-    everything = floats[SIZES, n_bins] + size_of(kind, vectors, on_right)
-    for b in range(n_bins):
+    everything = floats[SIZES, end] + size_of(kind, vectors, on_right)
+    for b in range(begin, end):
         floats[LEFT_SIZES, b] = floats[SIZES, b] + more
     if kind == SQUARES:
         more_left = vectors[on_left, 1] + vectors[on_left, 2]
-        total = floats[SUMS + 1, n_bins] + floats[SUMS + 2, n_bins]
+        total = floats[SUMS + 1, end] + floats[SUMS + 2, end]
         total += vectors[on_right, 1] + vectors[on_right, 2]
-        for b in range(n_bins):
+        for b in range(begin, end):
             here = floats[SUMS + 1, b] + floats[SUMS + 2, b]
             left, right = here + more_left, total - here
             rest = everything - floats[SIZES, b]
             floats[into, b] = left * left / floats[LEFT_SIZES, b] + right * right / rest
     elif kind == GINI:
-        for b in range(n_bins):
+        for b in range(begin, end):
             floats[into, b] = 0.0
             floats[SQUARED, b] = 0.0
         for c in range(vectors.shape[1]):
             more_left, total = (
                 vectors[on_left, c],
-                floats[SUMS + c, n_bins] + vectors[on_right, c],
+                floats[SUMS + c, end] + vectors[on_right, c],
             )
-            for b in range(n_bins):
+            for b in range(begin, end):
                 here = floats[SUMS + c, b]
                 left, right = here + more_left, total - here
                 floats[into, b] += left * left
                 floats[SQUARED, b] += right * right
-        for b in range(n_bins):
+        for b in range(begin, end):
             rest = everything - floats[SIZES, b]
             floats[into, b] = (
                 floats[into, b] / floats[LEFT_SIZES, b] + floats[SQUARED, b] / rest
             )
     else:
-        for b in range(1, n_bins):
-            if floats[SIZES, b] == floats[SIZES, b - 1]:
+        for b in range(begin, end):
+            if b > begin and floats[SIZES, b] == floats[SIZES, b - 1]:
                 floats[into, b] = floats[into, b - 1]
                 continue
             told, size = 0.0, floats[LEFT_SIZES, b]
             rest = everything - floats[SIZES, b]
             for c in range(vectors.shape[1]):
-                here, total = floats[SUMS + c, b], floats[SUMS + c, n_bins]
+                here, total = floats[SUMS + c, b], floats[SUMS + c, end]
                 left = here + vectors[on_left, c]
                 right = total + vectors[on_right, c] - here
                 if left > 0:
@@ -129,16 +142,16 @@ def _score_edges(kind, n_bins, on_left, on_right, into, floats, vectors):
 def best_edge(rules, a, n_bins, first, last, absent, slack, work):
     """Find the best cut between bins from their running sums."""
     kind, floats, vectors = rules.kind, work.floats, work.vectors
-    trials = 2 if absent else 1
+    trials, begin, end = 2 if absent else 1, first + 1, last + 1
     if absent:
-        _score_edges(kind, n_bins, AWAY, NOTHING, SCORES, floats, vectors)
-        _score_edges(kind, n_bins, NOTHING, AWAY, MORE_SCORES, floats, vectors)
+        _score_edges(kind, begin, end, AWAY, NOTHING, SCORES, floats, vectors)
+        _score_edges(kind, begin, end, NOTHING, AWAY, MORE_SCORES, floats, vectors)
     else:
-        _score_edges(kind, n_bins, NOTHING, NOTHING, SCORES, floats, vectors)
+        _score_edges(kind, begin, end, NOTHING, NOTHING, SCORES, floats, vectors)
     more = size_of(kind, vectors, AWAY)
     total = floats[SIZES, n_bins] + more
     best, at, side = -np.inf, -1, -1
-    for b in range(first + 1, last + 1):
+    for b in range(begin, end):
         for trial in range(trials):
             score = floats[SCORES + trial, b]
             if score > best + slack:
@@ -176,7 +189,7 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
     kind, vectors, floats = rules.kind, work.vectors, work.floats
     for b in range(n_bins):
         work.wholes[OPENED, b] = 0
-    width, number = vectors.shape[1], 0
+    width, number, tried = vectors.shape[1], 0, rules.least_branch <= 0
     for trial in range(2 if absent else 1):
         quick = kind == GINI and width == 2
         if quick:
@@ -195,7 +208,7 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
                     vectors[RIGHT, c] = total - floats[SUMS + c, b + 1]
                     if absent:
                         vectors[LEFT if trial == 0 else RIGHT, c] += vectors[AWAY, c]
-                bound = bound_inside(kind, vectors)
+                bound = bound_inside(kind, vectors, floor, tried)
             if bound >= floor:
                 work.wholes[OPENED, b] = 1
                 number += 1

@@ -188,6 +188,7 @@ def _beside(part, share, n_bins, work):
 def _keep_rows(rules, n, n_parts, n_bins, absent, floor, work):
     """Keep the rows of the parts that may hold a better cut, and return how many."""
     wholes, floats, vectors = work.wholes, work.floats, work.vectors
+    tried = rules.least_branch <= 0
     for part in range(n_parts):
         wholes[KEPT, part] = 0
         if floats[PART_LOW, part] >= floats[PART_HIGH, part]:
@@ -200,7 +201,7 @@ def _keep_rows(rules, n, n_parts, n_bins, absent, floor, work):
                 vectors[RIGHT, c] = floats[SUMS + c, n_bins] - before - inside
                 if absent:
                     vectors[LEFT if trial == 0 else RIGHT, c] += vectors[AWAY, c]
-            if bound_inside(rules.kind, vectors) >= floor:
+            if bound_inside(rules.kind, vectors, floor, tried) >= floor:
                 wholes[KEPT, part] = 1
     kept = ZERO
     for i in range(n):

@@ -11,7 +11,7 @@ Its worth φ(v) is
 and a cut of a node T into L and R gains (φ(L) + φ(R) − φ(T)) / |T|: the decrease of
 Gini's index, the information gained, the decrease of the mean squared error.
 
-Every φ is convex and φ(av) = a φ(v), so φ(u + v) ≤ φ(u) + φ(v). This gives two bounds
+Every φ is convex and φ(av) = a φ(v), so φ(u + v) ≤ φ(u) + φ(v). This gives bounds
 on a cut inside a bin b between L, all that lies left of the bin, and R, all right of
 it. Let s be the part of the bin that goes left.
 
@@ -19,12 +19,15 @@ it. Let s be the part of the bin that goes left.
    (ENTROPY), or Σwy² (SQUARES, by Cauchy and Schwarz):
        φ(L + s) + φ(R + b − s) ≤ φ(L) + φ(R) + that of the whole bin.
 2. g(s) = φ(L + s) + φ(R + b − s) is convex, so its greatest value in the box
-   0 ≤ s ≤ b is at a corner. Two classes have four corners, two of which are the
-   bin's own edges. For numbers s is in the box of Σw and Σwy, the latter from Σwy⁻
-   to Σwy⁺: four corners again. For more classes the corners are too many, and the
-   slope of g is bounded instead: g(s) ≤ g(0) + ∇g(s)·s ≤ g(0) + Σ_c b_c max(0, D_c)
-   with D_c the greatest slope in the box. For GINI, with u_c = (L + s)_c / |L + s| and
-   v_c likewise on the right,
+   0 ≤ s ≤ b is at a corner: some classes of the bin go left as a whole, the others
+   right. Two corners, none and all of them, are the bin's own edges. What these are
+   worth was tried before, unless a branch were too light; so they count only then. A
+   cut inside that is worth as much as an edge, and no other corner, lies between two
+   equal edges, and the first of equals wins. For numbers s is in the box of Σw and Σwy,
+   the latter from Σwy⁻ to Σwy⁺: four corners again.
+3. A bin of many classes has too many corners, and the slope of g is bounded instead:
+   g(s) ≤ g(0) + ∇g(s)·s ≤ g(0) + Σ_c b_c max(0, D_c) with D_c the greatest slope in
+   the box. For GINI, with u_c = (L + s)_c / |L + s| and v_c likewise on the right,
        D_c = 2 max u_c − Σ (min u)² − 2 min v_c + Σ (max v)²,
    for ENTROPY D_c = log₂ max u_c − log₂ min v_c, where in the box
        L_c / (|L| + |b| − b_c) ≤ u_c ≤ (L_c + b_c) / (|L| + b_c)
@@ -46,6 +49,8 @@ __all__ = [
 ]
 
 GINI, ENTROPY, SQUARES = 0, 1, 2
+
+MOST_CLASSES = 8  # of a bin whose corners are tried
 
 
 @kernel
@@ -79,27 +84,53 @@ def worth(kind, vectors, at):
 
 
 @kernel
-def bound_inside(kind, vectors):
-    """Return what no cut inside a bin can exceed: INSIDE, between LEFT and RIGHT."""
+def bound_inside(kind, vectors, floor, tried):
+    """Return what no cut inside a bin can exceed: INSIDE, between LEFT and RIGHT.
+
+    No closer than it takes to tell that it is below the floor. ``tried`` says that
+    cuts at the bin's own edges were tried, whatever they leave on a side.
+    """
     whole = 0.0
     if kind == GINI:
         whole = size_of(kind, vectors, INSIDE)
     elif kind == SQUARES:
         whole = vectors[INSIDE, 3]
     bound = worth(kind, vectors, LEFT) + worth(kind, vectors, RIGHT) + whole
+    if bound < floor:
+        return bound
     if kind == SQUARES:
         return min(bound, _corners_of_numbers(vectors))
-    width = vectors.shape[1]
-    if width > 2:
-        return min(bound, _slope(kind, vectors))
-    corner = -np.inf
-    for kept in range(2):
-        for c in range(2):
-            inside = vectors[INSIDE, c]
-            vectors[ONE, c] = vectors[LEFT, c] + (inside if c == kept else 0.0)
-            vectors[OTHER, c] = vectors[RIGHT, c] + (0.0 if c == kept else inside)
-        corner = max(corner, worth(kind, vectors, ONE) + worth(kind, vectors, OTHER))
-    return min(bound, corner)
+    n_classes = 0
+    for c in range(vectors.shape[1]):
+        n_classes += vectors[INSIDE, c] > 0
+    if n_classes > 2:
+        bound = min(bound, _slope(kind, vectors))
+    if bound < floor or n_classes > MOST_CLASSES:
+        return bound
+    return min(bound, _corners(kind, n_classes, vectors, floor, tried))
+
+
+@kernel
+def _corners(kind, n_classes, vectors, floor, tried):
+    """Return the worth of a corner that reaches the floor, else the greatest."""
+    greatest = -np.inf
+    # Bit by bit, which of the bin's classes go left.
+    first, last = (1, (1 << n_classes) - 1) if tried else (0, 1 << n_classes)
+    for corner in range(first, last):
+        goes = corner
+        for c in range(vectors.shape[1]):
+            inside, one, other = vectors[INSIDE, c], vectors[LEFT, c], vectors[RIGHT, c]
+            if inside > 0:
+                one += inside if goes & 1 else 0.0
+                other += 0.0 if goes & 1 else inside
+                goes >>= 1
+            vectors[ONE, c], vectors[OTHER, c] = one, other
+        greatest = max(
+            greatest, worth(kind, vectors, ONE) + worth(kind, vectors, OTHER)
+        )
+        if greatest >= floor:
+            break
+    return greatest
 
 
 @kernel

@@ -75,7 +75,7 @@ def search_edges(cells, rules, lines, a, slack, work):
         return
     work.founds[a, BIN] = -1
     if cells.nominal[a]:
-        best_subset(rules, lines, a, n_bins, absent, slack, work)
+        best_subset(rules, lines, a, n_bins, first, last, absent, slack, work)
     else:
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
         if rules.exact and cells.column[a] >= 0:

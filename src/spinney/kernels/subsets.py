@@ -12,7 +12,7 @@ ENUMERATED = 12
 
 
 @kernel
-def best_subset(rules, lines, a, n_codes, absent, slack, work):
+def best_subset(rules, lines, a, n_codes, first, last, absent, slack, work):
     """Find the best subset; ``masks`` has 1 for a code that goes left, 2 for right.
 
     As in ``candidates.subsets``: prefixes in order of the class share or the mean,
@@ -20,7 +20,7 @@ def best_subset(rules, lines, a, n_codes, absent, slack, work):
     Many codes of more than two classes are no business of this kernel.
     """
     floats, k = work.floats, ZERO
-    for code in range(n_codes):
+    for code in range(first, last + 1):
         if floats[SIZES, code + 1] > floats[SIZES, code]:
             work.wholes[CODES, k] = code
             k += 1

@@ -36,8 +36,14 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
             n_bins[a] = max(1, len(attribute.values))
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
     numbers = _matrix([columns[a] for a in numeric])
-    places, both = np.array(numeric, np.int64), (codes, by_attribute)
-    _code_numbers(numbers, places, both, column, values, n_bins, edges)
+    if numeric:
+        places = np.array(numeric, np.int64)
+        coder = _Coder(numbers, places, codes, by_attribute)
+        exact = coder.code()
+        column[places] = np.where(exact, -1, np.arange(len(places)))
+        # A bin that may hold several values has none of its own.
+        values[places] = np.where(exact[:, None], coder.values, np.nan)
+        n_bins[places], edges[places] = coder.n_edges + 1, coder.edges
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
     facts = (column, values, n_bins, nominal, listed, edges)
@@ -65,51 +71,86 @@ def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     )
 
 
-def _code_numbers(
-    numbers: NDArray[Any],
-    places: NDArray[np.int64],
-    both: tuple[NDArray[np.uint8], NDArray[np.uint8]],
-    column: NDArray[np.int64],
-    values: Floats,
-    n_bins: NDArray[np.int64],
-    ends: Floats,
-) -> None:
-    """Code the numeric columns, and find which have one value a bin."""
-    n_rows, q = numbers.shape
-    if not q:
-        return
-    edges, n_edges = np.full((q, BINS), np.inf), np.zeros(q, np.int64)
-    expected, own = np.zeros(q, np.bool_), np.full((q, BINS), np.nan)
-    step = max(1, n_rows // SAMPLE)
-    # One row of each stretch, at a place that no period of the table can follow.
-    starts = np.arange(0, n_rows - n_rows % step, step)
-    rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
-    sample = numbers[rows].astype(np.float64)
-    # Each thread takes every so manieth column.
-    shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
-    sampled = run_all([partial(_edges, share) for share in shares])
-    for j in range(q):
-        found, known = sampled[j % n_threads()][j // n_threads()]
-        edges[j, : len(found)], n_edges[j] = found, len(found)
-        expected[j] = known is not None
-        if known is not None:
-            own[j, : len(known)] = known
-    first, low, scale = np.zeros((q, CELLS), np.uint8), np.zeros(q), np.zeros(q)
-    steps = np.zeros(q, np.int64)
-    prepare(edges, n_edges, first, low, scale, steps)
-    tables = (edges, first, low, scale, steps, own, expected)
+class _Coder:
+    """Numeric columns on their way to codes, by what a sample of their rows tells."""
 
-    def code(start: int, stop: int) -> NDArray[np.int64]:
-        odd = np.zeros(q, np.int64)
-        code_rows(numbers, start, stop, *tables, odd, *both, places)
-        return odd
+    def __init__(
+        self,
+        numbers: NDArray[Any],
+        places: NDArray[np.int64],
+        codes: NDArray[np.uint8],
+        by_attribute: NDArray[np.uint8],
+    ) -> None:
+        q = numbers.shape[1]
+        self.numbers, self.places = numbers, places
+        self.codes, self.by_attribute = codes, by_attribute
+        self.edges, self.n_edges = np.full((q, BINS), np.inf), np.zeros(q, np.int64)
+        self.expected, self.values = np.zeros(q, np.bool_), np.full((q, BINS), np.nan)
 
-    odd = np.sum(in_threads(code, n_rows), axis=0)
-    exact = expected & (odd == 0)
-    column[places] = np.where(exact, -1, np.arange(q))
-    # A bin that may hold other values than the one in the sample has none of its own.
-    values[places] = np.where(exact[:, None], own, np.nan)
-    n_bins[places], ends[places] = n_edges + 1, edges
+    def code(self) -> NDArray[np.bool_]:
+        """Code all columns, and return which have one value a bin.
+
+        What a sample shows few values of may have others, that are rare: then it is
+        coded again, with those, as long as they are few.
+        """
+        everything = np.arange(self.numbers.shape[1])
+        for j, (edges, values) in enumerate(self._sampled()):
+            self._expect(j, edges, values)
+        odd = self._code(everything)
+        rare = everything[self.expected & odd]
+        found = run_all([partial(self._widened, j) for j in rare])
+        again = rare[[values is not None for values in found]]
+        for j, values in zip(rare, found, strict=True):
+            if values is not None:
+                self._expect(j, *edges_of(values))
+        if len(again):
+            odd[again] = self._code(again)[again]
+        return np.asarray(self.expected & ~odd)
+
+    def _sampled(self) -> list[tuple[Floats, Floats | None]]:
+        """Return the edges and values of each column that a sample tells."""
+        n_rows, q = self.numbers.shape
+        step = max(1, n_rows // SAMPLE)
+        # One row of each stretch, at a place that no period of the table can follow.
+        starts = np.arange(0, n_rows - n_rows % step, step)
+        rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
+        sample = self.numbers[rows].astype(np.float64)
+        # Each thread takes every so manieth column.
+        shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
+        found = run_all([partial(_edges, share) for share in shares])
+        return [found[j % n_threads()][j // n_threads()] for j in range(q)]
+
+    def _expect(self, j: int, edges: Floats, values: Floats | None) -> None:
+        """Set the edges between the bins of a column, and their values if known."""
+        self.edges[j, : len(edges)], self.n_edges[j] = edges, len(edges)
+        self.expected[j] = values is not None
+        if values is not None:
+            self.values[j, : len(values)] = values
+
+    def _code(self, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Code columns; return which of all have other values than were expected."""
+        n_rows, q = self.numbers.shape
+        first, low, scale = np.zeros((q, CELLS), np.uint8), np.zeros(q), np.zeros(q)
+        steps = np.zeros(q, np.int64)
+        prepare(self.edges, self.n_edges, first, low, scale, steps)
+        tables = (self.edges, first, low, scale, steps, self.values, self.expected)
+        into = (self.codes, self.by_attribute, self.places)
+
+        def stretch(start: int, stop: int) -> NDArray[np.int64]:
+            odd = np.zeros(q, np.int64)
+            code_rows(self.numbers, start, stop, *tables, odd, *into, wanted)
+            return odd
+
+        return np.asarray(np.sum(in_threads(stretch, n_rows), axis=0) > 0)
+
+    def _widened(self, j: int) -> Floats | None:
+        """Return all values of a column that was coded; None where they are many."""
+        column, known = self.numbers[:, j].copy(), self.values[j]
+        expected = known[self.by_attribute[self.places[j]]]
+        # Few rows: the sample would have shown values that are not rare.
+        odd = column[(expected != column) & (column == column)]
+        values = np.union1d(known[: self.n_edges[j] + 1], odd.astype(np.float64))
+        return values if len(values) < BINS else None
 
 
 def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
