@@ -26,7 +26,13 @@ def test_rare_values_have_codes_of_their_own(dtype):
     assert cells.column.tolist() == [-1, -1]
     assert cells.n_bins.tolist() == [4, 40]
     assert cells.values[0, :4].tolist() == [-2, 0, 1, 7]
-    assert cells.by_attribute[0, [3, 4_000, 9_999, 17, 18]].tolist() == [2, 3, 0, 255, 1]
+    assert cells.by_attribute[0, [3, 4_000, 9_999, 17, 18]].tolist() == [
+        2,
+        3,
+        0,
+        255,
+        1,
+    ]
 
 
 def test_many_rare_values_leave_bins_of_several():

@@ -181,6 +181,33 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
         same_rivals(one, other, own, training, recipe, exact=len(rows[0]) <= sample)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n_flags", "n_numbers"), [(13, 3), (16, 8), (21, 0)])
+def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
+    """Their zeros are not counted, and are what remains of all rows."""
+    random = np.random.default_rng(n_flags)
+    flags = (random.random((600, n_flags)) < 0.06).astype(float)
+    flags[random.random(flags.shape) < 0.01] = np.nan
+    flags[random.random(flags.shape) < 0.01] = 3
+    cells = np.column_stack([random.normal(size=(600, n_numbers)), flags])
+    attributes = tuple(Attribute(f"x{j}", "numeric") for j in range(cells.shape[1]))
+    training = TrainingSet(
+        Schema(attributes, Target("y", tuple("abc"))),
+        tuple(cells.T),
+        random.integers(0, 3, 600),
+        random.integers(1, 4, 600).astype(float) if weighted else None,
+    )
+    monkeypatch.setattr(prepared, "SMALL", 4)
+    monkeypatch.setattr(crowd, "FEWEST_ROWS", 20)
+    recipe = RECIPES["cart"].changed(missing="branch")
+    assert prepared.prepared(training, recipe).cells.tail == -(-n_numbers // 8) * 8
+    plain = grow_tree(training.source(), recipe)
+    swift = grow_swiftly(training, recipe)
+    assert len(plain) == len(swift)
+    for one, other in zip(plain, swift, strict=True):
+        same(one, other)
+
+
 def rows_of_two_weights(heavy, light, n_classes=2):
     """Return rows of three numbers, of one weight and of another in turn."""
     random = np.random.default_rng(0)

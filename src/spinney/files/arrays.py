@@ -15,6 +15,7 @@ from spinney.cells import (
 from spinney.declare import Declarations, check_declarations, check_names
 from spinney.errors import DataError
 from spinney.table import Column, Table
+from spinney.threads import in_threads
 from spinney.times import DAY_UNIT, INSTANT_UNIT
 
 __all__ = ["array_column", "read_array", "read_columns"]
@@ -48,10 +49,16 @@ def _is_plain(data: NDArray[Any]) -> bool:
     """
     if type(data) is not np.ndarray or data.dtype not in (np.float32, np.float64):
         return False
-    if not data.shape[1] or np.isinf(data).any():
+    if not data.shape[1]:
         return False
     bits = data.view(np.uint32 if data.dtype == np.float32 else np.uint64)
-    return not np.any(bits == bits.dtype.type(1 << (8 * bits.itemsize - 1)))
+    negative_zero = bits.dtype.type(1 << (8 * bits.itemsize - 1))
+
+    def odd(start: int, stop: int) -> bool:
+        infinite = np.isinf(data[start:stop]).any()
+        return bool(infinite or np.any(bits[start:stop] == negative_zero))
+
+    return not any(in_threads(odd, len(data)))
 
 
 def read_columns(data: Mapping[Any, Any], *, declarations: Declarations) -> Table:

@@ -13,16 +13,27 @@ __all__ = ["AHEAD", "count", "count_drawn"]
 AHEAD = 16  # rows that are asked for before they are read
 LINE = 64  # bytes that the memory gives at once
 LOWER = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)
+HALF, BYTE = np.uint64(32), np.uint64(255)
+ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
 
 
 @kernel
 def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
-    """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
+    """Count the attributes from ``first`` to ``last`` over a stretch of rows.
+
+    Of those in the tail, code 0 is what remains of all rows, where sums are exact.
+    """
     codes, two, width = cells.codes, labels.halves, rules.width
     for a in range(first, last):
         clear(cells.n_bins[a], a, two, width, lines, words)
-    begin, end = np.uint64(first), np.uint64(last)
+    tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
+    ends = last % 8 == 0 or last == len(cells.n_bins)  # a word, or what fills it up
+    if two or rules.kind == SQUARES or not rules.subtract or not ends:
+        tail = last
+    if tail < last:
+        for c in range(width):
+            lines[tail, ALL, c] = 0.0
+    begin, end = np.uint64(first), np.uint64(tail)
     for i in range(start, stop):
         soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
         for a in range(first, last, LINE):
@@ -48,9 +59,31 @@ def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
             c = class_of(word)
             for a in range(begin, end):
                 lines[a, codes[row, a], c] += weight
+            if tail < last:
+                lines[end, ALL, c] += weight
+                count_tail(cells.eights[row], tail, last, c, weight, lines)
     if two:
         for a in range(first, last):
             unpack(cells.n_bins[a], a, lines, words)
+    for a in range(tail, last):
+        for c in range(width):
+            rest = lines[tail, ALL, c] - lines[a, ABSENT, c]
+            for b in range(1, cells.n_bins[a]):
+                rest -= lines[a, b, c]
+            lines[a, 0, c] = rest
+
+
+@kernel
+def count_tail(eights, tail, last, c, weight, lines):
+    """Count the codes of a row that are not 0, from an attribute on."""
+    for at in range(tail >> 3, (last + 7) >> 3):
+        codes = eights[np.uint64(at)]
+        if codes == 0:
+            continue
+        for k in range(8):
+            code = (codes >> np.uint64(8 * k)) & BYTE
+            if code:
+                lines[np.uint64(8 * at + k), code, c] += weight
 
 
 @kernel

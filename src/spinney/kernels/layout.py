@@ -51,7 +51,9 @@ class Cells(NamedTuple):
     attribute may hold more than one value, ``column`` says where its numbers are in
     ``numbers``; else it is -1, and ``values`` (attributes × bins) has them. ``edges``
     (attributes × bins) has the greatest number that a bin may hold. Of an attribute
-    that is ``listed``, nodes keep the counts by value.
+    that is ``listed``, nodes keep the counts by value. From ``tail`` on, a multiple of
+    8, most codes are 0, as those of flags; ``eights`` has the codes of eight attributes
+    as a word, or nothing where there is no tail.
     """
 
     codes: NDArray[np.uint8]
@@ -63,6 +65,8 @@ class Cells(NamedTuple):
     nominal: NDArray[np.bool_]
     listed: NDArray[np.bool_]
     edges: NDArray[np.float64]
+    eights: NDArray[np.uint64]
+    tail: int
 
 
 class Labels(NamedTuple):

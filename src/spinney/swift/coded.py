@@ -17,7 +17,8 @@ from spinney.threads import in_threads, n_threads, run_all
 __all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
 
 SAMPLE = 4096
-LINE = 64  # bytes of a line of the cache
+LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
+FEW_BINS = 16  # of an attribute whose commonest code is not counted
 
 
 def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -> Cells:
@@ -47,7 +48,27 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
     facts = (column, values, n_bins, nominal, listed, edges)
-    return Cells(codes, by_attribute, numbers, *facts)
+    tail = _tail(codes, by_attribute, n_bins)
+    return Cells(codes, by_attribute, numbers, *facts, *tail)
+
+
+def _tail(
+    codes: NDArray[np.uint8],
+    by_attribute: NDArray[np.uint8],
+    n_bins: NDArray[np.int64],
+) -> tuple[NDArray[np.uint64], int]:
+    """Return codes eight at a time, and from where on most of those words are 0."""
+    p, n_rows = by_attribute.shape
+    rows = np.arange(0, n_rows, max(1, n_rows // SAMPLE))
+    starts = np.arange(0, p, EIGHT)
+    greatest = np.maximum.reduceat(by_attribute[:, rows], starts, axis=0)
+    wide = np.maximum.reduceat(n_bins, starts)
+    light = ((greatest == 0).mean(axis=1) > 1 / 2) & (wide <= FEW_BINS)
+    n_light = int(np.append(light[::-1], False).argmin())
+    if not n_light or codes.shape[1] % EIGHT:
+        return np.zeros((0, 0), np.uint64), p
+    codes[:, p:] = 0
+    return codes.view(np.uint64), EIGHT * (len(light) - n_light)
 
 
 def _room_for_codes(n_rows: int, p: int) -> NDArray[np.uint8]:

@@ -12,13 +12,14 @@ first, and a subtree depends on its own rows only.
 """
 
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from spinney.kernels.bagging import no_bags
 from spinney.kernels.growing import COUNT, EDGES, INSIDE, RIVALS, SPLIT, work_on
-from spinney.kernels.layout import WORTH, Work, work_for
+from spinney.kernels.layout import WORTH, Cells, Work, work_for
 from spinney.kernels.records import (
     ABOVE,
     CHILD,
@@ -43,6 +44,8 @@ __all__ = ["grow_together"]
 FEWEST_ROWS = 20_000
 SHARE = 8
 
+IN_TAIL = 5  # attributes of the tail are counted in the time of another
+
 
 def grow_together(ready: Prepared) -> Grown:
     """Grow the tree of all rows."""
@@ -52,8 +55,7 @@ def grow_together(ready: Prepared) -> Grown:
 class _Crowd:
     def __init__(self, ready: Prepared, rows: RowWords) -> None:
         self.ready, self.rows = ready, rows
-        p, n = len(ready.cells.n_bins), min(n_threads(), len(ready.cells.n_bins))
-        self.ranges = [(p * t // n, p * (t + 1) // n) for t in range(n)]
+        self.ranges = _ranges(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
         self.least = max(FEWEST_ROWS, len(rows) // SHARE)
 
     def grow(self) -> Grown:
@@ -170,6 +172,15 @@ class _Meeting:
             smaller.lines = meeting.works[0].lines
             larger.lines = self.node.lines
             larger.lines -= smaller.lines
+
+
+def _ranges(cells: Cells, n: int) -> list[tuple[int, int]]:
+    """Return ranges of attributes that take as long as each other to count."""
+    p = len(cells.n_bins)
+    cost = np.where(np.arange(p) < cells.tail, 1.0, 1.0 / IN_TAIL).cumsum()
+    ends = np.searchsorted(cost, cost[-1] * np.arange(1, n) / n) + 1
+    ends = np.minimum(np.maximum.accumulate(ends), p - n + np.arange(1, n))
+    return list(pairwise([0, *map(int, ends), p]))
 
 
 def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
