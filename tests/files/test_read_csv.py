@@ -25,6 +25,27 @@ def test_types_come_from_all_rows(write, values):
     assert table.n_rows == 30_001
 
 
+def test_every_column_of_many_has_its_own_type(write):
+    kinds = {
+        "number": ("1.5", "", "numeric"),
+        "joined": ("1_000", "2", "nominal"),
+        "word": ("ab", "1", "nominal"),
+        "dashed": ("2024-x", "2023-y", "nominal"),
+        "day": ("2024-02-29", "", "numeric"),
+        "instant": ("2024-02-29 10:00:00", "2024-03-01", "numeric"),
+        "nothing": ("", "", "numeric"),
+        "large": ("9007199254740993", "1", "numeric"),
+    }
+    names = [f"{kind}{number}" for number in range(40) for kind in kinds]
+    rows = [[cells[row] for cells in kinds.values()] * 40 for row in (0, 1)]
+    lines = [",".join(line) for line in (names, *rows)]
+    with pytest.warns(SpinneyWarning, match="large") as told:
+        table = read_table(write("t.csv", "\n".join([*lines, ""])))
+    assert len(told) == 40
+    found = {name: table[name].kind for name in names}
+    assert found == {name: kinds[name.rstrip("0123456789")][2] for name in names}
+
+
 def test_true_and_false_stay_text_as_written(write):
     assert read_table(write("t.csv", "a\ntrue\nFalse\n"))["a"].levels == (
         "False",

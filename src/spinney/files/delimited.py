@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spinney.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
 from spinney.declare import Declarations, check_declarations, check_names
@@ -182,39 +182,80 @@ def scan_delimited(
 
 
 def _types(texts: "DuckDBPyRelation", names: Mapping[str, str]) -> dict[str, str]:
-    """Return the types of columns, given with their names, in one pass."""
+    """Return the types of columns, given with their names.
+
+    One pass tells numbers; dates, and whole numbers too large to be exact, are then
+    looked for in the columns that may hold them. What is asked of a column has no
+    FILTER: to plan those takes time by the square of the columns.
+    """
     # The count is there to scan the file even if all types are declared.
     tests = ["count(*)"]
     for column in names:
         number = f"TRY_CAST({column} AS DOUBLE)"
-        size = f"abs(TRY_CAST({column} AS HUGEINT))"
-        # Patterns are slow: CASE runs them only on cells that may match.
-        dated = f"CASE WHEN substr({column}, 5, 1) = '-' THEN regexp_full_match"
-        large = f"CASE WHEN abs({number}) >= {LARGEST_EXACT_INTEGER} THEN NOT"
         tests += [
-            f"bool_and({test}) FILTER (WHERE {column} IS NOT NULL)"
-            for test in (
-                f"{number} IS NOT NULL AND NOT contains({column}, '_')",
-                f"{dated}({column}, '{DAY_PATTERN}') "
-                f"AND TRY_CAST({column} AS DATE) IS NOT NULL ELSE false END",
-                f"{dated}({column}, '{INSTANT_PATTERN}') "
-                f"AND TRY_CAST({column} AS TIMESTAMP) IS NOT NULL ELSE false END",
-                f"{large} (regexp_full_match({column}, '{_INTEGER}') AND "
-                f"coalesce({size} > {LARGEST_EXACT_INTEGER}, true)) ELSE true END",
-            )
+            f"count({column}) = count({number})",
+            f"bool_or(contains({column}, '_'))",
+            f"max(abs({number}))",
+            f"bool_and(substr({column}, 5, 1) = '-')",
         ]
-    listed = ", ".join(f"{test} AS t{place}" for place, test in enumerate(tests))
-    _, *answers = texts.aggregate(listed).fetchall()[0]
-    types = {}
-    for place, (column, name) in enumerate(names.items()):
-        number, day, instant, exact = answers[4 * place : 4 * place + 4]
-        if number is None or number:  # None: every cell is missing
+    _, *answers = _asked(texts, tests)
+    types, large, dated = {}, [], []
+    for place, column in enumerate(names):
+        number, joined, greatest, dashed = answers[4 * place : 4 * place + 4]
+        if number and not joined:  # also where every cell is missing
             types[column] = "DOUBLE"
-            if exact is False:
-                warn_of_large_integers(name)
-        elif instant:
+            if greatest is not None and not greatest < LARGEST_EXACT_INTEGER:
+                large.append(column)
+        elif dashed:
+            dated.append(column)
+    for column in _of_large_integers(texts, large):
+        warn_of_large_integers(names[column])
+    return types | _of_times(texts, dated)
+
+
+def _of_large_integers(texts: "DuckDBPyRelation", columns: Sequence[str]) -> list[str]:
+    """Return which of some columns hold whole numbers that floats do not."""
+    answers = _asked(
+        texts,
+        [
+            f"bool_or(regexp_full_match({column}, '{_INTEGER}') AND coalesce("
+            f"abs(TRY_CAST({column} AS HUGEINT)) > {LARGEST_EXACT_INTEGER}, true))"
+            for column in columns
+        ],
+    )
+    return [column for column, found in zip(columns, answers, strict=True) if found]
+
+
+def _of_times(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, str]:
+    """Return the types of those of some columns that hold days or instants."""
+    kinds = [("DATE", DAY_PATTERN), ("TIMESTAMP", INSTANT_PATTERN)]
+    answers = iter(
+        _asked(
+            texts,
+            [
+                f"bool_and(CASE WHEN {column} IS NOT NULL THEN "
+                f"regexp_full_match({column}, '{pattern}') AND "
+                f"TRY_CAST({column} AS {kind}) IS NOT NULL END)"
+                for column in columns
+                for kind, pattern in kinds
+            ],
+        )
+    )
+    types = {}
+    for column in columns:
+        day, instant = next(answers), next(answers)
+        if instant:
             types[column] = "DATE" if day else "TIMESTAMP"
     return types
+
+
+def _asked(texts: "DuckDBPyRelation", tests: Sequence[str]) -> tuple[Any, ...]:
+    """Return the answers to questions about all rows, in one pass."""
+    if not tests:
+        return ()
+    listed = ", ".join(f"{test} AS t{place}" for place, test in enumerate(tests))
+    answers: tuple[Any, ...] = texts.aggregate(listed).fetchall()[0]
+    return answers
 
 
 def _diagnosis(path: Path, delimiter: str, width: int, message: str) -> str | None:
