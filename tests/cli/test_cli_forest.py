@@ -75,7 +75,7 @@ def test_the_same_seed_gives_the_same_file(works, folder):
         (("--no-bootstrap", "--permutation"), "leave one out"),
         (("--no-bootstrap", "--without-replacement"), "exclude each other"),
         (("--jobs", "0"), "--jobs 0"),
-        (("--class-weight", "Iris-rosa=2"), "is no class"),
+        (("--class-weight", "Iris-rosa=2"), "--class-weight: no class"),
         (("--class-weight", "Iris-setosa=1e308"), "beyond floats"),
         (("--shrinkage", "-1"), "--shrinkage -1"),
     ],

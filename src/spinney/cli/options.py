@@ -207,7 +207,8 @@ def class_weight_of(given: tuple[str, ...]) -> Any:
     """Return class_weight as the library takes it."""
     if given == ("balanced",):
         return "balanced"
-    return numbers_of(given, "--class-weight", 'CLASS=NUMBER, or be "balanced"')
+    form = 'CLASS=NUMBER, or be "balanced" and stand alone'
+    return numbers_of(given, "--class-weight", form)
 
 
 def cost_matrix_of(path: str | None) -> Any:

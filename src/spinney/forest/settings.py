@@ -159,7 +159,7 @@ def tries_of(max_features: Any, n_attributes: int) -> int:
         return max(1, int(float(max_features) * n_attributes + 1e-9))
     msg = (
         f"max_features={max_features!r} must be 'sqrt', 'log2', a whole number of at "
-        "least 1, a share above 0 and at most 1.0, or None for all"
+        "least 1, or a share of all from above 0 to 1.0"
     )
     raise ParameterError(msg)
 
@@ -173,10 +173,12 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
     for name, wanted, why in _REFUSED:
         found = getattr(recipe, name)
         if found != wanted:
-            msg = (
-                f"{name}={found!r} (recipe {recipe.name!r}) does not go into a forest: "
-                f"{why}; take {name}={wanted!r}, or another recipe, such as 'cart'"
-            )
+            named = f"{name}={found!r} (recipe {recipe.name!r})"
+            remedy = f"take {name}={wanted!r}, or another recipe, such as 'cart'"
+            if name not in recipe.given:  # it came with the recipe
+                named = f"recipe={recipe.name!r} ({name}={found!r})"
+                remedy = "take another, such as 'cart'"
+            msg = f"{named} does not go into a forest: {why}; {remedy}"
             raise ParameterError(msg)
     if recipe.pruning in _PRUNINGS:
         msg = (

@@ -35,7 +35,7 @@ def class_weights_of(
         place = _place(label, target)
         number = as_real(weight)
         if not 0 < number < float("inf"):
-            msg = f"class_weight[{label!r}]={weight!r} must be a number above 0"
+            msg = f"class_weight: {label!r} has {weight!r}; it must be a number above 0"
             raise ParameterError(msg)
         found[place] = number
     return found
@@ -46,6 +46,6 @@ def _place(label: Any, target: Target) -> int:
     text = value_text(label) if isinstance(label, (str, int, float)) else str(label)
     if text not in texts:
         remedy = did_you_mean(text, texts)
-        msg = f"class_weight names {label!r}, which is no class: {remedy}"
+        msg = f"class_weight: no class {label!r}: {remedy}"
         raise ParameterError(msg)
     return texts.index(text)
