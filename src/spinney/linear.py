@@ -17,7 +17,7 @@ array([11.5, 13.5])
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from spinney.counts import Floats, Integers
 from spinney.schema import Attribute, Schema
 from spinney.wording import figure, shown, sign
 
-__all__ = ["FlatModels", "LinearModel", "Term", "flat_models", "mixed"]
+__all__ = ["FlatModels", "LinearModel", "Term", "flat_models", "mixed", "no_models"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +190,19 @@ class FlatModels:
             entry, self.coefficient[term] * value, minlength=len(nodes)
         )
         return np.asarray(products + self.intercept[nodes])
+
+
+def no_models(n_nodes: int) -> FlatModels:
+    """Return the arrays of nodes that have no models."""
+    none = flat_models([])
+    zeros = np.zeros(n_nodes, np.int64)
+    return replace(
+        none,
+        has=np.zeros(n_nodes, np.bool_),
+        intercept=np.zeros(n_nodes),
+        first=zeros,
+        count=zeros,
+    )
 
 
 def flat_models(models: Sequence[LinearModel | None]) -> FlatModels:

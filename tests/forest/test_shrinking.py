@@ -73,6 +73,7 @@ def test_without_rows_out_of_the_bag_nothing_is_shrunk():
 def test_trees_in_runs_choose_as_all_at_once(monkeypatch):
     model = ForestClassifier(12, random_state=0).fit(ROWS, NOISY)
     nodes = len(model.forest_.members[0]) * model.forest_.n_outputs
+    assert len(choosing._runs(model.forest_)) == 1
     monkeypatch.setattr(choosing, "MOST_NUMBERS", 3 * len(SHRINKAGES) * nodes)
     runs = choosing._runs(model.forest_)
     assert len(runs) > 2

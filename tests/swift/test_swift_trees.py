@@ -186,7 +186,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
 def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
     """Their zeros are not counted, and are what remains of all rows."""
     random = np.random.default_rng(n_flags)
-    flags = (random.random((600, n_flags)) < 0.06).astype(float)
+    flags = (random.random((600, n_flags)) < 0.03).astype(float)
     flags[random.random(flags.shape) < 0.01] = np.nan
     flags[random.random(flags.shape) < 0.01] = 3
     cells = np.column_stack([random.normal(size=(600, n_numbers)), flags])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,14 @@ from spinney.forest.forest import Forest
 from spinney.forest.members import Member, as_one
 from spinney.forest.shrinking import parts_of
 from spinney.forest.voting import Columns, taken
+from spinney.threads import run_each
 
 __all__ = ["MOST_ROWS", "SHRINKAGES", "Inquiry", "best_shrinkage"]
 
 # What is tried, in weights of an average row, and how many rows are asked about.
 SHRINKAGES = (0.0, 3.0, 10.0, 30.0, 100.0)
 MOST_ROWS = 5_000
-MOST_NUMBERS = 10_000_000  # of nodes, held at once
+MOST_NUMBERS, MOST_TREES = 5_000_000, 32  # of nodes, and trees, in one run
 
 
 class Inquiry:
@@ -48,7 +50,9 @@ class Inquiry:
         return np.stack([self._unseen[number] for number in numbers], axis=1)
 
 
-def best_shrinkage(forest: Forest, inquiry: Inquiry, *, swiftly: bool) -> float:
+def best_shrinkage(
+    forest: Forest, inquiry: Inquiry, *, swiftly: bool, threads: int
+) -> float:
     """Return the shrinkage of least loss on rows out of the bag, the least of equals.
 
     ``swiftly`` says that a compiler is at hand.
@@ -60,14 +64,18 @@ def best_shrinkage(forest: Forest, inquiry: Inquiry, *, swiftly: bool) -> float:
     truth = training.classes[rows]
     own = np.zeros(len(rows), np.int64) if numeric else truth.astype(np.int64)
     columns = taken(training.columns, rows)
-    told, trees = np.zeros((len(rows), len(tried))), np.zeros(len(rows), np.int64)
-    for run in _runs(forest):
+    votes = _swift_votes if swiftly else _plain_votes
+
+    def asked(run: range) -> tuple[Floats, Integers]:
         out, members = inquiry.unseen(run), forest.members[run.start : run.stop]
-        if swiftly:
-            told += _swift_votes(forest, members, columns, out, own, tried)
-        else:
-            told += _plain_votes(forest, members, columns, out, own, tried)
-        trees += out.sum(axis=1)
+        voters = out.sum(axis=1)
+        return votes(forest, members, columns, out, own, tried), voters
+
+    # Runs of trees are the same whatever the threads, and so is the sum over them.
+    pieces = [partial(asked, run) for run in _runs(forest)]
+    parts = run_each(pieces, at_once=threads)
+    told = np.sum([part for part, _ in parts], axis=0)
+    trees = np.sum([voters for _, voters in parts], axis=0)
     known = trees > 0
     if not known.any():
         return 0.0
@@ -87,7 +95,8 @@ def best_shrinkage(forest: Forest, inquiry: Inquiry, *, swiftly: bool) -> float:
 def _runs(forest: Forest) -> list[range]:
     """Return the numbers of trees in runs that have few numbers at their nodes."""
     wide = forest.n_outputs + len(SHRINKAGES)
-    ends = np.cumsum([wide * len(member) for member in forest.members])
+    least = -(-MOST_NUMBERS // MOST_TREES)  # what a tree counts for at least
+    ends = np.cumsum([max(wide * len(member), least) for member in forest.members])
     starts = np.flatnonzero(np.diff(ends // MOST_NUMBERS, prepend=-1))
     return list(map(range, starts, [*starts[1:], len(forest)]))
 

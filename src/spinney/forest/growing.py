@@ -87,7 +87,7 @@ def grow_forest(
     forest = Forest(training.schema, recipe, fingerprint, settings, members)
     shrinkage = settings.shrinkage
     if shrinkage is None:
-        shrinkage = nursery.shrinkage(forest)
+        shrinkage = nursery.shrinkage(forest, threads)
     return replace(forest, shrinkage=float(shrinkage))
 
 
@@ -189,11 +189,13 @@ class _Nursery:
             self.inquiry.note(number, drawn)
         return self.bags.counts_of(drawn)
 
-    def shrinkage(self, forest: Forest) -> float:
+    def shrinkage(self, forest: Forest, threads: int) -> float:
         """Return how much leaves are to be shrunk; 0 where trees have seen all rows."""
         if self.inquiry is None:
             return 0.0
-        return best_shrinkage(forest, self.inquiry, swiftly=self.ready is not None)
+        return best_shrinkage(
+            forest, self.inquiry, swiftly=self.ready is not None, threads=threads
+        )
 
     @cached_property
     def scaled(self) -> Floats | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spinney.costs import labels_of
 from spinney.counts import CountTable, Floats, Integers
 from spinney.forest.shrinking import shrunk
-from spinney.linear import flat_models
+from spinney.linear import no_models
 from spinney.outputs import outputs_of
 from spinney.predict import FlatTree, Questions, no_questions
 from spinney.recipe import Recipe
@@ -177,7 +177,7 @@ class Member:
             order,
             shares,
             self._shrunk(target, recipe, shrinkages),
-            flat_models([None] * n),
+            no_models(n),
         )
 
     def _shrunk(

@@ -19,54 +19,81 @@ ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
 
 @kernel
 def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
-    """Count the attributes from ``first`` to ``last`` over a stretch of rows.
-
-    Of those in the tail, code 0 is what remains of all rows, where sums are exact.
-    """
-    codes, two, width = cells.codes, labels.halves, rules.width
+    """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
+    two = labels.halves
     for a in range(first, last):
-        clear(cells.n_bins[a], a, two, width, lines, words)
-    tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
-    ends = last % 8 == 0 or last == len(cells.n_bins)  # a word, or what fills it up
-    if two or rules.kind == SQUARES or not rules.subtract or not ends:
-        tail = last
-    if tail < last:
-        for c in range(width):
-            lines[tail, ALL, c] = 0.0
-    begin, end = np.uint64(first), np.uint64(tail)
-    for i in range(start, stop):
-        soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
-        for a in range(first, last, LINE):
-            prefetch(codes, soon, a)
-        word = rows[i]
-        row = number_of(word)
-        if two:
-            half = half_of(labels, word)
-            for a in range(begin, end):
-                words[a, codes[row, a]] += half
-            continue
-        weight = weight_of(labels, word)
-        if rules.kind == SQUARES:
-            number = labels.numbers[row]
-            moved = weight * number
-            side = 1 if number > 0 else 2
-            for a in range(begin, end):
-                b = codes[row, a]
-                lines[a, b, 0] += weight
-                lines[a, b, side] += moved
-                lines[a, b, 3] += moved * number
-        else:
-            c = class_of(word)
-            for a in range(begin, end):
-                lines[a, codes[row, a], c] += weight
-            if tail < last:
-                lines[end, ALL, c] += weight
-                count_tail(cells.eights[row], tail, last, c, weight, lines)
-    if two:
+        clear(cells.n_bins[a], a, two, rules.width, lines, words)
+    if rules.kind == SQUARES:
+        count_moments(cells, labels, rows, start, stop, first, last, lines)
+    elif two:
+        count_halves(cells, labels, rows, start, stop, first, last, words)
         for a in range(first, last):
             unpack(cells.n_bins[a], a, lines, words)
+    else:
+        count_classes(cells, labels, rules, rows, start, stop, first, last, lines)
+
+
+@kernel
+def ask_ahead(codes, rows, i, stop, first, last):
+    """Ask for the codes of a row that will be read soon."""
+    soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
+    for a in range(first, last, LINE):
+        prefetch(codes, soon, a)
+
+
+@kernel
+def count_halves(cells, labels, rows, start, stop, first, last, words):
+    """Count two classes, each in its half of a word."""
+    codes, begin, end = cells.codes, np.uint64(first), np.uint64(last)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        row, half = number_of(rows[i]), half_of(labels, rows[i])
+        for a in range(begin, end):
+            words[a, codes[row, a]] += half
+
+
+@kernel
+def count_moments(cells, labels, rows, start, stop, first, last, lines):
+    """Add up the moments of numbers."""
+    codes, begin, end = cells.codes, np.uint64(first), np.uint64(last)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        row, weight = number_of(rows[i]), weight_of(labels, rows[i])
+        number = labels.numbers[row]
+        moved = weight * number
+        side = 1 if number > 0 else 2
+        for a in range(begin, end):
+            b = codes[row, a]
+            lines[a, b, 0] += weight
+            lines[a, b, side] += moved
+            lines[a, b, 3] += moved * number
+
+
+@kernel
+def count_classes(cells, labels, rules, rows, start, stop, first, last, lines):
+    """Count classes.
+
+    Of the attributes in the tail, code 0 is what remains of all rows, where sums are
+    exact; the range ends with a word of eight codes then, or with what fills it up.
+    """
+    tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
+    if not rules.subtract or (last % 8 and last < len(cells.n_bins)):
+        tail = last
+    if tail < last:
+        for c in range(rules.width):
+            lines[tail, ALL, c] = 0.0
+    codes, begin, end = cells.codes, np.uint64(first), np.uint64(tail)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        word = rows[i]
+        row, c, weight = number_of(word), class_of(word), weight_of(labels, word)
+        for a in range(begin, end):
+            lines[a, codes[row, a], c] += weight
+        if tail < last:
+            lines[end, ALL, c] += weight
+            count_tail(cells.eights[row], tail, last, c, weight, lines)
     for a in range(tail, last):
-        for c in range(width):
+        for c in range(rules.width):
             rest = lines[tail, ALL, c] - lines[a, ABSENT, c]
             for b in range(1, cells.n_bins[a]):
                 rest -= lines[a, b, c]

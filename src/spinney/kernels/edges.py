@@ -56,19 +56,14 @@ def run(kind, lines, a, n_bins, floats, vectors):
         return ZERO - 1, ZERO - 1, absent
     while size_of(kind, lines[a], last) <= 0:
         last -= 1
-    for c in range(0, width, 4):
-        # Four sums at a time, so that none waits for itself; at the end some twice.
-        d, e, f = min(c + 1, width - 1), min(c + 2, width - 1), min(c + 3, width - 1)
-        one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    for c in range(0, width, 2):
+        # Two sums at a time: neither waits for the other. At the end one twice.
+        d, one, two = min(c + 1, width - 1), 0.0, 0.0
         for b in range(first, last + 1):
             floats[SUMS + c, b], floats[SUMS + d, b] = one, two
-            floats[SUMS + e, b], floats[SUMS + f, b] = three, four
             one += lines[a, b, c]
             two += lines[a, b, d]
-            three += lines[a, b, e]
-            four += lines[a, b, f]
         floats[SUMS + c, last + 1], floats[SUMS + d, last + 1] = one, two
-        floats[SUMS + e, last + 1], floats[SUMS + f, last + 1] = three, four
     for b in range(first, last + 2):
         floats[SIZES, b] = 0.0
     for c in range(1 if kind == SQUARES else width):

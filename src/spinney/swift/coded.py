@@ -16,7 +16,7 @@ from spinney.threads import in_threads, n_threads, run_all
 
 __all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
 
-SAMPLE = 4096
+SAMPLE, FEW_ROWS = 4096, 256
 LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
 FEW_BINS = 16  # of an attribute whose commonest code is not counted
 
@@ -59,7 +59,7 @@ def _tail(
 ) -> tuple[NDArray[np.uint64], int]:
     """Return codes eight at a time, and from where on most of those words are 0."""
     p, n_rows = by_attribute.shape
-    rows = np.arange(0, n_rows, max(1, n_rows // SAMPLE))
+    rows = np.arange(0, n_rows, max(1, n_rows // FEW_ROWS))
     starts = np.arange(0, p, EIGHT)
     greatest = np.maximum.reduceat(by_attribute[:, rows], starts, axis=0)
     wide = np.maximum.reduceat(n_bins, starts)

@@ -19,7 +19,7 @@ from spinney.kernels.records import (
     Lines,
     Shape,
 )
-from spinney.linear import flat_models
+from spinney.linear import no_models
 from spinney.missing import policy_named
 from spinney.outputs import outputs_of
 from spinney.predict import FlatTree, Questions, no_questions
@@ -80,7 +80,7 @@ def arrays_of_grown(
         shape.whole[inner, CHILD : CHILD + 2].astype(np.int64).ravel(),
         shares.ravel(),
         outputs_of(weights, schema.target, recipe=recipe, everything=weights[0]),
-        flat_models([None] * size),
+        no_models(size),
     )
 
 
