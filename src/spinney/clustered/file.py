@@ -237,6 +237,7 @@ _CLUSTERS = Kind(
     CLUSTERS,
     CLUSTERS_VERSION,
     "these clusters",
+    "find the clusters again",
     "it is a safetensors file, but holds no clusters of Spinney's",
     ARRAYS,
     _parts,

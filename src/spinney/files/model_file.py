@@ -22,7 +22,6 @@ from spinney.files.model_header import (
 from spinney.files.model_kind import (
     CLUSTERS,
     FOREST,
-    REMEDY,
     Kind,
     Limits,
     load_kind,
@@ -124,7 +123,8 @@ _TREE = Kind(
     FORMAT,
     FORMAT_VERSION,
     "this model",
-    f"it is a safetensors file, but not a Spinney model; {REMEDY}",
+    "grow the tree again",
+    "it is a safetensors file, but not a Spinney model",
     {name: (dtype,) for name, dtype in DTYPES.items()},
     _parts,
     _read,
@@ -133,5 +133,4 @@ _TREE = Kind(
         CLUSTERS: _not_a_tree("clusters", "show, predict and info"),
     },
     completed=with_defaults,
-    early=REMEDY,
 )

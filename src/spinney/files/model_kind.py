@@ -39,7 +39,6 @@ from spinney.files.strict_json import DamageError, dump, parse
 __all__ = [
     "CLUSTERS",
     "FOREST",
-    "REMEDY",
     "Kind",
     "Limits",
     "format_name",
@@ -49,7 +48,6 @@ __all__ = [
 
 FOREST = "spinney-forest"
 CLUSTERS = "spinney-clusters"
-REMEDY = "restore it from a copy, or grow the tree again"
 _TEXTS = ("format", "format_version", "min_reader_version", "library_version", "model")
 
 Content = TypeVar("Content")
@@ -82,6 +80,8 @@ class Kind(Generic[Content]):
         What the file says of itself; readers of that version can use it.
     noun : str
         What cannot be saved, where it cannot: "this forest".
+    again : str
+        How to have another file: "grow the forest again".
     refusal : str
         What is said of a file of another format.
     dtypes : mapping
@@ -93,11 +93,9 @@ class Kind(Generic[Content]):
         Returns what the header, the arrays and the most nodes say, or raises
         DamageError.
     refusals : mapping
-        What is said of files of the formats that it names, in the place of ``refusal``.
+        What is said, with a remedy of their own, of files of the formats that it names.
     completed : callable, optional
         Returns the arrays of a file with those that older versions did not have.
-    early : str, optional
-        What is advised before the version is known to be one that can be read.
     limits : Limits
         How much a file may ask for, if the caller says nothing.
     """
@@ -105,14 +103,19 @@ class Kind(Generic[Content]):
     format: str
     version: int
     noun: str
+    again: str
     refusal: str
     dtypes: Mapping[str, tuple[type[np.generic], ...]]
     parts: Callable[[Content], tuple[Mapping[str, Any], Arrays]]
     read: Callable[[object, Arrays, int], Content]
     refusals: Mapping[str, str] = field(default_factory=dict)
     completed: Callable[[Arrays], Arrays] | None = None
-    early: str | None = None
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a file that is damaged."""
+        return f"restore it from a copy, or {self.again}"
 
 
 def save_kind(
@@ -154,17 +157,15 @@ def load_kind(
 
 
 def _content(kind: Kind[Content], data: bytes, limits: Limits) -> Content:
-    with _advice(kind.early):
+    with _advice(kind.remedy):
         header = read_header(data, max_header=limits.header_bytes)
     _check_format(kind, header.texts.get("format"))
-    remedy = _remedy(header, kind.version)
-    with _advice(kind.early or remedy):
+    with _advice(kind.remedy):
         arrays: Arrays = unpack(data, header)
         if kind.completed:
             arrays = kind.completed(arrays)
-    with _advice(None if kind.early else remedy):
-        _check_version(header, kind.version)
-    with _advice(remedy):
+    _check_version(kind, header)
+    with _advice(_remedy(kind, header)):
         members(dict(header.texts), "the file", _TEXTS)
         members(arrays, "the file", kind.dtypes)
         for name, dtypes in kind.dtypes.items():
@@ -175,18 +176,21 @@ def _content(kind: Kind[Content], data: bytes, limits: Limits) -> Content:
 
 
 @contextmanager
-def _advice(remedy: str | None) -> Iterator[None]:
-    """Add what to do about it, if anything, to what is said of damage."""
+def _advice(remedy: str) -> Iterator[None]:
+    """Add what to do about it to what is said of damage."""
     try:
         yield
     except DamageError as damage:
-        msg = f"{damage}; {remedy}" if remedy else str(damage)
+        msg = f"{damage}; {remedy}"
         raise DamageError(msg) from None
 
 
 def _check_format(kind: Kind[Any], written: str | None) -> None:
+    if written is not None and written in kind.refusals:
+        raise DamageError(kind.refusals[written])
     if written != kind.format:
-        raise DamageError(kind.refusals.get(written or "", kind.refusal))
+        msg = f"{kind.refusal}; {kind.remedy}"
+        raise DamageError(msg)
 
 
 def _check_path(path: object) -> None:
@@ -249,23 +253,23 @@ def _version(header: Header, key: str) -> int:
     )
 
 
-def _check_version(header: Header, newest: int) -> None:
+def _check_version(kind: Kind[Any], header: Header) -> None:
     """Refuse a file that only readers of a newer format can use."""
     oldest = _version(header, "min_reader_version")
-    if oldest > newest:
+    if oldest > kind.version:
         writer = header.texts.get("library_version", "unknown")[:40]
         msg = (
             f"it was written by a newer Spinney ({writer}), as format {oldest}, and "
-            f"this one reads up to {newest}; upgrade Spinney"
+            f"this one reads up to {kind.version}; upgrade Spinney"
         )
         raise DamageError(msg)
     if not 1 <= oldest <= _version(header, "format_version"):
-        msg = f"its versions make no sense; {REMEDY}"
+        msg = f"its versions make no sense; {kind.remedy}"
         raise DamageError(msg)
 
 
-def _remedy(header: Header, newest: int) -> str:
-    """Return what to do about a file that is damaged."""
-    if _version(header, "format_version") > newest:
+def _remedy(kind: Kind[Any], header: Header) -> str:
+    """Return what to do about a file that may be damaged, or newer."""
+    if _version(header, "format_version") > kind.version:
         return "it was written by a newer Spinney: upgrade"
-    return REMEDY
+    return kind.remedy

@@ -188,6 +188,7 @@ _FOREST = Kind(
     FOREST,
     FOREST_VERSION,
     "this forest",
+    "grow the forest again",
     "it is a safetensors file, but not a forest of Spinney's",
     DTYPES,
     _parts,
