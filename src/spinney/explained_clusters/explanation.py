@@ -12,7 +12,7 @@ from spinney.checks import check_number, check_whole
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError
 from spinney.estimators import TreeClassifier
-from spinney.estimators.clusters import weights_of
+from spinney.estimators.clustering import weights_of
 from spinney.explained_clusters.profiles import profiles_of
 from spinney.explained_clusters.sentences import ExplainedCluster, explained
 from spinney.files import read_table
