@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from spinney.checks import check_number, check_whole
+from spinney.checks import check_named, check_number, check_seed, check_whole
 from spinney.cluster.choice import MEASURES, Choice
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.clustered.model import MIXED, Clusters, cells_of
 from spinney.counts import Floats, Integers
-from spinney.errors import refuse_unknown
 from spinney.forest.growing import threads_of
 from spinney.table import Table
 
@@ -63,16 +62,14 @@ class Plan:
             check_whole("n_clusters", len(self.k) and self.k[0], least=1)
         elif self.k != "auto":
             check_whole("n_clusters", self.k, least=1)
-        if self.method not in (None, "k-means", MIXED):
-            refuse_unknown("method", self.method, ["k-means", MIXED])
-        if self.rule not in MEASURES:
-            refuse_unknown("rule", self.rule, MEASURES)
+        if self.method is not None:
+            check_named("method", self.method, ["k-means", MIXED])
+        check_named("rule", self.rule, MEASURES)
         check_whole("n_starts", self.n_starts, least=1, optional=True)
         check_whole("max_iterations", self.max_iterations, least=1)
         check_number("tolerance", self.tolerance)
-        if self.gamma is not None:
-            check_number("gamma", self.gamma)
-        check_whole("seed", self.seed, least=0, most=2**32 - 1)
+        check_number("gamma", self.gamma, optional=True)
+        check_seed("seed", self.seed)
         threads_of(self.n_jobs)
 
 

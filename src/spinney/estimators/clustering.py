@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checks import check_whole
+from spinney.checks import check_named, check_whole
 from spinney.clustered.file import save_clusters
 from spinney.clustered.model import Clusters
 from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, refuse_unknown, warn
+from spinney.errors import DataError, warn
 from spinney.estimators.kept import forget
 from spinney.estimators.tables import become, checked_weights
 
@@ -148,8 +148,7 @@ def check_enough(n_clusters: int, n_rows: int) -> None:
 def n_starts_of(n_init: Any, *, drawn: bool, usual: int = MANY_STARTS) -> int:
     """Return how many starts are meant: one where nothing is drawn."""
     if isinstance(n_init, str):
-        if n_init != "auto":
-            refuse_unknown("n_init", n_init, ["auto"])
+        check_named("n_init", n_init, ["auto"])
         return usual if drawn else 1
     check_whole("n_init", n_init, least=1)
     if not drawn and n_init > 1:

@@ -12,12 +12,12 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spinney.checks import check_number
+from spinney.checks import check_named, check_number
 from spinney.cluster.fit import STARTS, checked_centroids, nearest_centroids
 from spinney.cluster.rows import squares_between
 from spinney.clustered.model import Clusters, refuse_missing, schema_of
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, refuse_unknown
+from spinney.errors import DataError
 from spinney.estimators.clustering import (
     MANY_STARTS,
     ClusterEstimator,
@@ -165,8 +165,7 @@ def checked_start(estimator: Any, n_rows: int, n_columns: int) -> tuple[Any, int
     check_number("tol", estimator.tol)
     start: Any = estimator.init
     if isinstance(start, str):
-        if start not in STARTS:
-            refuse_unknown("init", start, STARTS)
+        check_named("init", start, STARTS)
     elif not callable(start):
         start = checked_centroids(start, estimator.n_clusters, n_columns)
     check_enough(estimator.n_clusters, n_rows)

@@ -5,11 +5,11 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checks import check_number
+from spinney.checks import check_named, check_number
 from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes, nearest_prototypes
 from spinney.clustered.model import Clusters
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, SpinneyError, refuse_unknown
+from spinney.errors import DataError, SpinneyError
 from spinney.estimators.clustering import (
     ClusterEstimator,
     check_counts,
@@ -174,13 +174,12 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     def _checked_start(self, n_rows: int) -> tuple[Any, int]:
         """Refuse parameters that mean nothing; return the start, and how many."""
         check_counts(self)
-        if self.gamma is not None:
-            check_number("gamma", self.gamma, most=LARGEST_GAMMA)
+        check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
         check_enough(self.n_clusters, n_rows)
         start: Any = self.init
         named = isinstance(start, str)
-        if named and start not in MIXED_STARTS:
-            refuse_unknown("init", start, MIXED_STARTS)
+        if named:
+            check_named("init", start, MIXED_STARTS)
         n_starts = n_starts_of(self.n_init, drawn=named and start == "huang")
         if not named:
             start = given_prototypes(self._schema, start, self.n_clusters)
