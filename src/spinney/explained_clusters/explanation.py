@@ -148,8 +148,7 @@ def explain_clusters(
       hue is missing: 1 of 3 (33.3 %) beside 1 of 6 (16.7 %), +0.447 sd
     """
     check_whole("max_depth", max_depth, least=1, optional=True)
-    if min_leaf is not None:
-        check_number("min_leaf", min_leaf)
+    check_number("min_leaf", min_leaf, optional=True)
     table = read_table(np.asarray(data) if isinstance(data, list) else data)
     weights = weights_of(sample_weight, table.n_rows)
     codes, labels = _codes(labels, table.n_rows)
