@@ -8,7 +8,6 @@ the warm ones, and each run has another seed. docs/clusters.md says what is comp
 """
 
 import argparse
-import importlib.util
 import statistics
 import sys
 import time
@@ -21,12 +20,13 @@ import numpy as np
 from benchmarks import prototypes
 from benchmarks.speed import measure, report
 from benchmarks.speed.command import (
+    Fit,
     checked,
     finished,
     names,
     parser_of,
+    present,
     show_and_keep,
-    wanted,
 )
 from benchmarks.speed.measure import Line
 from benchmarks.speed.outcome import OWN, Outcome
@@ -106,7 +106,7 @@ def faiss_fit(cells: np.ndarray, k: int, seed: int, **rule: Any) -> tuple[float,
     return float(model.obj[-1]), len(model.obj)
 
 
-PROGRAMS: dict[str, tuple[str, Callable[..., tuple[float, int]]]] = {
+PROGRAMS: dict[str, tuple[str, Fit]] = {
     OWN: ("spinney", partial(spinney_fit, **RULE)),
     "scikit-learn, lloyd": ("sklearn", partial(scikit_fit, **RULE, algorithm="lloyd")),
     "scikit-learn, elkan": ("sklearn", partial(scikit_fit, **RULE, algorithm="elkan")),
@@ -133,12 +133,7 @@ def run(name: str, kind: str, options: argparse.Namespace) -> Outcome:
     found.machine = measure.machine()
     print(report.head(found), flush=True)
     best: dict[str, float] = {}
-    for program, (package, fit) in PROGRAMS.items():
-        if not wanted(program, options.programs):
-            continue
-        if importlib.util.find_spec(package) is None:
-            found.notes.append(f"{program}: not installed")
-            continue
+    for program, fit in present(PROGRAMS, found, options):
         line, said = timed(program, partial(fit, cells, k), options)
         best[program] = statistics.median(said.inertias)
         line.quality = best[program] / best.get(OWN, best[program])

@@ -8,7 +8,6 @@ differ a little.
 """
 
 import argparse
-import importlib.util
 import statistics
 import sys
 from collections.abc import Callable
@@ -18,11 +17,12 @@ from typing import Any
 import numpy as np
 from benchmarks.speed import measure, report
 from benchmarks.speed.command import (
+    Fit,
     checked,
     finished,
     parser_of,
+    present,
     show_and_keep,
-    wanted,
 )
 from benchmarks.speed.outcome import OWN, Outcome
 from benchmarks.speed.programs import THREADS
@@ -81,7 +81,7 @@ def kmodes_fit(rows: np.ndarray, max_iter: int) -> tuple[float, int]:
     return float(model.cost_), model.n_iter_
 
 
-PROGRAMS: dict[str, tuple[str, Callable[..., tuple[float, int]]]] = {
+PROGRAMS: dict[str, tuple[str, Fit]] = {
     OWN: ("spinney", spinney_fit),
     "kmodes": ("kmodes", kmodes_fit),
 }
@@ -96,12 +96,7 @@ def run_prototypes(options: argparse.Namespace) -> Outcome:
     found.machine = measure.machine()
     print(report.head(found), flush=True)
     costs: dict[str, float] = {}
-    for program, (package, fit) in PROGRAMS.items():
-        if not wanted(program, options.programs):
-            continue
-        if importlib.util.find_spec(package) is None:
-            found.notes.append(f"{program}: not installed")
-            continue
+    for program, fit in present(PROGRAMS, found, options):
         told: list[tuple[float, int]] = []
         work = partial(_keep, told, fit, rows)
         line = measure.timed(program, work, options.repeats, options.limit)

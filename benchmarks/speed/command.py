@@ -1,16 +1,29 @@
 """What the commands that time programs share: options, cores, what is kept."""
 
 import argparse
+import importlib.util
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.speed import measure, outcome, report
 from benchmarks.speed.outcome import Outcome
 from benchmarks.speed.programs import THREADS
 
-__all__ = ["checked", "finished", "names", "parser_of", "show_and_keep", "wanted"]
+__all__ = [
+    "Fit",
+    "checked",
+    "finished",
+    "names",
+    "parser_of",
+    "present",
+    "show_and_keep",
+    "wanted",
+]
+
+Fit = Callable[..., tuple[float, int]]
+"""Fits a model; returns what it costs, and how many iterations it took."""
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -55,6 +68,22 @@ def checked(
 def wanted(program: str, programs: Collection[str] | None) -> bool:
     """Return whether a program was asked for, by what stands before its comma."""
     return programs is None or program.split(",")[0] in programs
+
+
+def present(
+    programs: Mapping[str, tuple[str, Fit]], found: Outcome, options: argparse.Namespace
+) -> Iterator[tuple[str, Fit]]:
+    """Yield the programs that are wanted and installed; note which are not.
+
+    ``programs`` has the package that must be installed, and what is to be timed.
+    """
+    for program, (package, fit) in programs.items():
+        if not wanted(program, options.programs):
+            continue
+        if importlib.util.find_spec(package) is None:
+            found.notes.append(f"{program}: not installed")
+        else:
+            yield program, fit
 
 
 def show_and_keep(found: Outcome, file: Path | None) -> None:
