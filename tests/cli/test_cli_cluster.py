@@ -264,6 +264,18 @@ def test_equal_rows(tool, write):
         (3, ("--k", "6"), "--k 6 is more than the 5 rows"),
         (3, ("--k", "2-9"), "5 different rows"),
         (2, ("--rule", "best"), "--rule 'best' is unknown"),
+        (2, ("--k", "2", "--rule", "gap"), "--rule 'gap' chooses among several"),
+        (
+            2,
+            ("--start", "two.csv", "--rule", "gap"),
+            "--rule 'gap' chooses among several",
+        ),
+        (
+            2,
+            ("--start", "two.csv", "--restarts", "3"),
+            "--restarts 3 makes no difference",
+        ),
+        (2, ("--k", "2", "--explain-rows", "3"), "--explain-rows is of what --explain"),
         (2, ("--method", "k-medians"), "--method 'k-medians' is unknown"),
         (3, ("--columns", "attr3"), "no column 'attr3': did you mean"),
         (3, ("--ignore", "attr3"), "attr3"),
@@ -288,7 +300,8 @@ def test_equal_rows(tool, write):
         (2, ("--model", "nowhere/a"), "--model 'nowhere/a': there is no folder"),
     ],
 )
-def test_refusals(refused, code, arguments, words):
+def test_refusals(refused, write, code, arguments, words):
+    write("two.csv", "attr1,attr2\n1,1\n5,7\n")
     assert words in refused(code, "cluster", FIVE, *arguments)
 
 

@@ -7,7 +7,8 @@ import pytest
 from tests.cli.conftest import TABLES
 
 from spinney.cli import run
-from spinney.clustered.finding import find_clusters
+from spinney.cluster.choosing import Starts, choose
+from spinney.clustered.finding import curve_of, find_clusters
 from spinney.clustered.plan import Plan
 from spinney.clustered.plots import check_plots, elbow, plane_of, scatter
 from spinney.errors import MissingExtraError, ParameterError
@@ -68,6 +69,16 @@ TABLE = {
 def found(names, **settings):
     table = read_table({name: TABLE[name] for name in names})
     return find_clusters(table, table, Plan(**{"k": 2, **settings}))
+
+
+def test_the_curve_is_of_the_plan():
+    plan = {"n_starts": 2, "seed": 3, "tolerance": 0.5, "max_iterations": 1}
+    curve = curve_of(found("ab", **plan))
+    assert (curve.n_starts, curve.seed) == (2, 3)
+    starts = Starts(n_starts=2, seed=3, tolerance=0.5, max_iterations=1)
+    cells = np.column_stack([TABLE["a"], TABLE["b"]])
+    assert curve == choose(cells, rule="elbow", measures=["elbow"], starts=starts)
+    assert curve != curve_of(found("ab"))
 
 
 @pytest.mark.parametrize(

@@ -50,9 +50,8 @@ COLUMNS_NAMED = 6
 )
 @click.option(
     "--rule",
-    default="silhouette",
-    show_default=True,
-    help="What chooses k: silhouette, elbow, calinski_harabasz, davies_bouldin or gap.",
+    help="What chooses k: silhouette, elbow, calinski_harabasz, davies_bouldin or gap."
+    "  [default: silhouette]",
 )
 @click.option(
     "--columns",
@@ -108,9 +107,7 @@ COLUMNS_NAMED = 6
 @click.option(
     "--explain-rows",
     type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="How many rows of each iteration to print.",
+    help="How many rows of each iteration to print.  [default: 20]",
 )
 @click.option("--model", metavar="FILE", help="Save the clusters to this file.")
 @click.option("--plot", metavar="FILE", help="Draw the rows by cluster (.png, .svg).")
@@ -182,6 +179,9 @@ def _check_options(options: dict[str, Any]) -> None:
             if options[value]:
                 msg = f"--quiet and {name} exclude each other: leave one out"
                 raise ParameterError(msg)
+    if options["explain_rows"] is not None and not options["explain"]:
+        msg = "--explain-rows is of what --explain prints: give both, or leave it out"
+        raise ParameterError(msg)
     named: dict[str, str] = {}
     for name, flag in FILES.items():
         path = options[name]

@@ -87,7 +87,7 @@ SAME_NAMES = {
 
 def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
     """Load the tree, forest or clusters that a command is given."""
-    from spinney.files.model_file import CLUSTERS, FOREST, format_name
+    from spinney.files.model_kind import CLUSTERS, FOREST, format_name
 
     kind = format_name(path)
     if kind == FOREST:

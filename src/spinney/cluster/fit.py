@@ -13,6 +13,7 @@ from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.iterate import Clustering, Watch, iterate
 from spinney.cluster.one_dimension import optimal_centroids
 from spinney.cluster.rows import PlainRows, Rows
+from spinney.cluster.scaling import power_of
 from spinney.cluster.starts import drawn_rows, plus_plus
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, ParameterError
@@ -26,8 +27,6 @@ STARTS = ("k-means++", "random", "optimal")
 
 # Below so many products of rows, clusters and columns no compiler is loaded.
 LEAST_WORK = 4_000_000
-# The largest cell, as a power of two, beyond which rows are scaled; by bytes of a cell.
-LARGEST = {4: 40, 8: 400}
 
 
 def k_means(
@@ -80,7 +79,7 @@ def k_means(
     """
     given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
     cells = _as_kernels_take_it(cells)
-    power = _power(cells)
+    power = power_of(cells)
     scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
     work = scaled.size * n_clusters * n_starts
     rows = rows_for(scaled, given, work, n_jobs)
@@ -103,23 +102,28 @@ def k_means(
                 centroids,
                 max_iterations=max_iterations,
                 tolerance=limit,
-                watch=_unscaled(watch, power),
+                watch=_unscaled_watch(watch, power),
             )
             if best is None or found.inertia < best.inertia:
                 best = found
     assert best is not None
+    return _unscaled(best, power)
+
+
+def _unscaled(found: Clustering, power: int) -> Clustering:
+    """Return a clustering on the scale of the cells."""
     if not power:
-        return best
+        return found
     with np.errstate(over="ignore"):
         return replace(
-            best,
-            centroids=np.ldexp(best.centroids, power),
-            start=np.ldexp(best.start, power),
-            inertia=float(np.ldexp(best.inertia, 2 * power)),
+            found,
+            centroids=np.ldexp(found.centroids, power),
+            start=np.ldexp(found.start, power),
+            inertia=float(np.ldexp(found.inertia, 2 * power)),
         )
 
 
-def _unscaled(watch: Watch | None, power: int) -> Watch | None:
+def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
     """Return what is told of centroids on the scale of the cells."""
     if watch is None or not power:
         return watch
@@ -152,7 +156,7 @@ def nearest_centroids(
     (array([0, 2]), array([1., 1.]))
     """
     cells, points = _as_kernels_take_it(cells), centroids.astype(cells.dtype)
-    power = _power(cells, points)
+    power = power_of(cells, points)
     if power:
         cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
     rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
@@ -172,16 +176,6 @@ def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
         return cells
     found = matrix_behind(list(cells.T))
     return cells.copy() if found is None else found
-
-
-def _power(*tables: NDArray[Any]) -> int:
-    """Return the power of two to divide by, so that no square overflows or vanishes.
-
-    That changes no digit and no order of distances. 0 where there is no need.
-    """
-    most = max(float(max(cells.max(), -cells.min())) for cells in tables)
-    power = int(np.frexp(most)[1])
-    return power if abs(power) > LARGEST[tables[0].dtype.itemsize] else 0
 
 
 def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:

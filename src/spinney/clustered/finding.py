@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,13 @@ from spinney.cluster.iterate import Watch
 from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes
 from spinney.clustered.mixed import mixed_cells, prototypes_of
 from spinney.clustered.model import MIXED, Clusters, cells_of, schema_of, spread_of
-from spinney.clustered.plan import Found, Plan
+from spinney.clustered.plan import RULE, Found, Plan
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, ParameterError
 from spinney.forest.growing import threads_of
 from spinney.model import Fingerprint
 from spinney.reading import read_by
-from spinney.schema import Attribute
+from spinney.schema import Attribute, Schema
 from spinney.table import Table
 from spinney.training import attribute_of
 
@@ -33,6 +33,15 @@ __all__ = ["curve_of", "find_clusters"]
 Progress = Callable[[int, int], None]
 # How many starts are drawn where nothing is said.
 N_STARTS = {"k-means++": 4, "random": 10, "optimal": 1, "huang": 10, "cao": 1}
+
+
+class _Begun(NamedTuple):
+    """Where to start, and with how many clusters."""
+
+    start: Any
+    n_starts: int
+    k: int
+    choice: Choice | None = None
 
 
 def find_clusters(
@@ -92,35 +101,26 @@ def _means(
     scale = _scale(cells, plan, weights)
     scaled = cells / scale if plan.standardise else cells
     attributes = tuple(attribute_of(column) for column in used.columns)
-    start, n_starts = _start(plan, STARTS)
-    choice = None
-    if isinstance(start, Path):
-        start = _centroids(start, attributes, plan) / scale
-        k = len(start)
-    elif plan.chooses:
-        choice = _chosen_k(scaled, weights, plan, start, n_starts, progress)
-        k = choice.k
-    else:
-        k = _given_k(plan)
+    begun = _begin_means(scaled, scale, attributes, plan, weights, progress)
+    k = begun.k
     _check_k(k, used)
     found = k_means(
         scaled,
         k,
         weights=weights,
-        start=start,
-        n_starts=n_starts,
+        start=begun.start,
+        n_starts=begun.n_starts,
         max_iterations=plan.max_iterations,
         tolerance=plan.tolerance,
         seed=plan.seed,
         n_jobs=threads_of(plan.n_jobs),
-        watch=_watch(progress, n_starts, plan.max_iterations),
+        watch=_watch(progress, begun.n_starts, plan.max_iterations),
     )
-    settings = _settings(plan, k, start, n_starts)
     clusters = Clusters(
         schema_of(attributes, k, markers),
         True,
         "k-means",
-        {**settings, "tol": float(plan.tolerance)},
+        {**_settings(plan, begun), "tol": float(plan.tolerance)},
         found.centroids,
         scale,
         np.empty((k, 0), np.int32),
@@ -132,9 +132,37 @@ def _means(
         _fingerprint(weights, cells),
     )
     labels, distances = clusters.nearest(cells, n_jobs=threads_of(plan.n_jobs))
+    converged, choice = found.converged, begun.choice
     return Found(
-        clusters, labels, distances, found.converged, used, used, weights, plan, choice
+        clusters, labels, distances, converged, used, used, weights, plan, choice
     )
+
+
+def _begin_means(
+    scaled: NDArray[Any],
+    scale: Floats,
+    attributes: Sequence[Attribute],
+    plan: Plan,
+    weights: Floats | None,
+    progress: Progress | None,
+) -> _Begun:
+    """Return where k-means starts, with how many clusters."""
+    start, n_starts = _start(plan, STARTS)
+    if isinstance(start, str) and plan.chooses:
+        choice = choose(
+            scaled,
+            plan.k,
+            weights=weights,
+            rule=plan.rule or RULE,
+            starts=_starts(plan, start, n_starts),
+            progress=progress,
+        )
+        return _Begun(start, n_starts, choice.k, choice)
+    _refuse_rule(plan)
+    if isinstance(start, str):
+        return _Begun(start, n_starts, _given_k(plan))
+    centroids = _centroids(start, attributes, plan) / scale
+    return _Begun(centroids, n_starts, len(centroids))
 
 
 def _prototypes(
@@ -142,52 +170,31 @@ def _prototypes(
 ) -> Found:
     """Return the clusters of a table that need not be all numbers."""
     attributes = tuple(attribute_of(column) for column in used.columns)
-    mixed = [a for a in attributes if a.kind != "numeric"]
-    why = f", as column {mixed[0].name!r} is {mixed[0].kind}" if mixed else ""
-    if plan.tolerance:
-        msg = (
-            f"tolerance={plan.tolerance} is of k-means, and this is k-prototypes{why}: "
-            "leave it out"
-        )
-        raise ParameterError(msg)
-    start, n_starts = _start(plan, MIXED_STARTS)
-    if plan.chooses and not isinstance(start, Path):
-        msg = (
-            f"n_clusters='auto' is of k-means, and this is k-prototypes{why}: say how "
-            "many clusters, such as 3, or leave out what is no number"
-        )
-        raise ParameterError(msg)
     schema = schema_of(attributes, 1, markers)
     cells = mixed_cells(schema, used)
     scale = _scale(cells.numbers, plan, weights)
     cells = replace(cells, numbers=cells.numbers / scale)
-    if isinstance(start, Path):
-        given = read_by(schema, range(len(attributes)), start)
-        k = given.n_rows if plan.chooses else _given_k(plan)
-        start = prototypes_of(schema, given, k)
-        start = start._replace(numbers=start.numbers / scale)
-    else:
-        k = _given_k(plan)
+    begun = _begin_prototypes(schema, scale, plan)
+    k = begun.k
     _check_k(k, used)
     found, gamma = k_prototypes(
         cells,
         k,
         weights=weights,
         gamma=plan.gamma,
-        start=start,
-        n_starts=n_starts,
+        start=begun.start,
+        n_starts=begun.n_starts,
         max_iterations=plan.max_iterations,
         seed=plan.seed,
         n_jobs=threads_of(plan.n_jobs),
     )
-    settings = _settings(plan, k, start, n_starts)
     relative = found.prototypes.codes - cells.first[:-1]
     unknown = found.prototypes.codes >= cells.missing
     clusters = Clusters(
         schema_of(attributes, k, markers),
         True,
         MIXED,
-        {**settings, "gamma": plan.gamma},
+        {**_settings(plan, begun), "gamma": plan.gamma},
         found.prototypes.numbers,
         scale,
         np.where(unknown, -1, relative).astype(np.int32),
@@ -204,6 +211,19 @@ def _prototypes(
     )
 
 
+def _begin_prototypes(schema: Schema, scale: Floats, plan: Plan) -> _Begun:
+    """Return where k-prototypes starts, with how many clusters."""
+    start, n_starts = _start(plan, MIXED_STARTS)
+    _refuse_what_is_of_means(plan, schema.attributes, start)
+    if isinstance(start, str):
+        return _Begun(start, n_starts, _given_k(plan))
+    given = read_by(schema, range(len(schema.attributes)), start)
+    k = given.n_rows if plan.chooses else _given_k(plan)
+    prototypes = prototypes_of(schema, given, k)
+    numbers = prototypes.numbers / scale
+    return _Begun(prototypes._replace(numbers=numbers), n_starts, k)
+
+
 def _scale(cells: NDArray[Any], plan: Plan, weights: Floats | None) -> Floats:
     return spread_of(cells, weights) if plan.standardise else np.ones(cells.shape[1])
 
@@ -213,18 +233,51 @@ def _given_k(plan: Plan) -> int:
     return plan.k
 
 
+def _refuse_rule(plan: Plan) -> None:
+    """Refuse a rule where there is nothing to choose."""
+    if plan.rule is not None:
+        msg = (
+            f"rule={plan.rule!r} chooses among several numbers of clusters, and here "
+            "there is one: leave it out"
+        )
+        raise ParameterError(msg)
+
+
+def _refuse_what_is_of_means(
+    plan: Plan, attributes: Sequence[Attribute], start: str | Path
+) -> None:
+    """Refuse what k-prototypes does not know."""
+    mixed = [a for a in attributes if a.kind != "numeric"]
+    why = f", as column {mixed[0].name!r} is {mixed[0].kind}" if mixed else ""
+    if plan.tolerance:
+        msg = (
+            f"tolerance={plan.tolerance} is of k-means, and this is k-prototypes{why}: "
+            "leave it out"
+        )
+        raise ParameterError(msg)
+    if plan.chooses and not isinstance(start, Path):
+        msg = (
+            f"n_clusters='auto' is of k-means, and this is k-prototypes{why}: say how "
+            "many clusters, such as 3, or leave out what is no number"
+        )
+        raise ParameterError(msg)
+    _refuse_rule(plan)
+
+
 def _check_k(k: int, used: Table) -> None:
     if k > used.n_rows:
         msg = f"n_clusters={k} is more than the {used.n_rows} rows: ask for fewer"
         raise DataError(msg)
 
 
-def _start(plan: Plan, known: Sequence[str]) -> tuple[Any, int]:
+def _start(plan: Plan, known: Sequence[str]) -> tuple[str | Path, int]:
     """Return the name or the path of what to start from, and how often."""
     start = known[0] if plan.start is None else plan.start
+    if start in known and start not in ("optimal", "cao"):
+        return start, plan.n_starts or N_STARTS[start]
     if start in known:
-        drawn = start not in ("optimal", "cao")
-        return start, (plan.n_starts or N_STARTS[start]) if drawn else 1
+        _refuse_starts(plan, start)
+        return start, 1
     if start in N_STARTS:
         kinds = "numbers" if start in STARTS else "tables that are not all numbers"
         msg = f"start={start!r} is for {kinds}: here it is {' or '.join(known)}"
@@ -235,7 +288,18 @@ def _start(plan: Plan, known: Sequence[str]) -> tuple[Any, int]:
             "centroids"
         )
         raise ParameterError(msg)
+    _refuse_starts(plan, start)
     return Path(start), 1
+
+
+def _refuse_starts(plan: Plan, start: str) -> None:
+    """Refuse several starts where they would all be the same."""
+    if plan.n_starts is not None and plan.n_starts > 1:
+        msg = (
+            f"n_starts={plan.n_starts} makes no difference, as {start!r} draws "
+            "nothing: leave it out"
+        )
+        raise ParameterError(msg)
 
 
 def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Floats:
@@ -255,30 +319,15 @@ def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Float
     return centroids
 
 
-def _chosen_k(
-    cells: NDArray[Any],
-    weights: Floats | None,
-    plan: Plan,
-    start: str,
-    n_starts: int,
-    progress: Progress | None,
-) -> Choice:
-    """Return the choice of k by the rule."""
-    starts = Starts(
+def _starts(plan: Plan, start: str, n_starts: int) -> Starts:
+    """Return how k-means goes about it, for every k alike."""
+    return Starts(
         start=start,
         n_starts=n_starts,
         max_iterations=plan.max_iterations,
         tolerance=plan.tolerance,
         seed=plan.seed,
         n_jobs=threads_of(plan.n_jobs),
-    )
-    return choose(
-        cells,
-        plan.k,
-        weights=weights,
-        rule=plan.rule,
-        starts=starts,
-        progress=progress,
     )
 
 
@@ -290,9 +339,9 @@ def curve_of(found: Found) -> Choice:
         msg = "the curve of inertias (--elbow) is of k-means, not of k-prototypes"
         raise ParameterError(msg)
     cells = found.clusters.scaled(cells_of(found.used))
-    start = found.clusters.settings["init"]
+    start, n_starts = found.clusters.settings["init"], found.plan.n_starts
     drawn = start if start in STARTS else STARTS[0]
-    starts = Starts(drawn, N_STARTS[drawn], seed=found.plan.seed)
+    starts = _starts(found.plan, drawn, n_starts or N_STARTS[drawn])
     return choose(
         cells, weights=found.weights, rule="elbow", measures=["elbow"], starts=starts
     )
@@ -310,11 +359,11 @@ def _watch(progress: Progress | None, n_starts: int, most: int) -> Watch | None:
     return watch
 
 
-def _settings(plan: Plan, k: int, start: Any, n_starts: int) -> dict[str, Any]:
+def _settings(plan: Plan, begun: _Begun) -> dict[str, Any]:
     return {
-        "n_clusters": k,
-        "init": start if isinstance(start, str) else "given",
-        "n_init": n_starts,
+        "n_clusters": begun.k,
+        "init": begun.start if isinstance(begun.start, str) else "given",
+        "n_init": begun.n_starts,
         "max_iter": plan.max_iterations,
         "random_state": plan.seed,
         "standardise": plan.standardise,

@@ -25,6 +25,7 @@ __all__ = [
     "MIXED",
     "Clusters",
     "cells_of",
+    "refuse_missing",
     "schema_of",
     "spread_of",
 ]

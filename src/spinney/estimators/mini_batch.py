@@ -12,13 +12,8 @@ from spinney.cluster.batches import Running, in_batches
 from spinney.cluster.fit import Start, nearest_centroids
 from spinney.counts import Floats
 from spinney.errors import DataError
-from spinney.estimators.clusters import (
-    Centroids,
-    checked_start,
-    numbers_of,
-    warn_of_few,
-    weights_of,
-)
+from spinney.estimators.clustering import warn_of_few, weights_of
+from spinney.estimators.clusters import Centroids, checked_start, numbers_of
 from spinney.estimators.kept import forget
 from spinney.files.batches import number_batches
 from spinney.forest.growing import threads_of
@@ -84,8 +79,6 @@ class MiniBatchKMeans(Centroids):
     array([ 0.5, 10.5])
     """
 
-    inertia_: float
-    n_iter_: int
     n_steps_: int
     _running: Running
 
@@ -112,7 +105,7 @@ class MiniBatchKMeans(Centroids):
 
     # Learning
 
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _find(self, X: Any, sample_weight: Any) -> None:
         check_whole("batch_size", self.batch_size, least=1)
         seed = seed_of(self.random_state)
         if is_relation(X) or _streams(X):

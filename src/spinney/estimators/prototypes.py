@@ -1,21 +1,23 @@
 """k-prototypes, and so k-modes, by scikit-learn's conventions."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checks import check_number, check_whole, is_whole
+from spinney.checks import check_named, check_number
 from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes, nearest_prototypes
-from spinney.clustered.file import save_clusters
-from spinney.clustered.readable import ReadableClusters
+from spinney.clustered.model import Clusters
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, SpinneyError, refuse_unknown, warn
-from spinney.estimators.clusters import warn_of_few, weights_of
-from spinney.estimators.kept import forget, kept_prototypes
+from spinney.errors import DataError, SpinneyError
+from spinney.estimators.clustering import (
+    ClusterEstimator,
+    check_counts,
+    check_enough,
+    n_starts_of,
+    weights_of,
+)
+from spinney.estimators.kept import kept_prototypes
 from spinney.estimators.mixed import (
     given_prototypes,
     mixed_cells,
@@ -23,37 +25,29 @@ from spinney.estimators.mixed import (
     read_mixed,
     values_of,
 )
-from spinney.estimators.tables import (
-    TableEstimator,
-    become,
-    checked_weights,
-    has_names_only,
-)
+from spinney.estimators.tables import TableEstimator, has_names_only
 from spinney.files import read_table
 from spinney.forest.growing import threads_of
 from spinney.forest.settings import seed_of
 from spinney.relation import is_relation
 from spinney.table import Table
 
-if TYPE_CHECKING:
-    import os
-
 __all__ = ["KPrototypes"]
 
 LARGEST_GAMMA = 1e300  # so that costs are finite
 
 
-class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
+class KPrototypes(ClusterEstimator, TableEstimator):
     """Clusters of mixed tables: numbers, names, ordered names, missing cells.
 
     Each row belongs to its nearest prototype, the first of equals. The distance is the
     sum of squared differences of numbers, plus γ times the number of nominal values
     that differ and, for ordinal values, the difference of their ranks divided by that
-    of the last and the first level. A missing cell adds nothing. A prototype has the
-    mean of its rows' numbers, their most frequent nominal values and the median of
-    their ordinal ones, over known cells and by weight, the first of equals; so the cost
-    never rises. With nominal columns only this is k-modes, with numeric columns only
-    k-means.
+    of the last and the first level. A missing cell adds nothing; a value that no row
+    had when the clusters were found differs from all others. A prototype has the mean
+    of its rows' numbers, their most frequent nominal values and the median of their
+    ordinal ones, over known cells and by weight, the first of equals; so the cost never
+    rises. With nominal columns only this is k-modes, with numeric columns only k-means.
 
     Numbers are taken as they are: columns in larger units count more, so scale them
     where that is not meant. Neither threads nor a weight of 2 in the place of two equal
@@ -131,15 +125,8 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
     """
 
     _has_target = False
-    cluster_centers_: NDArray[Any]
-    labels_: Integers
-    counts_: Floats
-    inertia_: float
-    n_iter_: int
     gamma_: float
     _by_name = False
-    # Of clusters that the shell found on standardised columns.
-    _scale: Floats | None = None
 
     def __init__(
         self,
@@ -162,25 +149,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
 
     # Learning
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : data frame, array, dict of columns or anything that ``read_table`` takes
-            The rows; to declare kinds of columns, pass what ``read_table`` returns.
-        y : ignored
-        sample_weight : array, optional
-            The weight of each row; a row of weight 0 is labelled and no more.
-        """
-        # A fit that fails, or is interrupted, leaves the old clusters as they were.
-        new = type(self)(**self.get_params(deep=False))
-        new._fit_rows(X, sample_weight)
-        forget(self)
-        become(self, new)
-        return self
-
-    def _fit_rows(self, X: Any, sample_weight: Any) -> None:
+    def _find(self, X: Any, sample_weight: Any) -> None:
         self._by_name = False
         table = self._read(X, reset=True)
         weights = weights_of(sample_weight, table.n_rows)
@@ -200,48 +169,21 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         )
         self._prototypes = found.prototypes
         self.cluster_centers_ = values_of(self._schema, found.prototypes)
-        warn_of_few(self.cluster_centers_, found.labels)
-        self.labels_ = found.labels
-        n_clusters = len(found.prototypes.codes)
-        self.counts_ = np.bincount(found.labels, weights, n_clusters).astype(np.float64)
-        self.inertia_ = found.cost
-        self.n_iter_ = found.n_iterations
+        self._tell(found, weights, found.cost)
 
     def _checked_start(self, n_rows: int) -> tuple[Any, int]:
         """Refuse parameters that mean nothing; return the start, and how many."""
-        check_whole("n_clusters", self.n_clusters, least=1)
-        check_whole("max_iter", self.max_iter, least=1)
-        if self.gamma is not None:
-            check_number("gamma", self.gamma, most=LARGEST_GAMMA)
-        if n_rows < self.n_clusters:
-            msg = (
-                f"n_clusters={self.n_clusters} is more than the rows (n_samples="
-                f"{n_rows}): ask for fewer clusters"
-            )
-            raise DataError(msg)
-        drawn = isinstance(self.init, str)
-        if drawn and self.init not in MIXED_STARTS:
-            refuse_unknown("init", self.init, MIXED_STARTS)
-        n_starts = self._n_starts()
-        if drawn:
-            return self.init, n_starts
-        return given_prototypes(self._schema, self.init, self.n_clusters), n_starts
-
-    def _n_starts(self) -> int:
-        if isinstance(self.n_init, str) and self.n_init != "auto":
-            refuse_unknown("n_init", self.n_init, ["auto"])
-        by_chance = isinstance(self.init, str) and self.init == "huang"
-        if self.n_init == "auto":
-            return 10 if by_chance else 1
-        check_whole("n_init", self.n_init, least=1)
-        if not by_chance and int(self.n_init) > 1:
-            warn(f"n_init={self.n_init} where nothing is drawn: one start is made")
-            return 1
-        return int(self.n_init) if is_whole(self.n_init) else 1
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Integers:
-        """Find the clusters; return that of each row."""
-        return self.fit(X, sample_weight=sample_weight).labels_
+        check_counts(self)
+        check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
+        check_enough(self.n_clusters, n_rows)
+        start: Any = self.init
+        named = isinstance(start, str)
+        if named:
+            check_named("init", start, MIXED_STARTS)
+        n_starts = n_starts_of(self.n_init, drawn=named and start == "huang")
+        if not named:
+            start = given_prototypes(self._schema, start, self.n_clusters)
+        return start, n_starts
 
     # Reading
 
@@ -258,34 +200,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         except ValueError as error:
             raise DataError(str(error)) from None
 
-    # Keeping
-
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Save the clusters to a file; :func:`spinney.load` reads them back."""
-        check_is_fitted(self, "cluster_centers_")
-        save_clusters(kept_prototypes(self), path)
-
-    def __str__(self) -> str:
-        """Return sizes and prototypes as a table, once there are any."""
-        if "cluster_centers_" not in vars(self):
-            return str(super().__str__())
-        return str(ReadableClusters(kept_prototypes(self)))
-
     # Telling
-
-    def predict(self, X: Any) -> Integers:
-        """Return the cluster of each row: the nearest prototype, the first of equals.
-
-        A value that no row had when the clusters were found differs from all others.
-        """
-        return self._nearest(X)[0]
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the weighted sum of distances to the nearest prototype, times -1."""
-        costs = self._nearest(X)[1]
-        if sample_weight is not None:
-            costs = costs * checked_weights(sample_weight, len(costs))
-        return -float(np.sum(costs))
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         check_is_fitted(self, "cluster_centers_")
@@ -294,6 +209,9 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
             cells = replace(cells, numbers=cells.numbers / self._scale)
         jobs = threads_of(self.n_jobs)
         return nearest_prototypes(cells, self._prototypes, self.gamma_, n_jobs=jobs)
+
+    def _kept(self) -> Clusters:
+        return kept_prototypes(self)
 
     @property
     def cost_(self) -> float:
