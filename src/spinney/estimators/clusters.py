@@ -14,8 +14,12 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney.checks import check_number, check_whole, is_whole
-from spinney.cluster.fit import STARTS, checked_centroids, nearest_centroids
-from spinney.cluster.rows import squares_between
+from spinney.cluster.fit import (
+    STARTS,
+    checked_centroids,
+    distances_between,
+    nearest_centroids,
+)
 from spinney.clustered.file import save_clusters
 from spinney.clustered.model import refuse_missing, schema_of
 from spinney.clustered.readable import ReadableClusters
@@ -33,7 +37,15 @@ from spinney.table import Table
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Centroids", "checked_start", "numbers_of", "warn_of_few", "weights_of"]
+__all__ = [
+    "Centroids",
+    "checked_start",
+    "numbers_of",
+    "refuse_no_rows",
+    "warn_of_few",
+    "weighted_sum",
+    "weights_of",
+]
 
 # As many distances at once as transform keeps.
 DISTANCES = 1 << 20
@@ -96,17 +108,16 @@ class Centroids(
         cells, centroids = self._measured(numbers_of(self, X, reset=False))
         found = np.empty((len(cells), len(centroids)), cells.dtype)
         step = max(1, DISTANCES // len(centroids))
-        for first in range(0, len(cells), step):
-            part = slice(first, first + step)
-            found[part] = np.sqrt(squares_between(cells[part], centroids))
+        with np.errstate(over="ignore"):
+            for first in range(0, len(cells), step):
+                part = slice(first, first + step)
+                found[part] = distances_between(cells[part], centroids)
         return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the weighted sum of squared distances to the nearest, times -1."""
         squares = self._nearest(X)[1]
-        if sample_weight is not None:
-            squares = squares * checked_weights(sample_weight, len(squares))
-        return -float(np.sum(squares))
+        return -weighted_sum(squares, weights_of(sample_weight, len(squares)))
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         check_is_fitted(self)
@@ -155,6 +166,7 @@ def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         if by_name and not reset:
             return _by_name(estimator, X)
         table = read_table(X)
+        refuse_no_rows(table)
         cells = _cells_of(table, type(estimator).__name__)
         if not named:
             _validated(estimator, X, skip_check_array=True, reset=reset)
@@ -171,22 +183,47 @@ def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
                 )
             )
         return cells
-    settings = {"dtype": [np.float64, np.float32], "order": "C"}
-    cells = _validated(estimator, X, reset=reset, **settings)
-    return np.asarray(cells)
+    settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
+    cells = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
+    return _finite(np.asarray(cells), type(estimator).__name__)
 
 
 def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
     """Return what scikit-learn makes of X; what it refuses is our error."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        msg = "X has masked cells: fill them, or leave these rows out"
+        raise DataError(msg)
     try:
         return validate_data(estimator, X, **settings)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise DataError(str(error)) from None
+
+
+def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
+    """Return the cells of an array, refused by the first that is no finite number."""
+    known = np.isfinite(cells)
+    if known.all():
+        return cells
+    row, column = (int(place) for place in np.argwhere(~known)[0])
+    cell = "NaN" if np.isnan(cells[row, column]) else f"{cells[row, column]:g}"
+    other = ", or use KPrototypes" if cell == "NaN" else ""
+    msg = (
+        f"column {column} holds {cell} in row {row}, and {estimator} measures "
+        f"distances of finite numbers: fill such cells, or leave these rows out{other}"
+    )
+    raise DataError(msg)
+
+
+def refuse_no_rows(table: Table) -> None:
+    """Refuse a table without rows."""
+    if not table.n_rows:
+        msg = "the table has no rows (0 samples): give it at least one"
+        raise DataError(msg)
 
 
 def _by_name(estimator: Any, X: Any) -> NDArray[Any]:
     """Return the columns that the clusters were found on, by their names."""
-    schema = schema_of(attributes_of(estimator), len(estimator.cluster_centers_))
+    schema = schema_of(attributes_of(estimator), 1)
     schema = replace(schema, markers=getattr(estimator, "_markers", ()))
     table = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
     encoded = schema.encode(table)
@@ -221,12 +258,25 @@ def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
         return None
     try:
         weights = checked_weights(sample_weight, n_rows)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise DataError(str(error)) from None
-    if not weights.sum() > 0:
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not total > 0:
         msg = "sample_weight is 0 for every row: at least one must weigh more"
         raise DataError(msg)
+    if total == np.inf:
+        msg = "the sum of sample_weight is beyond all floats: divide all by a number"
+        raise DataError(msg)
     return weights
+
+
+def weighted_sum(squares: Floats, weights: Floats | None) -> float:
+    """Return the sum of squares by weight; what has no weight adds nothing."""
+    if weights is not None:
+        squares = np.where(weights > 0, squares, 0.0)
+    with np.errstate(over="ignore"):
+        return float(np.sum(squares if weights is None else squares * weights))
 
 
 def checked_start(estimator: Any, n_rows: int, n_columns: int) -> tuple[Any, int]:

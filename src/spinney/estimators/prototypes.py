@@ -9,12 +9,22 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.checks import check_number, check_whole, is_whole
-from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes, nearest_prototypes
+from spinney.cluster.mixed_fit import (
+    LARGEST_GAMMA,
+    MIXED_STARTS,
+    k_prototypes,
+    nearest_prototypes,
+)
 from spinney.clustered.file import save_clusters
 from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError, SpinneyError, refuse_unknown, warn
-from spinney.estimators.clusters import warn_of_few, weights_of
+from spinney.estimators.clusters import (
+    refuse_no_rows,
+    warn_of_few,
+    weighted_sum,
+    weights_of,
+)
 from spinney.estimators.kept import forget, kept_prototypes
 from spinney.estimators.mixed import (
     given_prototypes,
@@ -26,7 +36,6 @@ from spinney.estimators.mixed import (
 from spinney.estimators.tables import (
     TableEstimator,
     become,
-    checked_weights,
     has_names_only,
 )
 from spinney.files import read_table
@@ -39,8 +48,6 @@ if TYPE_CHECKING:
     import os
 
 __all__ = ["KPrototypes"]
-
-LARGEST_GAMMA = 1e300  # so that costs are finite
 
 
 class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
@@ -250,12 +257,18 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
         named = has_names_only(X) or is_relation(X) or (self._by_name and framed)
         if not reset and named:
-            return read_mixed(self._schema, X)
+            table = read_mixed(self._schema, X)
+        else:
+            table = self._checked(X, reset=reset)
+        refuse_no_rows(table)
+        return table
+
+    def _checked(self, X: Any, *, reset: bool) -> Table:
         try:
             return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
         except SpinneyError:
             raise
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise DataError(str(error)) from None
 
     # Keeping
@@ -283,9 +296,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the weighted sum of distances to the nearest prototype, times -1."""
         costs = self._nearest(X)[1]
-        if sample_weight is not None:
-            costs = costs * checked_weights(sample_weight, len(costs))
-        return -float(np.sum(costs))
+        return -weighted_sum(costs, weights_of(sample_weight, len(costs)))
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         check_is_fitted(self, "cluster_centers_")
