@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from spinney.checks import check_number, check_whole
 from spinney.cluster.choice import MEASURES, Choice
+from spinney.cluster.mixed_fit import LARGEST_GAMMA
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.clustered.model import MIXED, Clusters, cells_of
 from spinney.counts import Floats, Integers
@@ -71,7 +72,7 @@ class Plan:
         check_whole("max_iterations", self.max_iterations, least=1)
         check_number("tolerance", self.tolerance)
         if self.gamma is not None:
-            check_number("gamma", self.gamma)
+            check_number("gamma", self.gamma, most=LARGEST_GAMMA)
         check_whole("seed", self.seed, least=0, most=2**32 - 1)
         threads_of(self.n_jobs)
 
