@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spinney import KMeans, KPrototypes, MiniBatchKMeans, load
+from spinney.cluster import fit
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.fit import k_means
 from spinney.cluster.rows import PlainRows
@@ -138,6 +139,20 @@ def test_a_file_of_clusters_whose_inertia_is_beyond_floats(tmp_path):
     again = load(tmp_path / "huge.spinney")
     assert again.inertia_ == np.inf
     assert np.array_equal(again.predict(ROWS * 1e200), model.labels_)
+
+
+def test_few_rows_of_many_columns_are_for_compiled_loops(monkeypatch):
+    asked = []
+    real = fit.rows_for
+
+    def asking(cells, weights, work, n_jobs):
+        asked.append(work >= fit.LEAST_WORK)
+        return real(cells, weights, 0, n_jobs)
+
+    monkeypatch.setattr(fit, "rows_for", asking)
+    k_means(np.eye(4, 3000), 2, n_starts=2)
+    k_means(np.eye(4, 30), 2, n_starts=2)
+    assert asked == [True, False]
 
 
 def test_a_file_whose_tolerance_is_none(tmp_path):

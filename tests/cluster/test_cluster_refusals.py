@@ -56,7 +56,7 @@ def test_what_scikit_learn_refuses_is_our_error(kind, rows):
 
 
 @NUMBERS
-@pytest.mark.parametrize(("cell", "name"), [(np.nan, "NaN"), (-np.inf, "-inf")])
+@pytest.mark.parametrize(("cell", "name"), [(np.nan, "NaN"), (-np.inf, "-infinity")])
 def test_a_cell_of_an_array_is_named(kind, cell, name):
     rows = ROWS.copy()
     rows[3, 1] = cell

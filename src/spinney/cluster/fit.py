@@ -41,6 +41,8 @@ STARTS = ("k-means++", "random", "optimal")
 
 # Below so many products of rows, clusters and columns no compiler is loaded.
 LEAST_WORK = 4_000_000
+# And so many products of clusters and columns: NumPy works column by column.
+LEAST_WIDE = 10_000
 
 
 def k_means(
@@ -98,6 +100,8 @@ def k_means(
     power = _power(cells)
     scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
     work = scaled.size * n_clusters * n_starts
+    if scaled.shape[1] * n_clusters * n_starts > LEAST_WIDE:
+        work = max(work, LEAST_WORK)
     rows = rows_for(scaled, given, work, n_jobs)
     limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
     chance = Chance(seed)

@@ -24,7 +24,7 @@ from spinney.clustered.file import save_clusters
 from spinney.clustered.model import refuse_missing, schema_of
 from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, refuse_unknown, warn
+from spinney.errors import CellError, DataError, refuse_unknown, warn
 from spinney.estimators.kept import attributes_of, forget, kept
 from spinney.estimators.tables import become, checked_weights, has_names_only
 from spinney.files import read_table
@@ -195,7 +195,9 @@ def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
         raise DataError(msg)
     try:
         return validate_data(estimator, X, **settings)
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
+        raise CellError(str(error)) from None
+    except ValueError as error:
         raise DataError(str(error)) from None
 
 
@@ -205,7 +207,8 @@ def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
     if known.all():
         return cells
     row, column = (int(place) for place in np.argwhere(~known)[0])
-    cell = "NaN" if np.isnan(cells[row, column]) else f"{cells[row, column]:g}"
+    cell = "infinity" if cells[row, column] > 0 else "-infinity"
+    cell = "NaN" if np.isnan(cells[row, column]) else cell
     other = ", or use KPrototypes" if cell == "NaN" else ""
     msg = (
         f"column {column} holds {cell} in row {row}, and {estimator} measures "

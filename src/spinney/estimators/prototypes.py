@@ -18,7 +18,7 @@ from spinney.cluster.mixed_fit import (
 from spinney.clustered.file import save_clusters
 from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, SpinneyError, refuse_unknown, warn
+from spinney.errors import CellError, DataError, SpinneyError, refuse_unknown, warn
 from spinney.estimators.clusters import (
     refuse_no_rows,
     warn_of_few,
@@ -268,7 +268,9 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
             return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
         except SpinneyError:
             raise
-        except (TypeError, ValueError) as error:
+        except TypeError as error:
+            raise CellError(str(error)) from None
+        except ValueError as error:
             raise DataError(str(error)) from None
 
     # Keeping
