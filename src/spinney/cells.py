@@ -92,8 +92,8 @@ def marker_numbers(markers: Iterable[str], *, unit: str | None) -> tuple[float, 
 def refuse_infinity(name: str, value: float) -> DataError:
     """Return the error for an infinite number."""
     return DataError(
-        f"column {name!r} holds {value}, and a tree cannot cut at infinity: declare "
-        f"it missing ({option('missing', value)}) or ignore the column "
+        f"column {name!r} holds {value}, and infinity is neither cut at nor measured: "
+        f"declare it missing ({option('missing', value)}) or ignore the column "
         f"({option('ignore', name)})"
     )
 

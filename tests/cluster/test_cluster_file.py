@@ -220,7 +220,7 @@ def test_damaged_arrays(change, words, tmp_path):
         (lambda m: m.update(method="k-prototypes"), "settings"),
         (lambda m: m.update(named="yes"), "true or false"),
         (lambda m: m.update(inertia=-1.0), "inertia is negative"),
-        (lambda m: m.update(inertia=None), "inertia must be a number"),
+        (lambda m: m.update(inertia="x"), "inertia must be a number"),
         (lambda m: m.update(n_iterations=-1), "number of iterations"),
         (lambda m: m.update(gamma=1.0), "gamma"),
         (lambda m: m.pop("markers"), "no 'markers'"),

@@ -11,7 +11,7 @@ from spinney.cluster.choosing import Starts, choose
 from spinney.clustered.finding import curve_of, find_clusters
 from spinney.clustered.plan import Plan
 from spinney.clustered.plots import check_plots, elbow, plane_of, scatter
-from spinney.errors import MissingExtraError, ParameterError
+from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.files import read_table
 
 PNG = b"\x89PNG"
@@ -116,6 +116,16 @@ def test_names_are_no_formulas():
     pytest.importorskip("matplotlib")
     table = read_table({"$x^{": TABLE["a"], "_y_$": TABLE["b"]})
     assert scatter(find_clusters(table, table, Plan(k=2)), "x.png").startswith(PNG)
+
+
+def test_what_no_axis_could_show():
+    pytest.importorskip("matplotlib")
+    table = read_table({"far": [1e308, -1e308, 0.0], "b": [1.0, 2.0, 3.0]})
+    clusters = find_clusters(table, table, Plan(k=2))
+    with pytest.raises(DataError, match=r"'far' holds 1e\+308.*divide it"):
+        scatter(clusters, "x.png")
+    curve = curve_of(clusters)
+    assert elbow(curve, 2, "e.png").startswith(PNG)
 
 
 def test_elbow():

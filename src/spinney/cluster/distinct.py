@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cluster.scaling import power_of
+from spinney.cluster.limits import scaling_power
 from spinney.counts import Floats
 from spinney.draws import GOLDEN, WORD, root_key
 from spinney.row_order import keys_of
@@ -65,9 +65,9 @@ def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
     Cells of usual size are returned as they are, with the power 0.
 
     >>> scaled(np.array([[3.0], [1.0]]))[1], scaled(np.array([[1e200], [1.0]]))[1]
-    (0, 665)
+    (0, 265)
     """
-    power = power_of(cells)
+    power = scaling_power(cells)
     return (np.ldexp(cells, -power) if power else cells), power
 
 

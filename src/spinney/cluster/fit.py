@@ -11,22 +11,37 @@ from numpy.typing import NDArray
 
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.iterate import Clustering, Watch, iterate
+from spinney.cluster.limits import (
+    FARTHEST,
+    largest_of,
+    scaled_weights,
+    scaling_power,
+)
 from spinney.cluster.one_dimension import optimal_centroids
-from spinney.cluster.rows import PlainRows, Rows
-from spinney.cluster.scaling import power_of
+from spinney.cluster.rows import PlainRows, Rows, squares_between
 from spinney.cluster.starts import drawn_rows, plus_plus
-from spinney.counts import Floats, Integers
+from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.errors import DataError, ParameterError
 from spinney.marks import matrix_behind
 from spinney.threads import n_threads
 
-__all__ = ["STARTS", "Start", "k_means", "nearest_centroids", "rows_for"]
+__all__ = [
+    "STARTS",
+    "Start",
+    "distances_between",
+    "k_means",
+    "nearest_centroids",
+    "nearest_scaled",
+    "rows_for",
+]
 
 Start = str | NDArray[Any] | Callable[..., Any]
 STARTS = ("k-means++", "random", "optimal")
 
 # Below so many products of rows, clusters and columns no compiler is loaded.
 LEAST_WORK = 4_000_000
+# And so many products of clusters and columns: NumPy works column by column.
+LEAST_WIDE = 10_000
 
 
 def k_means(
@@ -56,7 +71,8 @@ def k_means(
         the best clustering there is (``cluster/one_dimension.py``). A callable is given
         the cells, the number of clusters and a ``random_state``, and returns centroids.
     n_starts : int
-        How many times; of clusterings equally good the first is returned.
+        How many times; of clusterings equally good, but for a rounding, the first is
+        returned.
     max_iterations : int
     tolerance : float
         The iterations end if the squared moves of all centroids sum to no more than
@@ -78,10 +94,13 @@ def k_means(
     0.5
     """
     given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
+    given, heavy = scaled_weights(given)
     cells = _as_kernels_take_it(cells)
-    power = power_of(cells)
+    power = scaling_power(cells)
     scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
     work = scaled.size * n_clusters * n_starts
+    if scaled.shape[1] * n_clusters * n_starts > LEAST_WIDE:
+        work = max(work, LEAST_WORK)
     rows = rows_for(scaled, given, work, n_jobs)
     limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
     chance = Chance(seed)
@@ -104,22 +123,22 @@ def k_means(
                 tolerance=limit,
                 watch=_unscaled_watch(watch, power),
             )
-            if best is None or found.inertia < best.inertia:
+            if best is None or found.inertia < best.inertia * (1 - TOLERANCE):
                 best = found
     assert best is not None
-    return _unscaled(best, power)
+    return _unscaled(best, power, heavy)
 
 
-def _unscaled(found: Clustering, power: int) -> Clustering:
-    """Return a clustering on the scale of the cells."""
-    if not power:
+def _unscaled(found: Clustering, power: int, heavy: int) -> Clustering:
+    """Return a clustering on the scale of the cells and the weights."""
+    if not power and not heavy:
         return found
     with np.errstate(over="ignore"):
         return replace(
             found,
             centroids=np.ldexp(found.centroids, power),
             start=np.ldexp(found.start, power),
-            inertia=float(np.ldexp(found.inertia, 2 * power)),
+            inertia=float(np.ldexp(found.inertia, 2 * power + heavy)),
         )
 
 
@@ -155,18 +174,50 @@ def nearest_centroids(
     >>> nearest_centroids(np.array([[1.0], [4.0]]), np.array([[0.0], [2.0], [5.0]]))
     (array([0, 2]), array([1., 1.]))
     """
-    cells, points = _as_kernels_take_it(cells), centroids.astype(cells.dtype)
-    power = power_of(cells, points)
-    if power:
-        cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
+    labels, squares, power = nearest_scaled(cells, centroids, n_jobs=n_jobs)
+    with np.errstate(over="ignore"):
+        return labels, np.ldexp(squares, 2 * power)
+
+
+def nearest_scaled(
+    cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
+) -> tuple[Integers, Floats, int]:
+    """Return what :func:`nearest_centroids` does, and the power of two of distances.
+
+    Squares are those of distances that were divided by it, so they are finite.
+    """
+    cells, points, power = _alike(cells, centroids)
     rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
     with _one_thread_a_product(rows):
         rows.restart(len(points))
         rows.assign(points)
         labels = rows.labels()
-        squares = rows.squares(points, labels)
+        return labels, rows.squares(points, labels), power
+
+
+def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
+    """Return the distances of rows to centroids, in float64.
+
+    >>> import numpy as np
+    >>> distances_between(np.array([[3e200, 0.0]]), np.array([[0.0, 4e200]]))
+    array([[5.e+200]])
+    """
+    cells, points, power = _alike(cells, centroids)
     with np.errstate(over="ignore"):
-        return labels, np.ldexp(squares, 2 * power)
+        return np.ldexp(np.sqrt(squares_between(cells, points)), power)
+
+
+def _alike(
+    cells: NDArray[Any], centroids: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Return rows and centroids of one type, divided by a power of two."""
+    kind = np.result_type(cells, centroids)
+    cells = _as_kernels_take_it(cells.astype(kind, copy=False))
+    points = centroids.astype(kind)
+    power = scaling_power(cells, points)
+    if power:
+        cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
+    return cells, points, power
 
 
 def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
@@ -196,8 +247,17 @@ def _given(
         cells = np.ldexp(rows.cells, power) if power else rows.cells
         start = np.asarray(start(cells, n_clusters, random_state=state))
         start = checked_centroids(start, n_clusters, cells.shape[1])
-    given: NDArray[Any] = np.asarray(start, dtype=rows.cells.dtype)
-    return np.ldexp(given, -power) if power else given
+    given: NDArray[Any] = np.ldexp(np.asarray(start, dtype=np.float64), -power)
+    kind = rows.cells.dtype
+    if largest_of(given) > 2.0 ** FARTHEST[kind.itemsize]:
+        most = np.ldexp(largest_of(rows.cells), power)
+        msg = (
+            f"init holds {largest_of(np.asarray(start)):g}, and the rows nothing "
+            f"beyond {most:g}: squares of such distances overflow; give centroids "
+            "that are nearer to the rows"
+        )
+        raise DataError(msg)
+    return given.astype(kind)
 
 
 def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:

@@ -6,6 +6,7 @@ arrays are ``centroids`` and ``start``, in single or double precision as the row
 settings, γ, the inertia and the number of iterations.
 """
 
+from math import inf, isinf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def _header(clusters: Clusters) -> dict[str, Any]:
         "attributes": schema["attributes"],
         "markers": schema["markers"],
         "gamma": float(clusters.gamma),
-        "inertia": float(clusters.inertia),
+        "inertia": None if isinf(clusters.inertia) else float(clusters.inertia),
         "n_iterations": int(clusters.n_iterations),
         "fingerprint": fingerprint_data(clusters.fingerprint),
     }
@@ -151,7 +152,9 @@ def _read(data: object, arrays: Arrays) -> Clusters:
     if gamma < 0 or (gamma > 0 and method != MIXED):
         msg = f"gamma is {gamma}, which means nothing"
         raise DamageError(msg)
-    inertia = number(found["inertia"], "the inertia")
+    # Squares of numbers near the limits of floats have a sum beyond them.
+    beyond = found["inertia"] is None
+    inertia = inf if beyond else number(found["inertia"], "the inertia")
     if not inertia >= 0:
         msg = "the inertia is negative"
         raise DamageError(msg)
@@ -221,8 +224,9 @@ def _read_settings(data: object, method: str) -> dict[str, Any]:
             whole(entry[name], name, least=1)
     text(entry["init"], "init")
     for name in ("tol", "gamma"):
-        given = entry[name] if name in names else None
-        if given is not None and number(given, name) < 0:
+        if name not in names or (name == "gamma" and entry[name] is None):
+            continue
+        if number(entry[name], name) < 0:
             msg = f"{name} is negative"
             raise DamageError(msg)
     if entry["random_state"] is not None:

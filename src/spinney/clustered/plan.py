@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from spinney.checks import check_named, check_number, check_seed, check_whole
 from spinney.cluster.choice import MEASURES, Choice
+from spinney.cluster.mixed_fit import LARGEST_GAMMA
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.clustered.model import MIXED, Clusters, cells_of
 from spinney.counts import Floats, Integers
@@ -72,7 +73,7 @@ class Plan:
         check_whole("n_starts", self.n_starts, least=1, optional=True)
         check_whole("max_iterations", self.max_iterations, least=1)
         check_number("tolerance", self.tolerance)
-        check_number("gamma", self.gamma, optional=True)
+        check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
         check_seed("seed", self.seed)
         threads_of(self.n_jobs)
 

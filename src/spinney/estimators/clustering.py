@@ -15,6 +15,7 @@ from spinney.counts import Floats, Integers
 from spinney.errors import DataError, warn
 from spinney.estimators.kept import forget
 from spinney.estimators.tables import become, checked_weights
+from spinney.table import Table
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +25,9 @@ __all__ = [
     "check_counts",
     "check_enough",
     "n_starts_of",
+    "refuse_no_rows",
     "warn_of_few",
+    "weighted_sum",
     "weights_of",
 ]
 
@@ -95,9 +98,7 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the inertia of rows, as ``inertia_`` is that of others, times -1."""
         distances = self._nearest(X)[1]
-        if sample_weight is not None:
-            distances = distances * checked_weights(sample_weight, len(distances))
-        return -float(np.sum(distances))
+        return -weighted_sum(distances, weights_of(sample_weight, len(distances)))
 
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Save the clusters to a file; :func:`spinney.load` reads them back.
@@ -121,12 +122,32 @@ def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
         return None
     try:
         weights = checked_weights(sample_weight, n_rows)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise DataError(str(error)) from None
-    if not weights.sum() > 0:
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not total > 0:
         msg = "sample_weight is 0 for every row: at least one must weigh more"
         raise DataError(msg)
+    if total == np.inf:
+        msg = "the sum of sample_weight is beyond all floats: divide all by a number"
+        raise DataError(msg)
     return weights
+
+
+def weighted_sum(distances: Floats, weights: Floats | None) -> float:
+    """Return the sum of distances by weight; what has no weight adds nothing."""
+    if weights is not None:
+        distances = np.where(weights > 0, distances, 0.0)
+    with np.errstate(over="ignore"):
+        return float(np.sum(distances if weights is None else distances * weights))
+
+
+def refuse_no_rows(table: Table) -> None:
+    """Refuse a table without rows."""
+    if not table.n_rows:
+        msg = "the table has no rows (0 samples): give it at least one"
+        raise DataError(msg)
 
 
 def check_counts(estimator: Any) -> None:

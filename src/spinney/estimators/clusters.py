@@ -13,17 +13,22 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney.checks import check_named, check_number
-from spinney.cluster.fit import STARTS, checked_centroids, nearest_centroids
-from spinney.cluster.rows import squares_between
+from spinney.cluster.fit import (
+    STARTS,
+    checked_centroids,
+    distances_between,
+    nearest_centroids,
+)
 from spinney.clustered.model import Clusters, refuse_missing, schema_of
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError
+from spinney.errors import CellError, DataError
 from spinney.estimators.clustering import (
     MANY_STARTS,
     ClusterEstimator,
     check_counts,
     check_enough,
     n_starts_of,
+    refuse_no_rows,
 )
 from spinney.estimators.kept import attributes_of, kept
 from spinney.estimators.tables import has_names_only
@@ -61,9 +66,10 @@ class Centroids(
         cells, centroids = self._measured(numbers_of(self, X, reset=False))
         found = np.empty((len(cells), len(centroids)), cells.dtype)
         step = max(1, DISTANCES // len(centroids))
-        for first in range(0, len(cells), step):
-            part = slice(first, first + step)
-            found[part] = np.sqrt(squares_between(cells[part], centroids))
+        with np.errstate(over="ignore"):
+            for first in range(0, len(cells), step):
+                part = slice(first, first + step)
+                found[part] = distances_between(cells[part], centroids)
         return found
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
@@ -99,6 +105,7 @@ def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         if by_name and not reset:
             return _by_name(estimator, X)
         table = read_table(X)
+        refuse_no_rows(table)
         cells = _cells_of(table, type(estimator).__name__)
         if not named:
             _validated(estimator, X, skip_check_array=True, reset=reset)
@@ -115,22 +122,43 @@ def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
                 )
             )
         return cells
-    settings = {"dtype": [np.float64, np.float32], "order": "C"}
-    cells = _validated(estimator, X, reset=reset, **settings)
-    return np.asarray(cells)
+    settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
+    cells = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
+    return _finite(np.asarray(cells), type(estimator).__name__)
 
 
 def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
     """Return what scikit-learn makes of X; what it refuses is our error."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        msg = "X has masked cells: fill them, or leave these rows out"
+        raise DataError(msg)
     try:
         return validate_data(estimator, X, **settings)
+    except TypeError as error:
+        raise CellError(str(error)) from None
     except ValueError as error:
         raise DataError(str(error)) from None
 
 
+def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
+    """Return the cells of an array, refused by the first that is no finite number."""
+    known = np.isfinite(cells)
+    if known.all():
+        return cells
+    row, column = (int(place) for place in np.argwhere(~known)[0])
+    cell = "infinity" if cells[row, column] > 0 else "-infinity"
+    cell = "NaN" if np.isnan(cells[row, column]) else cell
+    other = ", or use KPrototypes" if cell == "NaN" else ""
+    msg = (
+        f"column {column} holds {cell} in row {row}, and {estimator} measures "
+        f"distances of finite numbers: fill such cells, or leave these rows out{other}"
+    )
+    raise DataError(msg)
+
+
 def _by_name(estimator: Any, X: Any) -> NDArray[Any]:
     """Return the columns that the clusters were found on, by their names."""
-    schema = schema_of(attributes_of(estimator), len(estimator.cluster_centers_))
+    schema = schema_of(attributes_of(estimator), 1)
     schema = replace(schema, markers=getattr(estimator, "_markers", ()))
     table = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
     encoded = schema.encode(table)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.checks import check_whole
 from spinney.cluster.choice import Choice
 from spinney.cluster.fit import Start, k_means
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
@@ -179,6 +180,7 @@ class KMeans(Centroids):
         ``print(trace)`` shows all tables.
         """
         check_is_fitted(self)
+        check_whole("rows", rows, least=1)
         cells, centroids = self._measured(numbers_of(self, X, reset=False))
         trace = explain_k_means(
             cells,

@@ -6,15 +6,21 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.checks import check_named, check_number
-from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes, nearest_prototypes
+from spinney.cluster.mixed_fit import (
+    LARGEST_GAMMA,
+    MIXED_STARTS,
+    k_prototypes,
+    nearest_prototypes,
+)
 from spinney.clustered.model import Clusters
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, SpinneyError
+from spinney.errors import CellError, DataError, SpinneyError
 from spinney.estimators.clustering import (
     ClusterEstimator,
     check_counts,
     check_enough,
     n_starts_of,
+    refuse_no_rows,
     weights_of,
 )
 from spinney.estimators.kept import kept_prototypes
@@ -33,8 +39,6 @@ from spinney.relation import is_relation
 from spinney.table import Table
 
 __all__ = ["KPrototypes"]
-
-LARGEST_GAMMA = 1e300  # so that costs are finite
 
 
 class KPrototypes(ClusterEstimator, TableEstimator):
@@ -192,11 +196,19 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
         named = has_names_only(X) or is_relation(X) or (self._by_name and framed)
         if not reset and named:
-            return read_mixed(self._schema, X)
+            table = read_mixed(self._schema, X)
+        else:
+            table = self._checked(X, reset=reset)
+        refuse_no_rows(table)
+        return table
+
+    def _checked(self, X: Any, *, reset: bool) -> Table:
         try:
             return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
         except SpinneyError:
             raise
+        except TypeError as error:
+            raise CellError(str(error)) from None
         except ValueError as error:
             raise DataError(str(error)) from None
 
