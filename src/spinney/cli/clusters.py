@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.cluster_output import line_width, rows_as_csv
+from spinney.cli.cluster_output import line_width, names_rows, rows_as_csv
 from spinney.cli.options import (
     check_output,
     examples,
@@ -42,6 +42,7 @@ COLUMNS_NAMED = 6
 )
 @click.argument("data")
 @click.option(
+    "-k",
     "--k",
     default="auto",
     show_default=True,
@@ -50,9 +51,8 @@ COLUMNS_NAMED = 6
 )
 @click.option(
     "--rule",
-    default="silhouette",
-    show_default=True,
-    help="What chooses k: silhouette, elbow, calinski_harabasz, davies_bouldin or gap.",
+    help="What chooses k: silhouette, elbow and, of numbers only, calinski_harabasz, "
+    "davies_bouldin or gap.  [default: silhouette]",
 )
 @click.option(
     "--columns",
@@ -62,12 +62,15 @@ COLUMNS_NAMED = 6
 )
 @click.option(
     "--standardise",
+    "--standardize",
     is_flag=True,
     help="Divide each column by its standard deviation; if not said, numbers count as "
     "they are.",
 )
 @click.option(
-    "--method", help="k-means, or k-prototypes.  [default: by the kinds of the columns]"
+    "--method",
+    help="k-means, k-prototypes or, of names only, k-modes.  [default: by the kinds of "
+    "the columns]",
 )
 @click.option(
     "--start",
@@ -116,7 +119,7 @@ COLUMNS_NAMED = 6
 @click.option("--plot", metavar="FILE", help="Draw the rows by cluster (.png, .svg).")
 @click.option("--elbow", metavar="FILE", help="Draw inertia by the number of clusters.")
 @click.option("--raw", is_flag=True, help="Do not guard cells against spreadsheets.")
-@click.option("--quiet", is_flag=True, help="Print nothing but what went wrong.")
+@click.option("--quiet", is_flag=True, help="Do not print the clusters.")
 @reading_options
 @output_options
 @text_options
@@ -242,13 +245,13 @@ def _number_or_range(text: str) -> "int | range":
 
 
 def _warn_of_names(used: "Table") -> None:
-    """Warn of columns that name rows: no two rows are alike in them."""
+    """Warn of columns that name or number rows: they tell nothing of clusters."""
     for column in used.columns:
-        named = column.kind == "nominal" and len(column.levels) == used.n_rows > 2
-        if named and not column.missing.any():
+        why = names_rows(column)
+        if why is not None and len(used.columns) > 1:
             warn(
-                f"column {column.name!r} has another value in every row, and tells "
-                f"nothing of clusters: leave it out ({option('ignore', column.name)})"
+                f"column {column.name!r} {why}, and tells nothing of clusters: leave "
+                f"it out ({option('ignore', column.name)})"
             )
 
 
@@ -286,7 +289,9 @@ def _write_files(found: "Found", options: dict[str, Any]) -> None:
         from spinney.clustered.plots import elbow
 
         curve = curve_of(found)
-        drawn[options["elbow"]] = elbow(curve, len(found.clusters), options["elbow"])
+        drawn[options["elbow"]] = elbow(
+            curve, len(found.clusters), options["elbow"], given=found.choice is None
+        )
     output = options["output"]
     if output is not None:
         text = rows_as_csv(found, raw=options["raw"])

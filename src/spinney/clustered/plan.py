@@ -7,11 +7,14 @@ from spinney.cluster.choice import MEASURES, Choice
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.clustered.model import MIXED, Clusters, cells_of
 from spinney.counts import Floats, Integers
-from spinney.errors import refuse_unknown
+from spinney.errors import ParameterError, refuse_unknown
 from spinney.forest.growing import threads_of
 from spinney.table import Table
 
-__all__ = ["Found", "Plan"]
+__all__ = ["MODES", "Found", "Plan"]
+
+MODES = "k-modes"
+"""k-prototypes of names only; what is found is told as k-prototypes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,11 @@ class Plan:
     ----------
     k : int, "auto" or range
         How many clusters; ``"auto"`` or several numbers are tried, and a rule chooses.
-    rule : str
-        What chooses among several k.
+    rule : str, optional
+        What chooses among several k; the silhouette if not said.
     method : str, optional
-        ``"k-means"`` or ``"k-prototypes"``; the first of numbers if not said.
+        ``"k-means"``, ``"k-prototypes"`` or, of names only, ``"k-modes"``. If not
+        said, the first of numbers, else the second.
     start : str, optional
         ``"k-means++"`` or ``"random"``, for tables that are not all numbers
         ``"huang"`` or ``"cao"``, or a file of centroids. The first of them if not said.
@@ -42,7 +46,7 @@ class Plan:
     """
 
     k: int | str | range = "auto"
-    rule: str = "silhouette"
+    rule: str | None = None
     method: str | None = None
     start: str | None = None
     n_starts: int | None = None
@@ -63,10 +67,9 @@ class Plan:
             check_whole("n_clusters", len(self.k) and self.k[0], least=1)
         elif self.k != "auto":
             check_whole("n_clusters", self.k, least=1)
-        if self.method not in (None, "k-means", MIXED):
-            refuse_unknown("method", self.method, ["k-means", MIXED])
-        if self.rule not in MEASURES:
-            refuse_unknown("rule", self.rule, MEASURES)
+        if self.method not in (None, "k-means", MODES, MIXED):
+            refuse_unknown("method", self.method, ["k-means", MODES, MIXED])
+        self._check_rule()
         check_whole("n_starts", self.n_starts, least=1, optional=True)
         check_whole("max_iterations", self.max_iterations, least=1)
         check_number("tolerance", self.tolerance)
@@ -74,6 +77,18 @@ class Plan:
             check_number("gamma", self.gamma)
         check_whole("seed", self.seed, least=0, most=2**32 - 1)
         threads_of(self.n_jobs)
+
+    def _check_rule(self) -> None:
+        if self.rule is None:
+            return
+        if self.rule not in MEASURES:
+            refuse_unknown("rule", self.rule, MEASURES)
+        if not self.chooses:
+            msg = (
+                f"rule={self.rule!r} chooses among several k, and n_clusters={self.k} "
+                "is one: leave one of them out"
+            )
+            raise ParameterError(msg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
