@@ -8,6 +8,8 @@ from tests import naive_choosing
 from tests.cluster.test_prototypes_twin import cells_of
 from tests.naive_prototypes import distance_of_rows
 
+import spinney
+from spinney import KPrototypes
 from spinney.cluster.choosing import Limits, choose
 from spinney.cluster.knee import elbow_of
 from spinney.cluster.measures import mean_widths
@@ -145,3 +147,51 @@ def test_numbers_near_the_limits_of_floats():
         choose_mixed(cells_of(huge, KINDS), range(2, 5), rule="elbow")
     tiny = [[row[0] * 1e-300] for row in clumps() if row[0] is not None]
     assert choose_mixed(cells_of(tiny, ["numeric"]), range(2, 5), n_starts=4).k == 3
+
+
+def test_the_estimator_chooses(tmp_path):
+    melons = {"hue": list("aaabbbccc"), "size": [0, 1, 2, 50, 51, 52, 90, 91, 92]}
+    model = KPrototypes("auto", random_state=0).fit(melons)
+    assert (model.choice_.k, model.choice_.rule) == (3, "silhouette")
+    assert len(model.cluster_centers_) == 3
+    assert model.choice_.line.inertia == pytest.approx(model.cost_)
+    same = KPrototypes(3, random_state=0).fit(melons)
+    assert same.labels_.tolist() == model.labels_.tolist()
+    model.save(tmp_path / "m")
+    again = spinney.load(tmp_path / "m")
+    assert again.n_clusters == "auto"
+    assert again.predict(melons).tolist() == model.labels_.tolist()
+    assert not hasattr(model.set_params(n_clusters=2).fit(melons), "choice_")
+    with pytest.raises(ParameterError, match="n_clusters='many' is unknown"):
+        KPrototypes("many").fit(melons)
+    with pytest.raises(ParameterError, match="init must be a name"):
+        KPrototypes("auto", init=same.cluster_centers_).fit(melons)
+
+
+def test_standardised_columns(tmp_path):
+    sizes = np.array([0.0, 10.0, 20.0, 900.0, np.nan, 920.0])
+    table = {"hue": list("aabbab"), "size": sizes, "age": [1.0, 5, 1, 5, 1, 5]}
+    spreads = {name: np.nanstd(table[name]) for name in ("size", "age")}
+    scaled = {
+        name: column if name == "hue" else np.array(column) / spreads[name]
+        for name, column in table.items()
+    }
+    model = KPrototypes(2, standardise=True, random_state=0).fit(table)
+    plain = KPrototypes(2, random_state=0).fit(scaled)
+    assert model.labels_.tolist() == plain.labels_.tolist()
+    assert model.gamma_ == pytest.approx(0.5)
+    assert model.cost_ == pytest.approx(plain.cost_)
+    for place, name in ((1, "size"), (2, "age")):
+        np.testing.assert_allclose(
+            model.cluster_centers_[:, place].astype(float),
+            plain.cluster_centers_[:, place].astype(float) * spreads[name],
+        )
+    assert model.predict(table).tolist() == model.labels_.tolist()
+    assert model.score(table) == pytest.approx(-model.cost_)
+    model.save(tmp_path / "m")
+    again = spinney.load(tmp_path / "m")
+    assert again.standardise
+    assert again.predict(table).tolist() == model.labels_.tolist()
+    assert again.fit(table).cost_ == pytest.approx(model.cost_)
+    start = KPrototypes(2, init=model.cluster_centers_, standardise=True).fit(table)
+    assert start.labels_.tolist() == model.labels_.tolist()

@@ -9,11 +9,15 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.checks import check_number, check_whole, is_whole
+from spinney.cluster.choice import Choice
+from spinney.cluster.mixed import Prototypes
+from spinney.cluster.mixed_choosing import choose_mixed
 from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes, nearest_prototypes
 from spinney.clustered.file import save_clusters
+from spinney.clustered.model import spread_of
 from spinney.clustered.readable import ReadableClusters
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, SpinneyError, refuse_unknown, warn
+from spinney.errors import DataError, ParameterError, SpinneyError, refuse_unknown, warn
 from spinney.estimators.clusters import warn_of_few, weights_of
 from spinney.estimators.kept import forget, kept_prototypes
 from spinney.estimators.mixed import (
@@ -55,16 +59,17 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
     never rises. With nominal columns only this is k-modes, with numeric columns only
     k-means.
 
-    Numbers are taken as they are: columns in larger units count more, so scale them
-    where that is not meant. Neither threads nor a weight of 2 in the place of two equal
+    Numbers are taken as they are: columns in larger units count more, unless
+    ``standardise`` is said. Neither threads nor a weight of 2 in the place of two equal
     rows change the clusters. A cluster that loses all rows gets the row farthest from
     its prototype, the first of equals; where there are fewer distinct rows than
     clusters, some stay empty and a warning says so.
 
     Parameters
     ----------
-    n_clusters : int
-        How many clusters.
+    n_clusters : int or "auto"
+        How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says, of the
+        root of the distance between rows; then ``init`` is a name.
     init : {"huang", "cao"} or table
         Where to start. ``"huang"`` draws each cell of a prototype by the frequencies of
         its column, and takes the nearest row; ``"cao"`` takes rows that are dense and
@@ -79,6 +84,9 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         ``"huang"``, else 1.
     max_iter : int
         How many iterations at most.
+    standardise : bool
+        Whether each numeric column is divided by its standard deviation first, over
+        known cells and by weight. Prototypes are numbers of the columns all the same.
     random_state : int, RandomState or None
         The seed. The same seed gives the same clusters, whatever ``n_jobs``.
     n_jobs : int, optional
@@ -99,6 +107,8 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         How many iterations there were, the one that moved nothing included.
     gamma_ : float
         The γ that was used.
+    choice_ : Choice
+        With ``n_clusters="auto"``: the curve, and which rule decided.
     n_features_in_ : int
         How many columns.
     feature_names_in_ : array
@@ -137,18 +147,20 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
     inertia_: float
     n_iter_: int
     gamma_: float
+    choice_: Choice
     _by_name = False
-    # Of clusters that the shell found on standardised columns.
+    # What numbers are divided by where they are standardised.
     _scale: Floats | None = None
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         init: Any = "huang",
         gamma: float | None = None,
         n_init: int | str = "auto",
         max_iter: int = 100,
+        standardise: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -157,6 +169,7 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         self.gamma = gamma
         self.n_init = n_init
         self.max_iter = max_iter
+        self.standardise = standardise
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -187,19 +200,30 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         self._schema = mixed_schema(table)
         start, n_starts = self._checked_start(table.n_rows)
         self._seed = seed_of(self.random_state)
-        found, self.gamma_ = k_prototypes(
-            mixed_cells(self._schema, table),
-            self.n_clusters,
-            weights=weights,
-            gamma=None if self.gamma is None else float(self.gamma),
-            start=start,
-            n_starts=n_starts,
-            max_iterations=self.max_iter,
-            seed=self._seed,
-            n_jobs=threads_of(self.n_jobs),
-        )
+        cells = mixed_cells(self._schema, table)
+        if self.standardise:
+            self._scale = spread_of(cells.numbers, weights)
+            cells = replace(cells, numbers=cells.numbers / self._scale)
+            if isinstance(start, Prototypes):
+                start = start._replace(numbers=start.numbers / self._scale)
+        settings: dict[str, Any] = {
+            "weights": weights,
+            "gamma": None if self.gamma is None else float(self.gamma),
+            "start": start,
+            "n_starts": n_starts,
+            "max_iterations": self.max_iter,
+            "seed": self._seed,
+            "n_jobs": threads_of(self.n_jobs),
+        }
+        k: Any = self.n_clusters
+        if isinstance(k, str):
+            self.choice_ = choose_mixed(cells, **settings)
+            k = self.choice_.k
+        found, self.gamma_ = k_prototypes(cells, k, **settings)
         self._prototypes = found.prototypes
-        self.cluster_centers_ = values_of(self._schema, found.prototypes)
+        scale = 1.0 if self._scale is None else self._scale
+        told = found.prototypes._replace(numbers=found.prototypes.numbers * scale)
+        self.cluster_centers_ = values_of(self._schema, told)
         warn_of_few(self.cluster_centers_, found.labels)
         self.labels_ = found.labels
         n_clusters = len(found.prototypes.codes)
@@ -209,23 +233,37 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
 
     def _checked_start(self, n_rows: int) -> tuple[Any, int]:
         """Refuse parameters that mean nothing; return the start, and how many."""
-        check_whole("n_clusters", self.n_clusters, least=1)
+        k: Any = self.n_clusters
+        drawn = isinstance(self.init, str)
+        if isinstance(k, str):
+            self._check_choice(k)
+        else:
+            check_whole("n_clusters", k, least=1)
         check_whole("max_iter", self.max_iter, least=1)
         if self.gamma is not None:
             check_number("gamma", self.gamma, most=LARGEST_GAMMA)
-        if n_rows < self.n_clusters:
+        if not isinstance(k, str) and n_rows < k:
             msg = (
-                f"n_clusters={self.n_clusters} is more than the rows (n_samples="
-                f"{n_rows}): ask for fewer clusters"
+                f"n_clusters={k} is more than the rows (n_samples={n_rows}): ask for "
+                "fewer clusters"
             )
             raise DataError(msg)
-        drawn = isinstance(self.init, str)
         if drawn and self.init not in MIXED_STARTS:
             refuse_unknown("init", self.init, MIXED_STARTS)
         n_starts = self._n_starts()
         if drawn:
             return self.init, n_starts
-        return given_prototypes(self._schema, self.init, self.n_clusters), n_starts
+        return given_prototypes(self._schema, self.init, k), n_starts
+
+    def _check_choice(self, k: str) -> None:
+        if k != "auto":
+            refuse_unknown("n_clusters", k, ["auto"])
+        if not isinstance(self.init, str):
+            msg = (
+                "init must be a name where the number of clusters is to be chosen: "
+                f"{' or '.join(map(repr, MIXED_STARTS))}"
+            )
+            raise ParameterError(msg)
 
     def _n_starts(self) -> int:
         if isinstance(self.n_init, str) and self.n_init != "auto":
