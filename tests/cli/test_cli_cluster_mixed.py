@@ -106,3 +106,20 @@ def test_other_spellings(works):
     british = works("cluster", FIVE, "--ignore", "entity", "--k", 2, "--standardise")
     american = works("cluster", FIVE, "--ignore", "entity", "-k", 2, "--standardize")
     assert british == american
+
+
+def test_a_column_that_decides_alone_is_told(tool, write):
+    told = tool("cluster", PENGUINS, "--ignore", "species", "-k", 3)
+    line = "column 'body_mass_g' has over 99.9 % of the variance of all numbers"
+    assert line in told.err
+    assert "--standardise lets columns count alike" in told.err
+    for option in ("--standardise", "--quiet"):
+        told = tool("cluster", PENGUINS, "--ignore", "species", "-k", 3, option)
+        assert told.err == ""
+    # Shares of 990 / 991 and of 81 / 82.
+    rows = [f"{9.9**0.5 * sign * 10},{sign}" for sign in (-1, 1)] * 2
+    told = tool("cluster", write("ten.csv", "\n".join(["a,b", *rows])), "-k", 2)
+    assert "column 'a' has 99.9 % of the variance" in told.err
+    rows = [f"{sign * 9},{sign}" for sign in (-1, 1)] * 2
+    path = write("nine.csv", "\n".join(["a,b", *rows]))
+    assert "variance" not in tool("cluster", path, "-k", 2).err

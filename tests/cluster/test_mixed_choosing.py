@@ -70,17 +70,17 @@ def test_the_naive_twin(case):
 
 def test_a_line_is_k_prototypes_and_its_silhouette():
     rows = clumps()
-    choice = choose_mixed(cells_of(rows, KINDS), gamma=0.5, n_starts=2, seed=1)
+    weights = [1 + place % 3 for place in range(len(rows))]
+    how = {"weights": np.array(weights, float), "gamma": 0.5, "n_starts": 2, "seed": 1}
+    choice = choose_mixed(cells_of(rows, KINDS), **how)
 
     def apart(one, other):
         return distance_of_rows(one, other, KINDS, 0.5)
 
     for line in choice.curve[:2]:
-        found, _ = k_prototypes(
-            cells_of(rows, KINDS), line.k, gamma=0.5, n_starts=2, seed=1
-        )
+        found, _ = k_prototypes(cells_of(rows, KINDS), line.k, **how)
         assert line.inertia == pytest.approx(found.cost, rel=1e-12)
-        told = naive_choosing.silhouette(rows, found.labels.tolist(), None, apart)
+        told = naive_choosing.silhouette(rows, found.labels.tolist(), weights, apart)
         assert line.silhouette == pytest.approx(told, abs=1e-9)
 
 

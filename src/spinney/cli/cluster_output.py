@@ -12,19 +12,15 @@ from spinney.wording import number_text, signs_to_ascii
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found
     from spinney.clustered.readable import ReadableClusters
-    from spinney.table import Column, Table
+    from spinney.table import Table
 
 __all__ = [
     "is_clusters",
     "line_width",
-    "names_rows",
     "predict_clusters",
     "rows_as_csv",
     "show_clusters",
 ]
-
-# A nominal column with so many values, as a share of the rows, names them.
-NAMES_SHARE = 0.9
 
 
 def line_width() -> int | None:
@@ -56,23 +52,6 @@ def _column_cells(column: Any) -> list[Any]:
         "" if cell != cell else number_text(cell, column.unit)
         for cell in column.cells.tolist()
     ]
-
-
-def names_rows(column: "Column") -> str | None:
-    """Return why a column rather names or numbers rows, or None where it does not."""
-    n_rows = len(column.cells)
-    if n_rows <= 2 or column.missing.any():
-        return None
-    if column.kind == "numeric":
-        steps = column.cells[1:] - column.cells[:-1]
-        counts = n_rows >= 5 and column.cells[0] in (0, 1) and column.unit is None
-        return "numbers the rows" if counts and bool((steps == 1).all()) else None
-    n_names = len(column.levels)
-    if column.kind != "nominal" or n_names < NAMES_SHARE * n_rows:
-        return None
-    if n_names == n_rows:
-        return "has another value in every row"
-    return f"has {n_names} values in {n_rows} rows"
 
 
 def is_clusters(path: str) -> bool:

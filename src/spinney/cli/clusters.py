@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney.cli.cluster_output import line_width, names_rows, rows_as_csv
+from spinney.cli.cluster_notes import tell_notes
+from spinney.cli.cluster_output import line_width, rows_as_csv
 from spinney.cli.options import (
     check_output,
     examples,
@@ -16,13 +17,12 @@ from spinney.cli.options import (
 )
 from spinney.cli.output import STANDARD_OUTPUT, as_json, say, write_data, write_text
 from spinney.cli.progress import progress_bar
-from spinney.errors import ParameterError, warn
-from spinney.wording import option, signs_to_ascii
+from spinney.errors import ParameterError
+from spinney.wording import signs_to_ascii
 
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found, Plan
     from spinney.clustered.readable import ReadableClusters
-    from spinney.table import Table
 
 __all__ = ["cluster"]
 
@@ -160,9 +160,7 @@ def cluster(data: str, **options: Any) -> None:
             markers=options["missing"],
             progress=progress,
         )
-    _warn_of_names(used)
-    _warn_of_few(found)
-    _say_of_last(found)
+    tell_notes(found, quiet=options["quiet"])
     _write_files(found, options)
     if options["quiet"] or options["output"] == STANDARD_OUTPUT:
         return
@@ -242,36 +240,6 @@ def _number_or_range(text: str) -> "int | range":
         msg = f"--k {text!r} must be a whole number, two such as 2-15, or auto"
         raise ParameterError(msg)
     return numbers[0] if len(numbers) == 1 else range(numbers[0], numbers[1] + 1)
-
-
-def _warn_of_names(used: "Table") -> None:
-    """Warn of columns that name or number rows: they tell nothing of clusters."""
-    for column in used.columns:
-        why = names_rows(column)
-        if why is not None and len(used.columns) > 1:
-            warn(
-                f"column {column.name!r} {why}, and tells nothing of clusters: leave "
-                f"it out ({option('ignore', column.name)})"
-            )
-
-
-def _warn_of_few(found: "Found") -> None:
-    empty = int((found.clusters.weights == 0).sum())
-    if empty:
-        warn(
-            f"{empty} of {len(found.clusters)} clusters have no rows: there are no "
-            "more different rows"
-        )
-
-
-def _say_of_last(found: "Found") -> None:
-    """Say that more clusters might be better where the most that was tried is best."""
-    choice = found.choice
-    if choice is None or len(choice.curve) < 2 or choice.k < choice.curve[-1].k:
-        return
-    if choice.k < choice.n_rows:
-        most = min(2 * choice.k, choice.n_rows)
-        say(f"k = {choice.k} is the most that was tried: --k 2-{most} tries more")
 
 
 def _write_files(found: "Found", options: dict[str, Any]) -> None:
