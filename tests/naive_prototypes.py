@@ -38,6 +38,13 @@ def distance(row: list, prototype: list, kinds: list, gamma: float) -> float:
     return squares + gamma * unlike
 
 
+def distance_of_rows(one: list, other: list, kinds: list, gamma: float) -> float:
+    """Return the root of the distance of two rows: what one lacks adds nothing."""
+    known = [value is not None for value in other]
+    kept = [cell if here else None for cell, here in zip(one, known, strict=True)]
+    return distance(kept, other, kinds, gamma) ** 0.5
+
+
 def best_value(cells: list, weights: list, kind: Any, before: Any) -> Any:
     """Return the value of least cost for some cells: that before if none is known."""
     known = [

@@ -246,7 +246,7 @@ def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototy
         told["init"] = given * scale if clusters.method != MIXED else given
     model: KMeans | MiniBatchKMeans | KPrototypes
     if clusters.method == MIXED:
-        model = KPrototypes(**told)
+        model = KPrototypes(**told, standardise=standardise)
     elif clusters.method == "k-means":
         model = KMeans(**told, standardise=standardise)
     else:

@@ -92,9 +92,9 @@ def marker_numbers(markers: Iterable[str], *, unit: str | None) -> tuple[float, 
 def refuse_infinity(name: str, value: float) -> DataError:
     """Return the error for an infinite number."""
     return DataError(
-        f"column {name!r} holds {value}, and infinity is neither cut at nor measured: "
-        f"declare it missing ({option('missing', value)}) or ignore the column "
-        f"({option('ignore', name)})"
+        f"column {name!r} holds {value}: trees cannot cut at infinity, nor clusters "
+        f"measure a distance to it; declare it missing ({option('missing', value)}) or "
+        f"ignore the column ({option('ignore', name)})"
     )
 
 

@@ -19,7 +19,7 @@ from spinney.cluster.measures import calinski_harabasz, davies_bouldin, silhouet
 from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError
 
-__all__ = ["N_STARTS", "Limits", "Starts", "choose"]
+__all__ = ["N_STARTS", "Limits", "Starts", "choose", "numbers_to_try"]
 
 N_STARTS = 4
 """How many starts k-means has for each k, unless something else is said."""
@@ -142,7 +142,7 @@ def choose(
     if not len(rows):
         msg = "there is no row of weight: clusters need at least one"
         raise DataError(msg)
-    tried = _ks(ks, rule, len(rows))
+    tried = numbers_to_try(ks, rule, len(rows))
     found = []
     for k in tried:
         found.append(starts.fit(rows, k))
@@ -256,7 +256,7 @@ def _measures(measures: Any, rule: str) -> tuple[str, ...]:
     return tuple(name for name in MEASURES if name in {*measures, rule})
 
 
-def _ks(ks: Any, rule: str, n_distinct: int) -> list[int]:
+def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
     """Return the numbers of clusters to try, in order."""
     if isinstance(ks, str):
         check_named("ks", ks, ["auto"])

@@ -8,10 +8,14 @@ from spinney.cluster.mixed_fit import LARGEST_GAMMA
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.clustered.model import MIXED, Clusters, cells_of
 from spinney.counts import Floats, Integers
+from spinney.errors import ParameterError
 from spinney.forest.growing import threads_of
 from spinney.table import Table
 
-__all__ = ["RULE", "Found", "Plan"]
+__all__ = ["MODES", "RULE", "Found", "Plan"]
+
+MODES = "k-modes"
+"""k-prototypes of names only; what is found is told as k-prototypes."""
 
 RULE = "silhouette"
 """What chooses among several k, unless another rule is said."""
@@ -28,7 +32,8 @@ class Plan:
     rule : str, optional
         What chooses among several k: ``RULE`` if not said.
     method : str, optional
-        ``"k-means"`` or ``"k-prototypes"``; the first of numbers if not said.
+        ``"k-means"``, ``"k-prototypes"`` or, of names only, ``"k-modes"``. If not
+        said, the first of numbers, else the second.
     start : str, optional
         ``"k-means++"`` or ``"random"``, for tables that are not all numbers
         ``"huang"`` or ``"cao"``, or a file of centroids. The first of them if not said.
@@ -67,15 +72,25 @@ class Plan:
         elif self.k != "auto":
             check_whole("n_clusters", self.k, least=1)
         if self.method is not None:
-            check_named("method", self.method, ["k-means", MIXED])
-        if self.rule is not None:
-            check_named("rule", self.rule, MEASURES)
+            check_named("method", self.method, ["k-means", MODES, MIXED])
+        self._check_rule()
         check_whole("n_starts", self.n_starts, least=1, optional=True)
         check_whole("max_iterations", self.max_iterations, least=1)
         check_number("tolerance", self.tolerance)
         check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
         check_seed("seed", self.seed)
         threads_of(self.n_jobs)
+
+    def _check_rule(self) -> None:
+        if self.rule is None:
+            return
+        check_named("rule", self.rule, MEASURES)
+        if not self.chooses:
+            msg = (
+                f"rule={self.rule!r} chooses among several k, and n_clusters={self.k} "
+                "is one: leave one of them out"
+            )
+            raise ParameterError(msg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -211,10 +211,11 @@ def _draw(
     axes.margins(0.06)
 
 
-def elbow(choice: Choice, k: int, path: str) -> bytes:
+def elbow(choice: Choice, k: int, path: str, *, given: bool = False) -> bytes:
     """Return a picture of inertia by the number of clusters, the chosen one marked.
 
-    Below it is the measure that decided, where that is another.
+    Below it is the measure that decided, where that is another. The title says whether
+    k was given, even where the rule would have chosen the same.
     """
     figure_class = _matplotlib()
     suffix = _format(path)
@@ -240,7 +241,7 @@ def elbow(choice: Choice, k: int, path: str) -> bytes:
         axes.grid(alpha=0.25, linewidth=0.5)
     panels[-1].set_xlabel("k, the number of clusters", fontsize=8)
     panels[-1].set_xticks(ks if len(ks) <= 20 else ks[:: -(-len(ks) // 20)])
-    by = f"by {rule.replace('_', ' ')}" if choice.k == k else "as given"
+    by = "as given" if given else f"by {rule.replace('_', ' ')}"
     panels[0].set_title(f"k = {k} {by}", fontsize=9)
     return _saved(figure, suffix)
 

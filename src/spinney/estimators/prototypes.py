@@ -5,16 +5,19 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checks import check_named, check_number
+from spinney.checks import check_named, check_number, check_whole
+from spinney.cluster.choice import Choice
+from spinney.cluster.mixed import Prototypes
+from spinney.cluster.mixed_choosing import choose_mixed
 from spinney.cluster.mixed_fit import (
     LARGEST_GAMMA,
     MIXED_STARTS,
     k_prototypes,
     nearest_prototypes,
 )
-from spinney.clustered.model import Clusters
+from spinney.clustered.model import Clusters, spread_of
 from spinney.counts import Floats, Integers
-from spinney.errors import CellError, DataError, SpinneyError
+from spinney.errors import CellError, DataError, ParameterError, SpinneyError
 from spinney.estimators.clustering import (
     ClusterEstimator,
     check_counts,
@@ -53,16 +56,17 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     ordinal ones, over known cells and by weight, the first of equals; so the cost never
     rises. With nominal columns only this is k-modes, with numeric columns only k-means.
 
-    Numbers are taken as they are: columns in larger units count more, so scale them
-    where that is not meant. Neither threads nor a weight of 2 in the place of two equal
+    Numbers are taken as they are: columns in larger units count more, unless
+    ``standardise`` is said. Neither threads nor a weight of 2 in the place of two equal
     rows change the clusters. A cluster that loses all rows gets the row farthest from
     its prototype, the first of equals; where there are fewer distinct rows than
     clusters, some stay empty and a warning says so.
 
     Parameters
     ----------
-    n_clusters : int
-        How many clusters.
+    n_clusters : int or "auto"
+        How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says, of the
+        root of the distance between rows; then ``init`` is a name.
     init : {"huang", "cao"} or table
         Where to start. ``"huang"`` draws each cell of a prototype by the frequencies of
         its column, and takes the nearest row; ``"cao"`` takes rows that are dense and
@@ -77,6 +81,9 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         ``"huang"``, else 1.
     max_iter : int
         How many iterations at most.
+    standardise : bool
+        Whether each numeric column is divided by its standard deviation first, over
+        known cells and by weight. Prototypes are numbers of the columns all the same.
     random_state : int, RandomState or None
         The seed. The same seed gives the same clusters, whatever ``n_jobs``.
     n_jobs : int, optional
@@ -97,6 +104,8 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         How many iterations there were, the one that moved nothing included.
     gamma_ : float
         The γ that was used.
+    choice_ : Choice
+        With ``n_clusters="auto"``: the curve, and which rule decided.
     n_features_in_ : int
         How many columns.
     feature_names_in_ : array
@@ -130,16 +139,18 @@ class KPrototypes(ClusterEstimator, TableEstimator):
 
     _has_target = False
     gamma_: float
+    choice_: Choice
     _by_name = False
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         init: Any = "huang",
         gamma: float | None = None,
         n_init: int | str = "auto",
         max_iter: int = 100,
+        standardise: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -148,6 +159,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         self.gamma = gamma
         self.n_init = n_init
         self.max_iter = max_iter
+        self.standardise = standardise
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -160,34 +172,59 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         self._schema = mixed_schema(table)
         start, n_starts = self._checked_start(table.n_rows)
         self._seed = seed_of(self.random_state)
-        found, self.gamma_ = k_prototypes(
-            mixed_cells(self._schema, table),
-            self.n_clusters,
-            weights=weights,
-            gamma=None if self.gamma is None else float(self.gamma),
-            start=start,
-            n_starts=n_starts,
-            max_iterations=self.max_iter,
-            seed=self._seed,
-            n_jobs=threads_of(self.n_jobs),
-        )
+        cells = mixed_cells(self._schema, table)
+        if self.standardise:
+            self._scale = spread_of(cells.numbers, weights)
+            cells = replace(cells, numbers=cells.numbers / self._scale)
+            if isinstance(start, Prototypes):
+                start = start._replace(numbers=start.numbers / self._scale)
+        settings: dict[str, Any] = {
+            "weights": weights,
+            "gamma": None if self.gamma is None else float(self.gamma),
+            "start": start,
+            "n_starts": n_starts,
+            "max_iterations": self.max_iter,
+            "seed": self._seed,
+            "n_jobs": threads_of(self.n_jobs),
+        }
+        k: Any = self.n_clusters
+        if isinstance(k, str):
+            self.choice_ = choose_mixed(cells, **settings)
+            k = self.choice_.k
+        found, self.gamma_ = k_prototypes(cells, k, **settings)
         self._prototypes = found.prototypes
-        self.cluster_centers_ = values_of(self._schema, found.prototypes)
+        scale = 1.0 if self._scale is None else self._scale
+        told = found.prototypes._replace(numbers=found.prototypes.numbers * scale)
+        self.cluster_centers_ = values_of(self._schema, told)
         self._tell(found, weights, found.cost)
 
     def _checked_start(self, n_rows: int) -> tuple[Any, int]:
         """Refuse parameters that mean nothing; return the start, and how many."""
-        check_counts(self)
+        k: Any = self.n_clusters
+        if isinstance(k, str):
+            self._check_choice(k)
+        else:
+            check_counts(self)
+            check_enough(k, n_rows)
         check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
-        check_enough(self.n_clusters, n_rows)
         start: Any = self.init
         named = isinstance(start, str)
         if named:
             check_named("init", start, MIXED_STARTS)
         n_starts = n_starts_of(self.n_init, drawn=named and start == "huang")
         if not named:
-            start = given_prototypes(self._schema, start, self.n_clusters)
+            start = given_prototypes(self._schema, start, k)
         return start, n_starts
+
+    def _check_choice(self, k: str) -> None:
+        check_named("n_clusters", k, ["auto"])
+        check_whole("max_iter", self.max_iter, least=1)
+        if not isinstance(self.init, str):
+            msg = (
+                "init must be a name where the number of clusters is to be chosen: "
+                f"{' or '.join(map(repr, MIXED_STARTS))}"
+            )
+            raise ParameterError(msg)
 
     # Reading
 
