@@ -8,20 +8,26 @@ the warm ones, and each run has another seed. docs/clusters.md says what is comp
 """
 
 import argparse
-import importlib.util
-import os
 import statistics
+import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.prototypes import run_prototypes
-from benchmarks.speed import measure, outcome, report
+from benchmarks import prototypes
+from benchmarks.speed import measure, report
+from benchmarks.speed.command import (
+    Fit,
+    checked,
+    finished,
+    names,
+    parser_of,
+    present,
+    show_and_keep,
+)
 from benchmarks.speed.measure import Line
 from benchmarks.speed.outcome import OWN, Outcome
 from benchmarks.speed.programs import THREADS
@@ -32,7 +38,6 @@ TASKS = {
     "flat": (1_000_000, 2, 100, 3.0),
     "wide": (100_000, 128, 256, 1.2),
 }
-MIXED = "mixed"  # the task of k-prototypes
 # The rule of both: no more than so much of the mean variance moves, or so many turns.
 RULE = {"n_init": 1, "tol": 1e-4, "max_iter": 300}
 
@@ -101,7 +106,7 @@ def faiss_fit(cells: np.ndarray, k: int, seed: int, **rule: Any) -> tuple[float,
     return float(model.obj[-1]), len(model.obj)
 
 
-PROGRAMS: dict[str, tuple[str, Callable[..., tuple[float, int]]]] = {
+PROGRAMS: dict[str, tuple[str, Fit]] = {
     OWN: ("spinney", partial(spinney_fit, **RULE)),
     "scikit-learn, lloyd": ("sklearn", partial(scikit_fit, **RULE, algorithm="lloyd")),
     "scikit-learn, elkan": ("sklearn", partial(scikit_fit, **RULE, algorithm="elkan")),
@@ -128,12 +133,7 @@ def run(name: str, kind: str, options: argparse.Namespace) -> Outcome:
     found.machine = measure.machine()
     print(report.head(found), flush=True)
     best: dict[str, float] = {}
-    for program, (package, fit) in PROGRAMS.items():
-        if options.programs and program.split(",")[0] not in options.programs:
-            continue
-        if importlib.util.find_spec(package) is None:
-            found.notes.append(f"{program}: not installed")
-            continue
+    for program, fit in present(PROGRAMS, found, options):
         line, said = timed(program, partial(fit, cells, k), options)
         best[program] = statistics.median(said.inertias)
         line.quality = best[program] / best.get(OWN, best[program])
@@ -170,56 +170,33 @@ def timed(
     return line, said
 
 
-def main() -> None:
-    """Run the tasks; print, keep, and put them into a page."""
-    warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.clusters", description=__doc__.splitlines()[0]
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """Return what the command was told."""
+    tasks = [*TASKS, prototypes.TASK]
+    parser = parser_of("benchmarks.clusters", __doc__.splitlines()[0], tasks)
+    kinds = ",".join(KINDS)
+    parser.add_argument(
+        "--kinds", type=names, default=kinds, help="clumps, noise or both"
     )
-    add = parser.add_argument
-    names = ",".join([*TASKS, MIXED])
-    add("--tasks", default=names, help="names, separated by commas")
-    add("--kinds", default="clumps,noise", help="clumps, noise or both")
-    add("--programs", help="names, separated by commas; all that are installed")
-    add("--rows", type=int, help="other rows than the task's")
-    add("--repeats", type=int, default=3, help="warm runs of each")
-    add("--limit", type=float, default=300, help="seconds after which no run begins")
-    add("--json", type=Path, help="keep what was measured; other tasks in it stay")
-    add("--read", action="store_true", help="run nothing, read --json")
-    add("--page", type=Path, help="put the tables into a page of Markdown")
-    options = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
-    done = [] if options.read else _done(options)
-    if options.json:
-        done = outcome.read(options.json)
-    if options.page:
-        report.fill(options.page, done)
+    programs = [name.split(",")[0] for name in [*PROGRAMS, *prototypes.PROGRAMS]]
+    known = list(dict.fromkeys(programs))
+    return checked(parser, arguments, tasks=tasks, kinds=KINDS, programs=known)
 
 
-def _done(options: argparse.Namespace) -> list[Outcome]:
-    """Run what was asked for."""
-    here = measure.machine()
-    print(f"{report.machine_words(here)}, load {here['load']}", flush=True)
+def run_all(options: argparse.Namespace) -> list[Outcome]:
+    """Run what was asked for: k-means of each kind of rows, and mixed ones."""
+    works: list[Callable[[argparse.Namespace], Outcome]] = []
+    for name in options.tasks:
+        if name == prototypes.TASK:
+            works.append(prototypes.run_prototypes)
+        else:
+            works += [partial(run, name, kind) for kind in options.kinds]
     done = []
-    for work in _works(options):
-        found = work(options)
-        print(report.tail(found), flush=True)
-        done.append(found)
-        if options.json:
-            outcome.kept(options.json, [found])
+    for work in works:
+        done.append(work(options))
+        show_and_keep(done[-1], options.json)
     return done
 
 
-def _works(options: argparse.Namespace) -> Iterator[Callable[..., Outcome]]:
-    """Yield what the tasks do: k-means of each kind of rows, and mixed ones."""
-    for name in options.tasks.split(","):
-        if name == MIXED:
-            yield run_prototypes
-            continue
-        for kind in options.kinds.split(","):
-            yield partial(run, name, kind)
-
-
 if __name__ == "__main__":
-    main()
+    finished(parsed(sys.argv[1:]), run_all)

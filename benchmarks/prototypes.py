@@ -8,20 +8,28 @@ differ a little.
 """
 
 import argparse
-import importlib.util
 import statistics
-import warnings
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from benchmarks.speed import measure, report
+from benchmarks.speed.command import (
+    Fit,
+    checked,
+    finished,
+    parser_of,
+    present,
+    show_and_keep,
+)
 from benchmarks.speed.outcome import OWN, Outcome
 from benchmarks.speed.programs import THREADS
 
-__all__ = ["mixed_rows", "run_prototypes"]
+__all__ = ["PROGRAMS", "TASK", "mixed_rows", "run_prototypes"]
 
+TASK = "mixed"
 N_ROWS, N_NUMERIC, LEVELS = 20_000, 5, (3, 4, 6, 10, 25)
 N_CLUSTERS, N_ITERATIONS, GAMMA = 8, 10, 1.0
 FACTOR = 50.0
@@ -73,25 +81,22 @@ def kmodes_fit(rows: np.ndarray, max_iter: int) -> tuple[float, int]:
     return float(model.cost_), model.n_iter_
 
 
-PROGRAMS: dict[str, tuple[str, Callable[..., tuple[float, int]]]] = {
+PROGRAMS: dict[str, tuple[str, Fit]] = {
     OWN: ("spinney", spinney_fit),
     "kmodes": ("kmodes", kmodes_fit),
 }
 
 
 def run_prototypes(options: argparse.Namespace) -> Outcome:
-    """Run both; ``options`` has ``rows`` (or None), ``repeats`` and ``limit``."""
+    """Run the programs that were asked for."""
     rows = mixed_rows(options.rows or N_ROWS)
     title = f"k-prototypes, K = {N_CLUSTERS}, {N_ITERATIONS} iterations at most"
     full = options.rows in (None, N_ROWS)
-    found = Outcome("mixed", title, *rows.shape, full, "cost")
+    found = Outcome(TASK, title, *rows.shape, full, "cost")
     found.machine = measure.machine()
     print(report.head(found), flush=True)
     costs: dict[str, float] = {}
-    for program, (package, fit) in PROGRAMS.items():
-        if importlib.util.find_spec(package) is None:
-            found.notes.append(f"{program}: not installed")
-            continue
+    for program, fit in present(PROGRAMS, found, options):
         told: list[tuple[float, int]] = []
         work = partial(_keep, told, fit, rows)
         line = measure.timed(program, work, options.repeats, options.limit)
@@ -112,18 +117,18 @@ def _keep(told: list[Any], fit: Callable[..., Any], rows: np.ndarray) -> None:
     told.append(fit(rows, N_ITERATIONS))
 
 
-def main() -> None:
-    """Run and print."""
-    warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.prototypes", description=__doc__.splitlines()[0]
-    )
-    add = parser.add_argument
-    add("--rows", type=int, help=f"other than {N_ROWS}")
-    add("--repeats", type=int, default=3, help="warm runs of each")
-    add("--limit", type=float, default=300, help="seconds after which no run begins")
-    print(report.tail(run_prototypes(parser.parse_args())))
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """Return what the command was told."""
+    parser = parser_of("benchmarks.prototypes", __doc__.splitlines()[0], [TASK])
+    return checked(parser, arguments, tasks=[TASK], programs=PROGRAMS)
+
+
+def run_all(options: argparse.Namespace) -> list[Outcome]:
+    """Run the one task that there is."""
+    found = run_prototypes(options)
+    show_and_keep(found, options.json)
+    return [found]
 
 
 if __name__ == "__main__":
-    main()
+    finished(parsed(sys.argv[1:]), run_all)

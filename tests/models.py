@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import spinney
 from spinney.counts import CountTable
 from spinney.errors import ModelFormatError
 from spinney.files.model_container import pack, read_header, unpack
@@ -209,6 +210,13 @@ def refusal(data: bytes, directory: Path, limits: Limits | None = None) -> str:
     return message
 
 
+def refused(path: Path, data: bytes, words: str) -> None:
+    """Assert that a file of any kind is refused once it has these bytes."""
+    path.write_bytes(data)
+    with pytest.raises(ModelFormatError, match=words):
+        spinney.load(path)
+
+
 def contents(data: bytes) -> tuple[Arrays, dict[str, str]]:
     """Return the arrays, as copies that may be changed, and texts of a file."""
     header = read_header(data)
@@ -221,6 +229,18 @@ def with_arrays(data: bytes, change: Callable[[Arrays], object]) -> bytes:
     arrays, texts = contents(data)
     change(arrays)
     return b"".join(pack(arrays, texts))
+
+
+def set_at(name: str, place: Any, value: Any) -> Callable[[Arrays], None]:
+    """Return what changes one number of an array."""
+
+    def change(arrays: Arrays) -> None:
+        arrays[name][place] = value
+
+    return change
+
+
+NEWER = {"format_version": "9", "min_reader_version": "9"}
 
 
 def with_texts(data: bytes, **changes: str | None) -> bytes:

@@ -18,7 +18,12 @@ def distance(one: Sequence[float], other: Sequence[float]) -> float:
     return math.sqrt(sum((a - b) ** 2 for a, b in zip(one, other, strict=True)))
 
 
-def silhouette(rows: Rows, labels: list, weights: list[int] | None = None):
+def silhouette(
+    rows: Rows,
+    labels: list,
+    weights: list[int] | None = None,
+    distance: Callable = distance,
+):
     rows, labels = repeated(rows, labels, weights)
     if len(set(labels)) < 2:
         return None

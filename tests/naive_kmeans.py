@@ -41,28 +41,33 @@ def mean(rows: list, weights: list, members: list[int], kind: type) -> list[floa
     return [float(kind(float(part / total))) for part in sums]
 
 
-def refilled(rows: list, weights: list, labels: list, centroids: list) -> dict:
-    """Return the members of each cluster, empty ones with the farthest rows."""
-    members: dict[int, list[int]] = {c: [] for c in range(len(centroids))}
-    for i, label in enumerate(labels):
-        if weights[i] > 0:
-            members[label].append(i)
-    squares = [square(r, centroids[c]) for r, c in zip(rows, labels, strict=True)]
-    largest = max(abs(cell) for row in rows for cell in row)
-    rounding = len(rows[0]) * (16 * 2.0**-52 * largest) ** 2
-    order = sorted(range(len(rows)), key=lambda i: -squares[i])
+def refilled(
+    rows: list, weights: list, labels: list, apart: list, k: int, rounding: float
+) -> tuple[dict[int, list[int]], bool]:
+    """Return the members of each cluster, and whether any was empty and is not now.
+
+    An empty one gets the farthest rows, all that are alike, if they are farther from
+    their centroids than rounding explains and not all that their cluster has.
+    """
+    members = {
+        c: [i for i in range(len(rows)) if labels[i] == c and weights[i] > 0]
+        for c in range(k)
+    }
+    order = sorted(range(len(rows)), key=lambda i: -apart[i])
     seen: set[int] = set()
+    filled = False
     for cluster in [c for c in members if not members[c]]:
         for i in order:
-            if i in seen or weights[i] == 0 or squares[i] <= rounding:
+            if i in seen or weights[i] == 0 or apart[i] <= rounding:
                 continue
             alike = [j for j in members[labels[i]] if rows[j] == rows[i]]
             seen.update(alike)
             if len(alike) < len(members[labels[i]]):
                 members[labels[i]] = [j for j in members[labels[i]] if j not in alike]
                 members[cluster] = alike
+                filled = True
                 break
-    return members
+    return members, filled
 
 
 def k_means(
@@ -74,19 +79,17 @@ def k_means(
 ) -> Found:
     """Iterate until no row goes elsewhere and no cluster was empty."""
     weights = weights or [1.0] * len(rows)
+    largest = max(abs(cell) for row in rows for cell in row)
+    rounding = len(rows[0]) * (16 * 2.0**-52 * largest) ** 2
     before: list[int] = []
     inertias = []
     for n in range(1, max_iterations + 1):
         labels = [nearest(row, centroids) for row in rows]
-        inertias.append(
-            sum(
-                weight * square(row, centroids[c])
-                for weight, row, c in zip(weights, rows, labels, strict=True)
-            )
+        apart = [square(r, centroids[c]) for r, c in zip(rows, labels, strict=True)]
+        inertias.append(sum(w * d for w, d in zip(weights, apart, strict=True)))
+        members, filled = refilled(
+            rows, weights, labels, apart, len(centroids), rounding
         )
-        full = {c for c, w in zip(labels, weights, strict=True) if w > 0}
-        members = refilled(rows, weights, labels, centroids)
-        filled = any(members[c] and c not in full for c in members)
         moved = [
             mean(rows, weights, members[c], kind) if members[c] else centroids[c]
             for c in range(len(centroids))

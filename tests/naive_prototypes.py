@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from tests.naive_kmeans import refilled
+
+ROUNDING = 1e-20  # a distance that is no more than this is none
+
 
 @dataclass
 class Found:
@@ -32,6 +36,13 @@ def distance(row: list, prototype: list, kinds: list, gamma: float) -> float:
         else:
             unlike += abs(cell - value) / max(1, kind - 1)
     return squares + gamma * unlike
+
+
+def distance_of_rows(one: list, other: list, kinds: list, gamma: float) -> float:
+    """Return the root of the distance of two rows: what one lacks adds nothing."""
+    known = [value is not None for value in other]
+    kept = [cell if here else None for cell, here in zip(one, known, strict=True)]
+    return distance(kept, other, kinds, gamma) ** 0.5
 
 
 def best_value(cells: list, weights: list, kind: Any, before: Any) -> Any:
@@ -62,27 +73,6 @@ def nearest(row: list, prototypes: list, kinds: list, gamma: float) -> int:
     return apart.index(min(apart))
 
 
-def refilled(rows: list, weights: list, labels: list, apart: list, k: int) -> dict:
-    """Return the members of each cluster, empty ones with the farthest rows."""
-    members = {
-        c: [i for i in range(len(rows)) if labels[i] == c and weights[i] > 0]
-        for c in range(k)
-    }
-    order = sorted(range(len(rows)), key=lambda i: -apart[i])
-    seen: set[int] = set()
-    for cluster in [c for c in members if not members[c]]:
-        for i in order:
-            if i in seen or weights[i] == 0 or apart[i] <= 1e-20:
-                continue
-            alike = [j for j in members[labels[i]] if rows[j] == rows[i]]
-            seen.update(alike)
-            if len(alike) < len(members[labels[i]]):
-                members[labels[i]] = [j for j in members[labels[i]] if j not in alike]
-                members[cluster] = alike
-                break
-    return members
-
-
 def k_prototypes(
     rows: list,
     kinds: list,
@@ -101,9 +91,9 @@ def k_prototypes(
             for row, c in zip(rows, labels, strict=True)
         ]
         costs.append(sum(w * d for w, d in zip(weights, apart, strict=True)))
-        full = {c for c, w in zip(labels, weights, strict=True) if w > 0}
-        members = refilled(rows, weights, labels, apart, len(prototypes))
-        filled = any(members[c] and c not in full for c in members)
+        members, filled = refilled(
+            rows, weights, labels, apart, len(prototypes), ROUNDING
+        )
         moved = [
             [
                 best_value(

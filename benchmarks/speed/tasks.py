@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.speed import measure, report
+from benchmarks.speed.command import wanted
 from benchmarks.speed.data import Data, bundled, covertype, made, mixed
 from benchmarks.speed.measure import Line
 from benchmarks.speed.outcome import OWN, Bar, Outcome
@@ -58,7 +59,7 @@ class Options:
 
     def wants(self, program: str) -> bool:
         """Return whether a program is to be run; a variant goes with its program."""
-        return self.programs is None or program.split(",")[0] in self.programs
+        return wanted(program, self.programs)
 
 
 def one_tree(

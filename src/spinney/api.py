@@ -18,7 +18,8 @@ from spinney.estimators import (
     TreeRegressor,
 )
 from spinney.estimators.kept import adopt
-from spinney.files.model_file import CLUSTERS, FOREST, format_name, load_model
+from spinney.files.model_file import load_model
+from spinney.files.model_kind import CLUSTERS, FOREST, format_name
 from spinney.forest import Forest
 from spinney.forest.file import load_forest
 from spinney.forest.settings import seed_of
@@ -245,7 +246,7 @@ def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototy
         told["init"] = given * scale if clusters.method != MIXED else given
     model: KMeans | MiniBatchKMeans | KPrototypes
     if clusters.method == MIXED:
-        model = KPrototypes(**told)
+        model = KPrototypes(**told, standardise=standardise)
     elif clusters.method == "k-means":
         model = KMeans(**told, standardise=standardise)
     else:

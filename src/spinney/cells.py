@@ -37,6 +37,7 @@ from spinney.wording import option
 
 __all__ = [
     "LARGEST_EXACT_INTEGER",
+    "InfiniteCellError",
     "coded_column",
     "column_from_values",
     "is_missing",
@@ -89,13 +90,24 @@ def marker_numbers(markers: Iterable[str], *, unit: str | None) -> tuple[float, 
     return tuple(numbers_)
 
 
-def refuse_infinity(name: str, value: float) -> DataError:
+class InfiniteCellError(DataError):
+    """An infinite number; ``reason`` says where it is, without a remedy."""
+
+    reason = ""
+
+
+def refuse_infinity(name: str, value: float) -> InfiniteCellError:
     """Return the error for an infinite number."""
-    return DataError(
-        f"column {name!r} holds {value}, and a tree cannot cut at infinity: declare "
-        f"it missing ({option('missing', value)}) or ignore the column "
-        f"({option('ignore', name)})"
+    reason = (
+        f"column {name!r} holds {value}: trees cannot cut at infinity, nor clusters "
+        "measure a distance to it"
     )
+    error = InfiniteCellError(
+        f"{reason}; declare it missing ({option('missing', value)}) or ignore the "
+        f"column ({option('ignore', name)})"
+    )
+    error.reason = reason
+    return error
 
 
 def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataError:

@@ -3,18 +3,21 @@
 True and False are no numbers here, though Python has them among the integers.
 """
 
+from collections.abc import Collection
 from sys import float_info
 from typing import Any
 
 import numpy as np
 
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, refuse_unknown
 
 __all__ = [
     "LARGEST_SEED",
     "as_real",
     "check_choice",
+    "check_named",
     "check_number",
+    "check_seed",
     "check_whole",
     "is_real",
     "is_whole",
@@ -88,8 +91,28 @@ def check_whole(
         raise ParameterError(msg)
 
 
-def check_number(name: str, value: Any, *, most: float = float_info.max) -> None:
+def check_seed(name: str, value: Any) -> None:
+    """Refuse what is no seed."""
+    check_whole(name, value, least=0, most=LARGEST_SEED)
+
+
+def check_named(parameter: str, value: object, known: Collection[str]) -> None:
+    """Refuse what is none of these names, an array or a list among others.
+
+    >>> check_named("rule", "minimal", ["1-se", "minimum"])
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: rule='minimal' is unknown: did you mean 'minimum'?
+    """
+    if not isinstance(value, str) or value not in known:
+        refuse_unknown(parameter, value, known)
+
+
+def check_number(
+    name: str, value: Any, *, most: float = float_info.max, optional: bool = False
+) -> None:
     """Refuse what is no number from 0 on."""
+    if value is None and optional:
+        return
     if not is_real(value) or not 0 <= value <= most:
         limit = f" and at most {most}" if most < float_info.max else ""
         msg = f"{name}={value!r} must be a number of at least 0{limit}"

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from spinney._version import __version__
+from spinney.checks import check_named
 from spinney.combine import without_unused
 from spinney.construct import grow_with_construction
 from spinney.declare import Declarations
-from spinney.errors import DataError, ParameterError, refuse_unknown, warn
+from spinney.errors import DataError, ParameterError, warn
 from spinney.files import OpenRelation, opened_relation, read_table
 from spinney.files.advice import identifier_warning, is_identifier
 from spinney.lessons import Lesson
@@ -160,8 +161,8 @@ def grow_from(
 
 
 def _counted_in_duckdb(data: Any, source: str | None, connection: Any) -> bool:
-    if source is not None and source not in SOURCES:
-        refuse_unknown("source", source, SOURCES)
+    if source is not None:
+        check_named("source", source, SOURCES)
     here = source == "duckdb" or (source is None and is_relation(data))
     if connection is not None and not (here and is_relation(data)):
         msg = "connection= is that of a DuckDB relation: leave it out for other data"

@@ -42,9 +42,9 @@ from typing import Any
 import numpy as np
 
 from spinney.bonferroni import bonferroni
-from spinney.checks import is_real
+from spinney.checks import check_named, is_real
 from spinney.counts import CountTable, Integers
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import ParameterError
 from spinney.merger import Merger
 from spinney.portions import Portions, portions_of
 from spinney.significance import chi_square_test, f_test, g_test
@@ -94,10 +94,8 @@ class Merging:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        if self.method not in METHODS:
-            refuse_unknown("method", self.method, METHODS)
-        if self.statistic not in STATISTICS:
-            refuse_unknown("statistic", self.statistic, STATISTICS)
+        check_named("method", self.method, METHODS)
+        check_named("statistic", self.statistic, STATISTICS)
         check_alphas(self.alpha_merge, self.alpha_split_merged)
         if not (self.least >= 0 and isfinite(self.least)):
             msg = f"least={self.least!r}: give a weight of 0 or more"
@@ -216,8 +214,7 @@ def merge(
     >>> round(merged.adjusted_p / merged.p, 9)
     3.0
     """
-    if kind not in KINDS:
-        refuse_unknown("kind", kind, KINDS)
+    check_named("kind", kind, KINDS)
     settings = settings or Merging()
     test = f_test if table.is_moments else STATISTICS[settings.statistic]
     portions = portions_of(table, ordered=kind == "ordinal", floating=floating)

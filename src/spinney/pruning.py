@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import LARGEST_SEED, check_number, check_whole
+from spinney.checks import check_named, check_number, check_seed, check_whole
 from spinney.combine import without_unused
 from spinney.cost_matrix import cost_array
 from spinney.counts import Floats
-from spinney.errors import DataError, ParameterError, refuse_unknown
+from spinney.errors import DataError, ParameterError
 from spinney.lessons import Lesson, warn_of_squares
 from spinney.model import Model
 from spinney.options import options_of, refuse_without_classes
@@ -194,11 +194,10 @@ def _choosing(
 ) -> None:
     """Replace the training table, folds and seed by coded rows with their folds."""
     rule = arguments.setdefault("rule", "1-se")
-    if rule not in tuple(RULES):
-        refuse_unknown("rule", rule, RULES)
+    check_named("rule", rule, RULES)
     n_folds, seed = arguments.pop("folds", FOLDS), arguments.pop("seed", 0)
     check_whole("folds", n_folds, least=2)
-    check_whole("seed", seed, least=0, most=LARGEST_SEED)
+    check_seed("seed", seed)
     rows = _training(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )

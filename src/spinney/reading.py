@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from spinney.cells import LARGEST_EXACT_INTEGER
+from spinney.cells import LARGEST_EXACT_INTEGER, InfiniteCellError
 from spinney.declare import Declarations, NoKnownColumnError
+from spinney.errors import DataError
 from spinney.files import read_table
 from spinney.files.paths import STANDARD_INPUT
 from spinney.schema import Schema, missing_columns
@@ -40,6 +41,10 @@ def read_by(
         table = read_table(
             data, declarations=declared, format=format, encoding=encoding
         )
+    except InfiniteCellError as error:
+        # The model says what is missing, and which columns there are.
+        msg = f"{error.reason}; mend that cell, or leave the row out"
+        raise DataError(msg) from None
     except NoKnownColumnError as error:
         lacking = schema.behind(required)
         if not lacking:

@@ -136,3 +136,13 @@ def write(folder):
         return path
 
     return write_file
+
+
+@pytest.fixture
+def mixed(write):
+    """Rows with a name each, of two groups by size and hue alike."""
+    rows = ["id,size,hue"] + [
+        f"r{place},{place % 2 * 10 + place / 10},{'red' if place % 2 else 'blue'}"
+        for place in range(12)
+    ]
+    return write("mixed.csv", "\n".join(rows))

@@ -21,15 +21,6 @@ def start(write):
     return write("start.csv", "attr2,attr1\n2,1.5\n7,5\n")
 
 
-@pytest.fixture
-def mixed(write):
-    rows = ["id,size,hue"] + [
-        f"r{place},{place % 2 * 10 + place / 10},{'red' if place % 2 else 'blue'}"
-        for place in range(12)
-    ]
-    return write("mixed.csv", "\n".join(rows))
-
-
 ROWS = "id,day,x,cluster\na,2024-01-02,1,old\n=b,,2,\nc,2024-01-04,9,n\n"
 
 
@@ -252,101 +243,6 @@ def test_equal_rows(tool, write):
     assert "k = 1" in tool("cluster", path).out
     one = write("one.csv", "a\n7\n")
     assert tool("cluster", one).out.startswith("1 row, 1 column: a")
-
-
-@pytest.mark.parametrize(
-    ("code", "arguments", "words"),
-    [
-        (2, ("--k", "0"), "--k 0 must be a whole number of at least 1"),
-        (2, ("--k", "two"), "--k 'two' must be a whole number, two such as 2-15"),
-        (2, ("--k", "5-2"), "--k '5-2' must be"),
-        (2, ("--k", "0-2"), "--k 0 must be"),
-        (3, ("--k", "6"), "--k 6 is more than the 5 rows"),
-        (3, ("--k", "2-9"), "5 different rows"),
-        (2, ("--rule", "best"), "--rule 'best' is unknown"),
-        (2, ("--method", "k-medians"), "--method 'k-medians' is unknown"),
-        (3, ("--columns", "attr3"), "no column 'attr3': did you mean"),
-        (3, ("--ignore", "attr3"), "attr3"),
-        (2, ("--columns", "attr1", "--ignore", "attr1"), "do one of both"),
-        (3, ("--ignore", "attr1", "--ignore", "attr2", "--ignore", "entity"), "every"),
-        (2, ("--k", "2", "--start", "nearby"), "--start 'nearby' is neither"),
-        (2, ("--k", "2", "--start", "cao"), "--start 'cao' is for tables that are not"),
-        (3, ("--k", "2", "--start", "none.csv"), "there is no file 'none.csv'"),
-        (2, ("--k", "2", "--start", "optimal"), "one column"),
-        (2, ("--k", "2", "--restarts", "0"), "--restarts 0"),
-        (2, ("--k", "2", "--max-iterations", "0"), "--max-iterations 0"),
-        (2, ("--k", "2", "--tolerance", "-1"), "--tolerance -1.0"),
-        (2, ("--k", "2", "--seed", "-1"), "--seed -1"),
-        (2, ("--k", "2", "--jobs", "0"), "--jobs 0"),
-        (2, ("--k", "2", "--gamma", "1"), "gamma weighs nominal columns"),
-        (3, ("--k", "2", "--weight", "w"), "no column 'w'"),
-        (2, ("--quiet", "--json"), "exclude each other"),
-        (2, ("--quiet", "--explain"), "exclude each other"),
-        (2, ("-o", "-", "--json"), "leave --json and --explain out"),
-        (2, ("--model", "-"), "--model '-'"),
-        (2, ("--model", "a", "-o", "a"), "is the file of -o, too"),
-        (2, ("--model", "nowhere/a"), "--model 'nowhere/a': there is no folder"),
-    ],
-)
-def test_refusals(refused, code, arguments, words):
-    assert words in refused(code, "cluster", FIVE, *arguments)
-
-
-@pytest.mark.parametrize(
-    ("code", "arguments", "words"),
-    [
-        (2, (), "column 'id' is nominal"),
-        (3, ("--k", "2", "--method", "k-means"), "column 'id' is nominal"),
-        (2, ("--k", "2", "--ignore", "id", "--tolerance", "1"), "--tolerance 1.0"),
-        (2, ("--k", "2", "--ignore", "id", "--start", "random"), "huang or cao"),
-        (2, ("--k", "2", "--ignore", "id", "--gamma", "-1"), "--gamma -1.0"),
-    ],
-)
-def test_refusals_of_mixed_tables(refused, mixed, code, arguments, words):
-    assert words in refused(code, "cluster", mixed, *arguments)
-
-
-def test_files_that_are_there_stay(refused, write):
-    write("labels.csv", "mine")
-    write("model", "mine")
-    assert "it exists" in refused(
-        2, "cluster", FIVE, "--k", 2, "--model", "new", "-o", "labels.csv"
-    )
-    assert "--model 'model': it exists" in refused(
-        2, "cluster", FIVE, "--k", 2, "--model", "model", "-o", "new.csv"
-    )
-
-
-def test_start_of_other_columns(refused, write):
-    path = write("start.csv", "attr1\n1\n2\n")
-    assert "needs the column 'attr2'" in refused(
-        3, "cluster", FIVE, "--ignore", "entity", "--start", path
-    )
-    path.write_text("attr1,attr2\n1,1\n2,\n")
-    assert "missing cells" in refused(
-        3, "cluster", FIVE, "--ignore", "entity", "--start", path
-    )
-    path.write_text("attr1,attr2\n1,1\n2,2\n3,3\n")
-    assert "has 3 rows where 2 centroids are needed" in refused(
-        3, "cluster", FIVE, "--ignore", "entity", "--start", path, "--k", 2
-    )
-
-
-def test_options_of_trees_are_refused(works, refused, folder):
-    works("cluster", FIVE, "--ignore", "entity", "--k", 2, "--model", "m", "--quiet")
-    for arguments in (
-        ("show", "m", "--depth", 1),
-        ("show", "m", "--numbers"),
-        ("predict", "m", FIVE, "--leaf"),
-        ("predict", "m", FIVE, "--probabilities"),
-    ):
-        assert "is of trees, and this file holds clusters" in refused(2, *arguments)
-    for command in (("rules", "m"), ("explain", "m"), ("prune", "m", "-o", "p")):
-        assert "it holds clusters" in refused(4, *command)
-    data = json.loads(works("show", "m", "--json"))
-    assert data["schema"] == "spinney/clusters/1"
-    (folder / "m").write_bytes((folder / "m").read_bytes()[:-1])
-    assert "cannot load m" in refused(4, "show", "m")
 
 
 def test_an_interrupt_leaves_no_file(tool, folder, monkeypatch):

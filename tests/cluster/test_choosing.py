@@ -250,6 +250,8 @@ def test_bad_input():
     cells = clumps(2)
     with pytest.raises(ParameterError, match="did you mean 'silhouette'"):
         spinney.choose_k(cells, rule="silhouete")
+    with pytest.raises(ParameterError, match="rule="):
+        spinney.choose_k(cells, rule=["gap"])
     with pytest.raises(ParameterError, match="did you mean 'gap'"):
         spinney.choose_k(cells, measures=["gaps"])
     with pytest.raises(ParameterError, match="list of names"):

@@ -7,10 +7,11 @@ import pytest
 from tests.cli.conftest import TABLES
 
 from spinney.cli import run
-from spinney.clustered.finding import find_clusters
+from spinney.cluster.choosing import Starts, choose
+from spinney.clustered.finding import curve_of, find_clusters
 from spinney.clustered.plan import Plan
 from spinney.clustered.plots import check_plots, elbow, plane_of, scatter
-from spinney.errors import MissingExtraError, ParameterError
+from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.files import read_table
 
 PNG = b"\x89PNG"
@@ -70,6 +71,16 @@ def found(names, **settings):
     return find_clusters(table, table, Plan(**{"k": 2, **settings}))
 
 
+def test_the_curve_is_of_the_plan():
+    plan = {"n_starts": 2, "seed": 3, "tolerance": 0.5, "max_iterations": 1}
+    curve = curve_of(found("ab", **plan))
+    assert (curve.n_starts, curve.seed) == (2, 3)
+    starts = Starts(n_starts=2, seed=3, tolerance=0.5, max_iterations=1)
+    cells = np.column_stack([TABLE["a"], TABLE["b"]])
+    assert curve == choose(cells, rule="elbow", measures=["elbow"], starts=starts)
+    assert curve != curve_of(found("ab"))
+
+
 @pytest.mark.parametrize(
     ("names", "settings"),
     [
@@ -105,6 +116,16 @@ def test_names_are_no_formulas():
     pytest.importorskip("matplotlib")
     table = read_table({"$x^{": TABLE["a"], "_y_$": TABLE["b"]})
     assert scatter(find_clusters(table, table, Plan(k=2)), "x.png").startswith(PNG)
+
+
+def test_what_no_axis_could_show():
+    pytest.importorskip("matplotlib")
+    table = read_table({"far": [1e308, -1e308, 0.0], "b": [1.0, 2.0, 3.0]})
+    clusters = find_clusters(table, table, Plan(k=2))
+    with pytest.raises(DataError, match=r"'far' holds 1e\+308.*divide it"):
+        scatter(clusters, "x.png")
+    curve = curve_of(clusters)
+    assert elbow(curve, 2, "e.png").startswith(PNG)
 
 
 def test_elbow():

@@ -7,6 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.swift.alike import (
+    PLAIN_OPTIONS,
+    four_rows,
+    same_candidate,
+    same_node,
+    same_tree,
+)
 
 import spinney
 from spinney.learner import Options, grow_tree
@@ -97,35 +104,14 @@ def recipe_of(name, said):
     return recipe
 
 
-def same_candidate(one, other):
-    """Refuse candidates that differ in more than rounding."""
-    assert type(one.split) is type(other.split)
-    for name in ("attribute", "missing", "threshold", "groups"):
-        assert getattr(one.split, name, None) == getattr(other.split, name, None), name
-    np.testing.assert_allclose(one.split.shares, other.split.shares)
-    assert one.gain == pytest.approx(other.gain, abs=1e-9)
-    assert one.merit == pytest.approx(other.merit, abs=1e-9)
-    assert one.exact == other.exact
-    for name in ("values", "weights", "rows", "missing", "missing_rows"):
-        mine, theirs = getattr(one.table, name), getattr(other.table, name)
-        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
-        assert mine.dtype == theirs.dtype
-
-
 def same(one, other, *, rivals):
-    """Refuse nodes that differ in more than rounding."""
-    for name in ("number", "parent", "branch", "depth", "n_rows", "label", "reason"):
-        assert getattr(one, name) == getattr(other, name), name
-    assert one.children == other.children
-    np.testing.assert_allclose(one.weights, other.weights, atol=1e-9)
-    np.testing.assert_allclose(one.distribution, other.distribution, atol=1e-9)
-    assert one.is_leaf == other.is_leaf
-    if not one.is_leaf:
-        same_candidate(one.candidate, other.candidate)
+    """Refuse nodes, or what lost at them, that differ in more than rounding."""
+    same_node(one, other)
     if rivals:
         assert one.chosen == other.chosen
         for mine, theirs in zip(one.candidates, other.candidates, strict=True):
             same_candidate(mine, theirs)
+            assert mine.exact == theirs.exact
 
 
 @contextmanager
@@ -163,9 +149,7 @@ def test_nodes_are_the_plain_learners(
     recipe = recipe_of(name, {**said, "criterion": criterion})
     plain = grow_tree(training.source(), recipe)
     swift = swiftly(training, recipe, together=together, rivals=rivals)
-    assert len(plain) == len(swift)
-    for one, other in zip(plain, swift, strict=True):
-        same(one, other, rivals=rivals)
+    same_tree(plain, swift, same, rivals=rivals)
 
 
 @given(
@@ -184,9 +168,7 @@ def test_pruned_trees_are_the_plain_learners(training, said, raising, confidence
     with swift_limits(together=True, rivals=True):
         swift = grow_and_prune(training, recipe)
     assert swift is not None
-    assert len(plain.tree) == len(swift.tree)
-    for one, other in zip(plain.tree, swift.tree, strict=True):
-        same(one, other, rivals=True)
+    same_tree(plain.tree, swift.tree, same, rivals=True)
     assert len(plain.steps) == len(swift.steps)
     for one, other in zip(plain.steps, swift.steps, strict=True):
         for name in ("node", "condition", "pruned", "action", "measure"):
@@ -211,9 +193,7 @@ def test_of_branches_as_heavy_as_each_other_the_last_is_raised(seed):
     with swift_limits(together=False, rivals=True):
         swift = grow_and_prune(training, recipe)
     assert swift is not None
-    assert len(plain.tree) == len(swift.tree)
-    for one, other in zip(plain.tree, swift.tree, strict=True):
-        same(one, other, rivals=True)
+    same_tree(plain.tree, swift.tree, same, rivals=True)
 
 
 @pytest.mark.parametrize("n_rows", [300, 3000])
@@ -234,19 +214,12 @@ def test_many_values_and_many_branches(n_rows):
     for name in ("c4.5", "id3"):
         plain = grow_tree(training.source(), RECIPES[name])
         swift = swiftly(training, RECIPES[name], together=True, rivals=False)
-        assert len(plain) == len(swift)
-        for one, other in zip(plain, swift, strict=True):
-            same(one, other, rivals=False)
+        same_tree(plain, swift, same, rivals=False)
 
 
 def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(suiting, "FEWEST_RANKED_CELLS", 0)
-    schema = Schema(
-        (Attribute("x", "numeric"), Attribute("c", "nominal", ("u", "v"))),
-        Target("y", ("a", "b")),
-    )
-    columns = (np.array([1.0, np.nan, 3.0, 4.0]), np.array([0, 1, 1, 0]))
-    training = TrainingSet(schema, columns, np.array([0, 1, 0, 1]), None)
+    training = four_rows()
     quinlan = RECIPES["c4.5"]
     assert suits(training, quinlan, Options())
     for recipe in (
@@ -261,13 +234,7 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         RECIPES["id3"].changed(criterion=lambda table: 1.0),
     ):
         assert not suits(training, recipe, Options())
-    for options in (
-        Options(class_weights=np.ones(2)),
-        Options(preference=(1,)),
-        Options(forced={(): 0}),
-        Options(prices={0: 1.0}),
-        Options(costs=np.ones((2, 2))),
-    ):
+    for options in PLAIN_OPTIONS:
         assert not suits(training, quinlan, options)
     many = Attribute("c", "nominal", tuple(map(str, range(1001))))
     wide = Schema((many,), Target("y", ("a", "b")))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.swift.alike import same_tree
 
 import spinney
 from spinney.learner import Options, grow_tree
@@ -101,9 +102,7 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
         assert suits(training, recipe, Options())
         swift = grow_swiftly(training, recipe)
-    assert len(plain) == len(swift)
-    for one, other in zip(plain, swift, strict=True):
-        same(one, other)
+    same_tree(plain, swift, same)
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "tenths"])
@@ -132,10 +131,8 @@ def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
     recipe = RECIPES["cart"].changed(max_depth=1)
     plain = grow_tree(training.source(), recipe)
     swift = grow_swiftly(training, recipe)
-    assert len(plain) == len(swift)
     assert any(node.surrogates for node in plain)
-    for one, other in zip(plain, swift, strict=True):
-        same(one, other)
+    same_tree(plain, swift, same)
 
 
 def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):

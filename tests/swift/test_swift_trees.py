@@ -4,6 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.swift.alike import (
+    PLAIN_OPTIONS,
+    four_rows,
+    same_candidate,
+    same_node,
+    same_tree,
+)
 
 import spinney
 from spinney.learner import Options, grow_tree
@@ -62,32 +69,6 @@ settings_of_recipes = st.fixed_dictionaries(
         "min_gain": st.sampled_from([0.0, 0.01]),
     }
 )
-
-
-def same(one, other):
-    """Refuse nodes that differ in more than rounding."""
-    for name in ("number", "parent", "branch", "depth", "n_rows", "label", "reason"):
-        assert getattr(one, name) == getattr(other, name), name
-    assert one.children == other.children
-    np.testing.assert_allclose(one.weights, other.weights, atol=1e-9)
-    np.testing.assert_allclose(one.distribution, other.distribution, atol=1e-9)
-    assert (one.split is None) == (other.split is None)
-    if one.split is not None:
-        assert other.candidate.exact
-        same_candidate(one.candidate, other.candidate)
-
-
-def same_candidate(one, other):
-    """Refuse splits and counts that differ in more than rounding."""
-    for name in ("attribute", "missing", "threshold", "groups"):
-        assert getattr(one.split, name, None) == getattr(other.split, name, None), name
-    np.testing.assert_allclose(one.split.shares, other.split.shares)
-    assert one.gain == pytest.approx(other.gain, abs=1e-9)
-    assert one.merit == pytest.approx(other.merit, abs=1e-9)
-    for name in ("values", "weights", "rows", "missing", "missing_rows"):
-        np.testing.assert_allclose(
-            getattr(one.table, name), getattr(other.table, name), atol=1e-9
-        )
 
 
 def same_rivals(one, other, rows, training, recipe, *, exact):
@@ -176,7 +157,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
     assert len(plain) == len(swift)
     rows = rows_of_nodes(plain, training)
     for one, other in zip(plain, swift, strict=True):
-        same(one, other)
+        same_node(one, other)
         own = rows[other.number]
         same_rivals(one, other, own, training, recipe, exact=len(rows[0]) <= sample)
 
@@ -226,8 +207,7 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
     training = rows_of_two_weights(*weights, n_classes)
     plain = grow_tree(training.source(), RECIPES["cart"])
     swift = grow_swiftly(training, RECIPES["cart"])
-    for one, other in zip(plain, swift, strict=True):
-        same(one, other)
+    same_tree(plain, swift, same_node)
 
 
 def test_weights_without_squares_are_left_to_the_plain_learner(monkeypatch):
@@ -238,12 +218,7 @@ def test_weights_without_squares_are_left_to_the_plain_learner(monkeypatch):
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
-    schema = Schema(
-        (Attribute("x", "numeric"), Attribute("c", "nominal", ("u", "v"))),
-        Target("y", ("a", "b")),
-    )
-    columns = (np.array([1.0, np.nan, 3.0, 4.0]), np.array([0, 1, 1, 0]))
-    training = TrainingSet(schema, columns, np.array([0, 1, 0, 1]), None)
+    training = four_rows()
     branch = RECIPES["cart"].changed(missing="branch")
     assert suits(training, branch, Options())
     for recipe in (
@@ -256,13 +231,7 @@ def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         branch.changed(linear_terms=2),
     ):
         assert not suits(training, recipe, Options())
-    for options in (
-        Options(class_weights=np.ones(2)),
-        Options(preference=(1,)),
-        Options(forced={(): 0}),
-        Options(prices={0: 1.0}),
-        Options(costs=np.ones((2, 2))),
-    ):
+    for options in PLAIN_OPTIONS:
         assert not suits(training, branch, options)
 
 

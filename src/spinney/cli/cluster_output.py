@@ -56,7 +56,7 @@ def _column_cells(column: Any) -> list[Any]:
 
 def is_clusters(path: str) -> bool:
     """Return whether a file holds clusters."""
-    from spinney.files.model_file import CLUSTERS, format_name
+    from spinney.files.model_kind import CLUSTERS, format_name
 
     return format_name(path) == CLUSTERS
 

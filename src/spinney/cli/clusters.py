@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney.cli.cluster_notes import tell_notes
 from spinney.cli.cluster_output import line_width, rows_as_csv
 from spinney.cli.options import (
     check_output,
@@ -16,13 +17,12 @@ from spinney.cli.options import (
 )
 from spinney.cli.output import STANDARD_OUTPUT, as_json, say, write_data, write_text
 from spinney.cli.progress import progress_bar
-from spinney.errors import ParameterError, warn
-from spinney.wording import option, signs_to_ascii
+from spinney.errors import ParameterError
+from spinney.wording import signs_to_ascii
 
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found, Plan
     from spinney.clustered.readable import ReadableClusters
-    from spinney.table import Table
 
 __all__ = ["cluster"]
 
@@ -42,6 +42,7 @@ COLUMNS_NAMED = 6
 )
 @click.argument("data")
 @click.option(
+    "-k",
     "--k",
     default="auto",
     show_default=True,
@@ -50,9 +51,8 @@ COLUMNS_NAMED = 6
 )
 @click.option(
     "--rule",
-    default="silhouette",
-    show_default=True,
-    help="What chooses k: silhouette, elbow, calinski_harabasz, davies_bouldin or gap.",
+    help="What chooses k: silhouette, elbow and, of numbers only, calinski_harabasz, "
+    "davies_bouldin or gap.  [default: silhouette]",
 )
 @click.option(
     "--columns",
@@ -62,12 +62,15 @@ COLUMNS_NAMED = 6
 )
 @click.option(
     "--standardise",
+    "--standardize",
     is_flag=True,
     help="Divide each column by its standard deviation; if not said, numbers count as "
     "they are.",
 )
 @click.option(
-    "--method", help="k-means, or k-prototypes.  [default: by the kinds of the columns]"
+    "--method",
+    help="k-means, k-prototypes or, of names only, k-modes.  [default: by the kinds of "
+    "the columns]",
 )
 @click.option(
     "--start",
@@ -108,15 +111,13 @@ COLUMNS_NAMED = 6
 @click.option(
     "--explain-rows",
     type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="How many rows of each iteration to print.",
+    help="How many rows of each iteration to print.  [default: 20]",
 )
 @click.option("--model", metavar="FILE", help="Save the clusters to this file.")
 @click.option("--plot", metavar="FILE", help="Draw the rows by cluster (.png, .svg).")
 @click.option("--elbow", metavar="FILE", help="Draw inertia by the number of clusters.")
 @click.option("--raw", is_flag=True, help="Do not guard cells against spreadsheets.")
-@click.option("--quiet", is_flag=True, help="Print nothing but what went wrong.")
+@click.option("--quiet", is_flag=True, help="Do not print the clusters.")
 @reading_options
 @output_options
 @text_options
@@ -157,9 +158,7 @@ def cluster(data: str, **options: Any) -> None:
             markers=options["missing"],
             progress=progress,
         )
-    _warn_of_names(used)
-    _warn_of_few(found)
-    _say_of_last(found)
+    tell_notes(found, quiet=options["quiet"])
     _write_files(found, options)
     if options["quiet"] or options["output"] == STANDARD_OUTPUT:
         return
@@ -182,6 +181,9 @@ def _check_options(options: dict[str, Any]) -> None:
             if options[value]:
                 msg = f"--quiet and {name} exclude each other: leave one out"
                 raise ParameterError(msg)
+    if options["explain_rows"] is not None and not options["explain"]:
+        msg = "--explain-rows is of what --explain prints: give both, or leave it out"
+        raise ParameterError(msg)
     named: dict[str, str] = {}
     for name, flag in FILES.items():
         path = options[name]
@@ -241,36 +243,6 @@ def _number_or_range(text: str) -> "int | range":
     return numbers[0] if len(numbers) == 1 else range(numbers[0], numbers[1] + 1)
 
 
-def _warn_of_names(used: "Table") -> None:
-    """Warn of columns that name rows: no two rows are alike in them."""
-    for column in used.columns:
-        named = column.kind == "nominal" and len(column.levels) == used.n_rows > 2
-        if named and not column.missing.any():
-            warn(
-                f"column {column.name!r} has another value in every row, and tells "
-                f"nothing of clusters: leave it out ({option('ignore', column.name)})"
-            )
-
-
-def _warn_of_few(found: "Found") -> None:
-    empty = int((found.clusters.weights == 0).sum())
-    if empty:
-        warn(
-            f"{empty} of {len(found.clusters)} clusters have no rows: there are no "
-            "more different rows"
-        )
-
-
-def _say_of_last(found: "Found") -> None:
-    """Say that more clusters might be better where the most that was tried is best."""
-    choice = found.choice
-    if choice is None or len(choice.curve) < 2 or choice.k < choice.curve[-1].k:
-        return
-    if choice.k < choice.n_rows:
-        most = min(2 * choice.k, choice.n_rows)
-        say(f"k = {choice.k} is the most that was tried: --k 2-{most} tries more")
-
-
 def _write_files(found: "Found", options: dict[str, Any]) -> None:
     """Make all that is to be written, then write it: an interrupt leaves no half."""
     from spinney.clustered.file import save_clusters
@@ -286,7 +258,9 @@ def _write_files(found: "Found", options: dict[str, Any]) -> None:
         from spinney.clustered.plots import elbow
 
         curve = curve_of(found)
-        drawn[options["elbow"]] = elbow(curve, len(found.clusters), options["elbow"])
+        drawn[options["elbow"]] = elbow(
+            curve, len(found.clusters), options["elbow"], given=found.choice is None
+        )
     output = options["output"]
     if output is not None:
         text = rows_as_csv(found, raw=options["raw"])

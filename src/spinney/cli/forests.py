@@ -93,7 +93,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 @click.option(
     "--permutation", is_flag=True, help="Measure importances by permutation too."
 )
-@click.option("--quiet", is_flag=True, help="Print nothing but what went wrong.")
+@click.option("--quiet", is_flag=True, help="Do not print what the forest is like.")
 @reading_options
 @output_options
 @text_options

@@ -53,6 +53,8 @@ OPTION_NAMES = {
     "n_jobs": "--jobs",
     "n_clusters": "--k",
     "n_starts": "--restarts",
+    "ks": "--k",
+    "init": "--start",
 }
 # Beside the settings of recipes, which are called the same anyway.
 SAME_NAMES = {
@@ -87,7 +89,7 @@ SAME_NAMES = {
 
 def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
     """Load the tree, forest or clusters that a command is given."""
-    from spinney.files.model_file import CLUSTERS, FOREST, format_name
+    from spinney.files.model_kind import CLUSTERS, FOREST, format_name
 
     kind = format_name(path)
     if kind == FOREST:
@@ -263,10 +265,12 @@ def in_shell_words(message: str) -> str:
     '--max-depth -1 must be a whole number of at least 0'
     >>> in_shell_words("m=3 needs probability='m-estimate'")
     "--m 3 needs --probability 'm-estimate'"
+    >>> in_shell_words("ks asks for 9 clusters of 5 different rows")
+    '--k asks for 9 clusters of 5 different rows'
     """
     # A remedy is given both ways: "(ignore=['x'], --ignore x)", "(data=, --data)".
     message = re.sub(r"\(\w+=(?:\[[^][]*\]|'[^']*')?, (?=--)", "(", message)
-    found = re.match(r"(\w+)(=|: | ')", message)
+    found = re.match(r"(\w+)(=|: | '| asks | holds )", message)
     if found is None:
         return message
     name, sign = found.groups()

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from math import isinf
 from typing import Any
 
 import click
@@ -28,10 +29,28 @@ def say(text: str) -> None:
 
 
 def as_json(kind: str, content: Any, *, ascii_only: bool = False) -> str:
-    """Return content as JSON, under the name and version of its schema."""
-    data = {"schema": f"spinney/{kind}/1", **content}
+    """Return content as JSON, under the name and version of its schema.
+
+    JSON has no infinity: it is the text "infinity" there.
+    """
+    data = {"schema": f"spinney/{kind}/1", **_without_infinity(content)}
     text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
     return escaped(text, ascii_only=ascii_only)
+
+
+def _without_infinity(content: Any) -> Any:
+    """Return plain data whose infinite numbers are texts.
+
+    >>> _without_infinity({"a": [1.0, float("inf")], "b": -float("inf")})
+    {'a': [1.0, 'infinity'], 'b': '-infinity'}
+    """
+    if isinstance(content, dict):
+        return {name: _without_infinity(part) for name, part in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_without_infinity(part) for part in content]
+    if isinstance(content, float) and isinf(content):
+        return "infinity" if content > 0 else "-infinity"
+    return content
 
 
 def escaped(text: str, *, ascii_only: bool) -> str:

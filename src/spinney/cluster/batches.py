@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cluster.fit import k_means, nearest_centroids
+from spinney.cluster.fit import k_means, nearest_scaled
+from spinney.cluster.limits import scaled_weights
 from spinney.cluster.sums import means_of, parts_of, scales_for, sums_of
 from spinney.counts import Floats, Integers
 
@@ -42,26 +43,32 @@ class Running:
     ) -> tuple[Integers, float]:
         """Take a batch in; return its clusters and inertia before it moved any."""
         points = self.centroids.astype(cells.dtype)
-        labels, squares = nearest_centroids(cells, points, n_jobs=n_jobs)
-        own = np.empty(0) if weights is None else weights
+        labels, squares, power = nearest_scaled(cells, points, n_jobs=n_jobs)
+        cells = np.ldexp(cells, -power) if power else cells
+        centroids = np.ldexp(self.centroids, -power)
+        own, heavy = scaled_weights(np.empty(0) if weights is None else weights)
         scales = scales_for(cells, own)
         sums = sums_of(parts_of(cells, own, scales), labels, len(points))
         means, added = means_of(sums, scales)
         got = added > 0
-        total = self.weights[got] + added[got]
-        share = (added[got] / total)[:, None]
-        self.centroids[got] += (means[got] - self.centroids[got]) * share
+        with np.errstate(over="ignore"):
+            added = np.ldexp(added[got], heavy)
+            total = self.weights[got] + added
+        share = (added / total)[:, None]
+        centroids[got] += (means[got] - centroids[got]) * share
         self.weights[got] = total
-        heavy = squares if weights is None else squares * weights
-        self._fill(cells, heavy)
-        return labels, float(np.sum(heavy))
+        sizes = squares * own if len(own) else squares
+        self._fill(centroids, cells, sizes)
+        self.centroids = np.ldexp(centroids, power)
+        with np.errstate(over="ignore"):
+            return labels, float(np.ldexp(np.sum(sizes), 2 * power + heavy))
 
-    def _fill(self, cells: NDArray[Any], heavy: Floats) -> None:
+    def _fill(self, centroids: Floats, cells: NDArray[Any], sizes: Floats) -> None:
         """Send centroids that have never had a row to those farthest from theirs."""
         empty = np.flatnonzero(self.weights <= 0)
-        farthest = np.argsort(-heavy, kind="stable")[: len(empty)]
-        farthest = farthest[heavy[farthest] > 0]
-        self.centroids[empty[: len(farthest)]] = cells[farthest]
+        farthest = np.argsort(-sizes, kind="stable")[: len(empty)]
+        farthest = farthest[sizes[farthest] > 0]
+        centroids[empty[: len(farthest)]] = cells[farthest]
 
 
 def in_batches(n_rows: int, size: int, seed: int, turn: int) -> Iterator[Integers]:

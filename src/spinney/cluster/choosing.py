@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.checks import check_whole, is_whole
+from spinney.checks import check_named, check_whole, is_whole
 from spinney.cluster.choice import MEASURES, Choice, Line
 from spinney.cluster.deciding import decided
 from spinney.cluster.distinct import Distinct, distinct_rows, sampled, scaled
@@ -17,9 +17,9 @@ from spinney.cluster.iterate import Clustering
 from spinney.cluster.knee import Elbow, elbow_of
 from spinney.cluster.measures import calinski_harabasz, davies_bouldin, silhouettes
 from spinney.counts import Floats
-from spinney.errors import DataError, ParameterError, refuse_unknown
+from spinney.errors import DataError, ParameterError
 
-__all__ = ["N_STARTS", "Limits", "Starts", "choose"]
+__all__ = ["N_STARTS", "Limits", "Starts", "choose", "numbers_to_try"]
 
 N_STARTS = 4
 """How many starts k-means has for each k, unless something else is said."""
@@ -134,8 +134,7 @@ def choose(
     0.626677 at k = 2.
     6 rows, 6 of them different; 4 starts for each k, seed 0
     """
-    if rule not in MEASURES:
-        refuse_unknown("rule", rule, MEASURES)
+    check_named("rule", rule, MEASURES)
     wanted = _measures(measures, rule)
     starts, limits = starts or Starts(), limits or Limits()
     small, power = scaled(np.asarray(cells))
@@ -143,7 +142,7 @@ def choose(
     if not len(rows):
         msg = "there is no row of weight: clusters need at least one"
         raise DataError(msg)
-    tried = _ks(ks, rule, len(rows))
+    tried = numbers_to_try(ks, rule, len(rows))
     found = []
     for k in tried:
         found.append(starts.fit(rows, k))
@@ -253,16 +252,14 @@ def _measures(measures: Any, rule: str) -> tuple[str, ...]:
         msg = f"measures={measures!r} must be a list of names, such as [{measures!r}]"
         raise ParameterError(msg)
     for name in measures:
-        if name not in MEASURES:
-            refuse_unknown("measures", name, MEASURES)
+        check_named("measures", name, MEASURES)
     return tuple(name for name in MEASURES if name in {*measures, rule})
 
 
-def _ks(ks: Any, rule: str, n_distinct: int) -> list[int]:
+def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
     """Return the numbers of clusters to try, in order."""
     if isinstance(ks, str):
-        if ks != "auto":
-            refuse_unknown("ks", ks, ["auto"])
+        check_named("ks", ks, ["auto"])
         most = min(LARGEST_K, n_distinct)
         return list(range(min(1 if rule == "gap" else 2, most), most + 1))
     try:

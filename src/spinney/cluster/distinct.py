@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.cluster.limits import scaling_power
 from spinney.counts import Floats
 from spinney.draws import GOLDEN, WORD, root_key
 from spinney.row_order import keys_of
 
 __all__ = ["Distinct", "distinct_rows", "numbers_drawn", "sampled", "scaled"]
-
-# Cells beyond this power of two, either way, are scaled before they are squared.
-LARGEST = {4: 40, 8: 400}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,12 +65,10 @@ def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
     Cells of usual size are returned as they are, with the power 0.
 
     >>> scaled(np.array([[3.0], [1.0]]))[1], scaled(np.array([[1e200], [1.0]]))[1]
-    (0, 665)
+    (0, 265)
     """
-    power = int(np.frexp(float(np.abs(cells).max()))[1]) if cells.size else 0
-    if abs(power) <= LARGEST.get(cells.dtype.itemsize, 400):
-        return cells, 0
-    return np.ldexp(cells, -power), power
+    power = scaling_power(cells)
+    return (np.ldexp(cells, -power) if power else cells), power
 
 
 def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:

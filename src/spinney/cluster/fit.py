@@ -11,23 +11,37 @@ from numpy.typing import NDArray
 
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.iterate import Clustering, Watch, iterate
+from spinney.cluster.limits import (
+    FARTHEST,
+    largest_of,
+    scaled_weights,
+    scaling_power,
+)
 from spinney.cluster.one_dimension import optimal_centroids
-from spinney.cluster.rows import PlainRows, Rows
+from spinney.cluster.rows import PlainRows, Rows, squares_between
 from spinney.cluster.starts import drawn_rows, plus_plus
-from spinney.counts import Floats, Integers
+from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.errors import DataError, ParameterError
 from spinney.marks import matrix_behind
 from spinney.threads import n_threads
 
-__all__ = ["STARTS", "Start", "k_means", "nearest_centroids", "rows_for"]
+__all__ = [
+    "STARTS",
+    "Start",
+    "distances_between",
+    "k_means",
+    "nearest_centroids",
+    "nearest_scaled",
+    "rows_for",
+]
 
 Start = str | NDArray[Any] | Callable[..., Any]
 STARTS = ("k-means++", "random", "optimal")
 
 # Below so many products of rows, clusters and columns no compiler is loaded.
 LEAST_WORK = 4_000_000
-# The largest cell, as a power of two, beyond which rows are scaled; by bytes of a cell.
-LARGEST = {4: 40, 8: 400}
+# And so many products of clusters and columns: NumPy works column by column.
+LEAST_WIDE = 10_000
 
 
 def k_means(
@@ -57,7 +71,8 @@ def k_means(
         the best clustering there is (``cluster/one_dimension.py``). A callable is given
         the cells, the number of clusters and a ``random_state``, and returns centroids.
     n_starts : int
-        How many times; of clusterings equally good the first is returned.
+        How many times; of clusterings equally good, but for a rounding, the first is
+        returned.
     max_iterations : int
     tolerance : float
         The iterations end if the squared moves of all centroids sum to no more than
@@ -79,10 +94,13 @@ def k_means(
     0.5
     """
     given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
+    given, heavy = scaled_weights(given)
     cells = _as_kernels_take_it(cells)
-    power = _power(cells)
+    power = scaling_power(cells)
     scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
     work = scaled.size * n_clusters * n_starts
+    if scaled.shape[1] * n_clusters * n_starts > LEAST_WIDE:
+        work = max(work, LEAST_WORK)
     rows = rows_for(scaled, given, work, n_jobs)
     limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
     chance = Chance(seed)
@@ -103,23 +121,28 @@ def k_means(
                 centroids,
                 max_iterations=max_iterations,
                 tolerance=limit,
-                watch=_unscaled(watch, power),
+                watch=_unscaled_watch(watch, power),
             )
-            if best is None or found.inertia < best.inertia:
+            if best is None or found.inertia < best.inertia * (1 - TOLERANCE):
                 best = found
     assert best is not None
-    if not power:
-        return best
+    return _unscaled(best, power, heavy)
+
+
+def _unscaled(found: Clustering, power: int, heavy: int) -> Clustering:
+    """Return a clustering on the scale of the cells and the weights."""
+    if not power and not heavy:
+        return found
     with np.errstate(over="ignore"):
         return replace(
-            best,
-            centroids=np.ldexp(best.centroids, power),
-            start=np.ldexp(best.start, power),
-            inertia=float(np.ldexp(best.inertia, 2 * power)),
+            found,
+            centroids=np.ldexp(found.centroids, power),
+            start=np.ldexp(found.start, power),
+            inertia=float(np.ldexp(found.inertia, 2 * power + heavy)),
         )
 
 
-def _unscaled(watch: Watch | None, power: int) -> Watch | None:
+def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
     """Return what is told of centroids on the scale of the cells."""
     if watch is None or not power:
         return watch
@@ -151,18 +174,50 @@ def nearest_centroids(
     >>> nearest_centroids(np.array([[1.0], [4.0]]), np.array([[0.0], [2.0], [5.0]]))
     (array([0, 2]), array([1., 1.]))
     """
-    cells, points = _as_kernels_take_it(cells), centroids.astype(cells.dtype)
-    power = _power(cells, points)
-    if power:
-        cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
+    labels, squares, power = nearest_scaled(cells, centroids, n_jobs=n_jobs)
+    with np.errstate(over="ignore"):
+        return labels, np.ldexp(squares, 2 * power)
+
+
+def nearest_scaled(
+    cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
+) -> tuple[Integers, Floats, int]:
+    """Return what :func:`nearest_centroids` does, and the power of two of distances.
+
+    Squares are those of distances that were divided by it, so they are finite.
+    """
+    cells, points, power = _alike(cells, centroids)
     rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
     with _one_thread_a_product(rows):
         rows.restart(len(points))
         rows.assign(points)
         labels = rows.labels()
-        squares = rows.squares(points, labels)
+        return labels, rows.squares(points, labels), power
+
+
+def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
+    """Return the distances of rows to centroids, in float64.
+
+    >>> import numpy as np
+    >>> distances_between(np.array([[3e200, 0.0]]), np.array([[0.0, 4e200]]))
+    array([[5.e+200]])
+    """
+    cells, points, power = _alike(cells, centroids)
     with np.errstate(over="ignore"):
-        return labels, np.ldexp(squares, 2 * power)
+        return np.ldexp(np.sqrt(squares_between(cells, points)), power)
+
+
+def _alike(
+    cells: NDArray[Any], centroids: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Return rows and centroids of one type, divided by a power of two."""
+    kind = np.result_type(cells, centroids)
+    cells = _as_kernels_take_it(cells.astype(kind, copy=False))
+    points = centroids.astype(kind)
+    power = scaling_power(cells, points)
+    if power:
+        cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
+    return cells, points, power
 
 
 def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
@@ -172,16 +227,6 @@ def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
         return cells
     found = matrix_behind(list(cells.T))
     return cells.copy() if found is None else found
-
-
-def _power(*tables: NDArray[Any]) -> int:
-    """Return the power of two to divide by, so that no square overflows or vanishes.
-
-    That changes no digit and no order of distances. 0 where there is no need.
-    """
-    most = max(float(max(cells.max(), -cells.min())) for cells in tables)
-    power = int(np.frexp(most)[1])
-    return power if abs(power) > LARGEST[tables[0].dtype.itemsize] else 0
 
 
 def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:
@@ -202,8 +247,17 @@ def _given(
         cells = np.ldexp(rows.cells, power) if power else rows.cells
         start = np.asarray(start(cells, n_clusters, random_state=state))
         start = checked_centroids(start, n_clusters, cells.shape[1])
-    given: NDArray[Any] = np.asarray(start, dtype=rows.cells.dtype)
-    return np.ldexp(given, -power) if power else given
+    given: NDArray[Any] = np.ldexp(np.asarray(start, dtype=np.float64), -power)
+    kind = rows.cells.dtype
+    if largest_of(given) > 2.0 ** FARTHEST[kind.itemsize]:
+        most = np.ldexp(largest_of(rows.cells), power)
+        msg = (
+            f"init holds {largest_of(np.asarray(start)):g}, and the rows nothing "
+            f"beyond {most:g}: squares of such distances overflow; give centroids "
+            "that are nearer to the rows"
+        )
+        raise DataError(msg)
+    return given.astype(kind)
 
 
 def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:

@@ -5,7 +5,7 @@ has no meaning, such as that of one cluster; a measure is never NaN. Clusters wi
 rows are no clusters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from spinney.threads import run_each
 __all__ = [
     "calinski_harabasz",
     "davies_bouldin",
+    "mean_widths",
     "one_thread_a_product",
     "silhouette",
     "silhouettes",
@@ -60,30 +61,63 @@ def silhouettes(
     of distances to all clusters. Memory grows with the rows, not with their square.
     """
     settled = [_settled(cells, labels, weights) for labels in labelings]
-    if not settled or not len(settled[0].rows):
-        return [None] * len(settled)
-    rows, own = settled[0].rows, settled[0].weights
-    ends = np.cumsum([0, *(len(one.sizes) for one in settled)])
-    members = np.zeros((len(rows), ends[-1]))
-    for first, one in zip(ends, settled, strict=False):
-        members[np.arange(len(rows)), first + one.codes] = own
-    step = max(1, min(MOST_ROWS, DISTANCES // len(rows)))
-    widths = np.zeros((len(settled), len(rows)))
+    if not settled:
+        return []
+    rows = settled[0].rows
+
+    def apart(part: slice) -> Floats:
+        return _distances(rows[part], rows)
+
+    codes = [one.codes for one in settled]
+    return mean_widths(apart, codes, settled[0].weights, n_jobs=n_jobs)
+
+
+def mean_widths(
+    apart: Callable[[slice], Floats],
+    codings: Sequence[Integers],
+    weights: Floats,
+    *,
+    n_jobs: int = 1,
+) -> list[float | None]:
+    """Return the mean silhouette widths of several clusterings.
+
+    Parameters
+    ----------
+    apart : callable
+        Given a stretch of rows, the distances from each of them to all rows.
+    codings : sequence of arrays
+        The clusters of the rows, from 0 on, none without a row.
+    weights : array
+        Those of the rows, all above 0.
+    n_jobs : int
+    """
+    n_rows = len(weights)
+    if not n_rows:
+        return [None] * len(codings)
+    sizes: list[Floats] = [
+        np.bincount(codes, weights=weights).astype(np.float64) for codes in codings
+    ]
+    ends = np.cumsum([0, *(len(each) for each in sizes)])
+    members = np.zeros((n_rows, ends[-1]))
+    for first, codes in zip(ends, codings, strict=False):
+        members[np.arange(n_rows), first + codes] = weights
+    step = max(1, min(MOST_ROWS, DISTANCES // n_rows))
+    widths = np.zeros((len(codings), n_rows))
 
     def fill(start: int) -> None:
         part = slice(start, start + step)
-        sums = _distances(rows[part], rows) @ members
-        for place, one in enumerate(settled):
+        sums = apart(part) @ members
+        for place, codes in enumerate(codings):
             some = sums[:, ends[place] : ends[place + 1]]
-            widths[place, part] = _widths(some, one.codes[part], one.sizes)
+            widths[place, part] = _widths(some, codes[part], sizes[place])
 
     with one_thread_a_product():
-        pieces = [partial(fill, start) for start in range(0, len(rows), step)]
+        pieces = [partial(fill, start) for start in range(0, n_rows, step)]
         run_each(pieces, at_once=n_jobs)
-    found = widths @ own / own.sum()
+    found = widths @ weights / weights.sum()
     return [
-        float(mean) if len(one.sizes) > 1 else None
-        for mean, one in zip(found, settled, strict=True)
+        float(mean) if len(each) > 1 else None
+        for mean, each in zip(found, sizes, strict=True)
     ]
 
 

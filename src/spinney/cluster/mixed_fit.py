@@ -6,6 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cluster.chance import Chance
+from spinney.cluster.limits import (
+    FARTHEST,
+    largest_of,
+    scaled_weights,
+    scaling_power,
+)
 from spinney.cluster.mixed import MixedCells, MixedRows, PlainMixed, Prototypes
 from spinney.cluster.mixed_starts import Margins, cao_rows, huang_rows
 from spinney.cluster.prototypes import (
@@ -16,17 +22,23 @@ from spinney.cluster.prototypes import (
     middle_of,
     spreads_of,
 )
-from spinney.counts import Floats, Integers
+from spinney.counts import TOLERANCE, Floats, Integers
+from spinney.errors import DataError
 from spinney.threads import n_threads
 
-__all__ = ["MIXED_STARTS", "default_gamma", "k_prototypes", "nearest_prototypes"]
+__all__ = [
+    "LARGEST_GAMMA",
+    "MIXED_STARTS",
+    "default_gamma",
+    "k_prototypes",
+    "nearest_prototypes",
+]
 
 MIXED_STARTS = ("huang", "cao")
+LARGEST_GAMMA = 1e300  # so that costs are finite
 
 # Below so many products of rows, clusters and columns no compiler is loaded.
 LEAST_WORK = 1_000_000
-# The largest number, as a power of two, beyond which numbers are scaled.
-LARGEST = 400
 
 
 def k_prototypes(
@@ -55,7 +67,8 @@ def k_prototypes(
     start : {"huang", "cao"} or Prototypes
         Cells that a given prototype lacks are those of the middle of all rows.
     n_starts : int
-        How many times; of partitions equally good the first is returned.
+        How many times; of partitions equally good, but for a rounding, the first is
+        returned.
     max_iterations : int
     seed : int
         The same seed leads to the same partition, whatever ``n_jobs``.
@@ -63,8 +76,9 @@ def k_prototypes(
         How many threads; one a core if not said.
     """
     given = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
-    heavy = cells.take(given > 0) if len(given) else cells
-    cells = _without(cells, np.asarray(np.isnan(heavy.numbers).all(axis=0)))
+    given, heavy = scaled_weights(given)
+    weighty = cells.take(given > 0) if len(given) else cells
+    cells = _without(cells, np.asarray(np.isnan(weighty.numbers).all(axis=0)))
     power = _power(cells)
     scaled = _scaled(cells, power)
     rows = rows_for(scaled, given, n_clusters * n_starts, n_jobs)
@@ -79,7 +93,7 @@ def k_prototypes(
     chance, best = Chance(seed), None
     for turn in range(n_starts):
         if isinstance(start, Prototypes):
-            first = Prototypes(np.ldexp(start.numbers, -power), start.codes)
+            first = _given(scaled, start, power)
         else:
             assert margins is not None
             if start == "cao":
@@ -91,10 +105,10 @@ def k_prototypes(
         found = iterate_prototypes(
             rows, filled_in(scaled, first, middle), max_iterations=max_iterations
         )
-        if best is None or found.cost < best.cost:
+        if best is None or found.cost < best.cost * (1 - TOLERANCE):
             best = found
     assert best is not None
-    return _unscaled(best, power), gamma
+    return _unscaled(best, power, heavy), gamma
 
 
 def rows_for(
@@ -160,13 +174,23 @@ def _power(cells: MixedCells, *more: Floats) -> int:
     column they would not count. 0 where there is no need.
     """
     tables = [table[~np.isnan(table)] for table in (cells.numbers, *more)]
-    most = max(
-        (float(np.abs(table).max()) for table in tables if table.size), default=0
-    )
-    power = int(np.frexp(most)[1])
-    if power < 0 and cells.codes.shape[1]:
-        return 0
-    return power if abs(power) > LARGEST else 0
+    power = scaling_power(*tables)
+    return 0 if power < 0 and cells.codes.shape[1] else power
+
+
+def _given(cells: MixedCells, start: Prototypes, power: int) -> Prototypes:
+    """Return given prototypes on the scale of the rows, unless they are too far off."""
+    numbers = np.ldexp(start.numbers, -power)
+    known = ~np.isnan(numbers)
+    if largest_of(numbers[known]) > 2.0 ** FARTHEST[8]:
+        most = np.ldexp(largest_of(cells.numbers[~np.isnan(cells.numbers)]), power)
+        msg = (
+            f"init holds {largest_of(start.numbers[known]):g}, and the rows nothing "
+            f"beyond {most:g}: squares of such distances overflow; give prototypes "
+            "that are nearer to the rows"
+        )
+        raise DataError(msg)
+    return Prototypes(numbers, start.codes)
 
 
 def _scaled(cells: MixedCells, power: int) -> MixedCells:
@@ -179,13 +203,13 @@ def _scaled_gamma(cells: MixedCells, gamma: float, power: int) -> float:
     return float(np.ldexp(gamma, -2 * power)) if cells.codes.shape[1] else 0.0
 
 
-def _unscaled(found: Partition, power: int) -> Partition:
-    if not power:
+def _unscaled(found: Partition, power: int, heavy: int) -> Partition:
+    if not power and not heavy:
         return found
     numbers = np.ldexp(found.prototypes.numbers, power)
     with np.errstate(over="ignore"):
         return replace(
             found,
             prototypes=found.prototypes._replace(numbers=numbers),
-            cost=float(np.ldexp(found.cost, 2 * power)),
+            cost=float(np.ldexp(found.cost, 2 * power + heavy)),
         )

@@ -94,8 +94,8 @@ def optimal_centroids(values: Floats, weights: Floats, n: int) -> Floats:
         return np.append(distinct, np.full(n - d, distinct[0]))
     if d > VALUES or n * d > WORK:
         msg = (
-            f"init='optimal' is for at most {VALUES} distinct values, and {WORK} times "
-            f"n_clusters; there are {d}: use 'k-means++'"
+            f"init='optimal' is for at most {VALUES} distinct values, and at most "
+            f"{WORK} values times clusters; there are {d} values: use 'k-means++'"
         )
         raise ParameterError(msg)
     firsts = np.append(0, best_starts(single_runs(distinct, sizes), n))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.rows import Rows
-from spinney.counts import Floats, Integers
+from spinney.counts import Floats, Integers, heaviest
 
 __all__ = ["drawn_rows", "plus_plus"]
 
@@ -38,7 +38,8 @@ def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Intege
     The first is drawn with chances as the weights; each other is the best of at least
     2 + ⌊log k⌋ rows, a multiple of 8, drawn with chances as their weighted squared
     distances to the nearest of those before: the one that lowers the sum of these most,
-    the first drawn if there are several. Where no row is left that is not chosen, the
+    the first drawn if there are several, but for a rounding: two rows that are nearest
+    to each other often lower it alike. Where no row is left that is not chosen, the
     first fills up.
     """
     tries = -(-(2 + int(log(n_clusters))) // AT_ONCE) * AT_ONCE
@@ -56,7 +57,7 @@ def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Intege
         if not totals.sum() > 0:
             break
         drawn = [pool.draw(totals, sizes, chance.number()) for _ in range(tries)]
-        best = drawn[int(np.argmax(rows.gains(np.array(drawn))))]
+        best = drawn[heaviest(rows.gains(np.array(drawn)))]
         rows.take(best)
         chosen.append(best)
     return _filled_up(chosen, n_clusters)

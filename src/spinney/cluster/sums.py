@@ -25,7 +25,7 @@ from spinney.counts import Floats, Integers
 __all__ = ["Scales", "means_of", "parts_of", "scales_for", "sums_of"]
 
 _WIDEST = 43  # bits of the low part
-_SMALLEST = -400  # a column of smaller cells is on the scale of this power of two
+_SMALLEST = -900  # a column of smaller cells is on the scale of this power of two
 
 
 class Scales(NamedTuple):

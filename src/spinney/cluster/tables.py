@@ -6,8 +6,8 @@ from math import isfinite
 __all__ = ["GAP", "decimals_for", "in_columns", "number_cells"]
 
 GAP = 2
-# Numbers from here on are written with an exponent.
-LARGEST = 1e9
+# Numbers from here on, or of which none is larger, are written with an exponent.
+LARGEST, SMALLEST = 1e9, 1e-9
 
 
 def in_columns(
@@ -64,10 +64,12 @@ def number_cells(numbers: Sequence[float]) -> list[str]:
 
     >>> number_cells([1.8333, 4.25, 6.0]), number_cells([1.0, 1.5]), number_cells([30])
     (['1.83', '4.25', '6.00'], ['1.0', '1.5'], ['30'])
+    >>> number_cells([0.0, 2.5e-200])
+    ['0', '2.5e-200']
     """
     known = [float(number) for number in numbers if isfinite(number)]
     largest = max(map(abs, known), default=0.0)
-    if not largest < LARGEST:
+    if not largest < LARGEST or 0 < largest < SMALLEST:
         return [f"{number:.4g}" for number in numbers]
     most = decimals_for(largest)
     decimals = next(

@@ -1,33 +1,19 @@
 """Clusters as a file: saved whole or not at all, checked before they are used.
 
-The container is that of one tree (:mod:`spinney.files.model_file`), with the format
-``spinney-clusters``. The arrays are ``centroids`` and ``start``, in single or double
-precision as the rows were, ``scale``, ``codes`` and ``weights``; the header has the
-columns, the method and its settings, γ, the inertia and the number of iterations.
+The file is of the kind ``spinney-clusters`` (see :mod:`spinney.files.model_kind`). The
+arrays are ``centroids`` and ``start``, in single or double precision as the rows were,
+``scale``, ``codes`` and ``weights``; the header has the columns, the method and its
+settings, γ, the inertia and the number of iterations.
 """
 
-import os
-from collections.abc import Mapping
-from typing import Any
+from math import inf, isinf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.clustered.model import BATCHES, COLUMN, METHODS, MIXED, Clusters
-from spinney.errors import ModelFormatError, ParameterError
-from spinney.files.atomic import write_whole
-from spinney.files.model_container import pack, read_header, unpack
-from spinney.files.model_file import (
-    CLUSTERS,
-    TEXTS,
-    Limits,
-    check_path,
-    check_version,
-    format_name,
-    read_bytes,
-    remedy,
-    texts_of,
-)
+from spinney.files.model_arrays import Arrays
 from spinney.files.model_header import (
     ADDED,
     fingerprint_data,
@@ -35,10 +21,21 @@ from spinney.files.model_header import (
     read_schema,
     schema_header,
 )
+from spinney.files.model_kind import (
+    CLUSTERS,
+    Kind,
+    Limits,
+    format_name,
+    load_kind,
+    save_kind,
+)
 from spinney.files.model_rules import amounts, require, shaped, within
 from spinney.files.plain import described, members, number, text, whole
-from spinney.files.strict_json import DamageError, parse
+from spinney.files.strict_json import DamageError
 from spinney.schema import Schema
+
+if TYPE_CHECKING:
+    import os
 
 __all__ = ["is_clusters", "load_clusters", "save_clusters"]
 
@@ -88,28 +85,16 @@ def save_clusters(
 ) -> None:
     """Save clusters; the same clusters give the same bytes.
 
-    Parameters
-    ----------
-    clusters : Clusters
-        What to save.
-    path : path
-        Where; by custom the name ends in ``.spinney``.
-    force : bool
-        Whether an existing file may be replaced.
+    Parameters and errors are those of :func:`spinney.files.model_file.save_model`.
     """
-    check_path(path)
+    save_kind(_CLUSTERS, clusters, path, force=force)
+
+
+def _parts(clusters: Clusters) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    header = _header(clusters)
     arrays = {name: getattr(clusters, name) for name in ARRAYS}
-    try:
-        header = _header(clusters)
-        _read(header, arrays)
-        parts = pack(arrays, texts_of(header, CLUSTERS, CLUSTERS_VERSION))
-    except DamageError as damage:
-        msg = (
-            f"cannot write {os.fsdecode(path)}: these clusters cannot be saved: "
-            f"{damage}"
-        )
-        raise ParameterError(msg) from None
-    write_whole(path, parts, force=force)
+    _read(header, arrays)
+    return header, arrays
 
 
 def _header(clusters: Clusters) -> dict[str, Any]:
@@ -121,7 +106,7 @@ def _header(clusters: Clusters) -> dict[str, Any]:
         "attributes": schema["attributes"],
         "markers": schema["markers"],
         "gamma": float(clusters.gamma),
-        "inertia": float(clusters.inertia),
+        "inertia": None if isinf(clusters.inertia) else float(clusters.inertia),
         "n_iterations": int(clusters.n_iterations),
         "fingerprint": fingerprint_data(clusters.fingerprint),
     }
@@ -132,41 +117,12 @@ def load_clusters(
 ) -> Clusters:
     """Load clusters that :func:`save_clusters` wrote.
 
-    Raises
-    ------
-    ModelFormatError
-        The file is missing, damaged, something else, or of a newer version.
+    Parameters and errors are those of :func:`spinney.files.model_file.load_model`.
     """
-    check_path(path)
-    limits = limits or Limits()
-    try:
-        return _clusters(read_bytes(path, limits), limits)
-    except DamageError as damage:
-        msg = f"cannot load {os.fsdecode(path)}: {damage}"
-        raise ModelFormatError(msg) from None
+    return load_kind(_CLUSTERS, path, limits)
 
 
-def _clusters(data: bytes, limits: Limits) -> Clusters:
-    header = read_header(data, max_header=limits.header_bytes)
-    if header.texts.get("format") != CLUSTERS:
-        msg = "it is a safetensors file, but holds no clusters of Spinney's"
-        raise DamageError(msg)
-    try:
-        arrays = unpack(data, header)
-        check_version(header, CLUSTERS_VERSION)
-        members(dict(header.texts), "the file", TEXTS)
-        members(arrays, "the file", ARRAYS)
-        for name, dtypes in ARRAYS.items():
-            if arrays[name].dtype not in dtypes:
-                msg = f"the array {name!r} has the dtype of another"
-                raise DamageError(msg)
-        return _read(parse(header.texts["model"]), arrays)
-    except DamageError as damage:
-        msg = f"{damage}; {remedy(header, CLUSTERS_VERSION)}"
-        raise DamageError(msg) from None
-
-
-def _read(data: object, arrays: Mapping[str, NDArray[Any]]) -> Clusters:
+def _read(data: object, arrays: Arrays) -> Clusters:
     """Return clusters, after checking every rule that the rest relies on."""
     found = members(data, "the model", KEYS)
     method = text(found["method"], "the method")
@@ -191,12 +147,14 @@ def _read(data: object, arrays: Mapping[str, NDArray[Any]]) -> Clusters:
         }
     )
     _check_columns(schema, method)
-    _check_arrays(dict(arrays), schema, n_clusters, method)
+    _check_arrays(arrays, schema, n_clusters, method)
     gamma = number(found["gamma"], "gamma")
     if gamma < 0 or (gamma > 0 and method != MIXED):
         msg = f"gamma is {gamma}, which means nothing"
         raise DamageError(msg)
-    inertia = number(found["inertia"], "the inertia")
+    # Squares of numbers near the limits of floats have a sum beyond them.
+    beyond = found["inertia"] is None
+    inertia = inf if beyond else number(found["inertia"], "the inertia")
     if not inertia >= 0:
         msg = "the inertia is negative"
         raise DamageError(msg)
@@ -229,9 +187,7 @@ def _check_columns(schema: Schema, method: str) -> None:
             raise DamageError(msg)
 
 
-def _check_arrays(
-    arrays: dict[str, NDArray[Any]], schema: Schema, n: int, method: str
-) -> None:
+def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
     """Check shapes and numbers."""
     coded = [a for a in schema.attributes if a.kind != "numeric"]
     n_numeric = len(schema.attributes) - len(coded)
@@ -268,8 +224,9 @@ def _read_settings(data: object, method: str) -> dict[str, Any]:
             whole(entry[name], name, least=1)
     text(entry["init"], "init")
     for name in ("tol", "gamma"):
-        given = entry[name] if name in names else None
-        if given is not None and number(given, name) < 0:
+        if name not in names or (name == "gamma" and entry[name] is None):
+            continue
+        if number(entry[name], name) < 0:
             msg = f"{name} is negative"
             raise DamageError(msg)
     if entry["random_state"] is not None:
@@ -278,3 +235,15 @@ def _read_settings(data: object, method: str) -> dict[str, Any]:
         msg = "standardise must be true or false"
         raise DamageError(msg)
     return {name: entry[name] for name in names}
+
+
+_CLUSTERS = Kind(
+    CLUSTERS,
+    CLUSTERS_VERSION,
+    "these clusters",
+    "find the clusters again",
+    "it is a safetensors file, but holds no clusters of Spinney's",
+    ARRAYS,
+    _parts,
+    lambda data, arrays, _: _read(data, arrays),
+)

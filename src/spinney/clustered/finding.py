@@ -1,7 +1,6 @@
 """Clusters of a table that is read by the names of its columns."""
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -10,29 +9,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._version import __version__
 from spinney.cluster.choice import Choice
 from spinney.cluster.choosing import Starts, choose
 from spinney.cluster.fit import STARTS, k_means
 from spinney.cluster.iterate import Watch
-from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes
-from spinney.clustered.mixed import mixed_cells, prototypes_of
-from spinney.clustered.model import MIXED, Clusters, cells_of, schema_of, spread_of
-from spinney.clustered.plan import Found, Plan
-from spinney.counts import Floats, Integers
+from spinney.clustered.mixed_finding import check_names, find_prototypes, mixed_curve
+from spinney.clustered.model import MIXED, Clusters, cells_of, schema_of
+from spinney.clustered.parts import (
+    N_STARTS,
+    Begun,
+    Progress,
+    check_k,
+    fingerprint_of,
+    given_k,
+    scale_of,
+    settings_of,
+    sizes_of,
+    start_of,
+)
+from spinney.clustered.plan import MODES, RULE, Found, Plan
+from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError
 from spinney.forest.growing import threads_of
-from spinney.model import Fingerprint
 from spinney.reading import read_by
 from spinney.schema import Attribute
 from spinney.table import Table
 from spinney.training import attribute_of
 
 __all__ = ["curve_of", "find_clusters"]
-
-Progress = Callable[[int, int], None]
-# How many starts are drawn where nothing is said.
-N_STARTS = {"k-means++": 4, "random": 10, "optimal": 1, "huang": 10, "cao": 1}
 
 
 def find_clusters(
@@ -70,10 +74,12 @@ def find_clusters(
     array([ 1.5, 10.5])
     """
     numeric = all(column.kind == "numeric" for column in used.columns)
+    if plan.method == MODES:
+        check_names(used)
     if plan.method == "k-means" or (plan.method is None and numeric):
         found = _means(used, plan, weights, markers, progress)
     else:
-        found = _prototypes(used, plan, weights, markers)
+        found = find_prototypes(used, plan, weights, markers, progress)
     return replace(found, table=table)
 
 
@@ -89,153 +95,70 @@ def _means(
         msg = "gamma weighs nominal columns, and all columns are numbers: leave it out"
         raise ParameterError(msg)
     cells = cells_of(used)
-    scale = _scale(cells, plan, weights)
+    scale = scale_of(cells, plan, weights)
     scaled = cells / scale if plan.standardise else cells
     attributes = tuple(attribute_of(column) for column in used.columns)
-    start, n_starts = _start(plan, STARTS)
-    choice = None
-    if isinstance(start, Path):
-        start = _centroids(start, attributes, plan) / scale
-        k = len(start)
-    elif plan.chooses:
-        choice = _chosen_k(scaled, weights, plan, start, n_starts, progress)
-        k = choice.k
-    else:
-        k = _given_k(plan)
-    _check_k(k, used)
+    begun = _begin(scaled, scale, attributes, plan, weights, progress)
+    k = begun.k
+    check_k(k, used)
     found = k_means(
         scaled,
         k,
         weights=weights,
-        start=start,
-        n_starts=n_starts,
+        start=begun.start,
+        n_starts=begun.n_starts,
         max_iterations=plan.max_iterations,
         tolerance=plan.tolerance,
         seed=plan.seed,
         n_jobs=threads_of(plan.n_jobs),
-        watch=_watch(progress, n_starts, plan.max_iterations),
+        watch=_watch(progress, begun.n_starts, plan.max_iterations),
     )
-    settings = _settings(plan, k, start, n_starts)
     clusters = Clusters(
         schema_of(attributes, k, markers),
         True,
         "k-means",
-        {**settings, "tol": float(plan.tolerance)},
+        {**settings_of(plan, begun), "tol": float(plan.tolerance)},
         found.centroids,
         scale,
         np.empty((k, 0), np.int32),
         0.0,
-        _sizes(found.labels, weights, k),
+        sizes_of(found.labels, weights, k),
         found.start,
         found.inertia,
         found.n_iterations,
-        _fingerprint(weights, cells),
+        fingerprint_of(weights, cells),
     )
     labels, distances = clusters.nearest(cells, n_jobs=threads_of(plan.n_jobs))
+    converged, choice = found.converged, begun.choice
     return Found(
-        clusters, labels, distances, found.converged, used, used, weights, plan, choice
+        clusters, labels, distances, converged, used, used, weights, plan, choice
     )
 
 
-def _prototypes(
-    used: Table, plan: Plan, weights: Floats | None, markers: Sequence[str]
-) -> Found:
-    """Return the clusters of a table that need not be all numbers."""
-    attributes = tuple(attribute_of(column) for column in used.columns)
-    mixed = [a for a in attributes if a.kind != "numeric"]
-    why = f", as column {mixed[0].name!r} is {mixed[0].kind}" if mixed else ""
-    if plan.tolerance:
-        msg = (
-            f"tolerance={plan.tolerance} is of k-means, and this is k-prototypes{why}: "
-            "leave it out"
-        )
-        raise ParameterError(msg)
-    start, n_starts = _start(plan, MIXED_STARTS)
-    if plan.chooses and not isinstance(start, Path):
-        msg = (
-            f"n_clusters='auto' is of k-means, and this is k-prototypes{why}: say how "
-            "many clusters, such as 3, or leave out what is no number"
-        )
-        raise ParameterError(msg)
-    schema = schema_of(attributes, 1, markers)
-    cells = mixed_cells(schema, used)
-    scale = _scale(cells.numbers, plan, weights)
-    cells = replace(cells, numbers=cells.numbers / scale)
+def _begin(
+    scaled: NDArray[Any],
+    scale: Floats,
+    attributes: Sequence[Attribute],
+    plan: Plan,
+    weights: Floats | None,
+    progress: Progress | None,
+) -> Begun:
+    """Return where k-means starts, with how many clusters."""
+    start, n_starts = start_of(plan, STARTS)
     if isinstance(start, Path):
-        given = read_by(schema, range(len(attributes)), start)
-        k = given.n_rows if plan.chooses else _given_k(plan)
-        start = prototypes_of(schema, given, k)
-        start = start._replace(numbers=start.numbers / scale)
-    else:
-        k = _given_k(plan)
-    _check_k(k, used)
-    found, gamma = k_prototypes(
-        cells,
-        k,
+        centroids = _centroids(start, attributes, plan) / scale
+        return Begun(centroids, n_starts, len(centroids))
+    if not plan.chooses:
+        return Begun(start, n_starts, given_k(plan))
+    choice = choose(
+        scaled,
+        plan.k,
         weights=weights,
-        gamma=plan.gamma,
-        start=start,
-        n_starts=n_starts,
-        max_iterations=plan.max_iterations,
-        seed=plan.seed,
-        n_jobs=threads_of(plan.n_jobs),
+        rule=plan.rule or RULE,
+        starts=_starts(plan, start, n_starts),
+        progress=progress,
     )
-    settings = _settings(plan, k, start, n_starts)
-    relative = found.prototypes.codes - cells.first[:-1]
-    unknown = found.prototypes.codes >= cells.missing
-    clusters = Clusters(
-        schema_of(attributes, k, markers),
-        True,
-        MIXED,
-        {**settings, "gamma": plan.gamma},
-        found.prototypes.numbers,
-        scale,
-        np.where(unknown, -1, relative).astype(np.int32),
-        gamma,
-        _sizes(found.labels, weights, k),
-        np.empty((0, cells.numbers.shape[1])),
-        found.cost,
-        found.n_iterations,
-        _fingerprint(weights, cells.numbers, cells.codes),
-    )
-    labels, distances = clusters.assign(used, n_jobs=threads_of(plan.n_jobs))
-    return Found(
-        clusters, labels, distances, found.converged, used, used, weights, plan
-    )
-
-
-def _scale(cells: NDArray[Any], plan: Plan, weights: Floats | None) -> Floats:
-    return spread_of(cells, weights) if plan.standardise else np.ones(cells.shape[1])
-
-
-def _given_k(plan: Plan) -> int:
-    assert isinstance(plan.k, int)
-    return plan.k
-
-
-def _check_k(k: int, used: Table) -> None:
-    if k > used.n_rows:
-        msg = f"n_clusters={k} is more than the {used.n_rows} rows: ask for fewer"
-        raise DataError(msg)
-
-
-def _start(plan: Plan, known: Sequence[str]) -> tuple[Any, int]:
-    """Return the name or the path of what to start from, and how often."""
-    start = known[0] if plan.start is None else plan.start
-    if start in known:
-        drawn = start not in ("optimal", "cao")
-        return start, (plan.n_starts or N_STARTS[start]) if drawn else 1
-    if start in N_STARTS:
-        kinds = "numbers" if start in STARTS else "tables that are not all numbers"
-        msg = f"start={start!r} is for {kinds}: here it is {' or '.join(known)}"
-        raise ParameterError(msg)
-    if not Path(start).suffix and not Path(start).exists():
-        msg = (
-            f"start={start!r} is neither one of {', '.join(known)} nor a file of "
-            "centroids"
-        )
-        raise ParameterError(msg)
-    return Path(start), 1
+    return Begun(start, n_starts, choice.k, choice)
 
 
 def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Floats:
@@ -255,30 +178,15 @@ def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Float
     return centroids
 
 
-def _chosen_k(
-    cells: NDArray[Any],
-    weights: Floats | None,
-    plan: Plan,
-    start: str,
-    n_starts: int,
-    progress: Progress | None,
-) -> Choice:
-    """Return the choice of k by the rule."""
-    starts = Starts(
+def _starts(plan: Plan, start: str, n_starts: int) -> Starts:
+    """Return how k-means goes about it, for every k alike."""
+    return Starts(
         start=start,
         n_starts=n_starts,
         max_iterations=plan.max_iterations,
         tolerance=plan.tolerance,
         seed=plan.seed,
         n_jobs=threads_of(plan.n_jobs),
-    )
-    return choose(
-        cells,
-        plan.k,
-        weights=weights,
-        rule=plan.rule,
-        starts=starts,
-        progress=progress,
     )
 
 
@@ -287,12 +195,11 @@ def curve_of(found: Found) -> Choice:
     if found.choice is not None:
         return found.choice
     if found.clusters.method == MIXED:
-        msg = "the curve of inertias (--elbow) is of k-means, not of k-prototypes"
-        raise ParameterError(msg)
+        return mixed_curve(found)
     cells = found.clusters.scaled(cells_of(found.used))
-    start = found.clusters.settings["init"]
+    start, n_starts = found.clusters.settings["init"], found.plan.n_starts
     drawn = start if start in STARTS else STARTS[0]
-    starts = Starts(drawn, N_STARTS[drawn], seed=found.plan.seed)
+    starts = _starts(found.plan, drawn, n_starts or N_STARTS[drawn])
     return choose(
         cells, weights=found.weights, rule="elbow", measures=["elbow"], starts=starts
     )
@@ -308,27 +215,3 @@ def _watch(progress: Progress | None, n_starts: int, most: int) -> Watch | None:
         told(next(done), n_starts * most)
 
     return watch
-
-
-def _settings(plan: Plan, k: int, start: Any, n_starts: int) -> dict[str, Any]:
-    return {
-        "n_clusters": k,
-        "init": start if isinstance(start, str) else "given",
-        "n_init": n_starts,
-        "max_iter": plan.max_iterations,
-        "random_state": plan.seed,
-        "standardise": plan.standardise,
-    }
-
-
-def _sizes(labels: Integers, weights: Floats | None, k: int) -> Floats:
-    return np.bincount(labels, weights, minlength=k).astype(np.float64)
-
-
-def _fingerprint(weights: Floats | None, *tables: NDArray[Any]) -> Fingerprint:
-    digest = hashlib.sha256()
-    for cells in tables if weights is None else (*tables, weights):
-        digest.update(np.ascontiguousarray(cells).tobytes())
-    n_rows = len(tables[0])
-    weight = float(n_rows if weights is None else weights.sum())
-    return Fingerprint(n_rows, weight, digest.hexdigest(), __version__)

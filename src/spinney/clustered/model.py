@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cluster.fit import nearest_centroids
+from spinney.cluster.fit import nearest_scaled
 from spinney.cluster.mixed import MixedCells, Prototypes
 from spinney.cluster.mixed_fit import nearest_prototypes
 from spinney.clustered.mixed import mixed_cells, values_of
@@ -25,6 +25,7 @@ __all__ = [
     "MIXED",
     "Clusters",
     "cells_of",
+    "refuse_missing",
     "schema_of",
     "spread_of",
 ]
@@ -158,8 +159,9 @@ class Clusters:
         """Return the cluster of each row of numbers, and the distance to it."""
         kind = self.centroids.dtype
         scaled = self.scaled(cells.astype(kind, copy=False))
-        labels, squares = nearest_centroids(scaled, self.centroids, n_jobs=n_jobs)
-        return labels, np.sqrt(squares)
+        labels, squares, power = nearest_scaled(scaled, self.centroids, n_jobs=n_jobs)
+        with np.errstate(over="ignore"):
+            return labels, np.ldexp(np.sqrt(squares), power)
 
 
 def schema_of(

@@ -2,16 +2,23 @@
 
 from dataclasses import dataclass
 
-from spinney.checks import check_number, check_whole
+from spinney.checks import check_named, check_number, check_seed, check_whole
 from spinney.cluster.choice import MEASURES, Choice
+from spinney.cluster.mixed_fit import LARGEST_GAMMA
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.clustered.model import MIXED, Clusters, cells_of
 from spinney.counts import Floats, Integers
-from spinney.errors import refuse_unknown
+from spinney.errors import ParameterError
 from spinney.forest.growing import threads_of
 from spinney.table import Table
 
-__all__ = ["Found", "Plan"]
+__all__ = ["MODES", "RULE", "Found", "Plan"]
+
+MODES = "k-modes"
+"""k-prototypes of names only; what is found is told as k-prototypes."""
+
+RULE = "silhouette"
+"""What chooses among several k, unless another rule is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +29,11 @@ class Plan:
     ----------
     k : int, "auto" or range
         How many clusters; ``"auto"`` or several numbers are tried, and a rule chooses.
-    rule : str
-        What chooses among several k.
+    rule : str, optional
+        What chooses among several k: ``RULE`` if not said.
     method : str, optional
-        ``"k-means"`` or ``"k-prototypes"``; the first of numbers if not said.
+        ``"k-means"``, ``"k-prototypes"`` or, of names only, ``"k-modes"``. If not
+        said, the first of numbers, else the second.
     start : str, optional
         ``"k-means++"`` or ``"random"``, for tables that are not all numbers
         ``"huang"`` or ``"cao"``, or a file of centroids. The first of them if not said.
@@ -42,7 +50,7 @@ class Plan:
     """
 
     k: int | str | range = "auto"
-    rule: str = "silhouette"
+    rule: str | None = None
     method: str | None = None
     start: str | None = None
     n_starts: int | None = None
@@ -63,17 +71,26 @@ class Plan:
             check_whole("n_clusters", len(self.k) and self.k[0], least=1)
         elif self.k != "auto":
             check_whole("n_clusters", self.k, least=1)
-        if self.method not in (None, "k-means", MIXED):
-            refuse_unknown("method", self.method, ["k-means", MIXED])
-        if self.rule not in MEASURES:
-            refuse_unknown("rule", self.rule, MEASURES)
+        if self.method is not None:
+            check_named("method", self.method, ["k-means", MODES, MIXED])
+        self._check_rule()
         check_whole("n_starts", self.n_starts, least=1, optional=True)
         check_whole("max_iterations", self.max_iterations, least=1)
         check_number("tolerance", self.tolerance)
-        if self.gamma is not None:
-            check_number("gamma", self.gamma)
-        check_whole("seed", self.seed, least=0, most=2**32 - 1)
+        check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
+        check_seed("seed", self.seed)
         threads_of(self.n_jobs)
+
+    def _check_rule(self) -> None:
+        if self.rule is None:
+            return
+        check_named("rule", self.rule, MEASURES)
+        if not self.chooses:
+            msg = (
+                f"rule={self.rule!r} chooses among several k, and n_clusters={self.k} "
+                "is one: leave one of them out"
+            )
+            raise ParameterError(msg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +123,7 @@ class Found:
     plan: Plan
     choice: Choice | None = None
 
-    def trace(self, rows: int = ROWS_SHOWN) -> Trace | None:
+    def trace(self, rows: int | None = None) -> Trace | None:
         """Return the iterations that led to the clusters; None but of k-means."""
         if self.clusters.method == MIXED:
             return None
@@ -117,5 +134,5 @@ class Found:
             weights=self.weights,
             max_iterations=self.plan.max_iterations,
             tolerance=self.plan.tolerance,
-            rows=rows,
+            rows=ROWS_SHOWN if rows is None else rows,
         )

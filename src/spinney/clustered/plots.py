@@ -22,6 +22,7 @@ from spinney.wording import shown
 __all__ = ["check_plots", "elbow", "plane_of", "scatter"]
 
 SUFFIXES = ("png", "svg", "pdf")
+MOST_DRAWN = 1e300  # the largest number that axes are drawn for
 MOST_POINTS = 5000
 IN_LEGEND = 10
 SIZE = (5.2, 4.0)
@@ -124,6 +125,7 @@ def scatter(found: Found, path: str) -> bytes:
     centres = clusters.scaled(points) if standard else points
     step = -(-len(known) // MOST_POINTS)
     some = known[::step]
+    _refuse_huge(numbers[known], names)
     figure = figure_class(figsize=SIZE, dpi=DOTS, layout="constrained")
     axes = figure.subplots()
     if len(names) == 1:
@@ -159,6 +161,17 @@ def _numbers(found: Found) -> tuple[Floats, list[str]]:
         for column in numeric
     ]
     return cells.astype(np.float64), names
+
+
+def _refuse_huge(numbers: Floats, names: Sequence[str]) -> None:
+    """Refuse columns whose axes no float could measure."""
+    for name, column in zip(names, numbers.T, strict=True):
+        if np.abs(column).max() > MOST_DRAWN:
+            msg = (
+                f"column {name!r} holds {np.abs(column).max():g}, and no axis is drawn "
+                f"beyond {MOST_DRAWN:g}: divide it by a number, or leave --plot out"
+            )
+            raise DataError(msg)
 
 
 def _draw(
@@ -198,10 +211,11 @@ def _draw(
     axes.margins(0.06)
 
 
-def elbow(choice: Choice, k: int, path: str) -> bytes:
+def elbow(choice: Choice, k: int, path: str, *, given: bool = False) -> bytes:
     """Return a picture of inertia by the number of clusters, the chosen one marked.
 
-    Below it is the measure that decided, where that is another.
+    Below it is the measure that decided, where that is another. The title says whether
+    k was given, even where the rule would have chosen the same.
     """
     figure_class = _matplotlib()
     suffix = _format(path)
@@ -216,7 +230,7 @@ def elbow(choice: Choice, k: int, path: str) -> bytes:
     ks = [line.k for line in lines]
     for axes, (name, values) in zip(panels, told.items(), strict=True):
         numbers = np.array([np.nan if one is None else one for one in values], float)
-        numbers[~np.isfinite(numbers)] = np.nan
+        numbers[~(np.abs(numbers) <= MOST_DRAWN)] = np.nan
         axes.plot(ks, numbers, "-o", color=COLOURS[0], markersize=4, linewidth=1.4)
         if k in ks:
             axes.axvline(k, color=COLOURS[5], linestyle="--", linewidth=1)
@@ -227,7 +241,7 @@ def elbow(choice: Choice, k: int, path: str) -> bytes:
         axes.grid(alpha=0.25, linewidth=0.5)
     panels[-1].set_xlabel("k, the number of clusters", fontsize=8)
     panels[-1].set_xticks(ks if len(ks) <= 20 else ks[:: -(-len(ks) // 20)])
-    by = f"by {rule.replace('_', ' ')}" if choice.k == k else "as given"
+    by = "as given" if given else f"by {rule.replace('_', ' ')}"
     panels[0].set_title(f"k = {k} {by}", fontsize=9)
     return _saved(figure, suffix)
 

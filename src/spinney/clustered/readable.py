@@ -63,7 +63,8 @@ class ReadableClusters:
         many = ("es" if turn == "pass" else "s") * (n != 1)
         how = f"{found.method}, {n} {turn}{many}"
         lines = [f"inertia {figure(found.inertia)} ({how})"]
-        if found.method == MIXED:
+        kinds = {attribute.kind for attribute in found.schema.attributes}
+        if found.method == MIXED and kinds != {"numeric"}:
             lines.append(f"a nominal difference weighs {figure(found.gamma)} (gamma)")
         if found.standardised:
             lines.append(

@@ -6,7 +6,8 @@ from typing import Any
 from spinney.cluster.choice import Choice
 from spinney.cluster.choosing import Limits, choose
 from spinney.estimators.chosen import several, starts_of
-from spinney.estimators.clusters import numbers_of, weights_of
+from spinney.estimators.clustering import weights_of
+from spinney.estimators.clusters import numbers_of
 from spinney.estimators.kmeans import KMeans
 from spinney.forest.settings import seed_of
 

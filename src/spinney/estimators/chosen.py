@@ -2,11 +2,12 @@
 
 from typing import Any, TypeVar
 
+from spinney.checks import check_named
 from spinney.cluster.choice import Choice
 from spinney.cluster.choosing import N_STARTS, Starts, choose
 from spinney.cluster.fit import STARTS
 from spinney.counts import Floats
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import ParameterError
 from spinney.estimators.clusters import Centroids, checked_start
 from spinney.forest.growing import threads_of
 
@@ -24,8 +25,7 @@ def with_chosen_k(
     that its clusters are those of the choice.
     """
     settings = estimator.get_params(deep=False)
-    if settings["n_clusters"] != "auto":
-        refuse_unknown("n_clusters", settings["n_clusters"], ["auto"])
+    check_named("n_clusters", settings["n_clusters"], ["auto"])
     settings["n_init"] = several(settings["n_init"], settings["init"])
     told = type(estimator)(**{**settings, "n_clusters": 1})
     starts = starts_of(told, cells.shape, seed, settings["n_jobs"])

@@ -1,28 +1,37 @@
-"""What the scikit-learn classes of clusters share: reading and telling."""
+"""What the scikit-learn classes of centroids share: reading, and distances."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
     TransformerMixin,
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spinney.checks import check_number, check_whole, is_whole
-from spinney.cluster.fit import STARTS, checked_centroids, nearest_centroids
-from spinney.cluster.rows import squares_between
-from spinney.clustered.file import save_clusters
-from spinney.clustered.model import refuse_missing, schema_of
-from spinney.clustered.readable import ReadableClusters
+from spinney.checks import check_named, check_number
+from spinney.cluster.fit import (
+    STARTS,
+    checked_centroids,
+    distances_between,
+    nearest_centroids,
+)
+from spinney.clustered.model import Clusters, refuse_missing, schema_of
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, refuse_unknown, warn
-from spinney.estimators.kept import attributes_of, forget, kept
-from spinney.estimators.tables import become, checked_weights, has_names_only
+from spinney.errors import CellError, DataError
+from spinney.estimators.clustering import (
+    MANY_STARTS,
+    ClusterEstimator,
+    check_counts,
+    check_enough,
+    n_starts_of,
+    refuse_no_rows,
+)
+from spinney.estimators.kept import attributes_of, kept
+from spinney.estimators.tables import has_names_only
 from spinney.files import read_table
 from spinney.forest.growing import threads_of
 from spinney.reading import read_by
@@ -30,10 +39,7 @@ from spinney.relation import is_relation
 from spinney.schema import Attribute
 from spinney.table import Table
 
-if TYPE_CHECKING:
-    import os
-
-__all__ = ["Centroids", "checked_start", "numbers_of", "warn_of_few", "weights_of"]
+__all__ = ["Centroids", "checked_start", "numbers_of"]
 
 # As many distances at once as transform keeps.
 DISTANCES = 1 << 20
@@ -42,53 +48,17 @@ DISTANCES = 1 << 20
 class Centroids(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    ClusterMixin,  # type: ignore[misc]
+    ClusterEstimator,
     BaseEstimator,  # type: ignore[misc]
 ):
     """Clusters that are told by their centroids."""
 
-    n_jobs: int | None
-    cluster_centers_: NDArray[Any]
-    labels_: Integers
-    counts_: Floats
-    inertia_: float
-    n_iter_: int
-    # What columns are divided by where they are standardised, and the centroids so.
-    _scale: Floats | None = None
+    # The centroids as distances are measured, where columns are standardised.
     _scaled_centers: NDArray[Any]
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array, data frame, dict of columns or anything that ``read_table`` takes
-            Columns of finite numbers. float32 is kept; all else becomes float64.
-        y : ignored
-        sample_weight : array, optional
-            The weight of each row; a row of weight 0 is labelled and no more.
-        """
-        # A fit that fails, or is interrupted, leaves the old clusters as they were.
-        new = type(self)(**self.get_params(deep=False))
-        new._fit(X, sample_weight)
-        forget(self)
-        become(self, new)
-        return self
-
-    def _fit(self, X: Any, sample_weight: Any) -> None:
-        raise NotImplementedError
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Integers:
-        """Find the clusters; return that of each row."""
-        return self.fit(X, sample_weight=sample_weight).labels_
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the clusters; return the distances of all rows to all centroids."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
-
-    def predict(self, X: Any) -> Integers:
-        """Return the cluster of each row: the nearest centroid, the first of equals."""
-        return self._nearest(X)[0]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the distance of each row to each centroid."""
@@ -96,17 +66,11 @@ class Centroids(
         cells, centroids = self._measured(numbers_of(self, X, reset=False))
         found = np.empty((len(cells), len(centroids)), cells.dtype)
         step = max(1, DISTANCES // len(centroids))
-        for first in range(0, len(cells), step):
-            part = slice(first, first + step)
-            found[part] = np.sqrt(squares_between(cells[part], centroids))
+        with np.errstate(over="ignore"):
+            for first in range(0, len(cells), step):
+                part = slice(first, first + step)
+                found[part] = distances_between(cells[part], centroids)
         return found
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the weighted sum of squared distances to the nearest, times -1."""
-        squares = self._nearest(X)[1]
-        if sample_weight is not None:
-            squares = squares * checked_weights(sample_weight, len(squares))
-        return -float(np.sum(squares))
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         check_is_fitted(self)
@@ -120,22 +84,8 @@ class Centroids(
             return cells, self.cluster_centers_
         return cells / self._scale.astype(cells.dtype), self._scaled_centers
 
-    # Keeping
-
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Save the clusters to a file; :func:`spinney.load` reads them back.
-
-        The centroids, their columns and the settings are kept, the rows are not: so
-        ``labels_`` is not there after loading.
-        """
-        check_is_fitted(self)
-        save_clusters(kept(self), path)
-
-    def __str__(self) -> str:
-        """Return sizes and centroids as a table, once there are any."""
-        if "cluster_centers_" not in vars(self):
-            return str(super().__str__())
-        return str(ReadableClusters(kept(self)))
+    def _kept(self) -> Clusters:
+        return kept(self)
 
     @property
     def _n_features_out(self) -> int:
@@ -155,6 +105,7 @@ def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         if by_name and not reset:
             return _by_name(estimator, X)
         table = read_table(X)
+        refuse_no_rows(table)
         cells = _cells_of(table, type(estimator).__name__)
         if not named:
             _validated(estimator, X, skip_check_array=True, reset=reset)
@@ -171,22 +122,43 @@ def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
                 )
             )
         return cells
-    settings = {"dtype": [np.float64, np.float32], "order": "C"}
-    cells = _validated(estimator, X, reset=reset, **settings)
-    return np.asarray(cells)
+    settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
+    cells = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
+    return _finite(np.asarray(cells), type(estimator).__name__)
 
 
 def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
     """Return what scikit-learn makes of X; what it refuses is our error."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        msg = "X has masked cells: fill them, or leave these rows out"
+        raise DataError(msg)
     try:
         return validate_data(estimator, X, **settings)
+    except TypeError as error:
+        raise CellError(str(error)) from None
     except ValueError as error:
         raise DataError(str(error)) from None
 
 
+def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
+    """Return the cells of an array, refused by the first that is no finite number."""
+    known = np.isfinite(cells)
+    if known.all():
+        return cells
+    row, column = (int(place) for place in np.argwhere(~known)[0])
+    cell = "infinity" if cells[row, column] > 0 else "-infinity"
+    cell = "NaN" if np.isnan(cells[row, column]) else cell
+    other = ", or use KPrototypes" if cell == "NaN" else ""
+    msg = (
+        f"column {column} holds {cell} in row {row}, and {estimator} measures "
+        f"distances of finite numbers: fill such cells, or leave these rows out{other}"
+    )
+    raise DataError(msg)
+
+
 def _by_name(estimator: Any, X: Any) -> NDArray[Any]:
     """Return the columns that the clusters were found on, by their names."""
-    schema = schema_of(attributes_of(estimator), len(estimator.cluster_centers_))
+    schema = schema_of(attributes_of(estimator), 1)
     schema = replace(schema, markers=getattr(estimator, "_markers", ()))
     table = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
     encoded = schema.encode(table)
@@ -215,59 +187,17 @@ def _cells_of(table: Table, estimator: str) -> NDArray[Any]:
     return np.column_stack([column.cells for column in table.columns])
 
 
-def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Return the weights of the rows, None if none are said; refuse those of no use."""
-    if sample_weight is None:
-        return None
-    try:
-        weights = checked_weights(sample_weight, n_rows)
-    except ValueError as error:
-        raise DataError(str(error)) from None
-    if not weights.sum() > 0:
-        msg = "sample_weight is 0 for every row: at least one must weigh more"
-        raise DataError(msg)
-    return weights
-
-
 def checked_start(estimator: Any, n_rows: int, n_columns: int) -> tuple[Any, int]:
     """Refuse parameters that mean nothing; return the start, and how many of them."""
-    check_whole("n_clusters", estimator.n_clusters, least=1)
-    check_whole("max_iter", estimator.max_iter, least=1)
+    check_counts(estimator)
     check_number("tol", estimator.tol)
     start: Any = estimator.init
     if isinstance(start, str):
-        if start not in STARTS:
-            refuse_unknown("init", start, STARTS)
+        check_named("init", start, STARTS)
     elif not callable(start):
         start = checked_centroids(start, estimator.n_clusters, n_columns)
-    if n_rows < estimator.n_clusters:
-        msg = (
-            f"n_clusters={estimator.n_clusters} is more than the rows (n_samples="
-            f"{n_rows}): ask for fewer clusters"
-        )
-        raise DataError(msg)
-    return start, _n_starts(estimator.n_init, start)
-
-
-def _n_starts(n_init: Any, start: Any) -> int:
-    if isinstance(n_init, str) and n_init != "auto":
-        refuse_unknown("n_init", n_init, ["auto"])
-    drawn = isinstance(start, str) or callable(start)
-    if n_init == "auto":
-        return 10 if drawn and start not in ("k-means++", "optimal") else 1
-    check_whole("n_init", n_init, least=1)
-    drawn = drawn and start != "optimal"
-    if not drawn and n_init > 1:
-        warn(f"n_init={n_init} with given centroids: one start is made, all are alike")
-        return 1
-    return int(n_init) if is_whole(n_init) else 1
-
-
-def warn_of_few(centroids: NDArray[Any], labels: Integers) -> None:
-    """Warn where rows are not different enough for so many clusters."""
-    found = len(np.unique(labels))
-    if found < len(centroids):
-        warn(
-            f"{found} distinct clusters were found, fewer than n_clusters="
-            f"{len(centroids)}: there are no more distinct rows of weight"
-        )
+    check_enough(estimator.n_clusters, n_rows)
+    named = isinstance(start, str)
+    drawn = callable(start) or (named and start != "optimal")
+    usual = 1 if named and start == "k-means++" else MANY_STARTS
+    return start, n_starts_of(estimator.n_init, drawn=drawn, usual=usual)

@@ -5,19 +5,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.checks import check_whole
 from spinney.cluster.choice import Choice
 from spinney.cluster.fit import Start, k_means
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.clustered.model import spread_of
 from spinney.errors import DataError
 from spinney.estimators.chosen import with_chosen_k
-from spinney.estimators.clusters import (
-    Centroids,
-    checked_start,
-    numbers_of,
-    warn_of_few,
-    weights_of,
-)
+from spinney.estimators.clustering import weights_of
+from spinney.estimators.clusters import Centroids, checked_start, numbers_of
 from spinney.estimators.kept import attributes_of
 from spinney.forest.growing import threads_of
 from spinney.forest.settings import seed_of
@@ -99,8 +95,6 @@ class KMeans(Centroids):
     array([1])
     """
 
-    inertia_: float
-    n_iter_: int
     choice_: Choice
 
     def __init__(
@@ -124,7 +118,7 @@ class KMeans(Centroids):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _find(self, X: Any, sample_weight: Any) -> None:
         cells = numbers_of(self, X, reset=True)
         weights = weights_of(sample_weight, len(cells))
         seed, n_jobs = seed_of(self.random_state), threads_of(self.n_jobs)
@@ -149,13 +143,8 @@ class KMeans(Centroids):
             seed=seed,
             n_jobs=n_jobs,
         )
-        warn_of_few(found.centroids, found.labels)
         self._keep(found.centroids)
-        self.labels_ = found.labels
-        n_clusters = len(found.centroids)
-        self.counts_ = np.bincount(found.labels, weights, n_clusters).astype(np.float64)
-        self.inertia_ = found.inertia
-        self.n_iter_ = found.n_iterations
+        self._tell(found, weights, found.inertia)
         self._seed, self._began = seed, found.start
 
     def _keep(self, centroids: Any) -> None:
@@ -191,6 +180,7 @@ class KMeans(Centroids):
         ``print(trace)`` shows all tables.
         """
         check_is_fitted(self)
+        check_whole("rows", rows, least=1)
         cells, centroids = self._measured(numbers_of(self, X, reset=False))
         trace = explain_k_means(
             cells,

@@ -10,16 +10,12 @@ from numpy.typing import NDArray
 from spinney.checks import check_whole
 from spinney.cluster.batches import Running, in_batches
 from spinney.cluster.fit import Start, nearest_centroids
-from spinney.counts import Floats
+from spinney.counts import Floats, Integers
 from spinney.errors import DataError
-from spinney.estimators.clusters import (
-    Centroids,
-    checked_start,
-    numbers_of,
-    warn_of_few,
-    weights_of,
-)
+from spinney.estimators.clustering import warn_of_few, weighted_sum, weights_of
+from spinney.estimators.clusters import Centroids, checked_start, numbers_of
 from spinney.estimators.kept import forget
+from spinney.estimators.tables import become
 from spinney.files.batches import number_batches
 from spinney.forest.growing import threads_of
 from spinney.forest.settings import seed_of
@@ -84,8 +80,6 @@ class MiniBatchKMeans(Centroids):
     array([ 0.5, 10.5])
     """
 
-    inertia_: float
-    n_iter_: int
     n_steps_: int
     _running: Running
 
@@ -112,8 +106,9 @@ class MiniBatchKMeans(Centroids):
 
     # Learning
 
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _find(self, X: Any, sample_weight: Any) -> None:
         check_whole("batch_size", self.batch_size, least=1)
+        check_whole("n_clusters", self.n_clusters, least=1)
         seed = seed_of(self.random_state)
         if is_relation(X) or _streams(X):
             if sample_weight is not None:
@@ -123,11 +118,7 @@ class MiniBatchKMeans(Centroids):
             return
         cells = numbers_of(self, X, reset=True)
         weights = weights_of(sample_weight, len(cells))
-        first = next(
-            in_batches(len(cells), FIRST_BATCHES * self.batch_size, seed, -1 % 2**32)
-        )
-        if len(first) < min(self.n_clusters, len(cells)):
-            first = np.arange(len(cells))
+        first = self._first_rows(len(cells), weights, seed)
         self._start(cells[first], None if weights is None else weights[first], seed)
         self._pass_until_done(
             lambda turn: (
@@ -140,8 +131,15 @@ class MiniBatchKMeans(Centroids):
         self.labels_, squares = nearest_centroids(
             cells, self.cluster_centers_, n_jobs=jobs
         )
-        self.inertia_ = float(np.sum(squares if weights is None else squares * weights))
+        self.inertia_ = weighted_sum(squares, weights)
         warn_of_few(self.cluster_centers_, self.labels_)
+
+    def _first_rows(self, n_rows: int, weights: Floats | None, seed: int) -> Integers:
+        """Return the rows to start on: of weight, where there are any so many."""
+        heavy = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
+        size = FIRST_BATCHES * self.batch_size
+        first = heavy[next(in_batches(len(heavy), size, seed, -1 % 2**32))]
+        return first if len(first) >= self.n_clusters else np.arange(n_rows)
 
     def _fit_stream(self, X: Any, seed: int) -> None:
         """Learn from a file or a query, read once a pass."""
@@ -220,9 +218,18 @@ class MiniBatchKMeans(Centroids):
         >>> MiniBatchKMeans(2, random_state=0).fit_batches(batches).n_steps_
         2
         """
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        # What fails, or is interrupted, leaves the old clusters as they were.
+        new = type(self)(**self.get_params(deep=False))
+        new._fit_batches(batches)
         forget(self)
+        become(self, new)
+        return self
+
+    def _fit_batches(self, batches: Iterable[Any]) -> None:
+        check_whole("n_clusters", self.n_clusters, least=1)
+        if not isinstance(batches, Iterable):
+            msg = f"batches={batches!r} must be tables, one after the other"
+            raise DataError(msg)
         waiting: list[NDArray[Any]] = []
         for batch in batches:
             cells = numbers_of(self, batch, reset="n_features_in_" not in vars(self))
@@ -239,7 +246,6 @@ class MiniBatchKMeans(Centroids):
             raise DataError(msg)
         self.n_iter_ = 1
         self._keep(cells.dtype)
-        return self
 
 
 def _streams(X: Any) -> bool:

@@ -1,21 +1,32 @@
 """k-prototypes, and so k-modes, by scikit-learn's conventions."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checks import check_number, check_whole, is_whole
-from spinney.cluster.mixed_fit import MIXED_STARTS, k_prototypes, nearest_prototypes
-from spinney.clustered.file import save_clusters
-from spinney.clustered.readable import ReadableClusters
+from spinney.checks import check_named, check_number, check_whole
+from spinney.cluster.choice import Choice
+from spinney.cluster.mixed import Prototypes
+from spinney.cluster.mixed_choosing import choose_mixed
+from spinney.cluster.mixed_fit import (
+    LARGEST_GAMMA,
+    MIXED_STARTS,
+    k_prototypes,
+    nearest_prototypes,
+)
+from spinney.clustered.model import Clusters, spread_of
 from spinney.counts import Floats, Integers
-from spinney.errors import DataError, SpinneyError, refuse_unknown, warn
-from spinney.estimators.clusters import warn_of_few, weights_of
-from spinney.estimators.kept import forget, kept_prototypes
+from spinney.errors import CellError, DataError, ParameterError, SpinneyError
+from spinney.estimators.clustering import (
+    ClusterEstimator,
+    check_counts,
+    check_enough,
+    n_starts_of,
+    refuse_no_rows,
+    weights_of,
+)
+from spinney.estimators.kept import kept_prototypes
 from spinney.estimators.mixed import (
     given_prototypes,
     mixed_cells,
@@ -23,48 +34,39 @@ from spinney.estimators.mixed import (
     read_mixed,
     values_of,
 )
-from spinney.estimators.tables import (
-    TableEstimator,
-    become,
-    checked_weights,
-    has_names_only,
-)
+from spinney.estimators.tables import TableEstimator, has_names_only
 from spinney.files import read_table
 from spinney.forest.growing import threads_of
 from spinney.forest.settings import seed_of
 from spinney.relation import is_relation
 from spinney.table import Table
 
-if TYPE_CHECKING:
-    import os
-
 __all__ = ["KPrototypes"]
 
-LARGEST_GAMMA = 1e300  # so that costs are finite
 
-
-class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
+class KPrototypes(ClusterEstimator, TableEstimator):
     """Clusters of mixed tables: numbers, names, ordered names, missing cells.
 
     Each row belongs to its nearest prototype, the first of equals. The distance is the
     sum of squared differences of numbers, plus γ times the number of nominal values
     that differ and, for ordinal values, the difference of their ranks divided by that
-    of the last and the first level. A missing cell adds nothing. A prototype has the
-    mean of its rows' numbers, their most frequent nominal values and the median of
-    their ordinal ones, over known cells and by weight, the first of equals; so the cost
-    never rises. With nominal columns only this is k-modes, with numeric columns only
-    k-means.
+    of the last and the first level. A missing cell adds nothing; a value that no row
+    had when the clusters were found differs from all others. A prototype has the mean
+    of its rows' numbers, their most frequent nominal values and the median of their
+    ordinal ones, over known cells and by weight, the first of equals; so the cost never
+    rises. With nominal columns only this is k-modes, with numeric columns only k-means.
 
-    Numbers are taken as they are: columns in larger units count more, so scale them
-    where that is not meant. Neither threads nor a weight of 2 in the place of two equal
+    Numbers are taken as they are: columns in larger units count more, unless
+    ``standardise`` is said. Neither threads nor a weight of 2 in the place of two equal
     rows change the clusters. A cluster that loses all rows gets the row farthest from
     its prototype, the first of equals; where there are fewer distinct rows than
     clusters, some stay empty and a warning says so.
 
     Parameters
     ----------
-    n_clusters : int
-        How many clusters.
+    n_clusters : int or "auto"
+        How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says, of the
+        root of the distance between rows; then ``init`` is a name.
     init : {"huang", "cao"} or table
         Where to start. ``"huang"`` draws each cell of a prototype by the frequencies of
         its column, and takes the nearest row; ``"cao"`` takes rows that are dense and
@@ -79,6 +81,9 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         ``"huang"``, else 1.
     max_iter : int
         How many iterations at most.
+    standardise : bool
+        Whether each numeric column is divided by its standard deviation first, over
+        known cells and by weight. Prototypes are numbers of the columns all the same.
     random_state : int, RandomState or None
         The seed. The same seed gives the same clusters, whatever ``n_jobs``.
     n_jobs : int, optional
@@ -99,6 +104,8 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         How many iterations there were, the one that moved nothing included.
     gamma_ : float
         The γ that was used.
+    choice_ : Choice
+        With ``n_clusters="auto"``: the curve, and which rule decided.
     n_features_in_ : int
         How many columns.
     feature_names_in_ : array
@@ -131,24 +138,19 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
     """
 
     _has_target = False
-    cluster_centers_: NDArray[Any]
-    labels_: Integers
-    counts_: Floats
-    inertia_: float
-    n_iter_: int
     gamma_: float
+    choice_: Choice
     _by_name = False
-    # Of clusters that the shell found on standardised columns.
-    _scale: Floats | None = None
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         init: Any = "huang",
         gamma: float | None = None,
         n_init: int | str = "auto",
         max_iter: int = 100,
+        standardise: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -157,91 +159,72 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         self.gamma = gamma
         self.n_init = n_init
         self.max_iter = max_iter
+        self.standardise = standardise
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     # Learning
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : data frame, array, dict of columns or anything that ``read_table`` takes
-            The rows; to declare kinds of columns, pass what ``read_table`` returns.
-        y : ignored
-        sample_weight : array, optional
-            The weight of each row; a row of weight 0 is labelled and no more.
-        """
-        # A fit that fails, or is interrupted, leaves the old clusters as they were.
-        new = type(self)(**self.get_params(deep=False))
-        new._fit_rows(X, sample_weight)
-        forget(self)
-        become(self, new)
-        return self
-
-    def _fit_rows(self, X: Any, sample_weight: Any) -> None:
+    def _find(self, X: Any, sample_weight: Any) -> None:
         self._by_name = False
         table = self._read(X, reset=True)
         weights = weights_of(sample_weight, table.n_rows)
         self._schema = mixed_schema(table)
         start, n_starts = self._checked_start(table.n_rows)
         self._seed = seed_of(self.random_state)
-        found, self.gamma_ = k_prototypes(
-            mixed_cells(self._schema, table),
-            self.n_clusters,
-            weights=weights,
-            gamma=None if self.gamma is None else float(self.gamma),
-            start=start,
-            n_starts=n_starts,
-            max_iterations=self.max_iter,
-            seed=self._seed,
-            n_jobs=threads_of(self.n_jobs),
-        )
+        cells = mixed_cells(self._schema, table)
+        if self.standardise:
+            self._scale = spread_of(cells.numbers, weights)
+            cells = replace(cells, numbers=cells.numbers / self._scale)
+            if isinstance(start, Prototypes):
+                start = start._replace(numbers=start.numbers / self._scale)
+        settings: dict[str, Any] = {
+            "weights": weights,
+            "gamma": None if self.gamma is None else float(self.gamma),
+            "start": start,
+            "n_starts": n_starts,
+            "max_iterations": self.max_iter,
+            "seed": self._seed,
+            "n_jobs": threads_of(self.n_jobs),
+        }
+        k: Any = self.n_clusters
+        if isinstance(k, str):
+            self.choice_ = choose_mixed(cells, **settings)
+            k = self.choice_.k
+        found, self.gamma_ = k_prototypes(cells, k, **settings)
         self._prototypes = found.prototypes
-        self.cluster_centers_ = values_of(self._schema, found.prototypes)
-        warn_of_few(self.cluster_centers_, found.labels)
-        self.labels_ = found.labels
-        n_clusters = len(found.prototypes.codes)
-        self.counts_ = np.bincount(found.labels, weights, n_clusters).astype(np.float64)
-        self.inertia_ = found.cost
-        self.n_iter_ = found.n_iterations
+        scale = 1.0 if self._scale is None else self._scale
+        told = found.prototypes._replace(numbers=found.prototypes.numbers * scale)
+        self.cluster_centers_ = values_of(self._schema, told)
+        self._tell(found, weights, found.cost)
 
     def _checked_start(self, n_rows: int) -> tuple[Any, int]:
         """Refuse parameters that mean nothing; return the start, and how many."""
-        check_whole("n_clusters", self.n_clusters, least=1)
+        k: Any = self.n_clusters
+        if isinstance(k, str):
+            self._check_choice(k)
+        else:
+            check_counts(self)
+            check_enough(k, n_rows)
+        check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
+        start: Any = self.init
+        named = isinstance(start, str)
+        if named:
+            check_named("init", start, MIXED_STARTS)
+        n_starts = n_starts_of(self.n_init, drawn=named and start == "huang")
+        if not named:
+            start = given_prototypes(self._schema, start, k)
+        return start, n_starts
+
+    def _check_choice(self, k: str) -> None:
+        check_named("n_clusters", k, ["auto"])
         check_whole("max_iter", self.max_iter, least=1)
-        if self.gamma is not None:
-            check_number("gamma", self.gamma, most=LARGEST_GAMMA)
-        if n_rows < self.n_clusters:
+        if not isinstance(self.init, str):
             msg = (
-                f"n_clusters={self.n_clusters} is more than the rows (n_samples="
-                f"{n_rows}): ask for fewer clusters"
+                "init must be a name where the number of clusters is to be chosen: "
+                f"{' or '.join(map(repr, MIXED_STARTS))}"
             )
-            raise DataError(msg)
-        drawn = isinstance(self.init, str)
-        if drawn and self.init not in MIXED_STARTS:
-            refuse_unknown("init", self.init, MIXED_STARTS)
-        n_starts = self._n_starts()
-        if drawn:
-            return self.init, n_starts
-        return given_prototypes(self._schema, self.init, self.n_clusters), n_starts
-
-    def _n_starts(self) -> int:
-        if isinstance(self.n_init, str) and self.n_init != "auto":
-            refuse_unknown("n_init", self.n_init, ["auto"])
-        by_chance = isinstance(self.init, str) and self.init == "huang"
-        if self.n_init == "auto":
-            return 10 if by_chance else 1
-        check_whole("n_init", self.n_init, least=1)
-        if not by_chance and int(self.n_init) > 1:
-            warn(f"n_init={self.n_init} where nothing is drawn: one start is made")
-            return 1
-        return int(self.n_init) if is_whole(self.n_init) else 1
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Integers:
-        """Find the clusters; return that of each row."""
-        return self.fit(X, sample_weight=sample_weight).labels_
+            raise ParameterError(msg)
 
     # Reading
 
@@ -250,42 +233,23 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
         framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
         named = has_names_only(X) or is_relation(X) or (self._by_name and framed)
         if not reset and named:
-            return read_mixed(self._schema, X)
+            table = read_mixed(self._schema, X)
+        else:
+            table = self._checked(X, reset=reset)
+        refuse_no_rows(table)
+        return table
+
+    def _checked(self, X: Any, *, reset: bool) -> Table:
         try:
             return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
         except SpinneyError:
             raise
+        except TypeError as error:
+            raise CellError(str(error)) from None
         except ValueError as error:
             raise DataError(str(error)) from None
 
-    # Keeping
-
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Save the clusters to a file; :func:`spinney.load` reads them back."""
-        check_is_fitted(self, "cluster_centers_")
-        save_clusters(kept_prototypes(self), path)
-
-    def __str__(self) -> str:
-        """Return sizes and prototypes as a table, once there are any."""
-        if "cluster_centers_" not in vars(self):
-            return str(super().__str__())
-        return str(ReadableClusters(kept_prototypes(self)))
-
     # Telling
-
-    def predict(self, X: Any) -> Integers:
-        """Return the cluster of each row: the nearest prototype, the first of equals.
-
-        A value that no row had when the clusters were found differs from all others.
-        """
-        return self._nearest(X)[0]
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the weighted sum of distances to the nearest prototype, times -1."""
-        costs = self._nearest(X)[1]
-        if sample_weight is not None:
-            costs = costs * checked_weights(sample_weight, len(costs))
-        return -float(np.sum(costs))
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
         check_is_fitted(self, "cluster_centers_")
@@ -294,6 +258,9 @@ class KPrototypes(ClusterMixin, TableEstimator):  # type: ignore[misc]
             cells = replace(cells, numbers=cells.numbers / self._scale)
         jobs = threads_of(self.n_jobs)
         return nearest_prototypes(cells, self._prototypes, self.gamma_, n_jobs=jobs)
+
+    def _kept(self) -> Clusters:
+        return kept_prototypes(self)
 
     @property
     def cost_(self) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import LARGEST_SEED, check_whole, is_real
+from spinney.checks import check_seed, check_whole, is_real
 from spinney.counts import Integers
 from spinney.errors import DataError, ParameterError, warn
 from spinney.evaluation.rows import EvaluationRows
@@ -48,7 +48,7 @@ class Scheme:
         """Refuse values that mean nothing."""
         check_whole("folds", self.n_folds, least=2)
         check_whole("repeats", self.repeats, least=1)
-        check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
+        check_seed("seed", self.seed)
         share = self.holdout
         if share is not None and not (is_real(share) and 0 < share < 1):
             msg = f"holdout={share!r} must be a share of the rows between 0 and 1"

@@ -12,7 +12,7 @@ from spinney.checks import check_number, check_whole
 from spinney.counts import Floats, Integers
 from spinney.errors import DataError
 from spinney.estimators import TreeClassifier
-from spinney.estimators.clusters import weights_of
+from spinney.estimators.clustering import refuse_no_rows, weights_of
 from spinney.explained_clusters.profiles import profiles_of
 from spinney.explained_clusters.sentences import ExplainedCluster, explained
 from spinney.files import read_table
@@ -148,9 +148,9 @@ def explain_clusters(
       hue is missing: 1 of 3 (33.3 %) beside 1 of 6 (16.7 %), +0.447 sd
     """
     check_whole("max_depth", max_depth, least=1, optional=True)
-    if min_leaf is not None:
-        check_number("min_leaf", min_leaf)
+    check_number("min_leaf", min_leaf, optional=True)
     table = read_table(np.asarray(data) if isinstance(data, list) else data)
+    refuse_no_rows(table)
     weights = weights_of(sample_weight, table.n_rows)
     codes, labels = _codes(labels, table.n_rows)
     if weights is not None:

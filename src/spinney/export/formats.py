@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from spinney.errors import refuse_unknown
+from spinney.checks import check_named
 from spinney.export.json import to_json
 from spinney.export.text import to_text
 from spinney.files.atomic import write_whole
@@ -27,8 +27,7 @@ def exported(
     model: Model, format: str, *, path: "str | os.PathLike[str] | None" = None
 ) -> str:
     """Return a model in a format; write it to a path too, if one is given."""
-    if not isinstance(format, str) or format not in FORMATS:
-        refuse_unknown("format", format, FORMATS)
+    check_named("format", format, FORMATS)
     text = FORMATS[format](model)
     if path is not None:
         write_whole(path, [text.encode("utf-8")])

@@ -4,12 +4,10 @@ The rules are checked in an order in which each may rely on those before it, by
 operations over the arrays of all trees at once; nothing recurs.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.counts import Integers
+from spinney.files.model_arrays import Arrays
 from spinney.files.model_rules import (
     amounts,
     close,
@@ -24,7 +22,6 @@ from spinney.schema import Schema
 
 __all__ = ["check_forest_arrays"]
 
-Arrays = dict[str, NDArray[Any]]
 
 _BY_NODE = ("attribute", "parent", "cut", "missing", "gain")
 _ALSO_BY_NODE = ("rows", "absent", "reason", "listed")

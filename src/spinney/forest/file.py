@@ -1,31 +1,18 @@
 """A forest as a file: saved whole or not at all, checked before it is used.
 
-The container is that of one tree (:mod:`spinney.files.model_file`), with the format
-``spinney-forest``. The arrays are those of :class:`~spinney.forest.members.Member`, the
-trees one after another, and ``nodes``: how many nodes each tree has.
+The file is of the kind ``spinney-forest`` (see :mod:`spinney.files.model_kind`). The
+arrays are those of :class:`~spinney.forest.members.Member`, the trees one after
+another, and ``nodes``: how many nodes each tree has.
 """
 
-import os
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.errors import ModelFormatError, ParameterError
-from spinney.files.atomic import write_whole
-from spinney.files.model_container import pack, read_header, unpack
-from spinney.files.model_file import (
-    FOREST,
-    TEXTS,
-    Limits,
-    check_path,
-    check_version,
-    format_name,
-    read_bytes,
-    remedy,
-    texts_of,
-)
+from spinney.errors import ParameterError
+from spinney.files.model_arrays import Arrays
 from spinney.files.model_header import (
     KEYS,
     origin_header,
@@ -33,12 +20,23 @@ from spinney.files.model_header import (
     read_recipe,
     read_schema,
 )
+from spinney.files.model_kind import (
+    FOREST,
+    Kind,
+    Limits,
+    format_name,
+    load_kind,
+    save_kind,
+)
 from spinney.files.plain import listed, members, number
-from spinney.files.strict_json import DamageError, parse
+from spinney.files.strict_json import DamageError
 from spinney.forest.check import check_forest_arrays
 from spinney.forest.forest import Forest
 from spinney.forest.members import Member, narrowed
 from spinney.forest.settings import ForestSettings, forest_recipe
+
+if TYPE_CHECKING:
+    import os
 
 __all__ = ["FOREST_LIMITS", "is_forest", "load_forest", "save_forest"]
 
@@ -48,7 +46,7 @@ FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
 _ARRAYS = tuple(field.name for field in fields(Member))
 # Weights are in single precision where that is exact, in double precision elsewhere.
-DTYPES = {
+DTYPES: dict[str, tuple[type[np.generic], ...]] = {
     "nodes": (np.int64,),
     "attribute": (np.int32,),
     "parent": (np.int32,),
@@ -70,26 +68,17 @@ def save_forest(
 ) -> None:
     """Save a forest; the same forest gives the same bytes.
 
-    Parameters
-    ----------
-    forest : Forest
-        What to save.
-    path : path
-        Where; by custom the name ends in ``.spinney``.
-    force : bool
-        Whether an existing file may be replaced.
+    Parameters and errors are those of :func:`spinney.files.model_file.save_model`.
     """
-    check_path(path)
-    try:
-        header = _header(forest)
-        _read_header(header)
-        arrays = _arrays(forest)
-        check_forest_arrays(arrays, forest.schema, max_nodes=FOREST_LIMITS.nodes)
-        parts = pack(arrays, texts_of(header, FOREST, FOREST_VERSION))
-    except DamageError as damage:
-        msg = f"cannot write {os.fsdecode(path)}: this forest cannot be saved: {damage}"
-        raise ParameterError(msg) from None
-    write_whole(path, parts, force=force)
+    save_kind(_FOREST, forest, path, force=force)
+
+
+def _parts(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    header = _header(forest)
+    _read_header(header)
+    arrays = _arrays(forest)
+    check_forest_arrays(arrays, forest.schema, max_nodes=FOREST_LIMITS.nodes)
+    return header, arrays
 
 
 def _header(forest: Forest) -> dict[str, Any]:
@@ -124,47 +113,16 @@ def load_forest(
 ) -> Forest:
     """Load a forest that :func:`save_forest` wrote.
 
-    Raises
-    ------
-    ModelFormatError
-        The file is missing, damaged, something else, or of a newer version.
+    Parameters and errors are those of :func:`spinney.files.model_file.load_model`.
     """
-    check_path(path)
-    limits = limits or FOREST_LIMITS
-    try:
-        return _forest(read_bytes(path, limits), limits)
-    except DamageError as damage:
-        msg = f"cannot load {os.fsdecode(path)}: {damage}"
-        raise ModelFormatError(msg) from None
+    return load_kind(_FOREST, path, limits)
 
 
-def _forest(data: bytes, limits: Limits) -> Forest:
-    header = read_header(data, max_header=limits.header_bytes)
-    if header.texts.get("format") != FOREST:
-        msg = "it is a safetensors file, but not a forest of Spinney's"
-        raise DamageError(msg)
-    try:
-        arrays = unpack(data, header)
-        check_version(header, FOREST_VERSION)
-        members(dict(header.texts), "the file", TEXTS)
-        found = _read_header(parse(header.texts["model"]))
-        members(arrays, "the file", DTYPES)
-        for name, dtypes in DTYPES.items():
-            if arrays[name].dtype not in dtypes:
-                msg = f"the array {name!r} has the dtype of another"
-                raise DamageError(msg)
-        check_forest_arrays(arrays, found.schema, max_nodes=limits.nodes)
-    except DamageError as damage:
-        msg = f"{damage}; {remedy(header, FOREST_VERSION)}"
-        raise DamageError(msg) from None
-    return Forest(
-        found.schema,
-        found.recipe,
-        found.fingerprint,
-        found.settings,
-        tuple(_members(arrays)),
-        found.shrinkage,
-    )
+def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
+    """Return a forest, after checking every rule that the rest relies on."""
+    found = _read_header(data)
+    check_forest_arrays(arrays, found.schema, max_nodes=max_nodes)
+    return replace(found, members=tuple(_members(arrays)))
 
 
 def _read_header(data: object) -> Forest:
@@ -209,7 +167,7 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
         raise DamageError(msg) from None
 
 
-def _members(arrays: dict[str, NDArray[Any]]) -> list[Member]:
+def _members(arrays: Arrays) -> list[Member]:
     """Return the trees, each with its own part of the arrays."""
     arrays = {**arrays, "weights": narrowed(arrays["weights"])}
     ends = arrays["nodes"].cumsum()
@@ -224,3 +182,16 @@ def _members(arrays: dict[str, NDArray[Any]]) -> list[Member]:
         own["cuts"] = arrays["cuts"][in_cuts[start] : in_cuts[end]]
         found.append(Member(**own))
     return found
+
+
+_FOREST = Kind(
+    FOREST,
+    FOREST_VERSION,
+    "this forest",
+    "grow the forest again",
+    "it is a safetensors file, but not a forest of Spinney's",
+    DTYPES,
+    _parts,
+    _read,
+    limits=FOREST_LIMITS,
+)

@@ -10,12 +10,13 @@ import numpy as np
 from spinney.checks import (
     LARGEST_SEED,
     check_choice,
+    check_named,
     check_number,
-    check_whole,
+    check_seed,
     is_real,
     is_whole,
 )
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import ParameterError
 from spinney.recipe import Recipe
 
 __all__ = [
@@ -104,16 +105,12 @@ class ForestSettings:
                 )
                 raise ParameterError(msg)
         self.bag_size(1)
-        if self.voting not in VOTING:
-            refuse_unknown("voting", self.voting, VOTING)
-        if (
-            isinstance(self.class_weight, str)
-            and self.class_weight not in CLASS_WEIGHTS
-        ):
-            refuse_unknown("class_weight", self.class_weight, CLASS_WEIGHTS)
+        check_named("voting", self.voting, VOTING)
+        if isinstance(self.class_weight, str):
+            check_named("class_weight", self.class_weight, CLASS_WEIGHTS)
         if self.shrinkage is not None:
             check_number("shrinkage", self.shrinkage)
-        check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
+        check_seed("seed", self.seed)
 
     def bag_size(self, n_rows: int) -> int:
         """Return how many of the rows are drawn for a tree."""
@@ -209,7 +206,7 @@ def seed_of(random_state: Any) -> int:
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if is_whole(random_state):
-        check_whole("random_state", random_state, least=0, most=LARGEST_SEED)
+        check_seed("random_state", random_state)
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(LARGEST_SEED, dtype=np.uint32))

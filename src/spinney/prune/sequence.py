@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from spinney.checks import check_named
 from spinney.counts import TOLERANCE, Floats, Integers
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import ParameterError
 from spinney.prune.record import columns_text
 from spinney.prune.weakest_links import Bend, Links, weakest_links
 from spinney.tree import Tree
@@ -109,8 +110,7 @@ class Sequence:
             equals. ``"1-se"`` and ``"half-se"``: the smallest whose risk is within
             one standard error of that one's, or half of one.
         """
-        if rule not in RULES:
-            refuse_unknown("rule", rule, RULES)
+        check_named("rule", rule, RULES)
         if self.subtrees[0].error is None:
             msg = f"rule={rule!r} needs cross-validated risks: give data, or an alpha"
             raise ParameterError(msg)

@@ -1,6 +1,6 @@
 """What a recipe is: every choice of the learner as data."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -9,10 +9,16 @@ from numpy.typing import NDArray
 
 from spinney.buckets import METHODS as BUCKETINGS
 from spinney.buckets import MOST as MOST_BUCKETS
-from spinney.checks import LARGEST_SEED, check_choice, check_number, check_whole
+from spinney.checks import (
+    check_choice,
+    check_named,
+    check_number,
+    check_seed,
+    check_whole,
+)
 from spinney.counts import CountTable
 from spinney.criteria import CRITERIA, Criterion, criterion_named
-from spinney.errors import ParameterError, did_you_mean, refuse_unknown
+from spinney.errors import ParameterError, did_you_mean
 from spinney.merging import Merging, check_alphas
 from spinney.missing import GROUPINGS, policy_named
 from spinney.recipe.branches import check_branches
@@ -235,13 +241,12 @@ class Recipe:
         criterion = criterion_named(self.criterion)
         criterion_named(self.numeric_criterion)
         policy_named(self.missing)
-        _check_named("grouping", self.grouping, GROUPINGS)
+        check_named("grouping", self.grouping, GROUPINGS)
         check_branches(criterion, self.grouping)
         if self.buckets is not None:
-            _check_named("buckets", self.buckets, BUCKETINGS)
+            check_named("buckets", self.buckets, BUCKETINGS)
         check_alphas(self.alpha_merge, self.alpha_resplit)
-        if self.alpha_split is not None:
-            check_number("alpha_split", self.alpha_split, most=1)
+        check_number("alpha_split", self.alpha_split, most=1, optional=True)
         check_whole("n_buckets", self.n_buckets, least=2, most=MOST_BUCKETS)
         check_whole("surrogates", self.surrogates, least=0)
         check_whole("max_depth", self.max_depth, least=0, optional=True)
@@ -254,7 +259,7 @@ class Recipe:
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             check_number(name, getattr(self, name))
         check_whole("folds", self.folds, least=2)
-        check_whole("seed", self.seed, least=0, most=LARGEST_SEED)
+        check_seed("seed", self.seed)
         check_number("forest", self.forest, most=1.0)
         for name in ("min_step", "m", "smoothing", "linear_penalty"):
             check_number(name, getattr(self, name))
@@ -267,8 +272,9 @@ class Recipe:
             raise ParameterError(msg)
         for name in ("exhaustive", "mdl_correction", "raising"):
             check_choice(name, getattr(self, name))
+        _refuse_methods_of_grown_models(self.pruning)
         for name, known in _NAMED.items():
-            _check_named(name, getattr(self, name), known)
+            check_named(name, getattr(self, name), known)
         refuse_unusable(self)
 
     @property
@@ -380,19 +386,12 @@ this setting out
         return recipe
 
 
-def _prune_later(method: str) -> str:
-    """Return how to prune by a method that needs a grown model."""
+def _refuse_methods_of_grown_models(method: object) -> None:
+    if not isinstance(method, str) or method not in _OF_A_GROWN_MODEL:
+        return
     argument, option = _OF_A_GROWN_MODEL[method]
-    return (
+    msg = (
         f"pruning={method!r} needs a grown model: model.prune({method!r}, {argument}), "
         f"in the shell: spinney prune MODEL --method {method} {option}"
     )
-
-
-def _check_named(parameter: str, value: object, known: Collection[str]) -> None:
-    """Refuse what is none of these names, an array among others."""
-    if isinstance(value, str) and value in known:
-        return
-    if parameter == "pruning" and isinstance(value, str) and value in _OF_A_GROWN_MODEL:
-        raise ParameterError(_prune_later(value))
-    refuse_unknown(parameter, value, known)
+    raise ParameterError(msg)

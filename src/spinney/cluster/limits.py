@@ -1,0 +1,67 @@
+"""Numbers near the limits of floats: by which power of two they are divided meanwhile.
+
+That changes no digit and no order of distances, and no square overflows or vanishes.
+Numbers that are too large are brought to the largest size that needs no scaling, no
+further: so the small ones beside them keep as much of their squares as can be.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.counts import Floats
+
+__all__ = ["FARTHEST", "largest_of", "power_of", "scaled_weights", "scaling_power"]
+
+# The largest number, as a power of two, that needs no scaling; by bytes of a float.
+LARGEST = {4: 40, 8: 400}
+# The largest centroid to start from: its distances still have squares.
+FARTHEST = {4: 60, 8: 500}
+# Of weights, as they are multiplied with squares.
+HEAVIEST = 100
+
+
+def power_of(largest: float, limit: int) -> int:
+    """Return the power of two to divide by where the largest number is this.
+
+    0 where there is no need.
+
+    >>> power_of(3.0, 400), power_of(2.0**500, 400), power_of(2.0**-500, 400)
+    (0, 101, -499)
+    """
+    power = int(np.frexp(largest)[1])
+    if power > limit:
+        return power - limit
+    return power if power < -limit else 0
+
+
+def scaling_power(*tables: NDArray[Any]) -> int:
+    """Return the power of two to divide tables by; 0 where there is no need.
+
+    >>> tables = np.array([[3.0], [1.0]]), np.array([[2.0**500]])
+    >>> scaling_power(tables[0]), scaling_power(*tables)
+    (0, 101)
+    """
+    limit = LARGEST.get(tables[0].dtype.itemsize, LARGEST[8])
+    return power_of(largest_of(*tables), limit)
+
+
+def scaled_weights(weights: Floats) -> tuple[Floats, int]:
+    """Return weights whose products neither overflow nor vanish, and their power.
+
+    >>> scaled_weights(np.array([1.0, 2.0]))[1]
+    0
+    >>> scaled_weights(np.array([2.0**-1074, 2.0**-1073]))
+    (array([0.25, 0.5 ]), -1072)
+    """
+    power = power_of(float(weights.max()), HEAVIEST) if len(weights) else 0
+    return (np.ldexp(weights, -power) if power else weights), power
+
+
+def largest_of(*tables: NDArray[Any]) -> float:
+    """Return the largest number of some tables but for its sign; 0 if there is none."""
+    return max(
+        (float(max(cells.max(), -cells.min())) for cells in tables if cells.size),
+        default=0.0,
+    )

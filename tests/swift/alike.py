@@ -1,0 +1,61 @@
+"""What it is for trees of compiled loops to be those of the plain learner."""
+
+import numpy as np
+import pytest
+
+from spinney.learner import Options
+from spinney.schema import Attribute, Schema, Target
+from spinney.training import TrainingSet
+
+# What no compiled loop knows.
+PLAIN_OPTIONS = (
+    Options(class_weights=np.ones(2)),
+    Options(preference=(1,)),
+    Options(forced={(): 0}),
+    Options(prices={0: 1.0}),
+    Options(costs=np.ones((2, 2))),
+)
+
+
+def four_rows():
+    """Return rows of a number, which is missing once, and a name."""
+    schema = Schema(
+        (Attribute("x", "numeric"), Attribute("c", "nominal", ("u", "v"))),
+        Target("y", ("a", "b")),
+    )
+    columns = (np.array([1.0, np.nan, 3.0, 4.0]), np.array([0, 1, 1, 0]))
+    return TrainingSet(schema, columns, np.array([0, 1, 0, 1]), None)
+
+
+def same_tree(plain, swift, same, **options):
+    """Refuse trees of which some nodes are not the same."""
+    assert len(plain) == len(swift)
+    for one, other in zip(plain, swift, strict=True):
+        same(one, other, **options)
+
+
+def same_node(one, other):
+    """Refuse nodes that differ in more than rounding."""
+    for name in ("number", "parent", "branch", "depth", "n_rows", "label", "reason"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert one.children == other.children
+    np.testing.assert_allclose(one.weights, other.weights, atol=1e-9)
+    np.testing.assert_allclose(one.distribution, other.distribution, atol=1e-9)
+    assert one.is_leaf == other.is_leaf
+    if not one.is_leaf:
+        assert other.candidate.exact
+        same_candidate(one.candidate, other.candidate)
+
+
+def same_candidate(one, other):
+    """Refuse splits and counts that differ in more than rounding."""
+    assert type(one.split) is type(other.split)
+    for name in ("attribute", "missing", "threshold", "groups"):
+        assert getattr(one.split, name, None) == getattr(other.split, name, None), name
+    np.testing.assert_allclose(one.split.shares, other.split.shares)
+    assert one.gain == pytest.approx(other.gain, abs=1e-9)
+    assert one.merit == pytest.approx(other.merit, abs=1e-9)
+    for name in ("values", "weights", "rows", "missing", "missing_rows"):
+        mine, theirs = getattr(one.table, name), getattr(other.table, name)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+        assert mine.dtype == theirs.dtype
