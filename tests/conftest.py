@@ -4,6 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is the machine's affair.
+settings.register_profile("spinney", deadline=None)
+settings.load_profile("spinney")
 
 GOLDEN = Path(__file__).parent / "golden"
 # Programs that made fixtures import what the tests do not need.

@@ -100,7 +100,7 @@ def tables(draw):
 QUICK = Limits(gap_tables=2)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(tables(), st.sampled_from(MEASURES), st.randoms(use_true_random=False))
 def test_weights_are_copies_and_order_does_not_matter(table, rule, random):
     rows, weights = table
@@ -111,7 +111,7 @@ def test_weights_are_copies_and_order_does_not_matter(table, rule, random):
     assert choose(cells[order], rule=rule, limits=QUICK) == one
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(tables(), st.sampled_from(["silhouette", "calinski_harabasz", "davies_bouldin"]))
 def test_the_best_is_chosen(table, rule):
     rows, weights = table

@@ -38,7 +38,7 @@ def test_a_convex_falling_curve_by_hand():
     assert elbow_of(np.arange(10.0), y).place == 2
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.booleans())
 def test_elbow_is_the_naive_one(y, falling):
     y = sorted(y, reverse=True) if falling else y
@@ -58,7 +58,7 @@ def test_no_elbow_in_a_line():
     assert found.place == 0
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(st.integers(-9, 9), min_size=4, max_size=12),
     st.integers(1, 5),

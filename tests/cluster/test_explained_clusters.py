@@ -143,7 +143,7 @@ def told_of(mark):
     )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(mixed())
 def test_profiles_are_the_naive_ones(case):
     columns, labels, weights = case
@@ -178,7 +178,7 @@ def test_profiles_are_the_naive_ones(case):
                 assert told_of(mark) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(mixed())
 def test_weights_are_copies(case):
     columns, labels, weights = case

@@ -50,7 +50,7 @@ def both(rows, weights, kind):
     )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(tables())
 def test_both_ways_are_the_naive_one(table):
     rows, centroids, weights, kind = table
@@ -64,7 +64,6 @@ def test_both_ways_are_the_naive_one(table):
         assert found.n_iterations == expected.n_iterations
 
 
-@settings(deadline=None)
 @given(tables())
 def test_inertia_never_rises(table):
     rows, centroids, weights, kind = table
@@ -73,7 +72,6 @@ def test_inertia_never_rises(table):
         assert after <= before * (1 + 1e-5) + 1e-12
 
 
-@settings(deadline=None)
 @given(tables(), st.integers(0, 3), st.booleans())
 def test_both_ways_start_from_the_same_rows(table, seed, plus):
     rows, centroids, weights, kind = table

@@ -46,7 +46,7 @@ def close(found, expected):
     return found == pytest.approx(expected, rel=1e-7, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(clusterings())
 def test_each_measure_is_the_naive_one(clustering):
     rows, labels, weights = clustering

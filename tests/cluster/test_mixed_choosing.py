@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests import naive_choosing
 from tests.cluster.test_prototypes_twin import cells_of
@@ -49,7 +49,6 @@ def mixed_rows(draw):
     return *map(list, zip(*lines, strict=True)), draw(st.sampled_from([0.0, 0.5, 2.0]))
 
 
-@settings(deadline=None)
 @given(mixed_rows())
 def test_the_naive_twin(case):
     rows, labels, weights, gamma = case

@@ -99,7 +99,7 @@ def both(table):
     return PlainMixed(cells, own, gamma), SwiftMixed(cells, own, gamma, 1)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(tables(), st.sampled_from([1, 2, 40]))
 def test_both_ways_are_the_naive_one(table, most):
     rows, kinds, start, weights, gamma = table
@@ -112,7 +112,6 @@ def test_both_ways_are_the_naive_one(table, most):
         assert found.n_iterations == expected.n_iterations
 
 
-@settings(deadline=None)
 @given(tables())
 def test_cost_never_rises(table):
     rows, kinds, start, weights, gamma = table
@@ -126,7 +125,6 @@ def test_cost_never_rises(table):
         assert after <= before * (1 + 1e-9) + 1e-12
 
 
-@settings(deadline=None)
 @given(tables(), st.integers(0, 3), st.booleans())
 def test_both_ways_start_from_the_same_rows(table, seed, dense):
     weights, n_clusters = np.array(table[3]), len(table[2])
@@ -156,7 +154,6 @@ KNOWN_BY_NOBODY = (
 )
 
 
-@settings(deadline=None)
 @given(tables(whole_weights=True), st.sampled_from(["huang", "cao", "given"]))
 @example(KNOWN_BY_NOBODY, "huang")
 def test_weights_are_copies(table, start):
@@ -180,7 +177,6 @@ def test_weights_are_copies(table, start):
     assert one.cost == pytest.approx(two.cost, rel=1e-9, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
 def test_order_of_rows_changes_no_start(table, random):
     rows, kinds, start, weights, gamma = table

@@ -12,7 +12,7 @@ cell = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-2)
 weight = st.floats(0.01, 100)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(cell, weight), min_size=1, max_size=40), st.randoms())
 def test_means_are_exact(drawn, random):
     cells = np.array([[number] for number, _ in drawn])

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.conftest import TABLES
 from tests.naive_lloyd import lloyd_step
@@ -55,7 +55,6 @@ points_of = st.lists(
 
 
 @given(points_of, points_of.map(lambda points: points[:3]))
-@settings(deadline=None)
 def test_every_iteration_is_the_naive_step(points, start):
     trace = explain_k_means(points, start)
     for place, one in enumerate(trace.iterations):

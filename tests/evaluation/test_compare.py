@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -30,7 +30,6 @@ def test_order_of_the_recipes_turns_the_sign():
     assert (turned, same) == (-t, p)
 
 
-@settings(deadline=None)
 @given(numbers)
 def test_without_the_correction_it_is_the_plain_test(differences):
     t, degrees, p = corrected_t_test(differences, n_train=1, n_test=0)
@@ -43,7 +42,6 @@ def test_without_the_correction_it_is_the_plain_test(differences):
     assert degrees == plain.df
 
 
-@settings(deadline=None)
 @given(numbers)
 def test_the_correction_makes_p_larger(differences):
     _, _, plain = corrected_t_test(differences, n_train=1, n_test=0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.evaluation.damage import attribute_noise, class_noise, missing_values
@@ -35,7 +35,6 @@ def generator():
     return np.random.default_rng(4)
 
 
-@settings(deadline=None)
 @given(tables(), RATES)
 def test_missing_values(table, rate):
     names = ["colour", "size"]
@@ -51,7 +50,6 @@ def test_missing_values(table, rate):
         assert np.array_equal(table[name].cells, found[name].cells)
 
 
-@settings(deadline=None)
 @given(tables(), RATES)
 def test_class_noise(table, rate):
     found = class_noise(table, "class", rate=rate, random=generator())
@@ -63,7 +61,6 @@ def test_class_noise(table, rate):
     assert found["colour"] is table["colour"]
 
 
-@settings(deadline=None)
 @given(tables(), RATES)
 def test_noise_of_a_number_takes_that_of_another_row(table, rate):
     found = class_noise(table, "number", rate=rate, random=generator())
@@ -72,7 +69,6 @@ def test_noise_of_a_number_takes_that_of_another_row(table, rate):
     assert set(found["number"].cells) <= set(table["number"].cells)
 
 
-@settings(deadline=None)
 @given(tables(), RATES)
 def test_attribute_noise(table, rate):
     names = ["colour", "size", "number"]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -86,7 +86,6 @@ def naive_measures(truth, predicted, shares, weights):
     }
 
 
-@settings(deadline=None)
 @given(predictions())
 def test_classes_against_plain_loops(drawn):
     truth, predicted, shares, weights = drawn
@@ -100,7 +99,6 @@ def test_classes_against_plain_loops(drawn):
             assert found[name] == pytest.approx(value, abs=1e-9), name
 
 
-@settings(deadline=None)
 @given(predictions())
 def test_a_row_of_weight_three_is_three_rows(drawn):
     truth, predicted, shares, weights = drawn
@@ -138,7 +136,6 @@ def test_costs_by_hand():
     assert found["cost"] == pytest.approx(7 / 5)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_numbers_against_plain_loops(data):
     n_rows = data.draw(st.integers(1, 12))

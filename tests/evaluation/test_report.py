@@ -1,7 +1,7 @@
 """Evaluations as text: aligned, and never wider than asked."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.errors import ParameterError
@@ -52,7 +52,6 @@ def test_plain_signs():
 LABELS = st.text("ab:=,.", min_size=1, max_size=40)
 
 
-@settings(deadline=None)
 @given(
     st.integers(40, 120),
     st.lists(LABELS, min_size=1, max_size=4, unique=True),

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
@@ -65,7 +65,6 @@ def test_repeats_differ_and_start_with_the_single_one():
     assert [(part.repeat, part.fold) for part in held] == [(n, 1) for n in range(1, 5)]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from("abc"), min_size=2, max_size=30),
     st.integers(2, 6),

@@ -2,9 +2,7 @@
 
 import gzip
 import io
-import os
 import sys
-import threading
 
 import duckdb
 import numpy as np
@@ -263,35 +261,6 @@ def test_standard_input(monkeypatch, values):
     data = io.TextIOWrapper(io.BytesIO(b"a\tb\n1\tx\n"))
     monkeypatch.setattr(sys, "stdin", data)
     assert values(read_table("-", format="tsv")) == {"a": [1], "b": ["x"]}
-
-
-def test_standard_input_is_csv_and_leaves_no_copy(monkeypatch, tmp_path, values):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n1\n")))
-    assert values(read_table("-")) == {"a": [1]}
-    assert os.listdir(tmp_path) == []
-
-
-def test_compressed_standard_input(monkeypatch, values):
-    data = io.BytesIO(gzip.compress(b"a\n1\n"))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
-    assert values(read_table("-")) == {"a": [1]}
-
-
-def test_bad_standard_input_is_named(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,a\n1,2\n")))
-    with pytest.raises(DataError, match="'standard input' has more than one column"):
-        read_table("-")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
-def test_named_pipe(tmp_path, values):
-    path = tmp_path / "pipe.csv"
-    os.mkfifo(path)
-    writer = threading.Thread(target=path.write_bytes, args=(b"a\n1\n",))
-    writer.start()
-    assert values(read_table(path)) == {"a": [1]}
-    writer.join()
 
 
 def test_a_file_cannot_reach_another_file(write):

@@ -174,7 +174,7 @@ def check_choice(forest, twins, table, bags):
 
 
 @given(tables(), recipes())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_member_is_its_tree(table, recipe):
     assume(recipe.missing != "surrogate")  # which is no policy of a forest
     tree = grow_tree(table.source, recipe)
@@ -214,7 +214,7 @@ def test_a_member_is_its_tree_by_named_recipes(recipe):
 
 
 @given(training_sets(), settings_of_forests, settings_of_recipes)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_compiled_loops_grow_the_trees_of_the_plain_learner(
     training, forest_settings, changes
 ):
@@ -243,7 +243,7 @@ def check_nodes(one, other):
 
 
 @given(tables(), st.integers(0, 2**32 - 1), st.sampled_from(["branch", "fractional"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_drawn_cuts_are_where_they_are_drawn(table, seed, missing):
     recipe = RECIPES["cart"].changed(missing=missing)
     forest_settings = ForestSettings(extra_random=True, bootstrap=False, seed=seed)

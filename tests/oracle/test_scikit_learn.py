@@ -72,7 +72,7 @@ def samples(draw: st.DrawFn):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @given(sample=samples())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_node_has_a_better_split(criterion: str, sample):
     numbers, classes, weights = sample
     tree = grown(numbers, classes, weights=weights, criterion=criterion)

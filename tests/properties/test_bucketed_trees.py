@@ -39,7 +39,7 @@ def tables(draw: st.DrawFn):
     st.sampled_from(sorted(set(POLICIES) - {"mean"})),
     st.integers(2, 4),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_the_tree_over_codes(table, method, grouping, missing, n_buckets):
     numbers, classes = table
     assume(grouping == "binary" or missing in MULTIWAY)
@@ -126,7 +126,7 @@ def test_intervals_are_kept_and_asked_in_duckdb(tmp_path, missing):
 
 
 @given(tables(), st.sampled_from(MULTIWAY), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_merged_trees_route_their_own_rows(table, missing, exhaustive):
     numbers, classes = table
     recipe = RECIPES["chaid"].changed(

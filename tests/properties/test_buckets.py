@@ -64,21 +64,20 @@ def starts_of(lines, cuts: np.ndarray) -> list[int]:
 
 
 @given(lines_of(st.integers(-40, 40)), NUMBERS)
-@settings(deadline=None)
 def test_equal_width_is_the_naive_one(lines, n):
     cuts = equal_width(table_of(lines), n)
     assert starts_of(lines, cuts) == naive.equal_width(lines, n)
 
 
 @given(lines_of(VALUES, max_size=15), NUMBERS)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_equal_frequency_is_the_naive_one(lines, n):
     cuts = equal_frequency(table_of(lines), n)
     assert starts_of(lines, cuts) == naive.equal_frequency(lines, n)
 
 
 @given(lines_of(VALUES), NUMBERS)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_k_means_is_the_best_of_all_partitions(lines, n):
     cuts = k_means(table_of(lines), n)
     assert len(cuts) == min(n, len(lines)) - 1
@@ -88,14 +87,14 @@ def test_k_means_is_the_best_of_all_partitions(lines, n):
 
 
 @given(lines_of(st.integers(-12, 12)), NUMBERS)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_k_means_settles_ties_by_its_rule(lines, n):
     cuts = k_means(table_of(lines), n)
     assert starts_of(lines, cuts) == naive.k_means(lines, n)
 
 
 @given(st.integers(0, 10**6), st.integers(20, 45), NUMBERS)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_k_means_by_a_plain_program(seed, d, n):
     """More values than can be enumerated: D(c, j) in plain loops."""
     generator = np.random.default_rng(seed)
@@ -122,7 +121,7 @@ def test_k_means_by_a_plain_program(seed, d, n):
 
 
 @given(class_lines())
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_entropy_mdl_is_the_naive_one(lines):
     cuts = entropy_mdl(table_of(lines))
     assert starts_of(lines, cuts) == naive.entropy_mdl(lines)
@@ -132,7 +131,7 @@ def test_entropy_mdl_is_the_naive_one(lines):
 
 
 @given(class_lines(), NUMBERS, st.sampled_from(sorted(METHODS)))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_cuts_rise_between_values_and_no_bucket_is_empty(lines, n, method):
     table = table_of(lines)
     cuts = cuts_of(table, method, n)
@@ -167,7 +166,7 @@ def discretised(rows, method: str, n: int) -> spinney.buckets.Buckets:
 
 
 @given(rows_of, st.randoms(), NUMBERS, st.sampled_from(sorted(METHODS)))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_the_order_of_rows_does_not_matter(rows, random, n, method):
     shuffled = list(rows)
     random.shuffle(shuffled)
@@ -177,7 +176,7 @@ def test_the_order_of_rows_does_not_matter(rows, random, n, method):
 
 
 @given(rows_of, NUMBERS, st.sampled_from(sorted(METHODS)))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_weight_two_is_the_row_twice(rows, n, method):
     doubled = [(value, label, 2 * weight) for value, label, weight in rows]
     found, other = discretised(doubled, method, n), discretised(rows * 2, method, n)
@@ -186,7 +185,7 @@ def test_weight_two_is_the_row_twice(rows, n, method):
 
 
 @given(rows_of, NUMBERS, st.sampled_from(UNSUPERVISED))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_the_unit_of_weights_does_not_matter(rows, n, method):
     trebled = [(value, label, 3 * weight) for value, label, weight in rows]
     found, other = discretised(trebled, method, n), discretised(rows, method, n)
@@ -194,7 +193,6 @@ def test_the_unit_of_weights_does_not_matter(rows, n, method):
 
 
 @given(rows_of, NUMBERS, st.sampled_from(sorted(METHODS)))
-@settings(deadline=None)
 def test_codes_count_the_rows(rows, n, method):
     found = discretised(rows, method, n)
     codes = found.codes([value for value, _, _ in rows])

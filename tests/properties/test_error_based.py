@@ -45,7 +45,7 @@ def path_of(tree: Tree, number: int) -> tuple[int, ...]:
 
 
 @given(tables(max_rows=40), pruning_recipes())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_pruned_tree_is_the_twins(table: Rows, recipe: Recipe):
     assume(recipe.missing != "surrogate")  # the twin divides rows, or sends them
     tree = grow_tree(table.source, recipe)
@@ -64,7 +64,7 @@ def test_the_pruned_tree_is_the_twins(table: Rows, recipe: Recipe):
 
 
 @given(tables(max_rows=40), pruning_recipes())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_every_step_is_within_its_slack(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
     result = pruned_after_growing(tree, table.source, recipe=recipe)
@@ -98,7 +98,7 @@ def risk(tree: Tree) -> float:
 
 
 @given(st.data(), pruning_recipes(), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_steps_account_for_the_objective_and_the_risk(data, recipe, dear):
     """What the steps say adds up to what the finished tree shows."""
     table = data.draw(tables(max_rows=40))
@@ -122,7 +122,7 @@ def test_steps_account_for_the_objective_and_the_risk(data, recipe, dear):
 
 
 @given(tables(max_rows=40), recipes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_collapsing_adds_no_training_error(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
     result = pruned(tree, "collapse")
@@ -140,7 +140,7 @@ def test_collapsing_adds_no_training_error(table: Rows, recipe: Recipe):
 
 
 @given(tables(max_rows=40), pruning_recipes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_finished_tree_is_pruned_as_one_while_growing(table: Rows, recipe: Recipe):
     """Without rows as without raising."""
     tree = grow_tree(table.source, recipe)
@@ -154,7 +154,7 @@ def test_a_finished_tree_is_pruned_as_one_while_growing(table: Rows, recipe: Rec
 
 
 @given(table=tables(max_rows=40), recipe=pruning_recipes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_pruned_model_is_the_same_from_its_file(
     table: Rows, recipe: Recipe, tmp_path_factory: pytest.TempPathFactory
 ):

@@ -93,7 +93,7 @@ def check(
 
 
 @given(categories(3), st.sampled_from(("nominal", "ordinal")), settings_of_merging)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_merging_of_classes(drawn, kind, chosen):
     known, missing = drawn
     table = class_table(known, missing, 3)
@@ -101,7 +101,7 @@ def test_merging_of_classes(drawn, kind, chosen):
 
 
 @given(categories(6), st.sampled_from(("nominal", "ordinal")), settings_of_merging)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_merging_of_moments(drawn, kind, chosen):
     known, missing = drawn
     table = moment_table(known, missing)

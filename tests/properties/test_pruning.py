@@ -64,7 +64,7 @@ def cuts_of(tree: Tree, small: Tree) -> frozenset[int]:
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_sequence_is_breimans(numeric, data):
     tree = grown(data, numeric=numeric)
     found = sequence_of(tree, leaf_risks(tree))
@@ -81,7 +81,7 @@ def test_the_sequence_is_breimans(numeric, data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_alphas_rise_and_subtrees_nest(numeric, data):
     tree = grown(data, numeric=numeric)
     risks = leaf_risks(tree)
@@ -113,7 +113,7 @@ def below_cuts(tree: Tree, cuts: frozenset[int]) -> frozenset[int]:
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_pruning_by_alpha_gives_the_subtree_of_the_sequence(numeric, data):
     tree = grown(data, numeric=numeric)
     found = sequence_of(tree, leaf_risks(tree))
@@ -128,7 +128,7 @@ def test_pruning_by_alpha_gives_the_subtree_of_the_sequence(numeric, data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data(), alpha=st.floats(0, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_pruned_form_is_cheaper_nor_as_cheap_and_smaller(numeric, data, alpha):
     tree = grown(data, numeric=numeric, max_rows=14)
     costs = None
@@ -153,7 +153,7 @@ def test_no_pruned_form_is_cheaper_nor_as_cheap_and_smaller(numeric, data, alpha
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_pessimistic_pruning_is_quinlans(data):
     tree = grown(data, numeric=False)
     result = pruned(tree, "pessimistic")
@@ -164,7 +164,7 @@ def test_pessimistic_pruning_is_quinlans(data):
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_mdl_pruning_finds_the_fewest_bits(data):
     tree = grown(data, numeric=False, max_rows=14)
     assume(tree.n_leaves < 12)
@@ -181,7 +181,7 @@ def test_mdl_pruning_finds_the_fewest_bits(data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_simplifying_changes_no_label_of_a_whole_row(numeric, data):
     draw = numeric_tables if numeric else tables
     table = data.draw(draw(missing=False))
@@ -201,7 +201,7 @@ def test_simplifying_changes_no_label_of_a_whole_row(numeric, data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_method_yields_a_subtree_and_tells_the_truth(numeric, data):
     draw = numeric_tables if numeric else tables
     table = data.draw(draw())
@@ -254,7 +254,7 @@ def coded(table: Rows) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_squared_errors_on_validation_rows_never_rise(data):
     table = data.draw(numeric_tables())
     tree = grow_tree(table.source, data.draw(recipes()))
@@ -283,7 +283,7 @@ def test_squared_errors_on_validation_rows_never_rise(data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_cross_validation_is_that_of_plain_loops(numeric, data):
     draw = numeric_tables if numeric else tables
     table = data.draw(draw(max_rows=24))
@@ -337,7 +337,7 @@ def loss_of(tree: Tree, reached, target) -> float:
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_forced_tree_pruned_saved_and_loaded_predicts_the_same(
     data, tmp_path_factory
 ):

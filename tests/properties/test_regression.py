@@ -55,7 +55,7 @@ def grown(rows, recipe, origin):
 
 
 @given(tasks())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_node_is_the_twins(task):
     rows, recipe, origin = task
     tree, columns = grown(rows, recipe, origin)
@@ -90,7 +90,7 @@ def test_every_node_is_the_twins(task):
 
 
 @given(tasks())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_saved_and_loaded_it_predicts_the_same(tmp_path_factory, task):
     tree, columns = grown(*task)
     path = tmp_path_factory.mktemp("model") / "tree.spinney"

@@ -135,7 +135,7 @@ def test_the_least_gain_is_told_in_the_unit_of_the_gains(unit):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_tree_is_the_subtree_that_is_said_to_be_chosen(numeric, data):
     tree = grown(data, numeric=numeric)
     if numeric and data.draw(st.booleans()):
@@ -162,7 +162,7 @@ def tiny_tree(data):
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_sequence_has_the_unit_of_the_risks(data):
     tree = grown(data, numeric=True)
     risks = leaf_risks(tree)

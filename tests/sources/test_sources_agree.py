@@ -117,7 +117,6 @@ def drawn_tables(draw: st.DrawFn) -> Drawn:
 @given(data=st.data())
 @settings(
     max_examples=5,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_every_source_grows_the_same_tree(recipe, missing, data, tmp_path):

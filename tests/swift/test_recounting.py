@@ -19,7 +19,7 @@ from spinney.teacher import smoothed_training
     seed=st.integers(0, 2**32 - 1),
     least=st.sampled_from([1, 2, 5]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     random = np.random.default_rng(seed)
     n_classes = training.schema.n_classes

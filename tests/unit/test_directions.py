@@ -178,7 +178,7 @@ def as_source(rows):
 
 
 @given(drawn_rows())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_products_are_those_of_plain_loops(rows):
     origin = np.array([0.5, -1.0])
     found = products_of(as_source(rows), (0, 2), origin)
@@ -189,7 +189,7 @@ def test_products_are_those_of_plain_loops(rows):
 
 
 @given(drawn_rows(complete=True))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_direction_is_that_of_plain_loops(rows):
     system = discriminant(products_of(as_source(rows), range(3)), numeric=False)
     if len(system.terms) < 2:

@@ -56,7 +56,7 @@ def counts_by_branch(candidate: Candidate) -> tuple[list[list[float]], float]:
 
 
 @given(tables(), recipes())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_figures_of_every_node_are_those_that_decided(table, recipe):
     tree = grow_tree(table.source, recipe)
     impurity = IMPURITIES[recipe.criterion]
@@ -139,7 +139,7 @@ def check_text(told: NodeExplanation) -> None:
 
 
 @given(st.data(), tables(), recipes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_path_of_a_row_is_the_naive_one(data, table, recipe):
     tree = grow_tree(table.source, recipe)
     cells = [

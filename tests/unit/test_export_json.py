@@ -55,7 +55,7 @@ def test_round_trip(missing):
     assert to_json(from_json(text)) == text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     rows=tables(),
     recipe=st.sampled_from(CLASS_RECIPES),

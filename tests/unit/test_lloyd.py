@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive_lloyd import lloyd_step
 
@@ -23,7 +23,6 @@ def inertia(points: list, clusters: np.ndarray, centroids: np.ndarray) -> float:
 
 
 @given(points_of, centroids_of)
-@settings(deadline=None)
 def test_every_iteration_is_the_naive_step(points, centroids):
     centres = centroids
     for step in lloyd(points, centroids):
@@ -45,7 +44,6 @@ def test_every_iteration_is_the_naive_step(points, centroids):
 
 
 @given(points_of, centroids_of)
-@settings(deadline=None)
 def test_inertia_never_rises_and_the_end_is_a_fixed_point(points, centroids):
     trace = lloyd(points, centroids)
     inertias = [inertia(points, step.clusters, step.centroids) for step in trace]

@@ -66,7 +66,6 @@ def test_round_trip_of_textbook_trees(tmp_path, table, recipe, missing):
 
 @settings(
     max_examples=150,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

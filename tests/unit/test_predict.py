@@ -60,7 +60,7 @@ def trees_and_rows(draw: st.DrawFn) -> tuple[Tree, list[list[naive.Cell]]]:
 
 
 @given(trees_and_rows(), st.sampled_from((1, 3, predict.BLOCK)))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_every_row_takes_the_naive_path(drawn, block):
     tree, rows = drawn
     flat, columns = flatten(tree), columns_of(tree.schema, rows)
@@ -84,7 +84,7 @@ def test_every_row_takes_the_naive_path(drawn, block):
 
 
 @given(trees_and_rows())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_training_and_prediction_agree_on_where_rows_go(drawn):
     tree, _ = drawn
     flat = flatten(tree)

@@ -84,7 +84,7 @@ def against(tree: Tree, columns: list, classes: np.ndarray, method: str) -> Prun
 
 @pytest.mark.parametrize("missing", [False, True])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_reduced_error_pruning_never_lowers_accuracy(missing, data):
     tree, rows = data.draw(trees_and_validation(missing=missing))
     columns, classes = coded(tree, rows)
@@ -106,7 +106,7 @@ def test_reduced_error_pruning_never_lowers_accuracy(missing, data):
 
 @pytest.mark.parametrize("missing", [False, True])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_pre_pruning_makes_only_splits_that_help(missing, data):
     tree, rows = data.draw(trees_and_validation(missing=missing))
     columns, classes = coded(tree, rows)
@@ -124,7 +124,7 @@ def test_pre_pruning_makes_only_splits_that_help(missing, data):
 
 
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_accuracy_of_whole_rows_is_that_of_predictions(data):
     tree, rows = data.draw(trees_and_validation(missing=False))
     columns, classes = coded(tree, rows)

@@ -209,7 +209,7 @@ def test_expressions_group_like_the_levels(connection):
 
 
 @given(number=st.floats(allow_nan=False, allow_infinity=False))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_text_is_the_inverse_of_value(number):
     column = SqlColumn("x", "nominal", '"x"', family="number")
     relation = duckdb.sql(f"SELECT CAST('{number!r}' AS DOUBLE) AS x")
@@ -221,7 +221,7 @@ def test_text_is_the_inverse_of_value(number):
 
 
 @given(text=st.text(max_size=10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_quoted_text_is_itself(text):
     text = text.encode("utf-8", "ignore").decode()
     assert duckdb.sql(f"SELECT {quote_text(text)} AS x").fetchall() == [(text,)]

@@ -64,7 +64,7 @@ def test_rules_that_were_kept_predict_the_same():
 
 
 @given(tables(), recipes())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_rules_come_back(table, recipe):
     tree = grow_tree(table.source, recipe)
     training = training_of(table)

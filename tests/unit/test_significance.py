@@ -4,7 +4,7 @@ from math import erfc, lgamma, log, log1p, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import special, stats
@@ -148,7 +148,6 @@ def test_logarithms_fall_across_the_change_of_methods():
 counts = arrays(np.float64, (3, 4), elements=st.integers(1, 30).map(float))
 
 
-@settings(deadline=None)
 @given(counts)
 def test_scipy_agrees_on_tables_of_classes(table):
     pearson = stats.chi2_contingency(table, correction=False)
@@ -162,7 +161,6 @@ def test_scipy_agrees_on_tables_of_classes(table):
     assert found.p == pytest.approx(ratio.pvalue, rel=1e-9)
 
 
-@settings(deadline=None)
 @given(counts, st.sets(st.integers(0, 2), max_size=1), st.sets(st.integers(0, 3)))
 def test_empty_rows_and_columns_do_not_count(table, rows, columns):
     table = table.copy()
@@ -180,7 +178,6 @@ def test_empty_rows_and_columns_do_not_count(table, rows, columns):
 values = st.lists(st.integers(-5, 9).map(float), min_size=2, max_size=9)
 
 
-@settings(deadline=None)
 @given(st.lists(values, min_size=2, max_size=4))
 def test_scipy_agrees_on_moments(groups):
     found = f_test(moments(*groups))
@@ -195,7 +192,6 @@ def test_scipy_agrees_on_moments(groups):
         assert found.within == sum(map(len, groups)) - len(groups)
 
 
-@settings(deadline=None)
 @given(st.lists(values, min_size=2, max_size=4), st.integers(2, 5))
 def test_weights_are_frequencies(groups, times):
     once = moments(*groups)
@@ -210,7 +206,6 @@ def test_weights_are_frequencies(groups, times):
 extremes = st.sampled_from((0.0, 5e-300, 1e-9, 1 / 3, 1.0, 7.0, 1e6, 1e15, 1e200))
 
 
-@settings(deadline=None)
 @given(arrays(np.float64, (3, 3), elements=extremes))
 def test_p_is_a_probability_on_extreme_tables(table):
     for test in (chi_square_test, g_test):
@@ -220,7 +215,6 @@ def test_p_is_a_probability_on_extreme_tables(table):
         assert found.log_p <= 0
 
 
-@settings(deadline=None)
 @given(arrays(np.float64, (3, 4), elements=st.floats(-1e60, 1e60)))
 def test_p_is_a_probability_on_extreme_moments(numbers):
     sizes = np.abs(numbers[:, :1]) % 1e6
