@@ -26,7 +26,7 @@ from spinney.forest.settings import ForestSettings
 from spinney.forest.voting import out_of_bag
 from spinney.learner import Options
 from spinney.recipe import RECIPES
-from spinney.swift.suiting import suits_bins
+from spinney.swift.suiting import can_grow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,8 +40,8 @@ N_TREES = 100
 MOST_ROWS_A_TREE = 20_000
 MOST_INDICATORS = 64
 LEAST_SHARE = 0.02
-# Of fewer cells a forest is done before its threads have begun.
-FEWEST_IN_THREADS = 100_000
+# Of fewer cells a forest is done before its threads have begun, or a compiler is there.
+FEWEST_IN_THREADS = FEWEST_OF_OURS = 100_000
 DIGITS = 9
 TREES = RECIPES["cart"].changed(missing="branch")
 
@@ -75,8 +75,9 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
     Of many rows the forest is ours, grown by the compiled loops that grow the tree,
     too. Of few rows, or numbers, it is scikit-learn's: no compiler is waited for.
     """
-    many = suits_bins(training, TREES, Options(), rivals=False)
-    if many and not training.schema.target.is_numeric:
+    schema = training.schema
+    many = len(training.classes) * len(schema.attributes) >= FEWEST_OF_OURS
+    if many and not schema.target.is_numeric and can_grow(training, TREES, Options()):
         return _own_guesses(training, seed)
     return _peers_guesses(training, seed)
 

@@ -95,7 +95,7 @@ def test_rows_that_stay_away_are_asked_for():
 
 
 def own_labels(rows, seed=0):
-    with patch("spinney.swift.suiting.FEWEST_WITHOUT_RIVALS", 0):
+    with patch.object(teacher, "FEWEST_OF_OURS", 0):
         return smoothed_labels(rows, 0.5, seed)
 
 

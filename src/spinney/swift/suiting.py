@@ -24,8 +24,8 @@ CRITERIA = ("gini", "gain", "squared_error")
 # Below so many cells the plain learner is done within seconds, and finds the best cut
 # of every rival of a split, at every node. Where nobody asks for these, as in trees
 # that are counted again or grown on folds, there is nothing to be lost.
-FEWEST_CELLS = 200_000
-FEWEST_WITHOUT_RIVALS = 100_000
+FEWEST_CELLS = 100_000
+FEWEST_WITHOUT_RIVALS = 30_000
 
 # Settings that the kernels know nothing of, and the value that asks for nothing.
 PLAIN = {
@@ -43,8 +43,8 @@ PLAIN = {
 }
 
 
-# The same for trees of several branches, where the plain learner is slower.
-FEWEST_RANKED_CELLS = 200_000
+# The same for trees of several branches, which keep all rivals.
+FEWEST_RANKED_CELLS = 30_000
 MOST_LEVELS = 65_536
 RANKED_CRITERIA = ("gain", "gain_ratio", "gini")
 RANKED_PLAIN = {
