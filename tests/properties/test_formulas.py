@@ -39,9 +39,17 @@ def source_of(rows: np.ndarray, classes: np.ndarray, **more: Any) -> MemorySourc
 
 
 def outline(tree: Any) -> list[Any]:
+    """What the nodes are; parts of rows that missing values divide add up roughly."""
     return [
-        (n.parent, n.branch, n.split, n.weights.tolist(), n.reason) for n in tree.nodes
+        (n.parent, n.branch, rounded(n.split), n.weights.round(9).tolist(), n.reason)
+        for n in tree.nodes
     ]
+
+
+def rounded(split: Any) -> Any:
+    if split is None:
+        return None
+    return replace(split, shares=tuple(round(share, 9) for share in split.shares))
 
 
 SETTINGS = st.sampled_from(
