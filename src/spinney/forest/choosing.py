@@ -20,7 +20,7 @@ __all__ = ["MOST_ROWS", "SHRINKAGES", "Inquiry", "best_shrinkage"]
 # What is tried, in weights of an average row, and how many rows are asked about.
 SHRINKAGES = (0.0, 3.0, 10.0, 30.0, 100.0)
 MOST_ROWS = 5_000
-MOST_NUMBERS, MOST_TREES = 5_000_000, 32  # of nodes, and trees, in one run
+MOST_NUMBERS = 250_000  # of the nodes of trees that are asked together
 
 
 class Inquiry:
@@ -95,8 +95,7 @@ def best_shrinkage(
 def _runs(forest: Forest) -> list[range]:
     """Return the numbers of trees in runs that have few numbers at their nodes."""
     wide = forest.n_outputs + len(SHRINKAGES)
-    least = -(-MOST_NUMBERS // MOST_TREES)  # what a tree counts for at least
-    ends = np.cumsum([max(wide * len(member), least) for member in forest.members])
+    ends = np.cumsum([wide * len(member) for member in forest.members])
     starts = np.flatnonzero(np.diff(ends // MOST_NUMBERS, prepend=-1))
     return list(map(range, starts, [*starts[1:], len(forest)]))
 
