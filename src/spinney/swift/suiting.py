@@ -43,7 +43,7 @@ PLAIN = {
 }
 
 
-# The same for trees of several branches, which keep all rivals.
+# The same for trees of several branches, which keep the rivals of all but tiny nodes.
 FEWEST_RANKED_CELLS = 30_000
 MOST_LEVELS = 65_536
 RANKED_CRITERIA = ("gain", "gain_ratio", "gini")
