@@ -11,7 +11,7 @@ from tests.naive_lloyd import lloyd_step
 
 import spinney
 from spinney import KMeans
-from spinney.cluster import distances, explain_k_means
+from spinney.cluster import explain_k_means
 from spinney.cluster.tables import in_columns, number_cells
 from spinney.errors import DataError, ParameterError
 
@@ -38,7 +38,7 @@ def test_the_worked_example(five):
     # entities 3 and 5; from the exact ones they are 2.03 and 3.14.
     printed = [[1.57, 5.96], [0.47, 4.85], [2.04, 2.36], [5.64, 1.25], [3.15, 1.25]]
     np.testing.assert_allclose(second.distances, printed, atol=0.0101)
-    rounded = distances(five, first.after.round(2))
+    rounded = explain_k_means(five, first.after.round(2)).iterations[0].distances
     assert rounded.round(2).tolist() == printed
     assert second.changed == 0
     assert trace.clustering.converged

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import spinney
 from spinney.buckets import METHODS
-from spinney.export.json import from_json, to_json
+from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
@@ -105,9 +105,7 @@ def test_intervals_are_kept_and_asked_in_duckdb(tmp_path, missing):
     ]
     model.save(tmp_path / "m.spinney")
     loaded = load_model(tmp_path / "m.spinney")
-    assert (
-        to_json(loaded) == to_json(model.model_) == to_json(from_json(to_json(loaded)))
-    )
+    assert to_json(loaded) == to_json(model.model_)
     save_model(loaded, tmp_path / "again.spinney")
     assert (tmp_path / "again.spinney").read_bytes() == (
         tmp_path / "m.spinney"

@@ -10,7 +10,7 @@ from tests import naive
 from tests.models import FINGERPRINT, assert_same_model
 from tests.strategies import Rows, cells_of, columns_of, tables
 
-from spinney.export.json import from_json, to_json
+from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.model import Model
@@ -84,7 +84,6 @@ def test_a_tree_with_surrogates_is_kept_as_it_is(table: Rows, data: st.DataObjec
         save_model(model, Path(folder) / "m")
         loaded = load_model(Path(folder) / "m")
     assert_same_model(loaded, model)
-    assert_same_model(from_json(to_json(model)), model)
     found = flatten(loaded.tree).outputs(columns, len(later))
     np.testing.assert_array_equal(found, expected)
 

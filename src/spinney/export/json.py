@@ -1,8 +1,8 @@
-"""A model as JSON that people and programs can read, and back.
+"""A model as JSON that people and programs can read.
 
 The text is the readable twin of the model file: the same content, under the same
 checks. Nodes are a flat list, so that a deep tree is not a deep text. A node's
-``condition`` is there for the reader and is not read back.
+``condition`` is there for the reader.
 """
 
 import math
@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from spinney.counts import Floats
 from spinney.errors import ParameterError
-from spinney.export.json_reader import read_model
 from spinney.files.model_check import check_model
 from spinney.files.model_header import FORMAT, FORMAT_VERSION
-from spinney.files.strict_json import DamageError, read_text
+from spinney.files.strict_json import DamageError
 from spinney.linear import LinearModel
 from spinney.model import Model
 from spinney.schema import Attribute, Schema
@@ -25,7 +24,7 @@ from spinney.split import Groups, Intervals, Split, Surrogate
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 
-__all__ = ["from_json", "to_json"]
+__all__ = ["to_json"]
 
 WIDTH = 88
 
@@ -58,8 +57,6 @@ def to_json(model: Model) -> str:
     >>> data = json.loads(to_json(model))
     >>> data["nodes"][1]["condition"], data["nodes"][1]["label"]
     ('size ≤ 1.5', 'a')
-    >>> to_json(from_json(to_json(model))) == to_json(model)
-    True
     """
     try:
         header, schema, _ = check_model(model)
@@ -217,19 +214,3 @@ def _short(array: Floats) -> list[float]:
 
 def _is_count(cell: float) -> bool:
     return cell.is_integer() and cell < 2**53 and math.copysign(1, cell) > 0
-
-
-def from_json(source: str) -> Model:
-    """Return the model that :func:`to_json` wrote.
-
-    Parameters
-    ----------
-    source : str
-        The JSON text.
-
-    Raises
-    ------
-    ModelFormatError
-        The text is no model of ours, a damaged one, or one of a newer version.
-    """
-    return read_text(source, "tree", read_model)
