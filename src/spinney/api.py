@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from spinney._support.keyed_random import seed_of
 from spinney.clustered import Clusters
 from spinney.clustered.file import load_clusters
 from spinney.clustered.model import MIXED
@@ -22,7 +23,6 @@ from spinney.files.model_file import load_model
 from spinney.files.model_kind import CLUSTERS, FOREST, format_name
 from spinney.forest import Forest
 from spinney.forest.file import load_forest
-from spinney.forest.settings import seed_of
 from spinney.forest.tables import (
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,

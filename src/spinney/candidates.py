@@ -32,7 +32,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney.counts import CountTable
 
 __all__ = [
     "ENUMERATED",

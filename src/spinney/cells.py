@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.text import option
 from spinney.declare import Declarations
 from spinney.errors import CellError, DataError, warn
 from spinney.table import Column, Kind, Value, factorise, level_order
@@ -33,7 +34,6 @@ from spinney.times import (
     seconds_of_day,
     time_text,
 )
-from spinney.wording import option
 
 __all__ = [
     "LARGEST_EXACT_INTEGER",

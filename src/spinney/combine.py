@@ -22,8 +22,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+)
 from spinney.buckets import cuts_of
-from spinney.counts import TOLERANCE, CountTable, Floats, spread_of
+from spinney.counts import (
+    CountTable,
+    spread_of,
+)
 from spinney.criteria import gain
 from spinney.directions import combinations
 from spinney.linear import Term

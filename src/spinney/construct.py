@@ -27,9 +27,10 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from spinney._support.arrays import first_best
 from spinney.combine import Weighing, admitted, bits_known, bits_of, lead, proposed
 from spinney.costs import altered_priors
-from spinney.counts import CountTable, first_best
+from spinney.counts import CountTable
 from spinney.errors import ParameterError
 from spinney.formula import Clause, Conjunction, Difference, Formula, Ratio
 from spinney.learner import Options, grow_tree

@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import as_real, is_real
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
+from spinney._support.checks import (
+    as_real,
+    is_real,
+)
+from spinney._support.text import value_text
 from spinney.errors import ParameterError, did_you_mean
 from spinney.table import Value
-from spinney.wording import value_text
 
 __all__ = ["Costs", "cost_array"]
 

@@ -4,7 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.counts import Floats, Integers, last_best
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+    last_best,
+)
 from spinney.errors import ParameterError
 
 __all__ = ["altered_priors", "expected_costs", "labels_of"]

@@ -26,7 +26,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats, Integers, first_best
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+    first_best,
+)
 from spinney.formula import Linear
 from spinney.sources.base import Products
 

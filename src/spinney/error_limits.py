@@ -13,8 +13,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spinney.checks import as_real
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
+from spinney._support.checks import as_real
 from spinney.errors import ParameterError
 
 __all__ = ["CONFIDENCE", "added_errors", "check_confidence", "upper_errors"]

@@ -18,7 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.counts import TOLERANCE, Floats
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+)
 from spinney.linear import LinearModel, Term
 from spinney.sources.base import Products
 

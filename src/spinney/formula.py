@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from spinney._support.text import (
+    interval_text,
+    number_text,
+    shown,
+)
 from spinney.errors import ParameterError
-from spinney.wording import interval_text, number_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.checks import check_named
 from spinney._version import __version__
-from spinney.checks import check_named
 from spinney.combine import without_unused
 from spinney.construct import grow_with_construction
 from spinney.declare import Declarations

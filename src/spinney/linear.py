@@ -23,9 +23,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.text import (
+    figure,
+    shown,
+    sign,
+)
 from spinney.schema import Attribute, Schema
-from spinney.wording import figure, shown, sign
 
 __all__ = ["FlatModels", "LinearModel", "Term", "flat_models", "mixed", "no_models"]
 

@@ -41,9 +41,13 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.arrays import Integers
+from spinney._support.checks import (
+    check_named,
+    is_real,
+)
 from spinney.bonferroni import bonferroni
-from spinney.checks import check_named, is_real
-from spinney.counts import CountTable, Integers
+from spinney.counts import CountTable
 from spinney.errors import ParameterError
 from spinney.merger import Merger
 from spinney.portions import Portions, portions_of

@@ -31,8 +31,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spinney._support.arrays import heaviest
 from spinney.candidates import Groupings, multiway, ordered, subsets, thresholds
-from spinney.counts import CountTable, heaviest
+from spinney.counts import CountTable
 from spinney.errors import refuse_unknown
 from spinney.merging import Merging, merge
 from spinney.overall import Overall, overall_of

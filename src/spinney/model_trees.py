@@ -30,8 +30,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from spinney._support.arrays import TOLERANCE
 from spinney.candidates import LISTED
-from spinney.counts import TOLERANCE, spread_of
+from spinney.counts import spread_of
 from spinney.criteria import squared_error
 from spinney.fitting import CLOSE, Fitted, fitted
 from spinney.linear import LinearModel, Term, mixed

@@ -5,9 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import as_real
+from spinney._support.arrays import Floats
+from spinney._support.checks import as_real
+from spinney._support.text import (
+    number_text,
+    signs_from_ascii,
+    value_text,
+)
 from spinney.cost_matrix import Costs, cost_array
-from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.learner import Options
 from spinney.recipe import Recipe
@@ -15,7 +20,6 @@ from spinney.schema import Schema, Target
 from spinney.sources.base import Source
 from spinney.table import Column, Value
 from spinney.training import LARGEST_TOTAL, check_total
-from spinney.wording import number_text, signs_from_ascii, value_text
 
 __all__ = ["in_bounds", "options_of", "refuse_without_classes"]
 

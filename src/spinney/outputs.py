@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.recipe import Recipe
 from spinney.schema import Target
 

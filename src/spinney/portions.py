@@ -10,8 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.candidates import class_share, principal_score
-from spinney.counts import CountTable, Floats, Integers
+from spinney.counts import CountTable
 
 __all__ = ["MOST", "Portions", "portions_of", "scores_of"]
 

@@ -22,7 +22,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import TOLERANCE, Floats, Integers
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
 from spinney.linear import FlatModels, flat_models
 from spinney.split import Groups, Intervals, Split
 from spinney.tree import Tree

@@ -7,9 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+    first_best,
+)
 from spinney.buckets import bucketed
 from spinney.candidates import Groupings
-from spinney.counts import TOLERANCE, CountTable, Floats, Integers, first_best
+from spinney.counts import CountTable
 from spinney.criteria import Criterion
 from spinney.missing import Policy, policy_named, ways_to_branch
 from spinney.overall import Overall, overall_of

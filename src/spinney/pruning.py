@@ -6,10 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import check_named, check_number, check_seed, check_whole
+from spinney._support.arrays import Floats
+from spinney._support.checks import (
+    check_named,
+    check_number,
+    check_seed,
+    check_whole,
+)
 from spinney.combine import without_unused
 from spinney.cost_matrix import cost_array
-from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError
 from spinney.lessons import Lesson, warn_of_squares
 from spinney.model import Model

@@ -14,8 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spinney.counts import CountTable, Integers
-from spinney.draws import coin, uniform
+from spinney._support.arrays import Integers
+from spinney._support.keyed_random import (
+    coin,
+    uniform,
+)
+from spinney.counts import CountTable
 from spinney.schema import Attribute, Schema
 from spinney.search import Decision
 from spinney.split import Groups, Threshold

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from spinney._support.arrays import Floats
 from spinney.cost_matrix import Costs
-from spinney.counts import Floats
 from spinney.error_limits import CONFIDENCE
 from spinney.errors import ParameterError
 from spinney.explain import (

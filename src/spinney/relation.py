@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.text import option
 from spinney.cells import (
     LARGEST_EXACT_INTEGER,
     numeric_column,
@@ -41,7 +42,6 @@ from spinney.sql_text import (
 )
 from spinney.table import Column, Kind, Table, Value, factorise
 from spinney.times import TIME_UNITS
-from spinney.wording import option
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney._support.text import (
+    shown,
+    signs_to_ascii,
+    value_text,
+)
 from spinney.cells import parse_number, refuse_later
 from spinney.errors import DataError, ParameterError, did_you_mean
 from spinney.formula import Conjunction, Difference, moved
 from spinney.table import Column, Kind, Value, factorise
 from spinney.times import TIME_UNITS, converted, parse_time
-from spinney.wording import shown, signs_to_ascii, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import TOLERANCE, CountTable, Floats, first_best
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    first_best,
+)
+from spinney.counts import CountTable
 from spinney.errors import ParameterError
 from spinney.missing import Policy, policy_named
 from spinney.overall import Overall

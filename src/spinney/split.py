@@ -14,14 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.wording import number_text, shown, sign
+from spinney._support.text import (
+    number_text,
+    shown,
+    sign,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from spinney.counts import CountTable, Integers
+    from spinney._support.arrays import Integers
+    from spinney.counts import CountTable
     from spinney.schema import Attribute
 
 __all__ = [

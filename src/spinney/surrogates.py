@@ -26,16 +26,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.buckets import bucketed
-from spinney.candidates import midpoint
-from spinney.counts import (
-    CountTable,
+from spinney._support.arrays import (
     Floats,
     equal_to_best,
     first_best,
     heaviest,
     last_best,
 )
+from spinney.buckets import bucketed
+from spinney.candidates import midpoint
+from spinney.counts import CountTable
 from spinney.missing import policy_named
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema

@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 
 __all__ = ["log_chi_square_tail", "log_f_tail"]
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.forest.bags import Bags
 from spinney.forest.growing import grow_forest
 from spinney.forest.settings import ForestSettings

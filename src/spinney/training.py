@@ -8,15 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.column_hash import (
+    mark_of,
+    marks_of,
+)
+from spinney._support.text import (
+    number_text,
+    shown,
+)
 from spinney._version import __version__
-from spinney.counts import Floats, Integers
 from spinney.errors import DataError, warn
-from spinney.marks import mark_of, marks_of
 from spinney.model import Fingerprint
 from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.table import Column, Table, Value
-from spinney.wording import number_text, shown
 
 __all__ = [
     "MOST_CLASSES",

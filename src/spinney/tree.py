@@ -12,8 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.costs import expected_costs
-from spinney.counts import CountTable, Floats, Integers
+from spinney.counts import CountTable
 from spinney.linear import LinearModel
 from spinney.schema import Schema
 from spinney.split import (

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive_kmeans import k_means as naive
 
+from spinney._support.jit.compile import OFF
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.iterate import iterate
 from spinney.cluster.rows import PlainRows
 from spinney.cluster.starts import drawn_rows, plus_plus
 from spinney.cluster.swift import SwiftRows
 from spinney.errors import SpinneyWarning
-from spinney.kernels.compiled import OFF
 
 NONE = np.empty(0)
 

@@ -11,8 +11,11 @@ from tests.naive_lloyd import lloyd_step
 
 import spinney
 from spinney import KMeans
+from spinney._support.text_table import (
+    in_columns,
+    number_cells,
+)
 from spinney.cluster import explain_k_means
-from spinney.cluster.tables import in_columns, number_cells
 from spinney.errors import DataError, ParameterError
 
 START = [[1.5, 2.0], [5.0, 7.0]]

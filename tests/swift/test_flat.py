@@ -209,7 +209,7 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
     one, other = votes(flat, matrix, n_rows), votes(flat, apart, n_rows)
     monkeypatch.setattr("spinney.swift.walking.gather", None)
     again = votes(flat, matrix, n_rows)
-    monkeypatch.setattr("spinney.threads.n_threads", lambda: 1)
+    monkeypatch.setattr("spinney._support.threads.n_threads", lambda: 1)
     alone = votes(flat, matrix, n_rows)
     for found in (other, again, alone):
         assert one.sums.tobytes() == found.sums.tobytes()

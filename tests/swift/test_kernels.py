@@ -8,10 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney import row_order
-from spinney.kernels import row_words, scoring, sorting
+from spinney._support import row_order
+from spinney._support.column_hash import mark_of
+from spinney._support.jit import (
+    row_words,
+    scoring,
+    sorting,
+)
+from spinney._support.jit.compile import entry
+from spinney._support.loops.hashing import mark_rows
+from spinney._support.matrix_view import matrix_behind
+from spinney._support.row_order import copies_of
 from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
-from spinney.kernels.compiled import entry
 from spinney.kernels.layout import (
     ABSENT,
     BINS,
@@ -22,11 +30,8 @@ from spinney.kernels.layout import (
     VECTORS,
     WHOLES,
 )
-from spinney.kernels.marking import mark_rows
 from spinney.kernels.row_words import words_of
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
-from spinney.marks import mark_of, matrix_behind
-from spinney.row_order import copies_of
 from spinney.swift.coded import labels_of_classes
 
 

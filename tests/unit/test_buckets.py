@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import spinney
+from spinney._support import kmeans_1d as one_dimension
 from spinney.buckets import (
     METHODS,
     bucketed,
@@ -20,7 +21,6 @@ from spinney.buckets import (
     is_exact,
     k_means,
 )
-from spinney.cluster import one_dimension
 from spinney.counts import CountTable
 from spinney.errors import ParameterError
 

@@ -10,6 +10,7 @@ from tests import naive_splits
 from tests.naive_criteria import GAINS
 from tests.strategies import textbook
 
+from spinney._support.arrays import first_best
 from spinney.candidates import (
     ENUMERATED,
     midpoint,
@@ -17,7 +18,7 @@ from spinney.candidates import (
     subsets,
     thresholds,
 )
-from spinney.counts import CountTable, first_best
+from spinney.counts import CountTable
 from spinney.criteria import CRITERIA
 from spinney.sources.base import Request
 

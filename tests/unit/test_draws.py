@@ -4,7 +4,15 @@ from collections import Counter
 
 import pytest
 
-from spinney.draws import GOLDEN, branch_key, coin, drawn, mix, root_key, uniform
+from spinney._support.keyed_random import (
+    GOLDEN,
+    branch_key,
+    coin,
+    mix,
+    root_key,
+    uniform,
+)
+from spinney.search_draws import drawn
 
 
 def test_mix_is_the_finaliser_of_splitmix64():

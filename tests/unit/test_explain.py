@@ -19,6 +19,7 @@ from tests.naive_criteria import (
 from tests.strategies import cells_of, recipes, tables
 
 import spinney
+from spinney._support.text import weight_text
 from spinney.errors import ParameterError
 from spinney.explain import NodeExplanation, explain_node, explain_row
 from spinney.learner import Options, grow_tree
@@ -28,7 +29,6 @@ from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.split import Groups
 from spinney.tree import Candidate
-from spinney.wording import weight_text
 
 # The twin adds in another order.
 ROUNDING = 1e-9

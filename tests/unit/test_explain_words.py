@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import spinney
-from spinney.wording import costs_text
+from spinney._support.text import costs_text
 
 TABLES = Path(__file__).parents[1] / "tables"
 IRIS = TABLES / "iris.csv"

@@ -6,6 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.text import (
+    shown,
+    weight_text,
+)
 from spinney.buckets.methods import (
     bucket_texts,
     bucketed,
@@ -14,9 +22,8 @@ from spinney.buckets.methods import (
     is_exact,
 )
 from spinney.cells import coded_column, plain_values
-from spinney.counts import CountTable, Floats, Integers
+from spinney.counts import CountTable
 from spinney.errors import DataError, ParameterError
-from spinney.wording import shown, weight_text
 
 __all__ = ["Buckets", "discretise"]
 

@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from spinney.buckets.ranges import cuts_before, sized, starts_by_weight
-from spinney.cluster.one_dimension import (
+from spinney._support.arrays import Floats
+from spinney._support.kmeans_1d import (
     VALUES,
     WORK,
     best_starts,
     merged_runs,
     single_runs,
 )
-from spinney.counts import CountTable, Floats
+from spinney.buckets.ranges import cuts_before, sized, starts_by_weight
+from spinney.counts import CountTable
 
 __all__ = ["CELLS", "VALUES", "WORK", "k_means", "k_means_is_exact"]
 

@@ -4,9 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+    first_best,
+)
 from spinney.buckets.ranges import cuts_before
 from spinney.candidates import thresholds
-from spinney.counts import TOLERANCE, CountTable, Floats, Integers, first_best
+from spinney.counts import CountTable
 from spinney.criteria import entropy, gain
 from spinney.errors import ParameterError
 

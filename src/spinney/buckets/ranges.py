@@ -2,8 +2,13 @@
 
 import numpy as np
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
 from spinney.candidates import midpoint
-from spinney.counts import TOLERANCE, CountTable, Floats, Integers
+from spinney.counts import CountTable
 
 __all__ = ["cuts_before", "equal_frequency", "equal_width", "sized", "starts_by_weight"]
 

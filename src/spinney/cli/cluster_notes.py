@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from spinney._support.text import option
 from spinney.cli.output import say
 from spinney.errors import warn
-from spinney.wording import option
 
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found

@@ -5,9 +5,12 @@ import sys
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
+from spinney._support.text import (
+    number_text,
+    signs_to_ascii,
+)
 from spinney.cli.output import as_json, write_data, write_text
 from spinney.errors import ParameterError
-from spinney.wording import number_text, signs_to_ascii
 
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney._support.text import signs_to_ascii
 from spinney.cli.cluster_notes import tell_notes
 from spinney.cli.cluster_output import line_width, rows_as_csv
 from spinney.cli.options import (
@@ -18,7 +19,6 @@ from spinney.cli.options import (
 from spinney.cli.output import STANDARD_OUTPUT, as_json, say, write_data, write_text
 from spinney.cli.progress import progress_bar
 from spinney.errors import ParameterError
-from spinney.wording import signs_to_ascii
 
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found, Plan
@@ -245,8 +245,8 @@ def _number_or_range(text: str) -> "int | range":
 
 def _write_files(found: "Found", options: dict[str, Any]) -> None:
     """Make all that is to be written, then write it: an interrupt leaves no half."""
+    from spinney._support.atomic_file import write_whole
     from spinney.clustered.file import save_clusters
-    from spinney.files.atomic import write_whole
 
     drawn: dict[str, bytes] = {}
     if options["plot"]:

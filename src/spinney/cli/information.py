@@ -5,8 +5,12 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from spinney._support.text import (
+    shown,
+    value_text,
+    weight_text,
+)
 from spinney._version import __version__
-from spinney.wording import shown, value_text, weight_text
 
 if TYPE_CHECKING:
     from spinney.schema import Target

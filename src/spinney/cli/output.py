@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
+from spinney._support.text import shown
 from spinney.errors import SpinneyError
-from spinney.wording import shown
 
 __all__ = ["STANDARD_OUTPUT", "as_json", "escaped", "say", "write_data", "write_text"]
 
@@ -76,7 +76,7 @@ def write_data(text: str, output: str | None = None, *, force: bool = False) -> 
     if output is None or output == STANDARD_OUTPUT:
         _write(data)
         return
-    from spinney.files.atomic import write_whole
+    from spinney._support.atomic_file import write_whole
 
     write_whole(output, [data], force=force)
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spinney._support.text import (
+    shown,
+    value_text,
+)
 from spinney.costs import labels_of
 from spinney.errors import ParameterError
 from spinney.table import Value
-from spinney.wording import shown, value_text
 
 __all__ = [
     "Predictions",

@@ -161,7 +161,7 @@ def _risk(model: "ReadableTree") -> float | None:
 
 
 def _report(before: "ReadableTree", after: "ReadableTree", *, ascii_only: bool) -> str:
-    from spinney.wording import weight_text
+    from spinney._support.text import weight_text
 
     assert after.pruning_ is not None
     parts = [after.pruning_.text(ascii_only=ascii_only)]

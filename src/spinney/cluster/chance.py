@@ -1,12 +1,12 @@
 """Numbers and rows drawn by chance: the same for the same seed, everywhere.
 
-The numbers of a seed are splitmix64's (``spinney.draws``): number i is
+The numbers of a seed are splitmix64's (``spinney._support.keyed_random``): number i is
 mix(mix(seed) + i · GOLDEN).
 
-Rows are drawn in an order of what is in them (``spinney.row_order``): so the order of
-the rows does not count, nor whether a row comes twice or weighs 2. To find the row
-where a running sum passes a share of it, rows are kept in *bins* by the first bits of
-their keys; what draws has the sums by bin at hand, and only one bin is looked at.
+Rows are drawn in an order of what is in them (``spinney._support.row_order``): so the
+order of the rows does not count, nor whether a row comes twice or weighs 2. To find the
+row where a running sum passes a share of it, rows are kept in *bins* by the first bits
+of their keys; what draws has the sums by bin at hand, and only one bin is looked at.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats, Integers
-from spinney.draws import GOLDEN, branch_key, mix, root_key
-from spinney.row_order import keys_of
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.keyed_random import (
+    GOLDEN,
+    branch_key,
+    mix,
+    root_key,
+)
+from spinney._support.row_order import keys_of
 
 __all__ = ["BINS", "Chance", "Pool"]
 

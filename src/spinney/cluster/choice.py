@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from spinney.cluster.tables import in_columns
-from spinney.wording import figure, weight_text
+from spinney._support.text import (
+    figure,
+    weight_text,
+)
+from spinney._support.text_table import in_columns
 
 __all__ = ["MEASURES", "Choice", "Line"]
 

@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.checks import check_named, check_whole, is_whole
+from spinney._support.arrays import Floats
+from spinney._support.checks import (
+    check_named,
+    check_whole,
+    is_whole,
+)
 from spinney.cluster.choice import MEASURES, Choice, Line
 from spinney.cluster.deciding import decided
 from spinney.cluster.distinct import Distinct, distinct_rows, sampled, scaled
@@ -16,7 +21,6 @@ from spinney.cluster.gap import Gaps, gaps_of
 from spinney.cluster.iterate import Clustering
 from spinney.cluster.knee import Elbow, elbow_of
 from spinney.cluster.measures import calinski_harabasz, davies_bouldin, silhouettes
-from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError
 
 __all__ = ["N_STARTS", "Limits", "Starts", "choose", "numbers_to_try"]

@@ -8,11 +8,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+)
+from spinney._support.text import figure
 from spinney.cluster.choice import Line
 from spinney.cluster.gap import standard_error_rule
 from spinney.cluster.knee import SENSITIVITY, Elbow
-from spinney.counts import TOLERANCE, Floats
-from spinney.wording import figure
 
 __all__ = ["decided"]
 

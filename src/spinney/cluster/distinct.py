@@ -1,8 +1,8 @@
 """Different rows, each once with the weight of all that are equal to it, and samples.
 
-Rows stand in an order of what is in them (``spinney.row_order``), so that whatever is
-computed of them depends neither on the order of a table nor on whether a row comes
-twice or weighs 2.
+Rows stand in an order of what is in them (``spinney._support.row_order``), so that
+whatever is computed of them depends neither on the order of a table nor on whether a
+row comes twice or weighs 2.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import Floats
+from spinney._support.keyed_random import (
+    GOLDEN,
+    WORD,
+    root_key,
+)
+from spinney._support.row_order import keys_of
 from spinney.cluster.limits import scaling_power
-from spinney.counts import Floats
-from spinney.draws import GOLDEN, WORD, root_key
-from spinney.row_order import keys_of
 
 __all__ = ["Distinct", "distinct_rows", "numbers_drawn", "sampled", "scaled"]
 

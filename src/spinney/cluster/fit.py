@@ -9,6 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
+from spinney._support.kmeans_1d import optimal_centroids
+from spinney._support.matrix_view import matrix_behind
+from spinney._support.threads import n_threads
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.iterate import Clustering, Watch, iterate
 from spinney.cluster.limits import (
@@ -17,13 +25,9 @@ from spinney.cluster.limits import (
     scaled_weights,
     scaling_power,
 )
-from spinney.cluster.one_dimension import optimal_centroids
 from spinney.cluster.rows import PlainRows, Rows, squares_between
 from spinney.cluster.starts import drawn_rows, plus_plus
-from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.errors import DataError, ParameterError
-from spinney.marks import matrix_behind
-from spinney.threads import n_threads
 
 __all__ = [
     "STARTS",
@@ -68,7 +72,7 @@ def k_means(
         Those of the rows, none of them negative; rows of weight 0 are labelled only.
     start : {"k-means++", "random", "optimal"}, array or callable
         Centroids to start from, or what draws them. ``"optimal"``, of one column, is
-        the best clustering there is (``cluster/one_dimension.py``). A callable is given
+        the best clustering there is (``_support/kmeans_1d.py``). A callable is given
         the cells, the number of clusters and a ``random_state``, and returns centroids.
     n_starts : int
         How many times; of clusterings equally good, but for a rounding, the first is

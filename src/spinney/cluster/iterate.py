@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.cluster.rows import Rows
 from spinney.cluster.sums import Scales, means_of, parts_of
-from spinney.counts import Floats, Integers
 
 __all__ = ["Clustering", "Watch", "inertia_of", "iterate"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 
 __all__ = ["FARTHEST", "largest_of", "power_of", "scaled_weights", "scaling_power"]
 

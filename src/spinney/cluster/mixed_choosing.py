@@ -13,6 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.cluster.choice import Choice, Line
 from spinney.cluster.choosing import Limits, numbers_to_try
 from spinney.cluster.deciding import decided
@@ -22,7 +26,6 @@ from spinney.cluster.measures import mean_widths
 from spinney.cluster.mixed import MixedCells, unlikeness
 from spinney.cluster.mixed_fit import k_prototypes, nearest_prototypes
 from spinney.cluster.prototypes import Partition
-from spinney.counts import Floats, Integers
 from spinney.errors import DataError, ParameterError
 
 __all__ = ["MIXED_RULES", "choose_mixed", "distances_between"]

@@ -5,6 +5,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
+from spinney._support.threads import n_threads
 from spinney.cluster.chance import Chance
 from spinney.cluster.limits import (
     FARTHEST,
@@ -22,9 +28,7 @@ from spinney.cluster.prototypes import (
     middle_of,
     spreads_of,
 )
-from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.errors import DataError
-from spinney.threads import n_threads
 
 __all__ = [
     "LARGEST_GAMMA",

@@ -3,11 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.row_order import keys_of
 from spinney.cluster.chance import Chance
 from spinney.cluster.mixed import MixedCells, MixedRows, Prototypes
 from spinney.cluster.prototypes import filled_in
-from spinney.counts import Floats, Integers
-from spinney.row_order import keys_of
 
 __all__ = ["Margins", "cao_rows", "huang_rows"]
 

@@ -6,6 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.threads import (
+    n_threads,
+    run_all,
+)
 from spinney.cluster.mixed import (
     MixedCells,
     Prototypes,
@@ -13,9 +21,7 @@ from spinney.cluster.mixed import (
     mixed_scales,
     unlikeness,
 )
-from spinney.counts import Floats, Integers
 from spinney.kernels.mingling import measure, mingle
-from spinney.threads import n_threads, run_all
 
 __all__ = ["SwiftMixed"]
 

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.cluster.mixed import (
     MixedCells,
     MixedRows,
@@ -21,7 +25,6 @@ from spinney.cluster.mixed import (
     widened,
 )
 from spinney.cluster.sums import Scales, means_of, parts_of, scales_for, sums_of
-from spinney.counts import Floats, Integers
 
 __all__ = [
     "Partition",

@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+    heaviest,
+)
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.rows import Rows
-from spinney.counts import Floats, Integers, heaviest
 
 __all__ = ["drawn_rows", "plus_plus"]
 

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.threads import (
+    n_threads,
+    run_all,
+)
 from spinney.cluster.chance import BINS
 from spinney.cluster.rows import BLOCK, squares_between
 from spinney.cluster.sums import Scales, scales_for
-from spinney.counts import Floats, Integers
 from spinney.kernels.assigning import (
     ERROR,
     FALLEN,
@@ -26,7 +33,6 @@ from spinney.kernels.assigning import (
 )
 from spinney.kernels.lanes import LANES
 from spinney.kernels.seeding import gains_of, take
-from spinney.threads import n_threads, run_all
 
 __all__ = ["SwiftRows"]
 

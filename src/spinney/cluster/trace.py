@@ -7,13 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.text import (
+    figure,
+    shown,
+    signs_to_ascii,
+)
+from spinney._support.text_table import (
+    in_columns,
+    number_cells,
+)
 from spinney.cluster.fit import checked_centroids, k_means
 from spinney.cluster.iterate import Clustering
 from spinney.cluster.rows import squares_between
-from spinney.cluster.tables import in_columns, number_cells
-from spinney.counts import Floats, Integers
 from spinney.errors import DataError
-from spinney.wording import figure, shown, signs_to_ascii
 
 __all__ = ["ROWS_SHOWN", "Trace", "TracedIteration", "explain_k_means"]
 

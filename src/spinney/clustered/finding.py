@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import Floats
+from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choice import Choice
 from spinney.cluster.choosing import Starts, choose
 from spinney.cluster.fit import STARTS, k_means
@@ -28,9 +30,7 @@ from spinney.clustered.parts import (
     start_of,
 )
 from spinney.clustered.plan import MODES, RULE, Found, Plan
-from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError
-from spinney.forest.growing import threads_of
 from spinney.reading import read_by
 from spinney.schema import Attribute
 from spinney.table import Table

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from spinney._support.arrays import Floats
+from spinney._support.text import option
+from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choice import Choice
 from spinney.cluster.mixed import MixedCells
 from spinney.cluster.mixed_choosing import MIXED_RULES, choose_mixed
@@ -25,14 +28,11 @@ from spinney.clustered.parts import (
     start_of,
 )
 from spinney.clustered.plan import RULE, Found, Plan
-from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError
-from spinney.forest.growing import threads_of
 from spinney.reading import read_by
 from spinney.schema import Attribute, Schema
 from spinney.table import Table
 from spinney.training import attribute_of
-from spinney.wording import option
 
 __all__ = ["check_names", "find_prototypes", "mixed_curve"]
 

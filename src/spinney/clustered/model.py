@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.text import option
 from spinney.cluster.fit import nearest_scaled
 from spinney.cluster.mixed import MixedCells, Prototypes
 from spinney.cluster.mixed_fit import nearest_prototypes
 from spinney.clustered.mixed import mixed_cells, values_of
-from spinney.counts import Floats, Integers
 from spinney.errors import DataError
 from spinney.model import Fingerprint
 from spinney.schema import Attribute, Schema, Target
 from spinney.table import Table
-from spinney.wording import option
 
 __all__ = [
     "BATCHES",

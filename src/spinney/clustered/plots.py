@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import Floats
+from spinney._support.text import shown
 from spinney.cluster.choice import Choice
 from spinney.clustered.model import MIXED
 from spinney.clustered.plan import Found
-from spinney.counts import Floats
 from spinney.errors import DataError, MissingExtraError, ParameterError
-from spinney.wording import shown
 
 __all__ = ["check_plots", "elbow", "plane_of", "scatter"]
 

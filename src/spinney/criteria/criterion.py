@@ -3,7 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+)
+from spinney.counts import CountTable
 from spinney.criteria.impurity import Impurity
 
 __all__ = ["Criterion", "Measure", "Working"]

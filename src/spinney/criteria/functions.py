@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats
+from spinney._support.arrays import Floats
+from spinney.counts import CountTable
 from spinney.criteria.criterion import Criterion, Measure
 from spinney.errors import ParameterError
 

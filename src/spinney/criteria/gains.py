@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats
+from spinney._support.arrays import Floats
+from spinney.counts import CountTable
 from spinney.criteria.impurity import (
     Impurity,
     deviation,

@@ -9,7 +9,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from spinney.counts import Floats, ratio_of, spread_of
+from spinney._support.arrays import Floats
+from spinney.counts import (
+    ratio_of,
+    spread_of,
+)
 
 __all__ = [
     "Impurity",

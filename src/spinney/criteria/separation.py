@@ -7,7 +7,8 @@ those of the known rows, discounted by their share ρ like gains.
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import CountTable, Floats
+from spinney._support.arrays import Floats
+from spinney.counts import CountTable
 from spinney.criteria.gains import Tabular, as_table
 from spinney.criteria.impurity import shares_of
 from spinney.errors import ParameterError

@@ -10,12 +10,12 @@ from math import log
 
 import numpy as np
 
+from spinney._support.text import weight_text
 from spinney.counts import CountTable
 from spinney.criteria.chance import mdl, phi_square
 from spinney.criteria.gains import gain, squared_error_gain
 from spinney.criteria.impurity import description_length, squared_error
 from spinney.criteria.separation import c_sep, hellinger, pairs_of_classes, twoing
-from spinney.wording import weight_text
 
 __all__ = [
     "c_sep_working",

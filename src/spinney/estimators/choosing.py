@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from spinney._support.keyed_random import seed_of
 from spinney.cluster.choice import Choice
 from spinney.cluster.choosing import Limits, choose
 from spinney.estimators.chosen import several, starts_of
 from spinney.estimators.clustering import weights_of
 from spinney.estimators.clusters import numbers_of
 from spinney.estimators.kmeans import KMeans
-from spinney.forest.settings import seed_of
 
 __all__ = ["choose_k"]
 

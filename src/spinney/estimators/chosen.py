@@ -2,14 +2,14 @@
 
 from typing import Any, TypeVar
 
-from spinney.checks import check_named
+from spinney._support.arrays import Floats
+from spinney._support.checks import check_named
+from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choice import Choice
 from spinney.cluster.choosing import N_STARTS, Starts, choose
 from spinney.cluster.fit import STARTS
-from spinney.counts import Floats
 from spinney.errors import ParameterError
 from spinney.estimators.clusters import Centroids, checked_start
-from spinney.forest.growing import threads_of
 
 __all__ = ["several", "starts_of", "with_chosen_k"]
 

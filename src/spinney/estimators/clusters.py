@@ -12,7 +12,15 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spinney.checks import check_named, check_number
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.checks import (
+    check_named,
+    check_number,
+)
+from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.fit import (
     STARTS,
     checked_centroids,
@@ -20,7 +28,6 @@ from spinney.cluster.fit import (
     nearest_centroids,
 )
 from spinney.clustered.model import Clusters, refuse_missing, schema_of
-from spinney.counts import Floats, Integers
 from spinney.errors import CellError, DataError
 from spinney.estimators.clustering import (
     MANY_STARTS,
@@ -33,7 +40,6 @@ from spinney.estimators.clustering import (
 from spinney.estimators.kept import attributes_of, kept
 from spinney.estimators.tables import has_names_only
 from spinney.files import read_table
-from spinney.forest.growing import threads_of
 from spinney.reading import read_by
 from spinney.relation import is_relation
 from spinney.schema import Attribute

@@ -8,8 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checks import check_choice, check_whole
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
+from spinney._support.checks import (
+    check_choice,
+    check_whole,
+)
+from spinney._support.keyed_random import seed_of
 from spinney.errors import ParameterError
 from spinney.estimators.tables import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
@@ -17,7 +21,7 @@ from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest
 from spinney.forest.growing import grow_forest
 from spinney.forest.readable import ReadableForest
-from spinney.forest.settings import ForestSettings, seed_of
+from spinney.forest.settings import ForestSettings
 from spinney.forest.tables import FOREST_PARAMETERS, RECIPE_PARAMETERS
 from spinney.forest.voting import out_of_bag, score_of, warn_of_unseen
 from spinney.forest.weights import class_weights_of

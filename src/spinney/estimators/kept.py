@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.checks import is_whole
 from spinney._version import __version__
-from spinney.checks import is_whole
 from spinney.cluster.batches import Running
 from spinney.clustered.model import BATCHES, MIXED, Clusters, schema_of
 from spinney.model import Fingerprint

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checks import check_whole
+from spinney._support.checks import check_whole
+from spinney._support.keyed_random import seed_of
+from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choice import Choice
 from spinney.cluster.fit import Start, k_means
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
@@ -15,8 +17,6 @@ from spinney.estimators.chosen import with_chosen_k
 from spinney.estimators.clustering import weights_of
 from spinney.estimators.clusters import Centroids, checked_start, numbers_of
 from spinney.estimators.kept import attributes_of
-from spinney.forest.growing import threads_of
-from spinney.forest.settings import seed_of
 
 __all__ = ["KMeans"]
 

@@ -5,7 +5,17 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.checks import check_named, check_number, check_whole
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.checks import (
+    check_named,
+    check_number,
+    check_whole,
+)
+from spinney._support.keyed_random import seed_of
+from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choice import Choice
 from spinney.cluster.mixed import Prototypes
 from spinney.cluster.mixed_choosing import choose_mixed
@@ -16,7 +26,6 @@ from spinney.cluster.mixed_fit import (
     nearest_prototypes,
 )
 from spinney.clustered.model import Clusters, spread_of
-from spinney.counts import Floats, Integers
 from spinney.errors import CellError, DataError, ParameterError, SpinneyError
 from spinney.estimators.clustering import (
     ClusterEstimator,
@@ -36,8 +45,6 @@ from spinney.estimators.mixed import (
 )
 from spinney.estimators.tables import TableEstimator, has_names_only
 from spinney.files import read_table
-from spinney.forest.growing import threads_of
-from spinney.forest.settings import seed_of
 from spinney.relation import is_relation
 from spinney.table import Table
 

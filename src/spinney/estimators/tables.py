@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.files import read_table
 from spinney.recipe import Recipe
 from spinney.schema import Target

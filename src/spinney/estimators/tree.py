@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.estimators.tables import TableEstimator
 from spinney.growing import grow_model
 from spinney.model import Model

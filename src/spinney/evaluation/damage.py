@@ -9,7 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney.counts import Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.table import Column, Table
 
 __all__ = [

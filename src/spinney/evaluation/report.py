@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney._support.text import shown
 from spinney.evaluation.compare import Comparison
 from spinney.evaluation.measures import MEASURES, measure_named
 from spinney.evaluation.tasks import listed
-from spinney.wording import shown
 
 if TYPE_CHECKING:
     from spinney.evaluation.results import Evaluation

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.declare import Declarations
 from spinney.errors import DataError, warn
 from spinney.files import read_table, table_warnings

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.arrays import Floats
+from spinney._support.text import (
+    shown,
+    value_text,
+)
 from spinney.cost_matrix import cost_array
-from spinney.counts import Floats
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.evaluation.measures import (
     Measured,
@@ -22,7 +26,6 @@ from spinney.evaluation.rows import EvaluationRows, codes_of
 from spinney.evaluation.splits import Part
 from spinney.evaluation.variants import FOREST, Variant
 from spinney.table import Table, Value
-from spinney.wording import shown, value_text
 
 __all__ = ["Progress", "Task", "run_all"]
 

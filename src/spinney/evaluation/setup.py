@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spinney._support.arrays import Floats
 from spinney.cost_matrix import Costs, cost_array
-from spinney.counts import Floats
 from spinney.declare import declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.results import Evaluation

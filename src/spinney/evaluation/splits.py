@@ -11,11 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import check_seed, check_whole, is_real
-from spinney.counts import Integers
+from spinney._support.arrays import Integers
+from spinney._support.checks import (
+    check_seed,
+    check_whole,
+    is_real,
+)
+from spinney._support.text import (
+    counted_text,
+    shown,
+)
 from spinney.errors import DataError, ParameterError, warn
 from spinney.evaluation.rows import EvaluationRows
-from spinney.wording import counted_text, shown
 
 __all__ = ["Part", "Scheme", "parts_of", "settled"]
 

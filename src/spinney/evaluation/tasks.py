@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import as_real, is_real, is_whole
+from spinney._support.checks import (
+    as_real,
+    is_real,
+    is_whole,
+)
 from spinney.errors import ParameterError
 from spinney.evaluation.damage import (
     ATTRIBUTE_NOISE,

@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import is_whole
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+)
+from spinney._support.checks import is_whole
+from spinney._support.text import shown
 from spinney.costs import altered_priors
-from spinney.counts import TOLERANCE, CountTable, Floats
+from spinney.counts import CountTable
 from spinney.criteria import Criterion, gain_ratio, split_information, variance
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
@@ -23,7 +28,6 @@ from spinney.search import average_gain, compete, is_significant, price
 from spinney.split import Groups, Split, Surrogate, Threshold, describe
 from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
-from spinney.wording import shown
 
 __all__ = [
     "BranchLine",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.text import number_text
 from spinney.costs import expected_costs, labels_of
 from spinney.explain.text import row_text
 from spinney.model import Model
@@ -15,7 +16,6 @@ from spinney.schema import Attribute
 from spinney.split import describe
 from spinney.table import Value
 from spinney.tree import Node, Tree
-from spinney.wording import number_text
 
 __all__ = ["ModelArithmetic", "RowExplanation", "RowStep", "TermLine", "explain_row"]
 

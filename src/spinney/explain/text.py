@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import isclose
 from typing import TYPE_CHECKING
 
-from spinney.wording import (
+from spinney._support.text import (
     costs_text,
     figure,
     label_text,

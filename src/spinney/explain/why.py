@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from spinney.counts import equal_to_best
+from spinney._support.arrays import equal_to_best
+from spinney._support.text import shown
 from spinney.criteria import Criterion
 from spinney.model import Model
 from spinney.search import worth
 from spinney.tree import Node, Tree
-from spinney.wording import shown
 
 __all__ = ["paid_above", "why"]
 

@@ -11,10 +11,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.text import (
+    figure,
+    number_text,
+    shown,
+    weight_text,
+)
 from spinney.cluster.distinct import scaled
-from spinney.counts import Floats, Integers
 from spinney.table import Column, Table, Value
-from spinney.wording import figure, number_text, shown, weight_text
 
 __all__ = ["Mark", "profiles_of"]
 

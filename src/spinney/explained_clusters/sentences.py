@@ -5,11 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.counts import Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.text import (
+    shown,
+    weight_text,
+)
 from spinney.explained_clusters.profiles import Mark
 from spinney.rules import Condition, Rules
 from spinney.table import Value, level_order
-from spinney.wording import shown, weight_text
 
 __all__ = ["ClusterRule", "ExplainedCluster", "explained"]
 

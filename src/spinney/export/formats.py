@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from spinney.checks import check_named
+from spinney._support.atomic_file import write_whole
+from spinney._support.checks import check_named
 from spinney.export.json import to_json
 from spinney.export.text import to_text
-from spinney.files.atomic import write_whole
 from spinney.model import Model
 from spinney.rules import rules_of
 

@@ -2,12 +2,17 @@
 
 import numpy as np
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
+from spinney._support.text import (
+    figure,
+    label_text,
+    shown,
+    weight_text,
+)
 from spinney.criteria import variance
 from spinney.rules import model_lines
 from spinney.schema import Schema
 from spinney.tree import Node, Tree
-from spinney.wording import figure, label_text, shown, weight_text
 
 __all__ = ["class_counts", "counts_text", "to_text"]
 

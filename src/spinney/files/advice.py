@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spinney._support.text import option
 from spinney.cells import parse_number
 from spinney.declare import Declarations
 from spinney.table import Column, Table, Value
-from spinney.wording import option
 
 __all__ = [
     "identifier_warning",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.threads import in_threads
 from spinney.cells import (
     LARGEST_EXACT_INTEGER,
     column_from_values,
@@ -15,7 +16,6 @@ from spinney.cells import (
 from spinney.declare import Declarations, check_declarations, check_names
 from spinney.errors import DataError
 from spinney.table import Column, Table
-from spinney.threads import in_threads
 from spinney.times import DAY_UNIT, INSTANT_UNIT
 
 __all__ = ["array_column", "read_array", "read_columns"]

@@ -27,9 +27,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from spinney._support.atomic_file import write_whole
 from spinney._version import __version__
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.files.atomic import write_whole
 from spinney.files.model_arrays import Arrays
 from spinney.files.model_check import MAX_NODES
 from spinney.files.model_container import Header, pack, read_header, unpack

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.files.model_arrays import Arrays
 from spinney.files.strict_json import DamageError
 from spinney.schema import Schema, Target

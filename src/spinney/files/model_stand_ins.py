@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.counts import Integers
+from spinney._support.arrays import Integers
 from spinney.files.model_arrays import Arrays
 from spinney.files.model_rules import counted, require, shaped, sizes, within
 from spinney.schema import Schema

@@ -6,7 +6,7 @@ operations over the arrays of all trees at once; nothing recurs.
 
 import numpy as np
 
-from spinney.counts import Integers
+from spinney._support.arrays import Integers
 from spinney.files.model_arrays import Arrays
 from spinney.files.model_rules import (
     amounts,

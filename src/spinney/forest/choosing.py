@@ -7,13 +7,17 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import TOLERANCE, Floats, Integers
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
+from spinney._support.threads import run_each
 from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest
 from spinney.forest.members import Member, as_one
 from spinney.forest.shrinking import parts_of
 from spinney.forest.voting import Columns, taken
-from spinney.threads import run_each
 
 __all__ = ["MOST_ROWS", "SHRINKAGES", "Inquiry", "best_shrinkage"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from spinney.counts import Integers
+from spinney._support.arrays import Integers
 from spinney.forest.members import Member, as_one
 from spinney.forest.settings import ForestSettings
 from spinney.model import Fingerprint, Model

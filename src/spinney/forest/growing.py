@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.checks import check_whole
-from spinney.counts import Floats
-from spinney.draws import Draws
+from spinney._support.arrays import Floats
+from spinney._support.checks import check_whole
+from spinney._support.threads import (
+    run_each,
+)
+from spinney._support.threads import thread_count as threads_of
 from spinney.errors import ParameterError
 from spinney.forest.bags import Bags, tree_seeds
 from spinney.forest.choosing import Inquiry, best_shrinkage
@@ -23,14 +26,14 @@ from spinney.model import Fingerprint
 from spinney.options import in_bounds
 from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe, suited
+from spinney.search_draws import Draws
 from spinney.swift.suiting import can_grow
-from spinney.threads import n_threads, run_each
 from spinney.training import TrainingSet
 
 if TYPE_CHECKING:
     from spinney.swift.prepared import Prepared
 
-__all__ = ["Progress", "grow_forest", "threads_of"]
+__all__ = ["Progress", "grow_forest"]
 
 # Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
 # wait for these.
@@ -117,16 +120,6 @@ def _check_before(
         )
     if msg:
         raise ParameterError(msg)
-
-
-def threads_of(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` means: None is all, -1 too, -2 all but one."""
-    check_whole("n_jobs", n_jobs, least=-(2**31), optional=True)
-    if n_jobs is None:
-        return n_threads()
-    if n_jobs == 0:
-        check_whole("n_jobs", n_jobs, least=1)
-    return n_jobs if n_jobs > 0 else max(1, n_threads() + 1 + n_jobs)
 
 
 class _Nursery:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Integers,
+)
 from spinney.candidates import midpoints
-from spinney.counts import TOLERANCE, Integers
 from spinney.forest.members import REASONS, Member, narrowed
 from spinney.missing import policy_named
 from spinney.recipe import Recipe

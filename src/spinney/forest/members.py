@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.costs import labels_of
-from spinney.counts import CountTable, Floats, Integers
+from spinney.counts import CountTable
 from spinney.forest.shrinking import shrunk
 from spinney.linear import no_models
 from spinney.outputs import outputs_of

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.checks import check_whole
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
+from spinney._support.checks import check_whole
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

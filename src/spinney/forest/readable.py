@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney.counts import Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.text import shown
 from spinney.errors import DataError
 from spinney.forest import voting
 from spinney.forest.bags import Bags
@@ -26,7 +30,6 @@ from spinney.reading import read_by, unseen_values
 from spinney.rulesets.rows import rows_of
 from spinney.table import Table, Value
 from spinney.training import TrainingSet
-from spinney.wording import shown
 
 if TYPE_CHECKING:
     import os

@@ -5,10 +5,7 @@ from dataclasses import dataclass, replace
 from math import log2, sqrt
 from typing import Any
 
-import numpy as np
-
-from spinney.checks import (
-    LARGEST_SEED,
+from spinney._support.checks import (
     check_choice,
     check_named,
     check_number,
@@ -19,14 +16,7 @@ from spinney.checks import (
 from spinney.errors import ParameterError
 from spinney.recipe import Recipe
 
-__all__ = [
-    "CLASS_WEIGHTS",
-    "VOTING",
-    "ForestSettings",
-    "forest_recipe",
-    "seed_of",
-    "tries_of",
-]
+__all__ = ["CLASS_WEIGHTS", "VOTING", "ForestSettings", "forest_recipe", "tries_of"]
 
 VOTING = ("probability", "majority")
 CLASS_WEIGHTS = ("balanced", "balanced_subsample")
@@ -199,18 +189,3 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
             raise ParameterError(msg)
         recipe = replace(recipe, missing="branch")
     return recipe
-
-
-def seed_of(random_state: Any) -> int:
-    """Return the seed that scikit-learn's ``random_state`` stands for."""
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if is_whole(random_state):
-        check_seed("random_state", random_state)
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(LARGEST_SEED, dtype=np.uint32))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(LARGEST_SEED))
-    msg = f"random_state={random_state!r} must be None, a whole number or a RandomState"
-    raise ParameterError(msg)

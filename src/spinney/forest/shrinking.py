@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney.counts import Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from spinney.checks import check_whole
+from spinney._support.checks import check_whole
 from spinney.declare import Declarations
 from spinney.errors import ParameterError, did_you_mean
 from spinney.files import read_table

@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.costs import labels_of
-from spinney.counts import Floats, Integers
 from spinney.errors import DataError, warn
 from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest

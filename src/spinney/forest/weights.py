@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from spinney.checks import as_real
+from spinney._support.checks import as_real
+from spinney._support.text import value_text
 from spinney.errors import ParameterError, did_you_mean
 from spinney.schema import Target
-from spinney.wording import value_text
 
 if TYPE_CHECKING:
     from spinney.table import Value

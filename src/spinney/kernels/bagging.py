@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import ZERO, kernel
 from spinney.kernels.drawing import mixed
-from spinney.kernels.layout import ZERO
 from spinney.kernels.records import (
     BEGIN,
     BRANCH,

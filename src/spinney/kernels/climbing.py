@@ -7,7 +7,7 @@ row's own class: so the path is climbed for each row, and nothing is kept of the
 
 import numpy as np
 
-from spinney.kernels.compiled import entry
+from spinney._support.jit.compile import entry
 
 __all__ = ["climb"]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
+from spinney._support.jit.prefetch import prefetch
 from spinney.kernels.layout import ABSENT, LINE_OF, PLACE
-from spinney.kernels.prefetching import prefetch
 from spinney.kernels.row_words import class_of, half_of, number_of, weight_of
 from spinney.kernels.scoring import SQUARES
 

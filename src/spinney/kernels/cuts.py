@@ -1,6 +1,6 @@
 """The best cut among sorted keys."""
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 from spinney.kernels.layout import (
     AWAY,
     BEST,

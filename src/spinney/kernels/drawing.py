@@ -2,12 +2,12 @@
 
 A node has a key: that of the root is mixed from the seed, that of a branch from its
 parent's. So neither the order in which nodes are grown nor who grows them changes a
-draw. ``spinney.draws`` is the same in plain Python.
+draw. ``spinney._support.keyed_random`` is the same in plain Python.
 """
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 
 __all__ = ["draw", "key_of_branch", "mixed"]
 

@@ -7,7 +7,7 @@ first cut; where rows are missing, they are tried on the left of a cut first.
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import ZERO, kernel
 from spinney.kernels.layout import (
     ABSENT,
     AWAY,
@@ -28,7 +28,6 @@ from spinney.kernels.layout import (
     SQUARED,
     SUMS,
     WORTH,
-    ZERO,
 )
 from spinney.kernels.scoring import GINI, SQUARES, bound_inside, size_of
 

@@ -19,13 +19,17 @@ returns, and goes on where it was when it is called again.
 
 import numpy as np
 
+from spinney._support.jit.compile import (
+    ZERO,
+    entry,
+    kernel,
+)
+from spinney._support.jit.references import reference
 from spinney.kernels.bagging import begin_tree
-from spinney.kernels.compiled import entry, kernel
 from spinney.kernels.counting import count
 from spinney.kernels.layout import (
     ABSENT,
     WORTH,
-    ZERO,
 )
 from spinney.kernels.records import (
     ATTRIBUTE,
@@ -47,7 +51,6 @@ from spinney.kernels.records import (
     push,
     reason_to_stop,
 )
-from spinney.kernels.references import reference
 from spinney.kernels.rivals import record_rivals
 from spinney.kernels.searching import (
     search_edges,

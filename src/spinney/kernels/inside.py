@@ -7,7 +7,7 @@ parts may still hold a better cut, and only the rows of those are sorted.
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import ZERO, kernel
 from spinney.kernels.cuts import improve, scan_sorted
 from spinney.kernels.layout import (
     AWAY,
@@ -30,7 +30,6 @@ from spinney.kernels.layout import (
     SCALES,
     SUMS,
     WORTH,
-    ZERO,
 )
 from spinney.kernels.row_words import add_row
 from spinney.kernels.scoring import bound_inside

@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from spinney.kernels.compiled import OFF
+from spinney._support.jit.compile import OFF
 
 __all__ = ["LANES", "gain", "square", "squares", "two_least"]
 

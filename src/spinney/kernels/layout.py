@@ -16,9 +16,6 @@ BINS = 256
 ABSENT = 255  # the code of a missing cell
 LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
 
-# A plain 0 or 1 would be a type of its own to the compiler, and every kernel that takes
-# one would be compiled again for it; NumPy's numbers are all of one type.
-ZERO = np.int64(0)
 
 # What is found of a cut: its worth φ(L) + φ(R); the last bin on the left; the values
 # on both sides of it, NaN where it lies between bins; where missing rows go, or -1;

@@ -11,7 +11,10 @@ cluster: a row that leaves a cluster is taken off exactly, in any order.
 
 import numpy as np
 
-from spinney.kernels.compiled import entry, kernel
+from spinney._support.jit.compile import (
+    entry,
+    kernel,
+)
 
 __all__ = ["measure", "mingle"]
 

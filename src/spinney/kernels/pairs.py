@@ -1,6 +1,6 @@
 """Sorting keys together with the places they came from."""
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 
 __all__ = ["sort_pairs"]
 

@@ -9,7 +9,7 @@ plain learner does, so that sums round alike.
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 from spinney.kernels.ranked_layout import (
     AWAY,
     CODES,

@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 
 __all__ = ["estimate", "wrong"]
 

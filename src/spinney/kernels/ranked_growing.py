@@ -12,7 +12,11 @@ returns before it has changed anything of the node, and can be called again.
 
 import numpy as np
 
-from spinney.kernels.compiled import entry, kernel
+from spinney._support.jit.compile import (
+    entry,
+    kernel,
+)
+from spinney._support.jit.references import reference
 from spinney.kernels.ranked_counting import runs_of
 from spinney.kernels.ranked_layout import (
     ABLE,
@@ -65,7 +69,6 @@ from spinney.kernels.ranked_layout import (
     WRITTEN,
 )
 from spinney.kernels.ranked_searching import choose, search, sum_sides
-from spinney.kernels.references import reference
 
 __all__ = ["EXPAND", "GROW", "SEARCH", "fill_children", "grow", "move", "share_out"]
 

@@ -9,7 +9,11 @@ stay where they are while its children are looked at; theirs follow::
 
 import numpy as np
 
-from spinney.kernels.compiled import entry, kernel
+from spinney._support.jit.compile import (
+    entry,
+    kernel,
+)
+from spinney._support.jit.references import reference
 from spinney.kernels.ranked_errors import estimate, wrong
 from spinney.kernels.ranked_growing import fill_children, move, share_out
 from spinney.kernels.ranked_layout import (
@@ -50,7 +54,6 @@ from spinney.kernels.ranked_layout import (
     WAITING,
     WRITTEN,
 )
-from spinney.kernels.references import reference
 
 __all__ = ["prune"]
 

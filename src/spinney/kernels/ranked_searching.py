@@ -12,7 +12,7 @@ from math import log2
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 from spinney.kernels.ranked_counting import count_together, runs_of
 from spinney.kernels.ranked_layout import (
     ABLE,

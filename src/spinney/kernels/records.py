@@ -5,9 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import ZERO, kernel
 from spinney.kernels.drawing import key_of_branch
-from spinney.kernels.layout import ABSENT, BINS, CODES, MISSING, TOTALS, ZERO
+from spinney.kernels.layout import (
+    ABSENT,
+    BINS,
+    CODES,
+    MISSING,
+    TOTALS,
+)
 from spinney.kernels.row_words import add_row, class_of, number_of
 from spinney.kernels.scoring import SQUARES, size_of, worth
 

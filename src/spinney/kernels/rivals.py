@@ -15,7 +15,7 @@ the cut, and then what is missing.
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 from spinney.kernels.edges import bin_after
 from spinney.kernels.layout import BIN, HIGH, LOW, MISSING, TOTALS, WORTH
 from spinney.kernels.records import (

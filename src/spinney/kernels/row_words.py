@@ -12,7 +12,7 @@ A weight that is not in the word is among the labels.
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 from spinney.kernels.layout import Labels
 from spinney.kernels.scoring import SQUARES
 

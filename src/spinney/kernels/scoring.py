@@ -36,7 +36,7 @@ it. Let s be the part of the bin that goes left.
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 from spinney.kernels.layout import INSIDE, LEFT, ONE, OTHER, RIGHT
 
 __all__ = [

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import ZERO, kernel
+from spinney._support.jit.prefetch import prefetch
 from spinney.kernels.counting import AHEAD, count, count_drawn
 from spinney.kernels.cuts import scan_sorted
 from spinney.kernels.drawing import draw
@@ -23,9 +24,7 @@ from spinney.kernels.layout import (
     RIGHT,
     TOTALS,
     WORTH,
-    ZERO,
 )
-from spinney.kernels.prefetching import prefetch
 from spinney.kernels.row_words import add_row, number_of
 from spinney.kernels.scoring import SQUARES, size_of
 from spinney.kernels.sorting import key_of, place_of, settle, sort_keys

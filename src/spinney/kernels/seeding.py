@@ -11,7 +11,7 @@ each: only those rows are looked at when one is taken.
 
 import numpy as np
 
-from spinney.kernels.compiled import entry
+from spinney._support.jit.compile import entry
 from spinney.kernels.lanes import LANES, gain, squares
 
 __all__ = ["gains_of", "take"]

@@ -1,7 +1,15 @@
 """Rows sent down a grown tree: each node has a stretch of one array of row numbers."""
 
-from spinney.kernels.compiled import entry, kernel
-from spinney.kernels.layout import ABSENT, BINS, ZERO
+from spinney._support.jit.compile import (
+    ZERO,
+    entry,
+    kernel,
+)
+from spinney._support.jit.references import reference
+from spinney.kernels.layout import (
+    ABSENT,
+    BINS,
+)
 from spinney.kernels.records import (
     ATTRIBUTE,
     CHILD,
@@ -10,7 +18,6 @@ from spinney.kernels.records import (
     LINE,
     LINES,
 )
-from spinney.kernels.references import reference
 
 __all__ = ["send_all", "send_rows"]
 

@@ -7,7 +7,7 @@ that round to one are still to be put right.
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import kernel
 from spinney.kernels.layout import WAITING
 
 __all__ = ["key_of", "place_of", "settle", "sort_keys"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.kernels.compiled import kernel
+from spinney._support.jit.compile import ZERO, kernel
 from spinney.kernels.edges import bin_after
 from spinney.kernels.layout import (
     ABSENT,
@@ -14,7 +14,6 @@ from spinney.kernels.layout import (
     MISSING,
     OPENED,
     WORTH,
-    ZERO,
 )
 from spinney.kernels.records import (
     ATTRIBUTE,

@@ -18,11 +18,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import entry, kernel
-from spinney.kernels.layout import ZERO
+from spinney._support.jit.compile import (
+    ZERO,
+    entry,
+    kernel,
+)
+from spinney._support.jit.references import reference
 from spinney.kernels.pairs import sort_pairs
 from spinney.kernels.records import ATTRIBUTE, CHILD
-from spinney.kernels.references import reference
 from spinney.kernels.sending import send_rows
 from spinney.kernels.surrogate_parts import (
     AFTER,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.compiled import kernel
-from spinney.kernels.layout import BINS, ZERO
+from spinney._support.jit.compile import ZERO, kernel
+from spinney.kernels.layout import BINS
 
 __all__ = ["SurrogateRoom", "bounded", "lay_all", "lay_parts", "rows_in", "scan"]
 

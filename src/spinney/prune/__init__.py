@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.errors import ParameterError, refuse_unknown
 from spinney.prune.cost_complexity import TrainingRows, cost_complexity
 from spinney.prune.drafts import Rows

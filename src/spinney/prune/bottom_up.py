@@ -9,7 +9,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from spinney.counts import TOLERANCE, Floats
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+)
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import below

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from spinney._support.arrays import Floats
 from spinney.costs import altered_priors, labels_of
-from spinney.counts import Floats
 from spinney.outputs import outputs_of
 from spinney.propose import recount
 from spinney.recipe import Recipe

@@ -22,8 +22,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spinney._support.arrays import (
+    Floats,
+    last_best,
+)
 from spinney.costs import labels_of
-from spinney.counts import Floats, last_best
 from spinney.error_limits import CONFIDENCE, added_errors
 from spinney.prune.drafts import Draft, Rows, draft_of, finished
 from spinney.prune.record import Pruned, PruneStep, Steps

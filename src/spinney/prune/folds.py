@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Integers
+from spinney._support.arrays import Integers
+from spinney._support.text import (
+    counted_text,
+    shown,
+)
 from spinney.errors import ParameterError, warn
 from spinney.schema import Target
-from spinney.wording import counted_text, shown
 
 __all__ = ["folds_of"]
 

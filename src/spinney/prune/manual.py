@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from spinney.checks import is_whole
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
+from spinney._support.checks import is_whole
 from spinney.errors import ParameterError
 from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut

@@ -19,7 +19,7 @@ from math import lgamma, log, log2, pi
 
 import numpy as np
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.prune.bottom_up import bottom_up
 from spinney.prune.record import Pruned
 from spinney.prune.risk import leaf_risks

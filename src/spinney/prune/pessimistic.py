@@ -15,7 +15,7 @@ from math import sqrt
 
 import numpy as np
 
-from spinney.counts import TOLERANCE
+from spinney._support.arrays import TOLERANCE
 from spinney.prune.record import Pruned, PruneStep
 from spinney.prune.risk import below, leaf_errors, leaf_risks
 from spinney.prune.top_down import top_down

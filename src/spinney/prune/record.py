@@ -6,9 +6,13 @@ from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from spinney._support.text import (
+    shown,
+    signs_to_ascii,
+    weight_text,
+)
 from spinney.model import PruneStep
 from spinney.tree import Tree
-from spinney.wording import shown, signs_to_ascii, weight_text
 
 if TYPE_CHECKING:
     from spinney.prune.sequence import Sequence as Subtrees

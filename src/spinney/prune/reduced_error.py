@@ -5,7 +5,7 @@ their cost or squared error; where it changes nothing the node stays, as in the 
 example of the watermelons.
 """
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.prune.bottom_up import bottom_up
 from spinney.prune.record import Pruned
 from spinney.prune.risk import leaf_risks

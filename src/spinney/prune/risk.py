@@ -10,7 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.counts import Floats, ratio_of, spread_of
+from spinney._support.arrays import Floats
+from spinney.counts import (
+    ratio_of,
+    spread_of,
+)
 from spinney.schema import Target
 from spinney.tree import Tree
 

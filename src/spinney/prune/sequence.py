@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import check_named
-from spinney.counts import TOLERANCE, Floats, Integers
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
+from spinney._support.checks import check_named
 from spinney.errors import ParameterError
 from spinney.prune.record import columns_text
 from spinney.prune.weakest_links import Bend, Links, weakest_links

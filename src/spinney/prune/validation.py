@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.errors import DataError
 from spinney.predict import Entries, flatten
 from spinney.prune.risk import costs_of

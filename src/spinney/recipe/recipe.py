@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.buckets import METHODS as BUCKETINGS
-from spinney.buckets import MOST as MOST_BUCKETS
-from spinney.checks import (
+from spinney._support.checks import (
     check_choice,
     check_named,
     check_number,
     check_seed,
     check_whole,
 )
+from spinney.buckets import METHODS as BUCKETINGS
+from spinney.buckets import MOST as MOST_BUCKETS
 from spinney.counts import CountTable
 from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean

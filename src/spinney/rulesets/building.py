@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from spinney.checks import check_choice
-from spinney.counts import TOLERANCE, Floats, last_best
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    last_best,
+)
+from spinney._support.checks import check_choice
 from spinney.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.rules import Condition
 from spinney.rulesets.choosing import chosen_rules

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.rules import Condition
 from spinney.rulesets.paths import tests_in
 from spinney.schema import Attribute, Schema

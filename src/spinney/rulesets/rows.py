@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
 from spinney.errors import DataError, warn
 from spinney.files import read_table
 from spinney.model import Model

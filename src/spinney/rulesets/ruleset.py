@@ -5,7 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import Floats, Integers
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.text import shown
 from spinney.errors import DataError
 from spinney.reading import class_array, read_by
 from spinney.rules import Condition, condition_dict
@@ -13,7 +17,6 @@ from spinney.rulesets.paths import matches
 from spinney.schema import Schema, Target
 from spinney.table import Table, Value
 from spinney.training import check_target
-from spinney.wording import shown
 
 __all__ = ["RankedRule", "RuleSet"]
 

@@ -16,7 +16,15 @@ from typing import Protocol
 
 import numpy as np
 
-from spinney.counts import CountTable, Floats, Integers, sizes, spread_of
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney.counts import (
+    CountTable,
+    sizes,
+    spread_of,
+)
 from spinney.linear import Term
 from spinney.schema import Attribute, Schema
 from spinney.split import Route, Split

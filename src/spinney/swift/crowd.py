@@ -17,6 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.threads import (
+    n_threads,
+    run_all,
+)
 from spinney.kernels.bagging import no_bags
 from spinney.kernels.growing import COUNT, EDGES, INSIDE, RIVALS, SPLIT, work_on
 from spinney.kernels.layout import WORTH, Cells, Work, work_for
@@ -35,7 +39,6 @@ from spinney.kernels.row_words import RowWords, words_of
 from spinney.kernels.scoring import SQUARES
 from spinney.swift.prepared import Prepared
 from spinney.swift.subtree import Grown, Stretch, grow_stretch, room_of
-from spinney.threads import n_threads, run_all
 
 __all__ = ["grow_together"]
 

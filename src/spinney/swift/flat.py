@@ -13,12 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+    ramps,
+)
 from spinney.costs import labels_of
-from spinney.counts import Floats, Integers
 from spinney.kernels.walking import BY_TABLE, MOST_ATTRIBUTES, MOST_NODES, OPEN
 from spinney.predict import FlatTree
 from spinney.predict import flatten as arrays_of
-from spinney.swift.grown import ramps
 from spinney.tree import Tree
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats
-from spinney.draws import root_key
+from spinney._support.arrays import Floats
+from spinney._support.keyed_random import root_key
 from spinney.kernels.bagging import Bags
 from spinney.kernels.records import Lines, Shape
 from spinney.kernels.row_words import words_of

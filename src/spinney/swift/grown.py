@@ -6,8 +6,13 @@ No node is made: see :mod:`spinney.swift.nodes` for what the nodes would be.
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+    ramps,
+)
 from spinney.candidates import midpoints
-from spinney.counts import TOLERANCE, Floats, Integers
 from spinney.kernels.records import (
     ATTRIBUTE,
     CHILD,
@@ -26,7 +31,7 @@ from spinney.predict import FlatTree, Questions, no_questions
 from spinney.recipe import Recipe
 from spinney.schema import Schema
 
-__all__ = ["arrays_of_grown", "moments_of", "ramps"]
+__all__ = ["arrays_of_grown", "moments_of"]
 
 
 def arrays_of_grown(
@@ -127,12 +132,3 @@ def _lookup(
     first, codes = np.zeros(len(whole), np.int64), np.zeros(len(whole), np.int64)
     first[nodes], codes[nodes] = begin, sizes
     return first, codes, lookup
-
-
-def ramps(counts: Integers) -> Integers:
-    """Return 0, 1, 2 … up to each of the counts, one after the other.
-
-    >>> ramps(np.array([2, 0, 3]))
-    array([0, 1, 0, 1, 2])
-    """
-    return np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)

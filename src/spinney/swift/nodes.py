@@ -6,9 +6,15 @@ from functools import cached_property
 
 import numpy as np
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+    first_best,
+    heaviest,
+)
 from spinney.candidates import midpoint
 from spinney.costs import labels_of
-from spinney.counts import CountTable, Floats, Integers, first_best, heaviest
+from spinney.counts import CountTable
 from spinney.kernels.records import (
     ABOVE,
     ATTRIBUTE,

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import TOLERANCE, Floats
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+)
 from spinney.kernels.layout import BINS, Cells, Labels, Rules
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
 from spinney.recipe import Recipe

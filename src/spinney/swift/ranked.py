@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import TOLERANCE, Floats, Integers
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
+from spinney._support.threads import run_all
 from spinney.kernels.ranked_layout import (
     ENTROPY,
     GINI,
@@ -19,7 +24,6 @@ from spinney.kernels.ranked_layout import (
 )
 from spinney.recipe import Recipe
 from spinney.schema import Attribute, Schema
-from spinney.threads import run_all
 
 if TYPE_CHECKING:
     from spinney.training import TrainingSet

@@ -12,7 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.kernels.layout import ZERO
+from spinney._support.jit.compile import ZERO
+from spinney._support.threads import (
+    n_threads,
+    run_all,
+)
 from spinney.kernels.ranked_growing import EXPAND, GROW, SEARCH, grow
 from spinney.kernels.ranked_layout import (
     BEGIN,
@@ -45,7 +49,6 @@ from spinney.swift.ranked_room import (
     enlarged,
     space_for,
 )
-from spinney.threads import n_threads, run_all
 
 __all__ = ["grow_ranked"]
 

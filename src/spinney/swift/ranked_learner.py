@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from spinney.counts import TOLERANCE
+from spinney._support.arrays import TOLERANCE
 from spinney.kernels.ranked_layout import EXHAUSTED, INNER, PURE, TOO_DEEP, TOO_FEW
 from spinney.prune import Pruned
 from spinney.recipe import Recipe

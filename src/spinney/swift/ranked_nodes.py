@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import Integers
 from spinney.candidates import midpoint
 from spinney.costs import labels_of
-from spinney.counts import CountTable, Integers
+from spinney.counts import CountTable
 from spinney.kernels.ranked_layout import (
     ATTRIBUTE,
     BRANCH,

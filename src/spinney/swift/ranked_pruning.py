@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+    last_best,
+)
 from spinney.candidates import midpoint
-from spinney.counts import Floats, Integers, last_best
 from spinney.kernels.ranked_layout import (
     AFTER,
     ATTRIBUTE,

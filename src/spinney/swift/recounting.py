@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import CountTable, Floats
+from spinney._support.arrays import Floats
+from spinney.counts import CountTable
 from spinney.kernels.layout import ABSENT, BINS
 from spinney.kernels.records import (
     ABOVE,

@@ -6,8 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
 from spinney.candidates import midpoints
-from spinney.counts import TOLERANCE, CountTable, Floats, Integers
+from spinney.counts import CountTable
 from spinney.kernels.records import (
     ABOVE,
     ATTRIBUTE,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
 from spinney.kernels.bagging import Bags, no_bags
 from spinney.kernels.growing import GROW, TREES, work_on
 from spinney.kernels.layout import work_for

@@ -11,8 +11,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import Integers
+from spinney._support.threads import (
+    n_threads,
+    run_all,
+)
 from spinney.candidates import midpoint, midpoints
-from spinney.counts import Integers
 from spinney.kernels.layout import BINS
 from spinney.kernels.records import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.kernels.surrogate_cuts import KEPT, SurrogateLines, find_surrogates
@@ -25,7 +29,6 @@ from spinney.kernels.surrogate_parts import (
 from spinney.predict import Questions
 from spinney.split import Groups, Split, Surrogate, Threshold
 from spinney.swift.prepared import Prepared
-from spinney.threads import n_threads, run_all
 
 __all__ = ["GrownSurrogates", "surrogates_of_grown"]
 

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats
+from spinney._support.arrays import Floats
+from spinney._support.matrix_view import matrix_behind
+from spinney._support.threads import (
+    n_threads,
+    run_all,
+)
 from spinney.kernels.walking import LANES, descend
-from spinney.marks import matrix_behind
 from spinney.swift.flat import QUESTION, Flat, words_of
-from spinney.threads import n_threads, run_all
 
 __all__ = ["Votes", "leaves", "votes"]
 

@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from typing import TypeVar
 
-__all__ = ["in_threads", "n_threads", "run_all", "run_each"]
+from spinney._support.checks import check_whole
+
+__all__ = ["in_threads", "n_threads", "run_all", "run_each", "thread_count"]
 
 Result = TypeVar("Result")
 
@@ -72,3 +74,13 @@ def run_each(
 def _pool(_process: int, size: int) -> ThreadPoolExecutor:
     """Return the one pool of this process; a forked child makes its own."""
     return ThreadPoolExecutor(size, thread_name_prefix="spinney")
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return how many threads ``n_jobs`` means: None is all, -1 too, -2 all but one."""
+    check_whole("n_jobs", n_jobs, least=-(2**31), optional=True)
+    if n_jobs is None:
+        return n_threads()
+    if n_jobs == 0:
+        check_whole("n_jobs", n_jobs, least=1)
+    return n_jobs if n_jobs > 0 else max(1, n_threads() + 1 + n_jobs)

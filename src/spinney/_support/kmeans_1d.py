@@ -23,7 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spinney.counts import TOLERANCE, Floats, Integers
+from spinney._support.arrays import (
+    TOLERANCE,
+    Floats,
+    Integers,
+)
 from spinney.errors import ParameterError
 
 __all__ = [

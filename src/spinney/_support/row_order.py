@@ -13,9 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import Floats, Integers
-from spinney.marks import MANY_CELLS, matrix_behind
-from spinney.threads import in_threads
+from spinney._support.arrays import (
+    Floats,
+    Integers,
+)
+from spinney._support.column_hash import MANY_CELLS
+from spinney._support.matrix_view import matrix_behind
+from spinney._support.threads import in_threads
 
 __all__ = ["MOST_COPIES", "Copies", "copies_of", "keys_of"]
 
@@ -117,7 +121,7 @@ def keys_of(cells: NDArray[Any]) -> NDArray[np.uint64]:
     keys = np.zeros(len(cells), dtype=np.uint64)
     if cells.size < MANY_CELLS:
         return _stirred_in(keys, list(cells.T), ranked=False)
-    from spinney.kernels.marking import stir_rows
+    from spinney._support.loops.hashing import stir_rows
 
     def stir(start: int, stop: int) -> None:
         stir_rows(cells, start, stop, keys)
@@ -140,7 +144,7 @@ def _keys(columns: Sequence[NDArray[Any]], *, ranked: bool) -> NDArray[np.uint64
     keys = np.zeros(len(columns[0]), dtype=np.uint64)
     matrix = None if ranked else matrix_behind(columns[:-1])
     if matrix is not None and matrix.size >= MANY_CELLS:
-        from spinney.kernels.marking import stir_rows
+        from spinney._support.loops.hashing import stir_rows
 
         def stir(start: int, stop: int) -> None:
             stir_rows(matrix, start, stop, keys)

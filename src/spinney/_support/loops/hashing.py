@@ -1,11 +1,15 @@
 """One word for each of many columns, or rows, in one pass over a matrix.
 
-What the words are is said by ``spinney.marks`` and ``spinney.row_order``.
+What the words are is said by ``spinney._support.column_hash`` and
+``spinney._support.row_order``.
 """
 
 import numpy as np
 
-from spinney.kernels.compiled import entry, kernel
+from spinney._support.jit.compile import (
+    entry,
+    kernel,
+)
 
 __all__ = ["mark_rows", "stir_rows"]
 

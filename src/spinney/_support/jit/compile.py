@@ -20,17 +20,25 @@ from pathlib import Path
 from typing import Any, cast
 
 import numba
+import numpy as np
 from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 
-__all__ = ["OFF", "entry", "kernel"]
+__all__ = ["OFF", "ZERO", "entry", "kernel"]
 
 OFF = bool(getattr(config, "DISABLE_JIT", False))  # loops run as they are written
 
-_SOURCES = sorted(Path(__file__).parent.glob("*.py"))
+_PACKAGE = Path(__file__).parents[2]
+_SOURCES = sorted(
+    [
+        *Path(__file__).parent.glob("*.py"),
+        *_PACKAGE.rglob("loops/*.py"),
+        *_PACKAGE.glob("kernels/*.py"),
+    ]
+)
 _DIGEST = sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()
 
 _OPTIONS: dict[str, Any] = {
@@ -156,3 +164,8 @@ class _Translator(CompilerBase):
         steps.add_pass_after(_Translate, steps.passes[0][0])
         steps.finalize()
         return [steps]
+
+
+# A plain 0 or 1 would be a type of its own to the compiler, and every kernel that takes
+# one would be compiled again for it; NumPy's numbers are all of one type.
+ZERO = np.int64(0)

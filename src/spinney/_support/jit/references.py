@@ -14,7 +14,7 @@ from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, models, register_model
 
-from spinney.kernels.compiled import OFF
+from spinney._support.jit.compile import OFF
 
 __all__ = ["reference"]
 

@@ -1,0 +1,1 @@
+"""Private tools that know neither tables nor trees."""

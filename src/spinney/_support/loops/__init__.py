@@ -1,0 +1,1 @@
+"""Compiled loops of hashes and orders of rows."""

@@ -1,0 +1,68 @@
+"""What a forest draws at a node: which attributes to look at, and where to cut.
+
+At a node its key (``_support.keyed_random``) is the state of xorshift64* (Vigna 2016),
+which shuffles the attributes by Fisher and Yates' method, from their own order and only
+as far as it must: until so many of them vary.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from spinney._support.keyed_random import WORD
+
+__all__ = ["Draws", "drawn"]
+
+FACTOR = 0x2545F4914F6CDD1D
+
+FACTOR = 0x2545F4914F6CDD1D
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """What is drawn at the nodes of one tree.
+
+    Parameters
+    ----------
+    seed : int
+        That of the tree, 64 bits.
+    tries : int
+        How many attributes that vary are looked at.
+    cuts : bool
+        Whether an attribute's cut is drawn too, and not sought.
+    """
+
+    seed: int
+    tries: int
+    cuts: bool = False
+
+
+def drawn(
+    key: int, n_attributes: int, tries: int, varies: Callable[[int], bool]
+) -> list[int]:
+    """Return attributes in the order drawn, until ``tries`` of them vary.
+
+    Examples
+    --------
+    >>> from spinney._support.keyed_random import root_key
+    >>> drawn(root_key(1), 5, 2, lambda attribute: attribute != 3)
+    [1, 4]
+    """
+    state, varying = key, 0
+    order = list(range(n_attributes))
+    for place in range(n_attributes):
+        if varying >= tries:
+            return order[:place]
+        state, step = _below(state, n_attributes - place)
+        other = place + step
+        order[place], order[other] = order[other], order[place]
+        varying += varies(order[place])
+    return order
+
+
+def _below(state: int, n: int) -> tuple[int, int]:
+    """Return the next state, and a whole number below n (xorshift64*)."""
+    state ^= state >> 12
+    state ^= state << 25 & WORD
+    state ^= state >> 27
+    high = (state * FACTOR & WORD) >> 32
+    return state, high * n >> 32
