@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 import spinney
 from spinney.counts import CountTable
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import factorise
 from spinney.errors import ModelFormatError
 from spinney.files.model_container import pack, read_header, unpack
 from spinney.files.model_file import Limits, load_model, save_model
 from spinney.learner import grow_tree
-from spinney.model import Fingerprint, Model
+from spinney.model import Model
 from spinney.recipe import RECIPES, Recipe
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.split import Split, Surrogate, Threshold
-from spinney.table import factorise
 from spinney.tree import Candidate, Node, Reason, Tree
 
 TABLES = Path(__file__).parent / "tables"

@@ -26,8 +26,8 @@ from tests.naive_splits import (
     first_of_best,
 )
 
+from spinney.data.schema import Schema
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 
 
 @dataclass

@@ -8,8 +8,8 @@ from math import comb, lgamma, log, log2
 
 from tests.naive import Cell, Row
 
+from spinney.data.schema import Schema
 from spinney.rules import Condition
-from spinney.schema import Schema
 
 
 def upper_limit(errors: int, total: int, confidence: float) -> float:

@@ -21,8 +21,8 @@ from math import inf, log2
 
 from tests.naive_criteria import GAINS, MERITS, split_information
 
+from spinney.data.schema import Attribute, Schema
 from spinney.recipe import Recipe
-from spinney.schema import Attribute, Schema
 
 TOLERANCE = 1e-12
 

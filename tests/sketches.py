@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney.costs import labels_of
 from spinney.counts import CountTable
-from spinney.schema import Attribute, Schema, Target
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.split import Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 

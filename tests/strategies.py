@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.naive_splits import Cell, Row
 
 from spinney.criteria import CRITERIA
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.missing import POLICIES
 from spinney.recipe import RECIPES, Recipe
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 
 TABLES = Path(__file__).parent / "tables"

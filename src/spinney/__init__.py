@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from spinney.api import grow, grow_forest, load
     from spinney.buckets import discretise
     from spinney.counts import CountTable
+    from spinney.data import read_table
     from spinney.estimators import (
         ForestClassifier,
         ForestRegressor,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     )
     from spinney.evaluation import evaluate, learning_curve, robustness
     from spinney.explained_clusters import explain_clusters
-    from spinney.files import read_table
     from spinney.recipe import Recipe
     from spinney.rulesets import RuleSet
     from spinney.tree import Node, Tree
@@ -98,7 +98,7 @@ _HOMES = {
     "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
-    "read_table": "spinney.files",
+    "read_table": "spinney.data",
     "robustness": "spinney.evaluation",
 }
 

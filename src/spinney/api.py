@@ -7,7 +7,8 @@ from spinney._support.keyed_random import seed_of
 from spinney.clustered import Clusters
 from spinney.clustered.file import load_clusters
 from spinney.clustered.model import MIXED
-from spinney.declare import declarations_of
+from spinney.data.declarations import declarations_of
+from spinney.data.table import Value
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
     ForestClassifier,
@@ -32,7 +33,6 @@ from spinney.forest.tables import (
 from spinney.growing import grow_from
 from spinney.model import Model
 from spinney.recipe import Recipe
-from spinney.table import Value
 
 if TYPE_CHECKING:
     import os

@@ -32,10 +32,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.counts import CountTable
 
 __all__ = [

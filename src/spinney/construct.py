@@ -31,11 +31,11 @@ from spinney._support.arrays import first_best
 from spinney.combine import Weighing, admitted, bits_known, bits_of, lead, proposed
 from spinney.costs import altered_priors
 from spinney.counts import CountTable
+from spinney.data.formula import Clause, Conjunction, Difference, Formula, Ratio
+from spinney.data.schema import Attribute, Schema
 from spinney.errors import ParameterError
-from spinney.formula import Clause, Conjunction, Difference, Formula, Ratio
 from spinney.learner import Options, grow_tree
 from spinney.recipe import Recipe
-from spinney.schema import Attribute, Schema
 from spinney.search import Decision
 from spinney.sources.base import ROOT, Request, Source, take_formulas
 from spinney.split import Groups, Intervals, Split

@@ -4,11 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-    last_best,
-)
+from spinney._support.arrays import Floats, Integers, last_best
 from spinney.errors import ParameterError
 
 __all__ = ["altered_priors", "expected_costs", "labels_of"]

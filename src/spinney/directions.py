@@ -26,12 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-    first_best,
-)
-from spinney.formula import Linear
+from spinney._support.arrays import Floats, Integers, first_best
+from spinney.data.formula import Linear
 from spinney.sources.base import Products
 
 __all__ = ["System", "combinations", "discriminant", "rounded", "superclasses"]

@@ -18,10 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
+from spinney._support.arrays import TOLERANCE, Floats
 from spinney.linear import LinearModel, Term
 from spinney.sources.base import Products
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from spinney.costs import labels_of
 from spinney.counts import CountTable
+from spinney.data.schema import Schema
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 from spinney.search import Decision
 from spinney.sources.base import Totals
 from spinney.split import Route, Split

@@ -10,18 +10,19 @@ from spinney._support.checks import check_named
 from spinney._version import __version__
 from spinney.combine import without_unused
 from spinney.construct import grow_with_construction
-from spinney.declare import Declarations
+from spinney.data import OpenRelation, opened_relation, read_table
+from spinney.data.column_warnings import identifier_warning, is_identifier
+from spinney.data.declarations import Declarations
+from spinney.data.duckdb.columns import is_relation
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Schema, Target
 from spinney.errors import DataError, ParameterError, warn
-from spinney.files import OpenRelation, opened_relation, read_table
-from spinney.files.advice import identifier_warning, is_identifier
 from spinney.lessons import Lesson
-from spinney.model import Fingerprint, Model
+from spinney.model import Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
 from spinney.prune import Pruned, Steps, pruned_after_growing
 from spinney.recipe import RECIPES, Recipe, default_recipe, recipe_named, suited
-from spinney.relation import is_relation
-from spinney.schema import Schema, Target
 from spinney.sources.base import Source
 from spinney.sources.sql import SqlSource
 from spinney.sources.sql_engine import Engine, SqlRows

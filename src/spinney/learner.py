@@ -29,30 +29,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
-from spinney._support.keyed_random import (
-    branch_key,
-    root_key,
-)
+from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.keyed_random import branch_key, root_key
 from spinney.buckets import cuts_of
 from spinney.combine import Weighing, combined, without_unused
 from spinney.costs import altered_priors
 from spinney.criteria import deviation
+from spinney.data.schema import Attribute, Schema
 from spinney.errors import ParameterError, warn
 from spinney.front import Family, Growing, finish, plan, remainder, steps_to
 from spinney.missing import policy_named
 from spinney.overall import Overall, overall_by_attribute
 from spinney.random_cuts import Drawn, coarse_tables, with_drawn_cuts
 from spinney.recipe import Recipe
-from spinney.schema import Attribute, Schema
 from spinney.search import Decision, decide, n_different
-from spinney.search_draws import (
-    Draws,
-    drawn,
-)
+from spinney.search_draws import Draws, drawn
 from spinney.sources.base import ROOT, Request, Source, Totals
 from spinney.split import Groups, Route, Split, Threshold, arriving, describe
 from spinney.surrogates import Leaving, routes_of

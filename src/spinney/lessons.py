@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.row_order import (
-    Copies,
-    copies_of,
-)
+from spinney._support.row_order import Copies, copies_of
 from spinney.construct import grow_with_construction
 from spinney.criteria import CRITERIA
+from spinney.data.schema import Target
 from spinney.errors import ParameterError, SpinneyWarning, warn
 from spinney.learner import Options
 from spinney.prune import Pruned, TrainingRows, cost_complexity, folds_of
 from spinney.prune.drafts import recounted
 from spinney.recipe import Recipe
-from spinney.schema import Target
 from spinney.swift import grow_swiftly, is_swift, recount_swiftly, suits
 from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet

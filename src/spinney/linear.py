@@ -23,16 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.text import (
-    figure,
-    shown,
-    sign,
-)
-from spinney.schema import Attribute, Schema
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import figure, shown, sign
+from spinney.data.schema import Attribute, Schema
 
 __all__ = ["FlatModels", "LinearModel", "Term", "flat_models", "mixed", "no_models"]
 

@@ -12,12 +12,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-    equal_to_best,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers, equal_to_best
 from spinney.candidates import ENUMERATED
 from spinney.portions import Portions, scores_of
 from spinney.significance import Significance, Test

@@ -42,10 +42,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.checks import (
-    check_named,
-    is_real,
-)
+from spinney._support.checks import check_named, is_real
 from spinney.bonferroni import bonferroni
 from spinney.counts import CountTable
 from spinney.errors import ParameterError

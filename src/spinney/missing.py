@@ -39,7 +39,7 @@ from spinney.merging import Merging, merge
 from spinney.overall import Overall, overall_of
 
 if TYPE_CHECKING:
-    from spinney.schema import Attribute
+    from spinney.data.schema import Attribute
 
 __all__ = [
     "GROUPINGS",

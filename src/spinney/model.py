@@ -4,37 +4,15 @@ from dataclasses import dataclass, field
 from math import nan
 from typing import TYPE_CHECKING
 
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Schema
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 from spinney.tree import Tree
 
 if TYPE_CHECKING:
     from spinney.prune import Sequence, Steps
 
-__all__ = ["Fingerprint", "Model", "PruneStep"]
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What a model was grown on: enough to tell whether a table is the same one.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows of weight greater than 0 with a known class.
-    weight : float
-        Their weight.
-    digest : str
-        SHA-256 of the schema and the coded rows, in their order. Empty where the
-        rows stayed in a database.
-    version : str
-        The version of Spinney that grew the tree.
-    """
-
-    n_rows: int
-    weight: float
-    digest: str
-    version: str
+__all__ = ["Model", "PruneStep"]
 
 
 @dataclass(frozen=True, slots=True)

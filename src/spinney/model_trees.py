@@ -34,6 +34,7 @@ from spinney._support.arrays import TOLERANCE
 from spinney.candidates import LISTED
 from spinney.counts import spread_of
 from spinney.criteria import squared_error
+from spinney.data.schema import Attribute
 from spinney.fitting import CLOSE, Fitted, fitted
 from spinney.linear import LinearModel, Term, mixed
 from spinney.overall import Overall, overall_by_attribute
@@ -41,7 +42,6 @@ from spinney.prune import Pruned, PruneStep, Steps
 from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.recipe import Recipe
-from spinney.schema import Attribute
 from spinney.sources.base import ROOT, Request, Source, TermRequest, take_formulas
 from spinney.split import Groups
 from spinney.tree import Node, Tree

@@ -7,18 +7,14 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import as_real
-from spinney._support.text import (
-    number_text,
-    signs_from_ascii,
-    value_text,
-)
-from spinney.cost_matrix import Costs, cost_array
+from spinney._support.text import number_text, signs_from_ascii, value_text
+from spinney.data.cost_matrix import Costs, cost_array
+from spinney.data.schema import Schema, Target
+from spinney.data.table import Column, Value
 from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.learner import Options
 from spinney.recipe import Recipe
-from spinney.schema import Schema, Target
 from spinney.sources.base import Source
-from spinney.table import Column, Value
 from spinney.training import LARGEST_TOTAL, check_total
 
 __all__ = ["in_bounds", "options_of", "refuse_without_classes"]

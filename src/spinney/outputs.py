@@ -3,8 +3,8 @@
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney.data.schema import Target
 from spinney.recipe import Recipe
-from spinney.schema import Target
 
 __all__ = ["outputs_of"]
 

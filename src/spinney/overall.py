@@ -5,12 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Integers,
-    heaviest,
-)
+from spinney._support.arrays import Integers, heaviest
 from spinney.counts import CountTable
-from spinney.schema import Attribute, Schema
+from spinney.data.schema import Attribute, Schema
 
 __all__ = ["Overall", "overall_by_attribute", "overall_of"]
 

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.candidates import class_share, principal_score
 from spinney.counts import CountTable
 

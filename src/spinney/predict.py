@@ -22,11 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.linear import FlatModels, flat_models
 from spinney.split import Groups, Intervals, Split
 from spinney.tree import Tree

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import (
-    check_named,
-    check_number,
-    check_seed,
-    check_whole,
-)
+from spinney._support.checks import check_named, check_number, check_seed, check_whole
 from spinney.combine import without_unused
-from spinney.cost_matrix import cost_array
+from spinney.data.cost_matrix import cost_array
+from spinney.data.schema import Target
+from spinney.data.table import Table, Value
 from spinney.errors import DataError, ParameterError
 from spinney.lessons import Lesson, warn_of_squares
 from spinney.model import Model
@@ -31,8 +28,6 @@ from spinney.prune import (
     validate,
 )
 from spinney.recipe import Recipe
-from spinney.schema import Target
-from spinney.table import Table, Value
 from spinney.training import TrainingSet, check_target, row_weights
 from spinney.tree import Tree
 

@@ -15,12 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.keyed_random import (
-    coin,
-    uniform,
-)
+from spinney._support.keyed_random import coin, uniform
 from spinney.counts import CountTable
-from spinney.schema import Attribute, Schema
+from spinney.data.schema import Attribute, Schema
 from spinney.search import Decision
 from spinney.split import Groups, Threshold
 from spinney.tree import Candidate

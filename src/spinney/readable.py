@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.cost_matrix import Costs
+from spinney.data.conform import read_by, unseen_values
+from spinney.data.cost_matrix import Costs
+from spinney.data.table import Table, Value
 from spinney.error_limits import CONFIDENCE
 from spinney.errors import ParameterError
-from spinney.explain import (
-    NodeExplanation,
-    RowExplanation,
-    explain_node,
-    explain_row,
-)
+from spinney.explain import NodeExplanation, RowExplanation, explain_node, explain_row
 from spinney.export.formats import exported
 from spinney.export.text import to_text
 from spinney.files.model_file import save_model
@@ -27,12 +24,10 @@ from spinney.model import Model
 from spinney.predict import FlatTree
 from spinney.prune import Sequence, Steps
 from spinney.pruning import forced_paths, prune_model
-from spinney.reading import read_by, unseen_values
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
 from spinney.rulesets.rows import check_origin, rows_of
 from spinney.swift.predicting import LaidOut, leaf_numbers, outputs
-from spinney.table import Table, Value
 from spinney.tree import Tree
 
 if TYPE_CHECKING:

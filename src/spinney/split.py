@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.text import (
-    number_text,
-    shown,
-    sign,
-)
+from spinney._support.text import number_text, shown, sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +23,7 @@ if TYPE_CHECKING:
 
     from spinney._support.arrays import Integers
     from spinney.counts import CountTable
-    from spinney.schema import Attribute
+    from spinney.data.schema import Attribute
 
 __all__ = [
     "VALUES_SHOWN",

@@ -36,9 +36,9 @@ from spinney._support.arrays import (
 from spinney.buckets import bucketed
 from spinney.candidates import midpoint
 from spinney.counts import CountTable
+from spinney.data.schema import Attribute, Schema
 from spinney.missing import policy_named
 from spinney.recipe import Recipe
-from spinney.schema import Attribute, Schema
 from spinney.sources.base import Agreement, Request, Source
 from spinney.split import Groups, Route, Split, Surrogate, Threshold
 

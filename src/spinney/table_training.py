@@ -1,10 +1,10 @@
 """From a table that holds its target, and maybe weights, to rows to grow on."""
 
-from spinney.declare import Declarations
+from spinney.data import table_warnings
+from spinney.data.declarations import Declarations
+from spinney.data.table import Table
 from spinney.errors import warn
-from spinney.files import table_warnings
 from spinney.recipe import Recipe
-from spinney.table import Table
 from spinney.training import (
     TrainingSet,
     as_target,

@@ -31,7 +31,7 @@ from spinney.swift.suiting import can_grow
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from spinney.schema import Attribute
+    from spinney.data.schema import Attribute
     from spinney.training import TrainingSet
 
 __all__ = ["smoothed_labels", "smoothed_training"]

@@ -8,24 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.column_hash import (
-    mark_of,
-    marks_of,
-)
-from spinney._support.text import (
-    number_text,
-    shown,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.column_hash import mark_of, marks_of
+from spinney._support.text import number_text, shown
 from spinney._version import __version__
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Column, Table, Value
 from spinney.errors import DataError, warn
-from spinney.model import Fingerprint
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
-from spinney.table import Column, Table, Value
 
 __all__ = [
     "MOST_CLASSES",

@@ -12,14 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.costs import expected_costs
 from spinney.counts import CountTable
+from spinney.data.schema import Schema
+from spinney.data.table import Value
 from spinney.linear import LinearModel
-from spinney.schema import Schema
 from spinney.split import (
     Groups,
     Route,
@@ -29,7 +27,6 @@ from spinney.split import (
     branch_table,
     describe,
 )
-from spinney.table import Value
 
 __all__ = ["Candidate", "Node", "Reason", "Tree"]
 

@@ -11,8 +11,8 @@ from spinney.cluster.choosing import Starts, choose
 from spinney.clustered.finding import curve_of, find_clusters
 from spinney.clustered.plan import Plan
 from spinney.clustered.plots import check_plots, elbow, plane_of, scatter
+from spinney.data import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
-from spinney.files import read_table
 
 PNG = b"\x89PNG"
 

@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 from tests import naive_choosing as naive
 
 from spinney.cluster.choosing import Limits, choose
-from spinney.cluster.distinct import (
-    distinct_rows,
-    numbers_drawn,
-    sampled,
-)
+from spinney.cluster.distinct import distinct_rows, numbers_drawn, sampled
 from spinney.cluster.gap import gaps_of, reference_table, standard_error_rule
 from spinney.cluster.knee import elbow_of
 

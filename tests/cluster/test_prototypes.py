@@ -10,7 +10,7 @@ from spinney import DataError, KMeans, KPrototypes, ParameterError, read_table
 from spinney.cluster.chance import Chance
 from spinney.cluster.mixed import MixedCells
 from spinney.cluster.mixed_starts import Margins
-from spinney.declare import Declarations
+from spinney.data.declarations import Declarations
 from spinney.errors import SpinneyWarning
 
 MELONS = {

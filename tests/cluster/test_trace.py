@@ -11,10 +11,7 @@ from tests.naive_lloyd import lloyd_step
 
 import spinney
 from spinney import KMeans
-from spinney._support.text_table import (
-    in_columns,
-    number_cells,
-)
+from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import explain_k_means
 from spinney.errors import DataError, ParameterError
 

@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from spinney.errors import ParameterError
-from spinney.evaluation.measures import (
-    class_measures,
-    measure_named,
-    number_measures,
-)
+from spinney.evaluation.measures import class_measures, measure_named, number_measures
 
 
 @st.composite

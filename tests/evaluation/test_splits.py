@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from spinney.declare import Declarations
+from spinney.data.declarations import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyError, SpinneyWarning
 from spinney.evaluation.rows import rows_of
 from spinney.evaluation.splits import Scheme, parts_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spinney.table import Table
+from spinney.data.table import Table
 
 
 def values_of(table: Table) -> dict[str, list[object]]:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from spinney.declare import Declarations
-from spinney.files import (
+from spinney.data import (
     identifier_warnings,
     number_warnings,
     read_table,
     table_warnings,
 )
+from spinney.data.declarations import Declarations
 
 
 def test_text_that_is_all_different_looks_like_an_identifier():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from spinney.declare import Declarations
+from spinney.data import read_table
+from spinney.data.declarations import Declarations
 from spinney.errors import DataError
-from spinney.files import read_table
 
 WEATHER = """% a comment
 @RELATION 'the weather'

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from spinney.data import read_table
 from spinney.errors import CellError, DataError, SpinneyWarning
-from spinney.files import read_table
 
 
 def test_times_of_day(values):

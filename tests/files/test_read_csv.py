@@ -8,10 +8,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from spinney.declare import Declarations
+from spinney.data import read_table
+from spinney.data.declarations import Declarations
+from spinney.data.duckdb.connection import connected
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.files import read_table
-from spinney.files.database import connected
 
 
 def test_types_come_from_all_rows(write, values):
@@ -360,7 +360,7 @@ def test_unreadable_file(write, monkeypatch):
     def refuse(*_args, **_kwargs):
         raise PermissionError
 
-    monkeypatch.setattr("spinney.files.paths.open", refuse, raising=False)
+    monkeypatch.setattr("spinney.data.readers.local_files.open", refuse, raising=False)
     with pytest.raises(DataError, match="may not be read"):
         read_table(path)
 

@@ -9,9 +9,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from spinney.declare import Declarations
+from spinney.data import read_table
+from spinney.data.declarations import Declarations
 from spinney.errors import CellError, DataError, ParameterError, SpinneyWarning
-from spinney.files import read_table
 
 COLUMNS = {
     "number": [1, 2, None],

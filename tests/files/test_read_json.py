@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
-from spinney.declare import Declarations
+from spinney.data import read_table
+from spinney.data.declarations import Declarations
 from spinney.errors import CellError, DataError
-from spinney.files import read_table
 
 
 def test_cells_keep_their_types(write, values):

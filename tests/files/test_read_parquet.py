@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spinney.declare import Declarations
+from spinney.data import read_table
+from spinney.data.declarations import Declarations
 from spinney.errors import DataError
-from spinney.files import read_table
 
 
 def test_types_are_those_of_the_file(tmp_path, assert_same_table):

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
+from spinney.data import read_table
 from spinney.errors import DataError
-from spinney.files import read_table
 
 
 def test_standard_input_is_csv_and_leaves_no_copy(monkeypatch, tmp_path, values):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from spinney.counts import CountTable
-from spinney.files import read_table
+from spinney.data import read_table
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.prune import folds_of
 from spinney.prune.cost_complexity import cross_validated
@@ -15,7 +16,6 @@ from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.pruning import lesson_on
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.split import Threshold
 from spinney.training import TrainingSet, as_classes, training_set
 from spinney.tree import Candidate, Node, Reason, Tree

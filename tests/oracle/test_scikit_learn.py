@@ -13,9 +13,9 @@ from sklearn.tree import DecisionTreeClassifier
 from tests import naive
 from tests.naive_criteria import entropy, gini
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.tree import Reason, Tree
 

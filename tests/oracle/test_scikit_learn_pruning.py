@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
 from spinney.prune import pruned
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 import spinney
 from spinney.buckets import METHODS
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
 from spinney.predict import flatten
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 
 MULTIWAY = sorted(name for name in POLICIES if not POLICIES[name].surrogates)

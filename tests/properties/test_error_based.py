@@ -12,15 +12,16 @@ from tests.properties.test_pruning import COSTS
 from tests.strategies import Rows, columns_of, recipes, tables
 from tests.unit.test_prune import check_subtree
 
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Schema
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
-from spinney.model import Fingerprint, Model
+from spinney.model import Model
 from spinney.predict import flatten
 from spinney.prune import pruned, pruned_after_growing
 from spinney.prune.error_based import COLLAPSE_SLACK, SLACK, estimated_errors
 from spinney.prune.risk import below, leaf_risks
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 from spinney.tree import Reason, Tree
 
 CLOSE = {"rel": 1e-9, "abs": 1e-9}

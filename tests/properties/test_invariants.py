@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.strategies import Rows, recipes, source_of, tables
 
 from spinney.counts import CountTable
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
 from spinney.recipe import RECIPES, Recipe
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.base import Request
 from spinney.sources.memory import MemorySource
 from spinney.split import Threshold

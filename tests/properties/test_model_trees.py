@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import naive_m5
 
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.growing import grow_model
-from spinney.model import Fingerprint
 from spinney.predict import flatten
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 
 M5 = RECIPES["m5"]

@@ -10,16 +10,17 @@ from tests import naive, naive_prune
 from tests.strategies import Rows, recipes, tables
 from tests.unit.test_prune import check_subtree
 
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Schema, Target
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import Options, grow_tree
-from spinney.model import Fingerprint, Model
+from spinney.model import Model
 from spinney.predict import flatten
 from spinney.prune import METHODS, pruned, validate
 from spinney.prune.cost_complexity import TrainingRows, cross_validated
 from spinney.prune.cutting import cut
 from spinney.prune.risk import below, leaf_risks
 from spinney.prune.sequence import sequence_of
-from spinney.schema import Schema, Target
 from spinney.tree import Tree
 
 ROUNDING = 1e-9

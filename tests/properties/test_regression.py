@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import naive_regression as naive
 
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
-from spinney.model import Fingerprint, Model
+from spinney.model import Model
 from spinney.predict import flatten
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 
 

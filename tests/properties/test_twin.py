@@ -25,10 +25,10 @@ from tests.strategies import (
     textbook,
 )
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.predict import flatten
 from spinney.recipe import RECIPES, Recipe
-from spinney.schema import Attribute, Schema, Target
 from spinney.split import Surrogate
 from spinney.tree import Node, Tree
 

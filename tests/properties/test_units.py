@@ -8,12 +8,12 @@ from tests.properties.test_pruning import grown, numeric_tables
 from tests.strategies import Rows
 
 import spinney
+from spinney.data.schema import Schema, Target
 from spinney.learner import grow_tree
 from spinney.prune import cost_complexity
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.recipe import RECIPES
-from spinney.schema import Schema, Target
 from spinney.split import Groups
 
 UNITS = (1e-7, 1e7)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.sources.comparing import answers_of, assert_same_tables
 
 import spinney
-from spinney.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
+from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.linear import Term
 from spinney.sources.base import ROOT, Agreement, Request, Source, TermRequest
 from spinney.split import Groups, Route, Surrogate, Threshold

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options
-from spinney.schema import Attribute, Schema, Target
 from spinney.training import TrainingSet
 
 # What no compiled loop knows.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney.schema import Attribute
+from spinney.data.schema import Attribute
 from spinney.swift.coded import SAMPLE, cells_of
 
 N_ROWS = 5 * SAMPLE

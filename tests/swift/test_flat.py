@@ -11,6 +11,8 @@ from tests.swift.test_swift_trees import settings_of_recipes, training_sets
 
 import spinney
 from spinney.candidates import midpoint, midpoints
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growing import grow_model
 from spinney.kernels.walking import BY_TABLE
@@ -20,7 +22,6 @@ from spinney.predict import FlatTree
 from spinney.predict import flatten as arrays_of
 from spinney.readable import ReadableTree
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.swift import crowd, predicting, prepared, suiting
 from spinney.swift.crowd import grow_together
 from spinney.swift.flat import (
@@ -37,7 +38,6 @@ from spinney.swift.grown import arrays_of_grown
 from spinney.swift.nodes import GrownNodes
 from spinney.swift.prepared import prepared as coded
 from spinney.swift.walking import NO_WORDS, leaves, votes
-from spinney.table import Column, Table
 from spinney.training import TrainingSet
 from spinney.tree import Tree
 

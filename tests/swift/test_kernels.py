@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 
 from spinney._support import row_order
 from spinney._support.column_hash import mark_of
-from spinney._support.jit import (
-    row_words,
-    scoring,
-    sorting,
-)
 from spinney._support.jit.compile import entry
 from spinney._support.loops.hashing import mark_rows
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.row_order import copies_of
+from spinney.kernels import row_words, scoring, sorting
 from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.layout import (
     ABSENT,

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from tests.swift.alike import same_tree
 
 import spinney
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.predict import flatten
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.swift import (
     coded,
     crowd,

@@ -13,9 +13,9 @@ from tests.swift.alike import (
 )
 
 import spinney
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.swift import coded, crowd, grow_swiftly, prepared, subtree, suiting, suits
 from spinney.training import TrainingSet
 

@@ -11,13 +11,7 @@ from tests.naive_criteria import GAINS
 from tests.strategies import textbook
 
 from spinney._support.arrays import first_best
-from spinney.candidates import (
-    ENUMERATED,
-    midpoint,
-    multiway,
-    subsets,
-    thresholds,
-)
+from spinney.candidates import ENUMERATED, midpoint, multiway, subsets, thresholds
 from spinney.counts import CountTable
 from spinney.criteria import CRITERIA
 from spinney.sources.base import Request

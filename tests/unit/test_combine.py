@@ -9,8 +9,8 @@ import pytest
 import spinney
 from spinney.combine import bits_of, without_unused
 from spinney.counts import CountTable
+from spinney.data.formula import Linear
 from spinney.errors import ParameterError
-from spinney.formula import Linear
 from spinney.recipe import RECIPES
 from spinney.split import Groups, Threshold
 from spinney.tree import Candidate

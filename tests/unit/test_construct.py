@@ -8,7 +8,7 @@ import pytest
 
 import spinney
 from spinney.construct import fringe
-from spinney.formula import Clause, Conjunction, Difference, Ratio
+from spinney.data.formula import Clause, Conjunction, Difference, Ratio
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney.cost_matrix import cost_array
+from spinney.data.cost_matrix import cost_array
 from spinney.errors import ParameterError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spinney.declare import (
+from spinney.data.declarations import (
     Declarations,
     check_declarations,
     check_names,

@@ -9,10 +9,10 @@ from sklearn.linear_model import LinearRegression
 from tests import naive_linear
 
 from spinney import directions
+from spinney.data.formula import Linear
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.directions import RIDGE, combinations, discriminant, rounded, superclasses
-from spinney.formula import Linear
 from spinney.linear import Term
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.base import ROOT, Products, TermRequest
 from spinney.sources.memory import MemorySource
 

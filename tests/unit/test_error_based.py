@@ -7,12 +7,12 @@ import pytest
 from tests.strategies import TABLES
 
 import spinney
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
 from spinney.learner import grow_tree
 from spinney.prune.drafts import recounted
 from spinney.prune.error_based import estimated_errors
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.tree import Reason, Tree
 

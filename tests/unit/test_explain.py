@@ -20,12 +20,12 @@ from tests.strategies import cells_of, recipes, tables
 
 import spinney
 from spinney._support.text import weight_text
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
 from spinney.explain import NodeExplanation, explain_node, explain_row
 from spinney.learner import Options, grow_tree
 from spinney.model import Model
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.split import Groups
 from spinney.tree import Candidate

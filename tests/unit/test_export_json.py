@@ -12,12 +12,12 @@ from tests.models import (
     wide_model,
 )
 
+from spinney.data.schema import Schema, Target
 from spinney.errors import ParameterError
 from spinney.export.json import to_json
 from spinney.files.model_header import FORMAT_VERSION
 from spinney.model import Model
 from spinney.recipe import RECIPES
-from spinney.schema import Schema, Target
 from spinney.tree import Tree
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from spinney.data.formula import Clause, Conjunction, Difference, Linear, Ratio, moved
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Column, Table
 from spinney.errors import DataError, ParameterError
-from spinney.formula import Clause, Conjunction, Difference, Linear, Ratio, moved
-from spinney.schema import Attribute, Schema, Target
-from spinney.table import Column, Table
 
 NAN = float("nan")
 LENGTH = Attribute("length", "numeric")

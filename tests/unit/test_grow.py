@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.strategies import Rows, textbook
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError, SpinneyWarning
 from spinney.learner import Options, grow_tree
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.tree import Reason, Tree
 

@@ -9,10 +9,10 @@ from tests.models import assert_same_model
 from tests.strategies import TABLES
 
 import spinney
-from spinney.declare import Declarations
+from spinney.data import read_table
+from spinney.data.declarations import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.export.text import to_text
-from spinney.files import read_table
 from spinney.growing import grow_from, grow_model
 from spinney.learner import grow_tree
 from spinney.model import Model

@@ -8,14 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.models import (
-    Arrays,
-    contents,
-    good_file,
-    refusal,
-    setter,
-    with_arrays,
-)
+from tests.models import Arrays, contents, good_file, refusal, setter, with_arrays
 
 from spinney.files.model_file import load_model
 

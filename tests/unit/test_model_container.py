@@ -19,12 +19,12 @@ from tests.models import (
     with_header,
 )
 
+from spinney.data.schema import Schema, Target
 from spinney.errors import ModelFormatError
 from spinney.export.json import to_json
 from spinney.files.model_file import Limits, load_model, save_model
 from spinney.model import Model
 from spinney.recipe import RECIPES
-from spinney.schema import Schema, Target
 from spinney.tree import Node, Reason, Tree
 
 good = good_file  # the fixture, by the name that tests ask for

@@ -32,6 +32,9 @@ from tests.models import (
 from tests.strategies import CLASS_RECIPES, Rows, tables
 
 from spinney.counts import CountTable
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.times import DAY_UNIT
 from spinney.errors import ModelFormatError
 from spinney.export.json import to_json
 from spinney.files.model_arrays import REASONS
@@ -40,11 +43,9 @@ from spinney.files.model_header import ADDED, FORMAT_VERSION
 from spinney.learner import grow_tree
 from spinney.linear import LinearModel, Term
 from spinney.missing import POLICIES
-from spinney.model import Fingerprint, Model
+from spinney.model import Model
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.split import Groups, Intervals, Surrogate, Threshold
-from spinney.times import DAY_UNIT
 from spinney.tree import Candidate, Node, Reason, Tree
 
 ROOT = Path(__file__).parents[2]

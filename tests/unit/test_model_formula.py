@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import spinney
+from spinney.data.formula import Clause, Conjunction, Difference, Linear, Ratio
 from spinney.export.json import to_json
 from spinney.files.model_formula import formula_data, read_formula
 from spinney.files.model_header import header_of, read_schema
 from spinney.files.strict_json import DamageError
-from spinney.formula import Clause, Conjunction, Difference, Linear, Ratio
 
 FORMULAS = (
     Difference(0, 1),

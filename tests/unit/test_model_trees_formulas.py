@@ -10,8 +10,8 @@ import pytest
 
 import spinney
 from spinney.combine import without_unused
+from spinney.data.formula import Linear
 from spinney.errors import ParameterError
-from spinney.formula import Linear
 from spinney.predict import flatten
 from spinney.prune.risk import leaf_risks
 from spinney.tree import Node, Tree

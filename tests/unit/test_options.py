@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.strategies import textbook
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError, SpinneyWarning
 from spinney.learner import Options
 from spinney.options import options_of
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 
 ID3 = RECIPES["id3"]

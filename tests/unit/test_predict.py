@@ -14,12 +14,12 @@ from tests.strategies import Rows, cells_of, recipes, tables
 import spinney
 from spinney import TreeClassifier, predict
 from spinney.costs import labels_of
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.export.text import to_text
 from spinney.learner import grow_tree
 from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.rules import rules_of
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.split import Threshold
 from spinney.tree import Tree

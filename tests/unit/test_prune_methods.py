@@ -8,6 +8,7 @@ import pytest
 from tests.models import chain_model
 from tests.sketches import Sketch, example, tree_of
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.learner import grow_tree
 from spinney.prune import METHODS, pruned, validate
@@ -15,7 +16,6 @@ from spinney.prune.pessimistic import corrected_errors
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.tree import Reason, Tree
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.declare import Declarations
-from spinney.errors import DataError, SpinneyWarning
-from spinney.relation import (
+from spinney.data.declarations import Declarations
+from spinney.data.duckdb.columns import (
     SqlColumn,
     load,
     plan,
@@ -16,6 +15,7 @@ from spinney.relation import (
     quote_text,
     translated_errors,
 )
+from spinney.errors import DataError, SpinneyWarning
 
 
 @pytest.fixture

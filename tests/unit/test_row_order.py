@@ -8,10 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney._support import row_order
-from spinney._support.row_order import (
-    MOST_COPIES,
-    copies_of,
-)
+from spinney._support.row_order import MOST_COPIES, copies_of
 
 cells = st.sampled_from([0.0, -0.0, 1.5, -2.0, np.nan, np.inf])
 rows = st.lists(st.tuples(cells, st.integers(-1, 3), st.integers(0, 1)), min_size=1)

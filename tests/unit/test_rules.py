@@ -10,11 +10,11 @@ from tests import naive
 from tests.models import chain_model
 from tests.strategies import Rows, cells_of, recipes, tables
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.rules import Condition, Rule, rules_of
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.tree import Tree
 

@@ -11,6 +11,7 @@ from tests import naive, naive_rulesets
 from tests.strategies import Rows, columns_of, recipes, tables, textbook
 
 import spinney
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
 from spinney.recipe import RECIPES
 from spinney.rules import Condition, rules_of
@@ -21,7 +22,6 @@ from spinney.rulesets.coding import coding_of
 from spinney.rulesets.paths import holds, matches, merged, paths_of
 from spinney.rulesets.rows import Rows as TrainingRows
 from spinney.rulesets.simplify import simplified
-from spinney.schema import Attribute, Schema, Target
 from spinney.training import TrainingSet
 
 TABLES = Path(__file__).parents[1] / "tables"

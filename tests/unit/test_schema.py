@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Column, Table
+from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.errors import DataError
-from spinney.schema import Attribute, Schema, Target
-from spinney.table import Column, Table
-from spinney.times import DAY_UNIT, INSTANT_UNIT
 
 COLOR = Attribute("color", "nominal", ("dark", "green", "light"))
 SIZE = Attribute("size", "ordinal", ("small", "large"))

@@ -5,10 +5,10 @@ import pytest
 from tests.strategies import Rows, textbook
 
 from spinney.counts import CountTable
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
 from spinney.propose import propose
 from spinney.recipe import RECIPES, Recipe
-from spinney.schema import Attribute, Schema, Target
 from spinney.search import Decision, compete, decide
 from spinney.sources.base import Request
 from spinney.split import Groups, Threshold

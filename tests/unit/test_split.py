@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.counts import CountTable
-from spinney.schema import Attribute
+from spinney.data.schema import Attribute
 from spinney.split import Groups, Threshold, branch_table, describe
 
 LETTERS = Attribute("letter", "nominal", ("a", "b", "c", "d"))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.swift.suiting import can_grow
 from spinney.training import TrainingSet
 

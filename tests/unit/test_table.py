@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spinney.data.table import Column, Table, factorise, level_order
 from spinney.errors import DataError
-from spinney.table import Column, Table, factorise, level_order
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 
 import spinney
 from spinney import ParameterError, teacher
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options
 from spinney.lessons import Lesson
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet
 

@@ -13,10 +13,10 @@ from tests.models import chain_model
 from tests.strategies import TABLES, recipes, tables
 
 import spinney
+from spinney.data.schema import Attribute, Schema, Target
 from spinney.export.text import class_counts, to_text
 from spinney.learner import grow_tree
 from spinney.recipe import RECIPES
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.memory import MemorySource
 from spinney.tree import Tree
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from spinney.data import read_table
+from spinney.data.schema import Target
+from spinney.data.table import Column, Table
+from spinney.data.times import DAY_UNIT
 from spinney.errors import DataError, SpinneyWarning
-from spinney.files import read_table
-from spinney.schema import Target
-from spinney.table import Column, Table
-from spinney.times import DAY_UNIT
 from spinney.training import (
     MOST_CLASSES,
     TrainingSet,

@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney._support.text import (
-    number_text,
-    shown,
-    value_text,
-    weight_text,
-)
-from spinney.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT, parse_time
+from spinney._support.text import number_text, shown, value_text, weight_text
+from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT, parse_time
 
 
 @pytest.mark.parametrize(

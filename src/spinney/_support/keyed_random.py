@@ -14,11 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.checks import (
-    LARGEST_SEED,
-    check_seed,
-    is_whole,
-)
+from spinney._support.checks import LARGEST_SEED, check_seed, is_whole
 from spinney.errors import ParameterError
 
 __all__ = ["branch_key", "coin", "mix", "root_key", "seed_of", "uniform"]

@@ -23,11 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.errors import ParameterError
 
 __all__ = [

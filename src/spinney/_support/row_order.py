@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._support.column_hash import MANY_CELLS
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads

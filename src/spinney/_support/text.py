@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spinney.table import Value
+    from spinney.data.table import Value
 
 __all__ = [
     "costs_text",

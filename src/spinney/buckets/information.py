@@ -4,12 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-    first_best,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
 from spinney.buckets.ranges import cuts_before
 from spinney.candidates import thresholds
 from spinney.counts import CountTable

@@ -5,15 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
-from spinney._support.text import (
-    number_text,
-    sign,
-)
+from spinney._support.text import number_text, sign
 from spinney.buckets.clusters import k_means, k_means_is_exact
 from spinney.buckets.information import entropy_mdl
 from spinney.buckets.ranges import equal_frequency, equal_width

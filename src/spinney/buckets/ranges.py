@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.candidates import midpoint
 from spinney.counts import CountTable
 

@@ -8,7 +8,7 @@ from spinney.errors import warn
 
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found
-    from spinney.table import Column, Table
+    from spinney.data.table import Column, Table
 
 __all__ = ["tell_notes"]
 

@@ -5,17 +5,14 @@ import sys
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.text import (
-    number_text,
-    signs_to_ascii,
-)
+from spinney._support.text import number_text, signs_to_ascii
 from spinney.cli.output import as_json, write_data, write_text
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.clustered.plan import Found
     from spinney.clustered.readable import ReadableClusters
-    from spinney.table import Table
+    from spinney.data.table import Table
 
 __all__ = [
     "is_clusters",

@@ -130,7 +130,7 @@ def cluster(data: str, **options: Any) -> None:
     from spinney.clustered.finding import find_clusters
     from spinney.clustered.readable import ReadableClusters
     from spinney.clustered.rows import read_rows
-    from spinney.declare import declarations_of
+    from spinney.data.declarations import declarations_of
 
     _check_options(options)
     plan = _plan(options)

@@ -15,13 +15,7 @@ from spinney.cli.options import (
     output_options,
     text_options,
 )
-from spinney.cli.output import (
-    STANDARD_OUTPUT,
-    as_json,
-    escaped,
-    write_data,
-    write_text,
-)
+from spinney.cli.output import STANDARD_OUTPUT, as_json, escaped, write_data, write_text
 from spinney.errors import ParameterError, warn
 
 if TYPE_CHECKING:

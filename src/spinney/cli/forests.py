@@ -99,7 +99,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 @text_options
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
-    from spinney.declare import declarations_of
+    from spinney.data.declarations import declarations_of
     from spinney.forest.file import save_forest
     from spinney.forest.readable import ReadableForest
     from spinney.forest.tables import forest_from

@@ -18,10 +18,7 @@ from spinney.cli.options import (
     text_options,
     weight_options,
 )
-from spinney.cli.output import (
-    STANDARD_OUTPUT,
-    say,
-)
+from spinney.cli.output import STANDARD_OUTPUT, say
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -149,7 +146,7 @@ __all__ = ["grow"]
 @text_options
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
-    from spinney.declare import declarations_of
+    from spinney.data.declarations import declarations_of
     from spinney.files.model_file import save_model
     from spinney.growing import grow_from
     from spinney.readable import ReadableTree

@@ -5,15 +5,11 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.text import (
-    shown,
-    value_text,
-    weight_text,
-)
+from spinney._support.text import shown, value_text, weight_text
 from spinney._version import __version__
 
 if TYPE_CHECKING:
-    from spinney.schema import Target
+    from spinney.data.schema import Target
 
 __all__ = [
     "about_clusters",

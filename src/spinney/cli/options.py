@@ -215,7 +215,7 @@ def class_weight_of(given: tuple[str, ...]) -> Any:
 
 def cost_matrix_of(path: str | None) -> Any:
     """Return the costs of a file, if one is named."""
-    from spinney.files.cost_file import read_costs
+    from spinney.data.cost_matrix import read_costs
 
     return None if path is None else read_costs(path)
 

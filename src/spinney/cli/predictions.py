@@ -6,13 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spinney._support.text import (
-    shown,
-    value_text,
-)
+from spinney._support.text import shown, value_text
 from spinney.costs import labels_of
+from spinney.data.table import Value
 from spinney.errors import ParameterError
-from spinney.table import Value
 
 __all__ = [
     "Predictions",

@@ -25,7 +25,7 @@ def simplified(
     model: "ReadableTree", data: str, options: Mapping[str, Any]
 ) -> "RuleSet":
     """Return the rule set of a model over the table that it was grown on."""
-    from spinney.reading import read_by
+    from spinney.data.conform import read_by
     from spinney.training import row_weights
 
     given, weight = options["confidence"], options["weight"]

@@ -6,10 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.cluster.fit import k_means, nearest_scaled
 from spinney.cluster.limits import scaled_weights
 from spinney.cluster.sums import means_of, parts_of, scales_for, sums_of

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.text import (
-    figure,
-    weight_text,
-)
+from spinney._support.text import figure, weight_text
 from spinney._support.text_table import in_columns
 
 __all__ = ["MEASURES", "Choice", "Line"]

@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import (
-    check_named,
-    check_whole,
-    is_whole,
-)
+from spinney._support.checks import check_named, check_whole, is_whole
 from spinney.cluster.choice import MEASURES, Choice, Line
 from spinney.cluster.deciding import decided
 from spinney.cluster.distinct import Distinct, distinct_rows, sampled, scaled

@@ -8,10 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
+from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.text import figure
 from spinney.cluster.choice import Line
 from spinney.cluster.gap import standard_error_rule

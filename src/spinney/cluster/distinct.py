@@ -12,11 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.keyed_random import (
-    GOLDEN,
-    WORD,
-    root_key,
-)
+from spinney._support.keyed_random import GOLDEN, WORD, root_key
 from spinney._support.row_order import keys_of
 from spinney.cluster.limits import scaling_power
 

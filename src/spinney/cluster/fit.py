@@ -9,22 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.iterate import Clustering, Watch, iterate
-from spinney.cluster.limits import (
-    FARTHEST,
-    largest_of,
-    scaled_weights,
-    scaling_power,
-)
+from spinney.cluster.limits import FARTHEST, largest_of, scaled_weights, scaling_power
 from spinney.cluster.rows import PlainRows, Rows, squares_between
 from spinney.cluster.starts import drawn_rows, plus_plus
 from spinney.errors import DataError, ParameterError

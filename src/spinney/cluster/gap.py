@@ -19,10 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney._support.keyed_random import (
-    branch_key,
-    root_key,
-)
+from spinney._support.keyed_random import branch_key, root_key
 from spinney._support.threads import run_each
 from spinney.cluster.distinct import Distinct, numbers_drawn, sampled
 from spinney.cluster.measures import one_thread_a_product

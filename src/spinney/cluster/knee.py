@@ -13,11 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    first_best,
-)
+from spinney._support.arrays import TOLERANCE, Floats, first_best
 
 __all__ = ["SENSITIVITY", "Elbow", "elbow_of"]
 

@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
 from spinney.cluster.distinct import scaled
 from spinney.errors import DataError

@@ -13,10 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.cluster.choice import Choice, Line
 from spinney.cluster.choosing import Limits, numbers_to_try
 from spinney.cluster.deciding import decided

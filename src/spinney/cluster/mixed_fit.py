@@ -5,19 +5,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.threads import n_threads
 from spinney.cluster.chance import Chance
-from spinney.cluster.limits import (
-    FARTHEST,
-    largest_of,
-    scaled_weights,
-    scaling_power,
-)
+from spinney.cluster.limits import FARTHEST, largest_of, scaled_weights, scaling_power
 from spinney.cluster.mixed import MixedCells, MixedRows, PlainMixed, Prototypes
 from spinney.cluster.mixed_starts import Margins, cao_rows, huang_rows
 from spinney.cluster.prototypes import (

@@ -3,10 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import keys_of
 from spinney.cluster.chance import Chance
 from spinney.cluster.mixed import MixedCells, MixedRows, Prototypes

@@ -6,14 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.threads import (
-    n_threads,
-    run_all,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.threads import n_threads, run_all
 from spinney.cluster.mixed import (
     MixedCells,
     Prototypes,

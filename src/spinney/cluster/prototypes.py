@@ -11,10 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.cluster.mixed import (
     MixedCells,
     MixedRows,

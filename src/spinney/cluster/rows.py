@@ -9,10 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.cluster.chance import BINS
 from spinney.cluster.sums import Scales, parts_of, scales_for, sums_of
 

@@ -6,11 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-    heaviest,
-)
+from spinney._support.arrays import Floats, Integers, heaviest
 from spinney.cluster.chance import Chance, Pool
 from spinney.cluster.rows import Rows
 

@@ -20,10 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 
 __all__ = ["Scales", "means_of", "parts_of", "scales_for", "sums_of"]
 

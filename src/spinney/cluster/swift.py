@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.threads import (
-    n_threads,
-    run_all,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.threads import n_threads, run_all
 from spinney.cluster.chance import BINS
 from spinney.cluster.rows import BLOCK, squares_between
 from spinney.cluster.sums import Scales, scales_for

@@ -7,19 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.text import (
-    figure,
-    shown,
-    signs_to_ascii,
-)
-from spinney._support.text_table import (
-    in_columns,
-    number_cells,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import figure, shown, signs_to_ascii
+from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster.fit import checked_centroids, k_means
 from spinney.cluster.iterate import Clustering
 from spinney.cluster.rows import squares_between

@@ -1,6 +1,6 @@
 """Clusters as a file: saved whole or not at all, checked before they are used.
 
-The file is of the kind ``spinney-clusters`` (see :mod:`spinney.files.model_kind`). The
+The file is of the kind ``spinney-clusters`` (see :mod:`spinney.data.model_kind`). The
 arrays are ``centroids`` and ``start``, in single or double precision as the rows were,
 ``scale``, ``codes`` and ``weights``; the header has the columns, the method and its
 settings, γ, the inertia and the number of iterations.
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.clustered.model import BATCHES, COLUMN, METHODS, MIXED, Clusters
+from spinney.data.schema import Schema
 from spinney.files.model_arrays import Arrays
 from spinney.files.model_header import (
     ADDED,
@@ -32,7 +33,6 @@ from spinney.files.model_kind import (
 from spinney.files.model_rules import amounts, require, shaped, within
 from spinney.files.plain import described, members, number, text, whole
 from spinney.files.strict_json import DamageError
-from spinney.schema import Schema
 
 if TYPE_CHECKING:
     import os
@@ -85,7 +85,7 @@ def save_clusters(
 ) -> None:
     """Save clusters; the same clusters give the same bytes.
 
-    Parameters and errors are those of :func:`spinney.files.model_file.save_model`.
+    Parameters and errors are those of :func:`spinney.data.model_file.save_model`.
     """
     save_kind(_CLUSTERS, clusters, path, force=force)
 
@@ -117,7 +117,7 @@ def load_clusters(
 ) -> Clusters:
     """Load clusters that :func:`save_clusters` wrote.
 
-    Parameters and errors are those of :func:`spinney.files.model_file.load_model`.
+    Parameters and errors are those of :func:`spinney.data.model_file.load_model`.
     """
     return load_kind(_CLUSTERS, path, limits)
 

@@ -30,10 +30,10 @@ from spinney.clustered.parts import (
     start_of,
 )
 from spinney.clustered.plan import MODES, RULE, Found, Plan
+from spinney.data.conform import read_by
+from spinney.data.schema import Attribute
+from spinney.data.table import Table
 from spinney.errors import DataError, ParameterError
-from spinney.reading import read_by
-from spinney.schema import Attribute
-from spinney.table import Table
 from spinney.training import attribute_of
 
 __all__ = ["curve_of", "find_clusters"]

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cluster.mixed import MixedCells, Prototypes
+from spinney.data.schema import Attribute, Schema
+from spinney.data.table import Table
 from spinney.errors import DataError, ParameterError
-from spinney.schema import Attribute, Schema
-from spinney.table import Table
 
 __all__ = ["mixed_cells", "prototypes_of", "values_of"]
 

@@ -28,10 +28,10 @@ from spinney.clustered.parts import (
     start_of,
 )
 from spinney.clustered.plan import RULE, Found, Plan
+from spinney.data.conform import read_by
+from spinney.data.schema import Attribute, Schema
+from spinney.data.table import Table
 from spinney.errors import DataError, ParameterError
-from spinney.reading import read_by
-from spinney.schema import Attribute, Schema
-from spinney.table import Table
 from spinney.training import attribute_of
 
 __all__ = ["check_names", "find_prototypes", "mixed_curve"]

@@ -7,19 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._support.text import option
 from spinney.cluster.fit import nearest_scaled
 from spinney.cluster.mixed import MixedCells, Prototypes
 from spinney.cluster.mixed_fit import nearest_prototypes
 from spinney.clustered.mixed import mixed_cells, values_of
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Table
 from spinney.errors import DataError
-from spinney.model import Fingerprint
-from spinney.schema import Attribute, Schema, Target
-from spinney.table import Table
 
 __all__ = [
     "BATCHES",

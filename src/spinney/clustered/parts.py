@@ -8,18 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._version import __version__
 from spinney.cluster.choice import Choice
 from spinney.cluster.fit import STARTS
 from spinney.clustered.model import spread_of
 from spinney.clustered.plan import Plan
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.table import Table
 from spinney.errors import DataError, ParameterError
-from spinney.model import Fingerprint
-from spinney.table import Table
 
 __all__ = [
     "N_STARTS",

@@ -2,23 +2,15 @@
 
 from dataclasses import dataclass
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.checks import (
-    check_named,
-    check_number,
-    check_seed,
-    check_whole,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_named, check_number, check_seed, check_whole
 from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choice import MEASURES, Choice
 from spinney.cluster.mixed_fit import LARGEST_GAMMA
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.clustered.model import MIXED, Clusters, cells_of
+from spinney.data.table import Table
 from spinney.errors import ParameterError
-from spinney.table import Table
 
 __all__ = ["MODES", "RULE", "Found", "Plan"]
 

@@ -6,25 +6,14 @@ add its conventions.
 
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.text import (
-    figure,
-    number_text,
-    shown,
-    weight_text,
-)
-from spinney._support.text_table import (
-    in_columns,
-    number_cells,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import figure, number_text, shown, weight_text
+from spinney._support.text_table import in_columns, number_cells
 from spinney.clustered.file import save_clusters
 from spinney.clustered.model import BATCHES, MIXED, Clusters
-from spinney.reading import read_by
-from spinney.schema import Attribute
-from spinney.table import Table
+from spinney.data.conform import read_by
+from spinney.data.schema import Attribute
+from spinney.data.table import Table
 
 if TYPE_CHECKING:
     import os

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.declare import Declarations
+from spinney.data import read_table
+from spinney.data.declarations import Declarations
+from spinney.data.table import Table
 from spinney.errors import DataError, ParameterError, did_you_mean
-from spinney.files import read_table
-from spinney.table import Table
 
 __all__ = ["read_rows"]
 

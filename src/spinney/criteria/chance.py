@@ -12,10 +12,7 @@ discount that p needs. Weights count as frequencies (:mod:`spinney.significance`
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
+from spinney._support.arrays import TOLERANCE, Floats
 from spinney.counts import ratio_of
 from spinney.criteria.gains import Tabular, as_moments, as_table
 from spinney.criteria.impurity import description_length

@@ -3,10 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
+from spinney._support.arrays import TOLERANCE, Floats
 from spinney.counts import CountTable
 from spinney.criteria.impurity import Impurity
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from spinney.cost_matrix import Costs
+from spinney.data.cost_matrix import Costs
+from spinney.data.table import Value
 from spinney.estimators.targets import ClassTarget
 from spinney.estimators.tree import TreeEstimator
-from spinney.table import Value
 
 __all__ = ["TreeClassifier"]
 

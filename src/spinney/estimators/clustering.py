@@ -7,21 +7,15 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.checks import (
-    check_named,
-    check_whole,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_named, check_whole
 from spinney.clustered.file import save_clusters
 from spinney.clustered.model import Clusters
 from spinney.clustered.readable import ReadableClusters
+from spinney.data.table import Table
 from spinney.errors import DataError, warn
 from spinney.estimators.kept import forget
 from spinney.estimators.tables import become, checked_weights
-from spinney.table import Table
 
 if TYPE_CHECKING:
     import os

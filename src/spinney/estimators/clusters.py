@@ -12,14 +12,8 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.checks import (
-    check_named,
-    check_number,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_named, check_number
 from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.fit import (
     STARTS,
@@ -28,6 +22,11 @@ from spinney.cluster.fit import (
     nearest_centroids,
 )
 from spinney.clustered.model import Clusters, refuse_missing, schema_of
+from spinney.data import read_table
+from spinney.data.conform import read_by
+from spinney.data.duckdb.columns import is_relation
+from spinney.data.schema import Attribute
+from spinney.data.table import Table
 from spinney.errors import CellError, DataError
 from spinney.estimators.clustering import (
     MANY_STARTS,
@@ -39,11 +38,6 @@ from spinney.estimators.clustering import (
 )
 from spinney.estimators.kept import attributes_of, kept
 from spinney.estimators.tables import has_names_only
-from spinney.files import read_table
-from spinney.reading import read_by
-from spinney.relation import is_relation
-from spinney.schema import Attribute
-from spinney.table import Table
 
 __all__ = ["Centroids", "checked_start", "numbers_of"]
 

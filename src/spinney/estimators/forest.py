@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import (
-    check_choice,
-    check_whole,
-)
+from spinney._support.checks import check_choice, check_whole
 from spinney._support.keyed_random import seed_of
+from spinney.data.schema import Target
+from spinney.data.table import Value
 from spinney.errors import ParameterError
 from spinney.estimators.tables import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
@@ -26,8 +25,6 @@ from spinney.forest.tables import FOREST_PARAMETERS, RECIPE_PARAMETERS
 from spinney.forest.voting import out_of_bag, score_of, warn_of_unseen
 from spinney.forest.weights import class_weights_of
 from spinney.recipe import Named, Recipe, recipe_named
-from spinney.schema import Target
-from spinney.table import Value
 from spinney.training import TrainingSet
 
 __all__ = ["ForestClassifier", "ForestRegressor"]

@@ -8,8 +8,8 @@ from spinney._support.checks import is_whole
 from spinney._version import __version__
 from spinney.cluster.batches import Running
 from spinney.clustered.model import BATCHES, MIXED, Clusters, schema_of
-from spinney.model import Fingerprint
-from spinney.schema import Attribute
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute
 
 __all__ = ["adopt", "attributes_of", "forget", "kept", "kept_prototypes"]
 

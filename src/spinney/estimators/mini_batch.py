@@ -7,22 +7,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.keyed_random import seed_of
 from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.batches import Running, in_batches
 from spinney.cluster.fit import Start, nearest_centroids
+from spinney.data.batches import number_batches
+from spinney.data.duckdb.columns import is_relation
 from spinney.errors import DataError
 from spinney.estimators.clustering import warn_of_few, weighted_sum, weights_of
 from spinney.estimators.clusters import Centroids, checked_start, numbers_of
 from spinney.estimators.kept import forget
 from spinney.estimators.tables import become
-from spinney.files.batches import number_batches
-from spinney.relation import is_relation
 
 __all__ = ["MiniBatchKMeans"]
 

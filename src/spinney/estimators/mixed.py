@@ -6,11 +6,11 @@ import numpy as np
 
 from spinney.cluster.mixed import Prototypes
 from spinney.clustered.mixed import mixed_cells, prototypes_of, values_of
+from spinney.data.conform import read_by
+from spinney.data.schema import Schema, Target
+from spinney.data.table import Table
 from spinney.errors import ParameterError
 from spinney.estimators.tables import has_names_only
-from spinney.reading import read_by
-from spinney.schema import Schema, Target
-from spinney.table import Table
 from spinney.training import attribute_of
 
 __all__ = ["given_prototypes", "mixed_cells", "mixed_schema", "read_mixed", "values_of"]

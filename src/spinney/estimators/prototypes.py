@@ -5,15 +5,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.checks import (
-    check_named,
-    check_number,
-    check_whole,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_named, check_number, check_whole
 from spinney._support.keyed_random import seed_of
 from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choice import Choice
@@ -26,6 +19,9 @@ from spinney.cluster.mixed_fit import (
     nearest_prototypes,
 )
 from spinney.clustered.model import Clusters, spread_of
+from spinney.data import read_table
+from spinney.data.duckdb.columns import is_relation
+from spinney.data.table import Table
 from spinney.errors import CellError, DataError, ParameterError, SpinneyError
 from spinney.estimators.clustering import (
     ClusterEstimator,
@@ -44,9 +40,6 @@ from spinney.estimators.mixed import (
     values_of,
 )
 from spinney.estimators.tables import TableEstimator, has_names_only
-from spinney.files import read_table
-from spinney.relation import is_relation
-from spinney.table import Table
 
 __all__ = ["KPrototypes"]
 

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from spinney._support.arrays import Floats
-from spinney.files import read_table
+from spinney.data import read_table
+from spinney.data.schema import Target
+from spinney.data.table import Table
 from spinney.recipe import Recipe
-from spinney.schema import Target
-from spinney.table import Table
 from spinney.training import TrainingSet, check_target, training_set
 
 __all__ = ["TableEstimator", "become", "checked_weights", "has_names_only"]

@@ -9,11 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney.table import Column, Table
+from spinney._support.arrays import Floats, Integers
+from spinney.data.table import Column, Table
 
 __all__ = [
     "ATTRIBUTE_NOISE",

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.cost_matrix import Costs
+from spinney.data.cost_matrix import Costs
+from spinney.data.table import Value
 from spinney.errors import ParameterError
 from spinney.evaluation.damage import ATTRIBUTE_NOISE, CLASS_NOISE, MISSING_VALUES
 from spinney.evaluation.results import Evaluation
@@ -23,7 +24,6 @@ from spinney.evaluation.tasks import (
 )
 from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipe import DEFAULT_RECIPE
-from spinney.table import Value
 
 __all__ = ["evaluate", "learning_curve", "robustness"]
 

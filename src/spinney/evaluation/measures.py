@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.errors import refuse_unknown
 
 __all__ = [

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.table import Value
 from spinney.errors import ParameterError
 from spinney.evaluation.compare import Comparison, corrected_t_test
 from spinney.evaluation.measures import MEASURES, Measured, measure_named
 from spinney.evaluation.splits import Scheme
-from spinney.table import Value
 
 __all__ = ["Evaluation", "FoldResult"]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.declare import Declarations
+from spinney.data import read_table, table_warnings
+from spinney.data.declarations import Declarations
+from spinney.data.table import Cells, Column, Table, Value, level_order
 from spinney.errors import DataError, warn
-from spinney.files import read_table, table_warnings
-from spinney.table import Cells, Column, Table, Value, level_order
 from spinney.training import (
     as_target,
     check_classes,

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.text import (
-    shown,
-    value_text,
-)
-from spinney.cost_matrix import cost_array
+from spinney._support.text import shown, value_text
+from spinney.data.cost_matrix import cost_array
+from spinney.data.table import Table, Value
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.evaluation.measures import (
     Measured,
@@ -25,7 +23,6 @@ from spinney.evaluation.results import FoldResult
 from spinney.evaluation.rows import EvaluationRows, codes_of
 from spinney.evaluation.splits import Part
 from spinney.evaluation.variants import FOREST, Variant
-from spinney.table import Table, Value
 
 __all__ = ["Progress", "Task", "run_all"]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
-from spinney.cost_matrix import Costs, cost_array
-from spinney.declare import declarations_of
+from spinney.data.cost_matrix import Costs, cost_array
+from spinney.data.declarations import declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.rows import EvaluationRows, rows_of

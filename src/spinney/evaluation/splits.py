@@ -12,15 +12,8 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.checks import (
-    check_seed,
-    check_whole,
-    is_real,
-)
-from spinney._support.text import (
-    counted_text,
-    shown,
-)
+from spinney._support.checks import check_seed, check_whole, is_real
+from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, ParameterError, warn
 from spinney.evaluation.rows import EvaluationRows
 

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.checks import (
-    as_real,
-    is_real,
-    is_whole,
-)
+from spinney._support.checks import as_real, is_real, is_whole
+from spinney.data.table import Table
 from spinney.errors import ParameterError
 from spinney.evaluation.damage import (
     ATTRIBUTE_NOISE,
@@ -25,7 +22,6 @@ from spinney.evaluation.rows import EvaluationRows
 from spinney.evaluation.runs import Task
 from spinney.evaluation.setup import Setup
 from spinney.evaluation.splits import Part
-from spinney.table import Table
 
 __all__ = [
     "checked_rates",

@@ -15,9 +15,9 @@ from spinney._support.text import (
 )
 
 if TYPE_CHECKING:
+    from spinney.data.table import Value
     from spinney.explain.node import CandidateLines, NodeExplanation
     from spinney.explain.row import ModelArithmetic, RowExplanation, RowStep
-    from spinney.table import Value
 
 __all__ = ["node_text", "row_text"]
 

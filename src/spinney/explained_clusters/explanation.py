@@ -6,27 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.checks import (
-    check_number,
-    check_whole,
-)
-from spinney._support.text import (
-    shown,
-    weight_text,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_number, check_whole
+from spinney._support.text import shown, weight_text
 from spinney.api import grow
-from spinney.cells import is_missing
+from spinney.data import read_table
+from spinney.data.cells import is_missing
+from spinney.data.table import Column, Table, Value, factorise
 from spinney.errors import DataError
 from spinney.estimators import TreeClassifier
 from spinney.estimators.clustering import refuse_no_rows, weights_of
 from spinney.explained_clusters.profiles import profiles_of
 from spinney.explained_clusters.sentences import ExplainedCluster, explained
-from spinney.files import read_table
-from spinney.table import Column, Table, Value, factorise
 
 __all__ = ["Explanation", "explain_clusters"]
 

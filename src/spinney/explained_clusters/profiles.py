@@ -11,18 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.text import (
-    figure,
-    number_text,
-    shown,
-    weight_text,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import figure, number_text, shown, weight_text
 from spinney.cluster.distinct import scaled
-from spinney.table import Column, Table, Value
+from spinney.data.table import Column, Table, Value
 
 __all__ = ["Mark", "profiles_of"]
 

@@ -5,17 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.text import (
-    shown,
-    weight_text,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import shown, weight_text
+from spinney.data.table import Value, level_order
 from spinney.explained_clusters.profiles import Mark
 from spinney.rules import Condition, Rules
-from spinney.table import Value, level_order
 
 __all__ = ["ClusterRule", "ExplainedCluster", "explained"]
 

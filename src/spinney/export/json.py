@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
+from spinney.data.schema import Attribute, Schema
+from spinney.data.table import Value
 from spinney.errors import ParameterError
 from spinney.files.model_check import check_model
 from spinney.files.model_header import FORMAT, FORMAT_VERSION
 from spinney.files.strict_json import DamageError
 from spinney.linear import LinearModel
 from spinney.model import Model
-from spinney.schema import Attribute, Schema
 from spinney.split import Groups, Intervals, Split, Surrogate
-from spinney.table import Value
 from spinney.tree import Candidate, Node, Tree
 
 __all__ = ["to_json"]

@@ -41,7 +41,7 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     table.numbers      the values, where the attribute is numeric
     table.weights, table.rows       a line of c for each of all values
 
-and those of the surrogates, in :mod:`spinney.files.model_surrogates`.
+and those of the surrogates, in :mod:`spinney.data.model_surrogates`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,6 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.counts import CountTable
+from spinney.data.schema import Schema
 from spinney.files.model_surrogates import (
     SURROGATE_FLOATS,
     SURROGATE_INTEGERS,
@@ -59,13 +60,7 @@ from spinney.files.model_surrogates import (
     read_surrogates,
     without_surrogates,
 )
-from spinney.files.model_terms import (
-    TERM_ARRAYS,
-    flatten_models,
-    models_of,
-    no_models,
-)
-from spinney.schema import Schema
+from spinney.files.model_terms import TERM_ARRAYS, flatten_models, models_of, no_models
 from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from spinney.data.schema import Schema, Target
 from spinney.files.model_arrays import FORMS, Arrays
 from spinney.files.model_rules import (
     MOST_ROWS,
@@ -16,7 +17,6 @@ from spinney.files.model_rules import (
     sizes,
     within,
 )
-from spinney.schema import Schema, Target
 from spinney.split import Intervals
 
 __all__ = ["check_candidates"]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spinney.costs import labels_of
+from spinney.data.schema import Schema, Target
 from spinney.files.model_arrays import FORMS, REASONS, Arrays, children_of, flatten
 from spinney.files.model_candidates import check_candidates
 from spinney.files.model_header import (
@@ -34,7 +35,6 @@ from spinney.files.model_stand_ins import check_surrogates
 from spinney.files.model_terms import check_models
 from spinney.files.strict_json import DamageError, dump
 from spinney.model import Model
-from spinney.schema import Schema, Target
 from spinney.split import Threshold
 from spinney.tree import Tree
 

@@ -1,8 +1,8 @@
 """A tree as a file: saved whole or not at all, checked before it is used.
 
-The file is of the kind ``spinney-tree`` (see :mod:`spinney.files.model_kind`), with the
-arrays of :mod:`spinney.files.model_arrays`; its JSON has target, classes, attributes,
-recipe and fingerprint. Every rule of :mod:`spinney.files.model_check` holds for what
+The file is of the kind ``spinney-tree`` (see :mod:`spinney.data.model_kind`), with the
+arrays of :mod:`spinney.data.model_arrays`; its JSON has target, classes, attributes,
+recipe and fingerprint. Every rule of :mod:`spinney.data.model_check` holds for what
 loading returns.
 """
 

@@ -7,17 +7,10 @@ nothing. Whether those attributes can be behind it is for the schema to say.
 import math
 from typing import Any
 
+from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.errors import ParameterError
 from spinney.files.plain import described, listed, members, number, whole
 from spinney.files.strict_json import DamageError
-from spinney.formula import (
-    Clause,
-    Conjunction,
-    Difference,
-    Formula,
-    Linear,
-    Ratio,
-)
 
 __all__ = ["formula_data", "read_formula"]
 

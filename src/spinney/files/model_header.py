@@ -12,22 +12,16 @@ from typing import Any
 import numpy as np
 
 from spinney.criteria import stored_name
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Value, level_order
+from spinney.data.times import TIME_UNITS
 from spinney.errors import ParameterError
 from spinney.files.model_formula import formula_data, read_formula
-from spinney.files.plain import (
-    described,
-    listed,
-    members,
-    number,
-    text,
-    whole,
-)
+from spinney.files.plain import described, listed, members, number, text, whole
 from spinney.files.strict_json import DIGITS, DamageError
-from spinney.model import Fingerprint, Model
+from spinney.model import Model
 from spinney.recipe import Recipe
-from spinney.schema import Attribute, Schema, Target
-from spinney.table import Value, level_order
-from spinney.times import TIME_UNITS
 
 __all__ = [
     "ADDED",

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney.data.schema import Schema, Target
 from spinney.files.model_arrays import Arrays
 from spinney.files.strict_json import DamageError
-from spinney.schema import Schema, Target
 
 __all__ = [
     "MOST_ROWS",

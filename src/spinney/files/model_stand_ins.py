@@ -3,9 +3,9 @@
 import numpy as np
 
 from spinney._support.arrays import Integers
+from spinney.data.schema import Schema
 from spinney.files.model_arrays import Arrays
 from spinney.files.model_rules import counted, require, shaped, sizes, within
-from spinney.schema import Schema
 
 __all__ = ["check_surrogates"]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.schema import Schema
 from spinney.files.strict_json import DamageError
 from spinney.linear import LinearModel, Term
-from spinney.schema import Schema
 from spinney.tree import Node
 
 __all__ = ["TERM_ARRAYS", "check_models", "flatten_models", "models_of", "no_models"]

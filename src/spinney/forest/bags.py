@@ -14,14 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney._support.row_order import (
-    Copies,
-    copies_of,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney._support.row_order import Copies, copies_of
 from spinney.errors import ParameterError
 from spinney.forest.settings import ForestSettings
 from spinney.training import TrainingSet

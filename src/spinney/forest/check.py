@@ -7,18 +7,11 @@ operations over the arrays of all trees at once; nothing recurs.
 import numpy as np
 
 from spinney._support.arrays import Integers
+from spinney.data.schema import Schema
 from spinney.files.model_arrays import Arrays
-from spinney.files.model_rules import (
-    amounts,
-    close,
-    possible,
-    require,
-    shaped,
-    within,
-)
+from spinney.files.model_rules import amounts, close, possible, require, shaped, within
 from spinney.files.strict_json import DamageError
 from spinney.forest.members import REASONS
-from spinney.schema import Schema
 
 __all__ = ["check_forest_arrays"]
 

@@ -7,11 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.threads import run_each
 from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest

@@ -1,6 +1,6 @@
 """A forest as a file: saved whole or not at all, checked before it is used.
 
-The file is of the kind ``spinney-forest`` (see :mod:`spinney.files.model_kind`). The
+The file is of the kind ``spinney-forest`` (see :mod:`spinney.data.model_kind`). The
 arrays are those of :class:`~spinney.forest.members.Member`, the trees one after
 another, and ``nodes``: how many nodes each tree has.
 """
@@ -68,7 +68,7 @@ def save_forest(
 ) -> None:
     """Save a forest; the same forest gives the same bytes.
 
-    Parameters and errors are those of :func:`spinney.files.model_file.save_model`.
+    Parameters and errors are those of :func:`spinney.data.model_file.save_model`.
     """
     save_kind(_FOREST, forest, path, force=force)
 
@@ -113,7 +113,7 @@ def load_forest(
 ) -> Forest:
     """Load a forest that :func:`save_forest` wrote.
 
-    Parameters and errors are those of :func:`spinney.files.model_file.load_model`.
+    Parameters and errors are those of :func:`spinney.data.model_file.load_model`.
     """
     return load_kind(_FOREST, path, limits)
 

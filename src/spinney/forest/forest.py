@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from spinney._support.arrays import Integers
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Schema
 from spinney.forest.members import Member, as_one
 from spinney.forest.settings import ForestSettings
-from spinney.model import Fingerprint, Model
+from spinney.model import Model
 from spinney.predict import FlatTree
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 
 if TYPE_CHECKING:
     from spinney.swift.flat import Flat

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_whole
-from spinney._support.threads import (
-    run_each,
-)
+from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
+from spinney.data.fingerprint import Fingerprint
 from spinney.errors import ParameterError
 from spinney.forest.bags import Bags, tree_seeds
 from spinney.forest.choosing import Inquiry, best_shrinkage
@@ -22,7 +21,6 @@ from spinney.forest.grown import members_of_grown
 from spinney.forest.members import Member, alike, member_of
 from spinney.forest.settings import ForestSettings, forest_recipe, tries_of
 from spinney.learner import Options, grow_tree
-from spinney.model import Fingerprint
 from spinney.options import in_bounds
 from spinney.prune import pruned_after_growing
 from spinney.recipe import Recipe, suited

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Integers
 from spinney.candidates import midpoints
+from spinney.data.schema import Schema
 from spinney.forest.members import REASONS, Member, narrowed
 from spinney.missing import policy_named
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 
 if TYPE_CHECKING:
     from spinney.kernels.records import Lines, Shape

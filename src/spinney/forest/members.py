@@ -11,18 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.costs import labels_of
 from spinney.counts import CountTable
+from spinney.data.schema import Schema, Target
 from spinney.forest.shrinking import shrunk
 from spinney.linear import no_models
 from spinney.outputs import outputs_of
 from spinney.predict import FlatTree, Questions, no_questions
 from spinney.recipe import Recipe
-from spinney.schema import Schema, Target
 from spinney.split import Groups, Intervals, Split, Threshold
 from spinney.tree import Candidate, Node, Reason, Tree
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._support.text import shown
+from spinney.data.conform import read_by, unseen_values
+from spinney.data.table import Table, Value
 from spinney.errors import DataError
 from spinney.forest import voting
 from spinney.forest.bags import Bags
@@ -26,9 +25,7 @@ from spinney.forest.importances import (
 )
 from spinney.forest.interactions import Interactions, interactions_of
 from spinney.forest.proximities import nearest, outlier_scores, proximity_blocks
-from spinney.reading import read_by, unseen_values
 from spinney.rulesets.rows import rows_of
-from spinney.table import Table, Value
 from spinney.training import TrainingSet
 
 if TYPE_CHECKING:

@@ -18,10 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from spinney._support.checks import check_whole
-from spinney.declare import Declarations
+from spinney.data import read_table
+from spinney.data.declarations import Declarations
 from spinney.errors import ParameterError, did_you_mean
-from spinney.files import read_table
 from spinney.forest.forest import Forest
 from spinney.forest.growing import Progress, grow_forest
 from spinney.forest.settings import ForestSettings, forest_recipe

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from spinney._support.checks import as_real
 from spinney._support.text import value_text
+from spinney.data.schema import Target
 from spinney.errors import ParameterError, did_you_mean
-from spinney.schema import Target
 
 if TYPE_CHECKING:
-    from spinney.table import Value
+    from spinney.data.table import Value
 
 __all__ = ["class_weights_of"]
 

@@ -20,10 +20,7 @@ to it is subtracted and added exactly, in any order.
 
 import numpy as np
 
-from spinney._support.jit.compile import (
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import entry, kernel
 from spinney.kernels.lanes import LANES, square, two_least
 
 __all__ = [

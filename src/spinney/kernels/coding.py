@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.jit.compile import (
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import entry, kernel
 from spinney.kernels.layout import ABSENT, BINS
 
 __all__ = ["CELLS", "code_rows", "edges_of", "prepare"]

@@ -19,18 +19,11 @@ returns, and goes on where it was when it is called again.
 
 import numpy as np
 
-from spinney._support.jit.compile import (
-    ZERO,
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
 from spinney.kernels.bagging import begin_tree
 from spinney.kernels.counting import count
-from spinney.kernels.layout import (
-    ABSENT,
-    WORTH,
-)
+from spinney.kernels.layout import ABSENT, WORTH
 from spinney.kernels.records import (
     ATTRIBUTE,
     BEGIN,
@@ -52,12 +45,7 @@ from spinney.kernels.records import (
     reason_to_stop,
 )
 from spinney.kernels.rivals import record_rivals
-from spinney.kernels.searching import (
-    search_edges,
-    search_inside,
-    search_node,
-    slack_of,
-)
+from spinney.kernels.searching import search_edges, search_inside, search_node, slack_of
 from spinney.kernels.splitting import gains, split_node
 
 __all__ = ["COUNT", "EDGES", "GROW", "INSIDE", "RIVALS", "SPLIT", "TREES", "work_on"]

@@ -11,10 +11,7 @@ cluster: a row that leaves a cluster is taken off exactly, in any order.
 
 import numpy as np
 
-from spinney._support.jit.compile import (
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import entry, kernel
 
 __all__ = ["measure", "mingle"]
 

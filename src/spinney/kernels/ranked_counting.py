@@ -10,11 +10,7 @@ plain learner does, so that sums round alike.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
-from spinney.kernels.ranked_layout import (
-    AWAY,
-    CODES,
-    OFFSET,
-)
+from spinney.kernels.ranked_layout import AWAY, CODES, OFFSET
 
 __all__ = ["count_together", "is_listed", "runs_of"]
 

@@ -12,10 +12,7 @@ returns before it has changed anything of the node, and can be called again.
 
 import numpy as np
 
-from spinney._support.jit.compile import (
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
 from spinney.kernels.ranked_counting import runs_of
 from spinney.kernels.ranked_layout import (

@@ -9,10 +9,7 @@ stay where they are while its children are looked at; theirs follow::
 
 import numpy as np
 
-from spinney._support.jit.compile import (
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
 from spinney.kernels.ranked_errors import estimate, wrong
 from spinney.kernels.ranked_growing import fill_children, move, share_out

@@ -7,13 +7,7 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.kernels.drawing import key_of_branch
-from spinney.kernels.layout import (
-    ABSENT,
-    BINS,
-    CODES,
-    MISSING,
-    TOTALS,
-)
+from spinney.kernels.layout import ABSENT, BINS, CODES, MISSING, TOTALS
 from spinney.kernels.row_words import add_row, class_of, number_of
 from spinney.kernels.scoring import SQUARES, size_of, worth
 

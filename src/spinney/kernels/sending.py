@@ -1,23 +1,9 @@
 """Rows sent down a grown tree: each node has a stretch of one array of row numbers."""
 
-from spinney._support.jit.compile import (
-    ZERO,
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
-from spinney.kernels.layout import (
-    ABSENT,
-    BINS,
-)
-from spinney.kernels.records import (
-    ATTRIBUTE,
-    CHILD,
-    CUT_LOW,
-    CUT_MISSING,
-    LINE,
-    LINES,
-)
+from spinney.kernels.layout import ABSENT, BINS
+from spinney.kernels.records import ATTRIBUTE, CHILD, CUT_LOW, CUT_MISSING, LINE, LINES
 
 __all__ = ["send_all", "send_rows"]
 

@@ -2,14 +2,7 @@
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.kernels.cuts import improve
-from spinney.kernels.layout import (
-    BIN,
-    CODES,
-    LEFT,
-    RIGHT,
-    SIZES,
-    SUMS,
-)
+from spinney.kernels.layout import BIN, CODES, LEFT, RIGHT, SIZES, SUMS
 from spinney.kernels.scoring import SQUARES
 from spinney.kernels.sorting import key_of, place_of, settle, sort_keys
 

@@ -18,11 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.jit.compile import (
-    ZERO,
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
 from spinney.kernels.pairs import sort_pairs
 from spinney.kernels.records import ATTRIBUTE, CHILD

@@ -20,10 +20,7 @@ first child, counted from the root::
 
 import numpy as np
 
-from spinney._support.jit.compile import (
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import entry, kernel
 
 __all__ = ["BY_TABLE", "LANES", "MOST_ATTRIBUTES", "MOST_NODES", "OPEN", "descend"]
 

@@ -9,10 +9,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
+from spinney._support.arrays import TOLERANCE, Floats
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import below

@@ -18,10 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney.predict import Entries, flatten
 from spinney.prune.bottom_up import bottom_up
 from spinney.prune.record import Pruned

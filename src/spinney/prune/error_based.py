@@ -22,10 +22,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    last_best,
-)
+from spinney._support.arrays import Floats, last_best
 from spinney.costs import labels_of
 from spinney.error_limits import CONFIDENCE, added_errors
 from spinney.prune.drafts import Draft, Rows, draft_of, finished

@@ -7,12 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
-from spinney._support.text import (
-    counted_text,
-    shown,
-)
+from spinney._support.text import counted_text, shown
+from spinney.data.schema import Target
 from spinney.errors import ParameterError, warn
-from spinney.schema import Target
 
 __all__ = ["folds_of"]
 

@@ -8,10 +8,7 @@ help becomes a leaf before anything below it is looked at.
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
+from spinney._support.arrays import TOLERANCE, Floats
 from spinney.prune.record import Pruned, PruneStep
 from spinney.prune.risk import leaf_risks
 from spinney.prune.top_down import top_down

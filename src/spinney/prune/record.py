@@ -6,11 +6,7 @@ from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.text import (
-    shown,
-    signs_to_ascii,
-    weight_text,
-)
+from spinney._support.text import shown, signs_to_ascii, weight_text
 from spinney.model import PruneStep
 from spinney.tree import Tree
 

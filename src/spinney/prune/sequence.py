@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.checks import check_named
 from spinney.errors import ParameterError
 from spinney.prune.record import columns_text

@@ -7,10 +7,7 @@ leaves is labelled by all their shares together, so that its label may change.)
 
 from itertools import pairwise
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
+from spinney._support.arrays import TOLERANCE, Floats
 from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps

@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    last_best,
-)
+from spinney._support.arrays import TOLERANCE, Floats, last_best
 from spinney._support.checks import check_choice
 from spinney.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.rules import Condition

@@ -13,11 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-    first_best,
-)
+from spinney._support.arrays import Floats, Integers, first_best
 from spinney.rulesets.coding import exception_bits, total_bits
 from spinney.rulesets.paths import Bools
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney._support.arrays import Floats
+from spinney.data.schema import Attribute, Schema
 from spinney.rules import Condition
 from spinney.rulesets.paths import tests_in
-from spinney.schema import Attribute, Schema
 
 __all__ = [
     "THEORY_WEIGHT",

@@ -8,6 +8,8 @@ import json
 import math
 from typing import Any
 
+from spinney.data.schema import Attribute, Schema
+from spinney.data.table import Value, level_order
 from spinney.error_limits import check_confidence
 from spinney.errors import ParameterError
 from spinney.files.model_header import read_schema, schema_header
@@ -15,8 +17,6 @@ from spinney.files.plain import check_format, listed, members, number, text, who
 from spinney.files.strict_json import DamageError, read_text
 from spinney.rules import Condition
 from spinney.rulesets.ruleset import RankedRule, RuleSet
-from spinney.schema import Attribute, Schema
-from spinney.table import Value, level_order
 
 __all__ = ["from_json", "to_json"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.schema import Schema
 from spinney.rules import Condition
-from spinney.schema import Schema
 from spinney.split import Intervals, Threshold
 from spinney.tree import Node, Tree
 

@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney.data import read_table
+from spinney.data.schema import Schema
+from spinney.data.table import Table
 from spinney.errors import DataError, warn
-from spinney.files import read_table
 from spinney.model import Model
 from spinney.rules import Condition
 from spinney.rulesets.paths import Bools, holds
-from spinney.schema import Schema
-from spinney.table import Table
 from spinney.training import TrainingSet, check_target, check_total
 
 __all__ = ["Rows", "check_origin", "rows_of"]

@@ -5,17 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import Floats, Integers
 from spinney._support.text import shown
+from spinney.data.conform import class_array, read_by
+from spinney.data.schema import Schema, Target
+from spinney.data.table import Table, Value
 from spinney.errors import DataError
-from spinney.reading import class_array, read_by
 from spinney.rules import Condition, condition_dict
 from spinney.rulesets.paths import matches
-from spinney.schema import Schema, Target
-from spinney.table import Table, Value
 from spinney.training import check_target
 
 __all__ = ["RankedRule", "RuleSet"]

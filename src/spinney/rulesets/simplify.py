@@ -16,11 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    last_best,
-)
+from spinney._support.arrays import TOLERANCE, Floats, last_best
 from spinney.error_limits import upper_errors
 from spinney.rulesets.paths import Bools
 

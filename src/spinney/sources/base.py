@@ -16,17 +16,10 @@ from typing import Protocol
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-)
-from spinney.counts import (
-    CountTable,
-    sizes,
-    spread_of,
-)
+from spinney._support.arrays import Floats, Integers
+from spinney.counts import CountTable, sizes, spread_of
+from spinney.data.schema import Attribute, Schema
 from spinney.linear import Term
-from spinney.schema import Attribute, Schema
 from spinney.split import Route, Split
 
 __all__ = [

@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 
 from spinney.counts import CountTable
+from spinney.data.duckdb.columns import SqlColumn
+from spinney.data.schema import Attribute, Schema
+from spinney.data.table import Value
 from spinney.linear import Term
-from spinney.relation import SqlColumn
-from spinney.schema import Attribute, Schema
 from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
@@ -64,7 +65,6 @@ from spinney.sources.sql_products import (
 )
 from spinney.sources.sql_routes import Path, SqlRoutes, Values
 from spinney.split import Route
-from spinney.table import Value
 
 __all__ = ["Engine", "SqlRows", "SqlSource"]
 

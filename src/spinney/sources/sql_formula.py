@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.formula import Clause, Conjunction, Difference, Linear, Ratio
-from spinney.relation import SqlColumn, quote_text
-from spinney.schema import Attribute, Schema
+from spinney.data.duckdb.columns import SqlColumn, quote_text
+from spinney.data.formula import Clause, Conjunction, Difference, Linear, Ratio
+from spinney.data.schema import Attribute, Schema
 
 __all__ = [
     "CONJUNCTION",

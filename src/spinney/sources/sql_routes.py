@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.relation import SqlColumn
-from spinney.schema import Attribute
+from spinney.data.duckdb.columns import SqlColumn
+from spinney.data.schema import Attribute
 from spinney.split import Intervals, Route, Split, Surrogate, Threshold
 
 __all__ = ["Path", "SqlRoutes", "Values"]

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.duckdb.columns import SqlColumn
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Column, Value, factorise, level_order
 from spinney.errors import DataError, did_you_mean
-from spinney.relation import SqlColumn
-from spinney.schema import Attribute, Schema, Target
 from spinney.sources.sql_engine import Engine, SqlRows
-from spinney.table import Column, Value, factorise, level_order
 
 __all__ = [
     "check_weights",

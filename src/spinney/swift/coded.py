@@ -9,14 +9,10 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.matrix_view import matrix_behind
-from spinney._support.threads import (
-    in_threads,
-    n_threads,
-    run_all,
-)
+from spinney._support.threads import in_threads, n_threads, run_all
+from spinney.data.schema import Attribute
 from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
 from spinney.kernels.layout import ABSENT, BINS, Cells, Labels
-from spinney.schema import Attribute
 
 __all__ = ["cells_of", "labels_of_classes", "labels_of_numbers"]
 

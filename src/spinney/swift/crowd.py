@@ -17,10 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.threads import (
-    n_threads,
-    run_all,
-)
+from spinney._support.threads import n_threads, run_all
 from spinney.kernels.bagging import no_bags
 from spinney.kernels.growing import COUNT, EDGES, INSIDE, RIVALS, SPLIT, work_on
 from spinney.kernels.layout import WORTH, Cells, Work, work_for

@@ -13,11 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-    ramps,
-)
+from spinney._support.arrays import Floats, Integers, ramps
 from spinney.costs import labels_of
 from spinney.kernels.walking import BY_TABLE, MOST_ATTRIBUTES, MOST_NODES, OPEN
 from spinney.predict import FlatTree

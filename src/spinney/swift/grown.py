@@ -6,13 +6,9 @@ No node is made: see :mod:`spinney.swift.nodes` for what the nodes would be.
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-    ramps,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers, ramps
 from spinney.candidates import midpoints
+from spinney.data.schema import Schema
 from spinney.kernels.records import (
     ATTRIBUTE,
     CHILD,
@@ -29,7 +25,6 @@ from spinney.missing import policy_named
 from spinney.outputs import outputs_of
 from spinney.predict import FlatTree, Questions, no_questions
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 
 __all__ = ["arrays_of_grown", "moments_of"]
 

@@ -6,15 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-    first_best,
-    heaviest,
-)
+from spinney._support.arrays import Floats, Integers, first_best, heaviest
 from spinney.candidates import midpoint
 from spinney.costs import labels_of
 from spinney.counts import CountTable
+from spinney.data.schema import Schema
 from spinney.kernels.records import (
     ABOVE,
     ATTRIBUTE,
@@ -28,7 +24,6 @@ from spinney.kernels.records import (
 from spinney.missing import policy_named
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 from spinney.split import Groups, Split, Surrogate, Threshold
 from spinney.swift.grown import moments_of
 from spinney.swift.lazy import LazyNodes

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-)
+from spinney._support.arrays import TOLERANCE, Floats
+from spinney.data.schema import Schema
 from spinney.kernels.layout import BINS, Cells, Labels, Rules
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 from spinney.swift.coded import cells_of, labels_of_classes, labels_of_numbers
 from spinney.swift.suiting import CRITERIA
 

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.threads import run_all
+from spinney.data.schema import Attribute, Schema
 from spinney.kernels.ranked_layout import (
     ENTROPY,
     GINI,
@@ -23,7 +20,6 @@ from spinney.kernels.ranked_layout import (
     Ranked,
 )
 from spinney.recipe import Recipe
-from spinney.schema import Attribute, Schema
 
 if TYPE_CHECKING:
     from spinney.training import TrainingSet

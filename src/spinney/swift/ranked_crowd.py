@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO
-from spinney._support.threads import (
-    n_threads,
-    run_all,
-)
+from spinney._support.threads import n_threads, run_all
 from spinney.kernels.ranked_growing import EXPAND, GROW, SEARCH, grow
 from spinney.kernels.ranked_layout import (
     BEGIN,

@@ -11,6 +11,7 @@ from spinney._support.arrays import Integers
 from spinney.candidates import midpoint
 from spinney.costs import labels_of
 from spinney.counts import CountTable
+from spinney.data.schema import Schema
 from spinney.kernels.ranked_layout import (
     ATTRIBUTE,
     BRANCH,
@@ -33,7 +34,6 @@ from spinney.kernels.ranked_layout import (
 )
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 from spinney.split import Groups, Split, Threshold, branch_table
 from spinney.swift.lazy import LazyNodes
 from spinney.tree import Candidate, Node, Reason

@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    Integers,
-    last_best,
-)
+from spinney._support.arrays import Floats, Integers, last_best
 from spinney.candidates import midpoint
 from spinney.kernels.ranked_layout import (
     AFTER,

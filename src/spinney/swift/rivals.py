@@ -6,13 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spinney._support.arrays import (
-    TOLERANCE,
-    Floats,
-    Integers,
-)
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.candidates import midpoints
 from spinney.counts import CountTable
+from spinney.data.schema import Schema
 from spinney.kernels.records import (
     ABOVE,
     ATTRIBUTE,
@@ -28,7 +25,6 @@ from spinney.kernels.records import (
 )
 from spinney.missing import policy_named
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 from spinney.split import Groups, Split, Threshold
 from spinney.swift.grown import moments_of
 from spinney.tree import Candidate

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spinney.data.schema import Schema
 from spinney.missing import MOST_BRANCHES, policy_named
 from spinney.recipe import Recipe
-from spinney.schema import Schema
 
 if TYPE_CHECKING:
     from spinney.learner import Options

@@ -12,20 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
-from spinney._support.threads import (
-    n_threads,
-    run_all,
-)
+from spinney._support.threads import n_threads, run_all
 from spinney.candidates import midpoint, midpoints
 from spinney.kernels.layout import BINS
 from spinney.kernels.records import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.kernels.surrogate_cuts import KEPT, SurrogateLines, find_surrogates
-from spinney.kernels.surrogate_parts import (
-    FOUND,
-    LINES_OF_PARTS,
-    PARTS,
-    SurrogateRoom,
-)
+from spinney.kernels.surrogate_parts import FOUND, LINES_OF_PARTS, PARTS, SurrogateRoom
 from spinney.predict import Questions
 from spinney.split import Groups, Split, Surrogate, Threshold
 from spinney.swift.prepared import Prepared

@@ -6,10 +6,7 @@ What the words are is said by ``spinney._support.column_hash`` and
 
 import numpy as np
 
-from spinney._support.jit.compile import (
-    entry,
-    kernel,
-)
+from spinney._support.jit.compile import entry, kernel
 
 __all__ = ["mark_rows", "stir_rows"]
 

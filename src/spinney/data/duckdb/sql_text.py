@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from spinney.cells import marker_numbers
+from spinney.data.cells import marker_numbers
 from spinney.errors import DataError
 
 __all__ = [

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from spinney.cells import LARGEST_EXACT_INTEGER, InfiniteCellError
-from spinney.declare import Declarations, NoKnownColumnError
+from spinney.data import read_table
+from spinney.data.cells import LARGEST_EXACT_INTEGER, InfiniteCellError
+from spinney.data.declarations import Declarations, NoKnownColumnError
+from spinney.data.readers.local_files import STANDARD_INPUT
+from spinney.data.schema import Schema, missing_columns
+from spinney.data.table import Table, Value
 from spinney.errors import DataError
-from spinney.files import read_table
-from spinney.files.paths import STANDARD_INPUT
-from spinney.schema import Schema, missing_columns
-from spinney.table import Table, Value
 
 __all__ = ["class_array", "read_by", "reading_declarations", "unseen_values"]
 

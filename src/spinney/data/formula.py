@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from spinney._support.text import (
-    interval_text,
-    number_text,
-    shown,
-)
+from spinney._support.text import interval_text, number_text, shown
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from spinney.schema import Attribute
+    from spinney.data.schema import Attribute
 
 __all__ = [
     "Clause",

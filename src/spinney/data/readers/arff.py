@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from spinney.cells import column_from_values, parse_number
-from spinney.declare import Declarations, check_declarations, check_names
+from spinney.data.cells import column_from_values, parse_number
+from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.table import Table
 from spinney.errors import DataError
-from spinney.table import Table
 
 __all__ = ["read_arff"]
 

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.threads import in_threads
-from spinney.cells import (
+from spinney.data.cells import (
     LARGEST_EXACT_INTEGER,
     column_from_values,
     numeric_column,
     warn_of_large_integers,
 )
-from spinney.declare import Declarations, check_declarations, check_names
+from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.table import Column, Table
+from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.errors import DataError
-from spinney.table import Column, Table
-from spinney.times import DAY_UNIT, INSTANT_UNIT
 
 __all__ = ["array_column", "read_array", "read_columns"]
 

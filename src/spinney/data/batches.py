@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.declare import Declarations
+from spinney.data.declarations import Declarations
+from spinney.data.duckdb.columns import translated_errors
+from spinney.data.open_relation import OpenRelation, opened_relation
 from spinney.errors import DataError
-from spinney.files.opened import OpenRelation, opened_relation
-from spinney.relation import translated_errors
 
 __all__ = ["number_batches"]
 

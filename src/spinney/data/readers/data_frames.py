@@ -8,18 +8,18 @@ import numpy as np
 from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 
-from spinney.cells import (
+from spinney.data.cells import (
     LARGEST_EXACT_INTEGER,
     coded_column,
     column_from_values,
     numeric_column,
     plain_values,
 )
-from spinney.declare import Declarations, check_declarations, check_names
+from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.duckdb.columns import load, plan, translated_errors
+from spinney.data.table import Column, Table
+from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.errors import DataError, MissingExtraError
-from spinney.relation import load, plan, translated_errors
-from spinney.table import Column, Table
-from spinney.times import DAY_UNIT, INSTANT_UNIT
 
 __all__ = ["is_frame", "is_series", "read_frame", "read_stream"]
 

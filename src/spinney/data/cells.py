@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.text import option
-from spinney.declare import Declarations
-from spinney.errors import CellError, DataError, warn
-from spinney.table import Column, Kind, Value, factorise, level_order
-from spinney.times import (
+from spinney.data.declarations import Declarations
+from spinney.data.table import Column, Kind, Value, factorise, level_order
+from spinney.data.times import (
     TIME_UNITS,
     as_instant,
     days_of,
@@ -34,6 +33,7 @@ from spinney.times import (
     seconds_of_day,
     time_text,
 )
+from spinney.errors import CellError, DataError, warn
 
 __all__ = [
     "LARGEST_EXACT_INTEGER",

@@ -4,8 +4,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spinney.files.database import connected, literal_path
-from spinney.relation import translated_errors
+from spinney.data.duckdb.columns import translated_errors
+from spinney.data.duckdb.connection import connected, literal_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

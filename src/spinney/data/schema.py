@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.text import (
-    shown,
-    signs_to_ascii,
-    value_text,
-)
-from spinney.cells import parse_number, refuse_later
+from spinney._support.text import shown, signs_to_ascii, value_text
+from spinney.data.cells import parse_number, refuse_later
+from spinney.data.formula import Conjunction, Difference, moved
+from spinney.data.table import Column, Kind, Value, factorise
+from spinney.data.times import TIME_UNITS, converted, parse_time
 from spinney.errors import DataError, ParameterError, did_you_mean
-from spinney.formula import Conjunction, Difference, moved
-from spinney.table import Column, Kind, Value, factorise
-from spinney.times import TIME_UNITS, converted, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from spinney.formula import Formula
-    from spinney.table import Table
+    from spinney.data.formula import Formula
+    from spinney.data.table import Table
 
 __all__ = ["Attribute", "Schema", "Target", "missing_columns"]
 
@@ -48,7 +44,7 @@ class Attribute:
     cost : float
         What it costs to ask for its value, once for each row.
     formula : Formula, optional
-        How it is made of attributes that columns hold; see :mod:`spinney.formula`.
+        How it is made of attributes that columns hold; see :mod:`spinney.data.formula`.
     """
 
     name: str

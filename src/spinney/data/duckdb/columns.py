@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.text import option
-from spinney.cells import (
+from spinney.data.cells import (
     LARGEST_EXACT_INTEGER,
     numeric_column,
     refuse_infinity,
@@ -26,22 +26,22 @@ from spinney.cells import (
     typed_levels,
     warn_of_large_integers,
 )
-from spinney.declare import (
+from spinney.data.declarations import (
     Declarations,
     check_declarations,
     check_names,
     nothing_left,
 )
-from spinney.errors import DataError
-from spinney.sql_text import (
+from spinney.data.duckdb.sql_text import (
     Family,
     number_expression,
     quote_identifier,
     quote_text,
     text_expression,
 )
-from spinney.table import Column, Kind, Table, Value, factorise
-from spinney.times import TIME_UNITS
+from spinney.data.table import Column, Kind, Table, Value, factorise
+from spinney.data.times import TIME_UNITS
+from spinney.errors import DataError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation

@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spinney.declare import Declarations
-from spinney.errors import ParameterError
-from spinney.files.paths import (
+from spinney.data.declarations import Declarations
+from spinney.data.duckdb.columns import SqlColumn, is_relation, plan
+from spinney.data.readers.local_files import (
     STANDARD_INPUT,
     format_of,
     readable,
     refuse_file_options,
 )
-from spinney.relation import SqlColumn, is_relation, plan
+from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -54,11 +54,11 @@ def opened_relation(
     origin = "standard input" if path == STANDARD_INPUT else path
     with readable(path, format=found, encoding=encoding) as local:
         if found == "parquet":
-            from spinney.files.parquet import open_parquet
+            from spinney.data.readers.parquet import open_parquet
 
             scanned = open_parquet(local, origin)
         elif found in ("csv", "tsv"):
-            from spinney.files.delimited import DELIMITERS, open_delimited
+            from spinney.data.readers.delimited import DELIMITERS, open_delimited
 
             scanned = open_delimited(
                 local,

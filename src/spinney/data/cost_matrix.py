@@ -1,14 +1,111 @@
-"""Files of costs: a line for each pair of a true and a predicted class."""
+"""What errors cost, given as a mapping, an array or a file."""
 
 import csv
 import math
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from spinney.errors import DataError, ParameterError
-from spinney.files.paths import STANDARD_INPUT, readable
+import numpy as np
 
-__all__ = ["read_costs"]
+from spinney._support.arrays import Floats
+from spinney._support.checks import as_real, is_real
+from spinney._support.text import value_text
+from spinney.data.readers.local_files import STANDARD_INPUT, readable
+from spinney.data.table import Value
+from spinney.errors import DataError, ParameterError, did_you_mean
+
+__all__ = ["Costs", "cost_array", "read_costs"]
+
+Costs = Mapping[Value, Mapping[Value, float]] | Sequence[Sequence[float]] | Floats
+
+
+def cost_array(costs: Costs, classes: Sequence[Value]) -> Floats:
+    """Return ``costs[label][true]`` as an array.
+
+    Parameters
+    ----------
+    costs : mapping of mappings, or square array
+        The cost of each label where the class is another (or the same). A mapping
+        may leave out what is right, which then costs nothing; an array is in the
+        order of the classes.
+    classes : sequence
+        The classes, in order.
+
+    Examples
+    --------
+    >>> cost_array({"good": {"bad": 5}, "bad": {"good": 1}}, ["bad", "good"])
+    array([[0., 1.],
+           [5., 0.]])
+    """
+    if isinstance(costs, Mapping):
+        found = _from_mapping(costs, [value_text(label) for label in classes])
+    else:
+        found = _from_array(costs, len(classes))
+    odd = np.argwhere(~(np.isfinite(found) & (found >= 0)))
+    if len(odd):
+        label, true = (classes[place] for place in odd[0])
+        msg = (
+            f"cost_matrix: label {label!r} where {true!r} is true costs "
+            f"{found[tuple(odd[0])]}: costs are numbers of at least 0"
+        )
+        raise ParameterError(msg)
+    return found
+
+
+def _from_array(costs: Any, n_classes: int) -> Floats:
+    try:
+        cells = np.array(costs, dtype=object)
+    except (TypeError, ValueError):
+        cells = np.array(None)
+    if not all(map(is_real, cells.flat)):
+        msg = f"cost_matrix={costs!r} holds more than numbers: give a square of them"
+        raise ParameterError(msg)
+    found: Floats = np.vectorize(as_real, otypes=[np.float64])(cells)
+    if found.shape != (n_classes, n_classes):
+        msg = (
+            f"cost_matrix of shape {found.shape} does not fit {n_classes} classes: "
+            "give a row a label and a column a true class"
+        )
+        raise ParameterError(msg)
+    return found
+
+
+def _from_mapping(costs: Mapping[Any, Any], names: list[str]) -> Floats:
+    found = np.full((len(names), len(names)), np.nan)
+    np.fill_diagonal(found, 0.0)
+    for label, row in costs.items():
+        if not isinstance(row, Mapping):
+            msg = f"cost_matrix: {label!r} has {row!r}, no mapping of classes to costs"
+            raise ParameterError(msg)
+        for true, cost in row.items():
+            place = _place(label, names), _place(true, names)
+            found[place] = as_real(cost)
+            if np.isnan(found[place]):
+                msg = (
+                    f"cost_matrix: label {label!r} where {true!r} is true costs "
+                    f"{cost!r}, which is no number"
+                )
+                raise ParameterError(msg)
+    absent = np.argwhere(np.isnan(found))
+    if len(absent):
+        label, true = (names[place] for place in absent[0])
+        msg = (
+            f"cost_matrix does not say what label {label!r} costs where {true!r} is "
+            "true: every pair of different classes needs a cost"
+        )
+        raise ParameterError(msg)
+    return found
+
+
+def _place(label: Any, names: list[str]) -> int:
+    text = value_text(label)
+    if text not in names:
+        msg = f"cost_matrix: there is no class {text!r}: {did_you_mean(text, names)}"
+        raise ParameterError(msg)
+    return names.index(text)
+
 
 HEADER = ("actual", "predicted", "cost")
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from spinney.data.table import Kind, Value
 from spinney.errors import DataError, ParameterError, did_you_mean
-from spinney.table import Kind, Value
 
 __all__ = [
     "Declarations",

@@ -13,14 +13,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spinney.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
-from spinney.declare import Declarations, check_declarations, check_names
+from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
+from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.duckdb.columns import first_line, load, plan, quote_text
+from spinney.data.duckdb.connection import connected, literal_path
+from spinney.data.readers.local_files import wrong_encoding
+from spinney.data.table import Table
+from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError
-from spinney.files.database import connected, literal_path
-from spinney.files.paths import wrong_encoding
-from spinney.relation import first_line, load, plan, quote_text
-from spinney.table import Table
-from spinney.times import DAY_PATTERN, INSTANT_PATTERN
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spinney.relation import quote_text
+from spinney.data.duckdb.columns import quote_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from spinney._support.text import option
-from spinney.cells import parse_number
-from spinney.declare import Declarations
-from spinney.table import Column, Table, Value
+from spinney.data.cells import parse_number
+from spinney.data.declarations import Declarations
+from spinney.data.table import Column, Table, Value
 
 __all__ = [
     "identifier_warning",

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from spinney.cells import column_from_values
-from spinney.declare import Declarations, check_declarations, check_names
+from spinney.data.cells import column_from_values
+from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.table import Column, Table
+from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError
-from spinney.table import Column, Table
-from spinney.times import DAY_PATTERN, INSTANT_PATTERN
 
 __all__ = ["read_json_lines"]
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from spinney.declare import Declarations, check_declarations, nothing_left
-from spinney.errors import DataError
-from spinney.files.arrays import read_array, read_columns
-from spinney.files.paths import (
+from spinney.data.declarations import Declarations, check_declarations, nothing_left
+from spinney.data.duckdb.columns import is_relation, load, plan
+from spinney.data.readers.local_files import (
     STANDARD_INPUT,
     format_of,
     readable,
     refuse_file_options,
 )
-from spinney.relation import is_relation, load, plan
-from spinney.table import Table
+from spinney.data.readers.python_objects import read_array, read_columns
+from spinney.data.table import Table
+from spinney.errors import DataError
 
 __all__ = ["read_table"]
 
@@ -84,7 +84,12 @@ def _read_object(data: Any, declarations: Declarations) -> Table:
         return read_columns(data, declarations=declarations)
     if is_relation(data):
         return load(data, plan(data, declarations))
-    from spinney.files.frames import is_frame, is_series, read_frame, read_stream
+    from spinney.data.readers.data_frames import (
+        is_frame,
+        is_series,
+        read_frame,
+        read_stream,
+    )
 
     if is_frame(data):
         return read_frame(data, declarations=declarations)
@@ -114,7 +119,7 @@ def _read_file(
 def _read_csv(
     path: Path, origin: str, declarations: Declarations, encoding: str
 ) -> Table:
-    from spinney.files.delimited import read_delimited
+    from spinney.data.readers.delimited import read_delimited
 
     return read_delimited(path, origin, declarations=declarations, encoding=encoding)
 
@@ -122,7 +127,7 @@ def _read_csv(
 def _read_tsv(
     path: Path, origin: str, declarations: Declarations, encoding: str
 ) -> Table:
-    from spinney.files.delimited import read_delimited
+    from spinney.data.readers.delimited import read_delimited
 
     return read_delimited(
         path, origin, declarations=declarations, delimiters="\t", encoding=encoding
@@ -130,19 +135,19 @@ def _read_tsv(
 
 
 def _read_json(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
-    from spinney.files.jsonlines import read_json_lines
+    from spinney.data.readers.json_lines import read_json_lines
 
     return read_json_lines(path, origin, declarations=declarations)
 
 
 def _read_arff(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
-    from spinney.files.arff import read_arff
+    from spinney.data.readers.arff import read_arff
 
     return read_arff(path, origin, declarations=declarations)
 
 
 def _read_parquet(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
-    from spinney.files.parquet import open_parquet
+    from spinney.data.readers.parquet import open_parquet
 
     with open_parquet(path, origin) as (_connection, relation, names):
         return load(relation, plan(relation, declarations, names=names))

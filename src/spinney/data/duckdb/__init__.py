@@ -1,0 +1,1 @@
+"""DuckDB as a reader of files: connections, columns as expressions, quoting."""
