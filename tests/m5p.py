@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks import tables
 
 import spinney
-from spinney.split import Threshold
-from spinney.tree import Node, Tree
+from spinney.trees.split import Threshold
+from spinney.trees.tree import Node, Tree
 
 FIXTURES = Path(__file__).parent / "oracle" / "fixtures" / "m5p"
 TABLES = Path(__file__).parent / "tables"

@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 
 import spinney
-from spinney.counts import CountTable
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import factorise
@@ -24,8 +23,9 @@ from spinney.learner import grow_tree
 from spinney.model import Model
 from spinney.recipe import RECIPES, Recipe
 from spinney.sources.memory import MemorySource
-from spinney.split import Split, Surrogate, Threshold
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Split, Surrogate, Threshold
+from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 TABLES = Path(__file__).parent / "tables"
 GOLDEN = Path(__file__).parent / "golden"

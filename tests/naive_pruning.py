@@ -10,7 +10,7 @@ from typing import Any
 from tests.naive import way_of
 from tests.naive_splits import Row, Way, class_weights_of, divide, weight_of
 
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 
 @dataclass

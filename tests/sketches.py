@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spinney.costs import labels_of
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.split import Threshold
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.trees.costs import labels_of
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Threshold
+from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 
 @dataclass

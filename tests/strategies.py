@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.naive_splits import Cell, Row
 
-from spinney.criteria import CRITERIA
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.missing import POLICIES
 from spinney.recipe import RECIPES, Recipe
 from spinney.sources.memory import MemorySource
+from spinney.trees.criteria import CRITERIA
 
 TABLES = Path(__file__).parent / "tables"
 ROW_NUMBERS = ("id", "day", "example", "entity")

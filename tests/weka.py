@@ -5,8 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from spinney.split import Groups
-from spinney.tree import Tree
+from spinney.trees.split import Groups
+from spinney.trees.tree import Tree
 
 FIXTURES = Path(__file__).parent / "oracle" / "fixtures" / "j48"
 LINE = re.compile(

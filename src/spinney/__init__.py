@@ -25,7 +25,6 @@ from spinney.errors import (
 if TYPE_CHECKING:
     from spinney.api import grow, grow_forest, load
     from spinney.buckets import discretise
-    from spinney.counts import CountTable
     from spinney.data import read_table
     from spinney.estimators import (
         ForestClassifier,
@@ -41,7 +40,8 @@ if TYPE_CHECKING:
     from spinney.explained_clusters import explain_clusters
     from spinney.recipe import Recipe
     from spinney.rulesets import RuleSet
-    from spinney.tree import Node, Tree
+    from spinney.trees.counts import CountTable
+    from spinney.trees.tree import Node, Tree
 
 __all__ = [
     "CellError",
@@ -78,16 +78,16 @@ __all__ = [
 
 # Heavy modules load when a name is first used, so that ``import spinney`` is quick.
 _HOMES = {
-    "CountTable": "spinney.counts",
+    "CountTable": "spinney.trees.counts",
     "ForestClassifier": "spinney.estimators",
     "ForestRegressor": "spinney.estimators",
     "KMeans": "spinney.estimators",
     "KPrototypes": "spinney.estimators",
     "MiniBatchKMeans": "spinney.estimators",
-    "Node": "spinney.tree",
+    "Node": "spinney.trees.tree",
     "Recipe": "spinney.recipe",
     "RuleSet": "spinney.rulesets",
-    "Tree": "spinney.tree",
+    "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
     "choose_k": "spinney.estimators",

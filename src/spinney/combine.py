@@ -24,16 +24,16 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney.buckets import cuts_of
-from spinney.counts import CountTable, spread_of
-from spinney.criteria import gain
 from spinney.data.schema import Attribute, Schema
 from spinney.directions import combinations
-from spinney.linear import Term
 from spinney.propose import propose
 from spinney.recipe import Recipe
 from spinney.search import Decision, compete, is_significant, worth
 from spinney.sources.base import Request, Source, TermRequest
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.trees.counts import CountTable, spread_of
+from spinney.trees.criteria import gain
+from spinney.trees.linear import Term
+from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 __all__ = [
     "Weighing",

@@ -29,8 +29,6 @@ import numpy as np
 
 from spinney._support.arrays import first_best
 from spinney.combine import Weighing, admitted, bits_known, bits_of, lead, proposed
-from spinney.costs import altered_priors
-from spinney.counts import CountTable
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Ratio
 from spinney.data.schema import Attribute, Schema
 from spinney.errors import ParameterError
@@ -38,8 +36,10 @@ from spinney.learner import Options, grow_tree
 from spinney.recipe import Recipe
 from spinney.search import Decision
 from spinney.sources.base import ROOT, Request, Source, take_formulas
-from spinney.split import Groups, Intervals, Split
-from spinney.tree import Node, Tree
+from spinney.trees.costs import altered_priors
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Intervals, Split
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["fringe", "grow_with_construction", "pairs"]
 

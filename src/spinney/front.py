@@ -7,15 +7,15 @@ that is exact: the parent's tables less those of the others.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from spinney.costs import labels_of
-from spinney.counts import CountTable
 from spinney.data.schema import Schema
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
 from spinney.search import Decision
 from spinney.sources.base import Totals
-from spinney.split import Route, Split
-from spinney.tree import Candidate, Node, Tree
+from spinney.trees.costs import labels_of
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Route, Split
+from spinney.trees.tree import Candidate, Node, Tree
 
 __all__ = ["Family", "Growing", "finish", "plan", "remainder", "steps_to"]
 

@@ -33,8 +33,6 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.keyed_random import branch_key, root_key
 from spinney.buckets import cuts_of
 from spinney.combine import Weighing, combined, without_unused
-from spinney.costs import altered_priors
-from spinney.criteria import deviation
 from spinney.data.schema import Attribute, Schema
 from spinney.errors import ParameterError, warn
 from spinney.front import Family, Growing, finish, plan, remainder, steps_to
@@ -45,14 +43,16 @@ from spinney.recipe import Recipe
 from spinney.search import Decision, decide, n_different
 from spinney.search_draws import Draws, drawn
 from spinney.sources.base import ROOT, Request, Source, Totals
-from spinney.split import Groups, Route, Split, Threshold, arriving, describe
 from spinney.surrogates import Leaving, routes_of
-from spinney.tree import Reason, Tree
+from spinney.trees.costs import altered_priors
+from spinney.trees.criteria import deviation
+from spinney.trees.split import Groups, Route, Split, Threshold, arriving, describe
+from spinney.trees.tree import Reason, Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from spinney.counts import CountTable
+    from spinney.trees.counts import CountTable
 
 __all__ = ["Options", "grow_tree"]
 

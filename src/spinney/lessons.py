@@ -18,7 +18,6 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.row_order import Copies, copies_of
 from spinney.construct import grow_with_construction
-from spinney.criteria import CRITERIA
 from spinney.data.schema import Target
 from spinney.errors import ParameterError, SpinneyWarning, warn
 from spinney.learner import Options
@@ -28,7 +27,8 @@ from spinney.recipe import Recipe
 from spinney.swift import grow_swiftly, is_swift, recount_swiftly, suits
 from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet
-from spinney.tree import Tree
+from spinney.trees.criteria import CRITERIA
+from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

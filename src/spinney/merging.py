@@ -44,11 +44,11 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.checks import check_named, is_real
 from spinney.bonferroni import bonferroni
-from spinney.counts import CountTable
 from spinney.errors import ParameterError
 from spinney.merger import Merger
 from spinney.portions import Portions, portions_of
-from spinney.significance import chi_square_test, f_test, g_test
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.significance import chi_square_test, f_test, g_test
 
 __all__ = [
     "KINDS",

@@ -33,10 +33,10 @@ import numpy as np
 
 from spinney._support.arrays import heaviest
 from spinney.candidates import Groupings, multiway, ordered, subsets, thresholds
-from spinney.counts import CountTable
 from spinney.errors import refuse_unknown
 from spinney.merging import Merging, merge
 from spinney.overall import Overall, overall_of
+from spinney.trees.counts import CountTable
 
 if TYPE_CHECKING:
     from spinney.data.schema import Attribute

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Schema
 from spinney.recipe import Recipe
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spinney.prune import Sequence, Steps

@@ -32,19 +32,19 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE
 from spinney.candidates import LISTED
-from spinney.counts import spread_of
-from spinney.criteria import squared_error
 from spinney.data.schema import Attribute
 from spinney.fitting import CLOSE, Fitted, fitted
-from spinney.linear import LinearModel, Term, mixed
 from spinney.overall import Overall, overall_by_attribute
 from spinney.prune import Pruned, PruneStep, Steps
 from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.recipe import Recipe
 from spinney.sources.base import ROOT, Request, Source, TermRequest, take_formulas
-from spinney.split import Groups
-from spinney.tree import Node, Tree
+from spinney.trees.counts import spread_of
+from spinney.trees.criteria import squared_error
+from spinney.trees.linear import LinearModel, Term, mixed
+from spinney.trees.split import Groups
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["MOST_TERMS", "with_models"]
 

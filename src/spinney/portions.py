@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney.candidates import class_share, principal_score
-from spinney.counts import CountTable
+from spinney.trees.counts import CountTable
 
 __all__ = ["MOST", "Portions", "portions_of", "scores_of"]
 

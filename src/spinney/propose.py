@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
 from spinney.buckets import bucketed
 from spinney.candidates import Groupings
-from spinney.counts import CountTable
-from spinney.criteria import Criterion
 from spinney.data.schema import Attribute
 from spinney.missing import Policy, policy_named, ways_to_branch
 from spinney.overall import Overall, overall_of
 from spinney.recipe import Recipe
-from spinney.split import Groups, Intervals, Split, Threshold, branch_table
-from spinney.tree import Candidate
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria import Criterion
+from spinney.trees.split import Groups, Intervals, Split, Threshold, branch_table
+from spinney.trees.tree import Candidate
 
 __all__ = ["propose", "recount"]
 

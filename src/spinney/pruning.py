@@ -16,7 +16,6 @@ from spinney.errors import DataError, ParameterError
 from spinney.lessons import Lesson, warn_of_squares
 from spinney.model import Model
 from spinney.options import options_of, refuse_without_classes
-from spinney.predict import flatten
 from spinney.prune import (
     METHODS,
     RULES,
@@ -29,7 +28,8 @@ from spinney.prune import (
 )
 from spinney.recipe import Recipe
 from spinney.training import TrainingSet, check_target, row_weights
-from spinney.tree import Tree
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.tree import Tree
 
 __all__ = ["OPTIONS", "forced_paths", "prune_model"]
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney._support.keyed_random import coin, uniform
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute, Schema
 from spinney.search import Decision
-from spinney.split import Groups, Threshold
-from spinney.tree import Candidate
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Threshold
+from spinney.trees.tree import Candidate
 
 __all__ = ["Drawn", "coarse_tables", "with_drawn_cuts"]
 

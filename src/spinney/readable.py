@@ -21,14 +21,14 @@ from spinney.export.formats import exported
 from spinney.export.text import to_text
 from spinney.files.model_file import save_model
 from spinney.model import Model
-from spinney.predict import FlatTree
 from spinney.prune import Sequence, Steps
 from spinney.pruning import forced_paths, prune_model
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
 from spinney.rulesets.rows import check_origin, rows_of
-from spinney.swift.predicting import LaidOut, leaf_numbers, outputs
-from spinney.tree import Tree
+from spinney.trees.predict.flat_tree import FlatTree
+from spinney.trees.predict.predictor import LaidOut, leaf_numbers, outputs
+from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     import os

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, first_best
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute, Schema
 from spinney.errors import ParameterError
 from spinney.missing import Policy, policy_named
 from spinney.overall import Overall
 from spinney.propose import propose
 from spinney.recipe import Recipe
-from spinney.split import Threshold
-from spinney.tree import Candidate, Reason
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Threshold
+from spinney.trees.tree import Candidate, Reason
 
 __all__ = [
     "Decision",

@@ -35,12 +35,12 @@ from spinney._support.arrays import (
 )
 from spinney.buckets import bucketed
 from spinney.candidates import midpoint
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute, Schema
 from spinney.missing import policy_named
 from spinney.recipe import Recipe
 from spinney.sources.base import Agreement, Request, Source
-from spinney.split import Groups, Route, Split, Surrogate, Threshold
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Route, Split, Surrogate, Threshold
 
 __all__ = ["LEAST_ADJUSTED", "LEAST_ROWS", "Leaving", "routes_of", "surrogates_of"]
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from spinney.cli import output
-from spinney.criteria import CRITERIA
+from spinney.trees.criteria import CRITERIA
 
 COMMANDS = ("grow", "show", "rules", "explain", "predict", "evaluate", "info")
 

@@ -13,9 +13,9 @@ from tests.real_tables import FOLDER, facts_of, needs_tables
 from tests.strategies import TABLES
 
 from spinney.bonferroni import bonferroni
-from spinney.counts import CountTable
 from spinney.merging import Merging, merge
-from spinney.significance import chi_square_test
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.significance import chi_square_test
 
 FIXTURES = Path(__file__).parent / "fixtures" / "chaid"
 

@@ -32,8 +32,8 @@ from tests.oracle.rpart import (
 from spinney.prune.cost_complexity import cost_complexity
 from spinney.prune.cutting import cut
 from spinney.prune.risk import leaf_risks
-from spinney.split import Groups, Surrogate
-from spinney.tree import Tree
+from spinney.trees.split import Groups, Surrogate
+from spinney.trees.tree import Tree
 
 LEVELS = json.loads((FIXTURES / "levels.json").read_text(encoding="utf-8"))
 FULL = {"min_samples_split": 2, "min_samples_leaf": 1}

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spinney.counts import CountTable
 from spinney.data import read_table
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
@@ -16,9 +15,10 @@ from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.pruning import lesson_on
 from spinney.recipe import RECIPES
-from spinney.split import Threshold
 from spinney.training import TrainingSet, as_classes, training_set
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Threshold
+from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 ROOT = Path(__file__).parents[1]
 FIXTURES = ROOT / "oracle" / "fixtures"

@@ -17,7 +17,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.tree import Reason, Tree
+from spinney.trees.tree import Reason, Tree
 
 CRITERIA = {
     "gini": ("gini", gini),

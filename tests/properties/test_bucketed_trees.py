@@ -14,9 +14,9 @@ from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
-from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
+from spinney.trees.predict.flat_tree import flatten
 
 MULTIWAY = sorted(name for name in POLICIES if not POLICIES[name].surrogates)
 NUMBERS = st.one_of(st.none(), st.integers(-3, 12).map(lambda n: n / 2))

@@ -18,7 +18,7 @@ from spinney.buckets import (
     equal_width,
     k_means,
 )
-from spinney.counts import CountTable
+from spinney.trees.counts import CountTable
 
 # Whole numbers and quarters: sums are exact, and what is a tie is one in both.
 WEIGHTS = st.sampled_from((1.0, 2.0, 0.25, 7.0))

@@ -17,12 +17,12 @@ from spinney.data.schema import Schema
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.model import Model
-from spinney.predict import flatten
 from spinney.prune import pruned, pruned_after_growing
 from spinney.prune.error_based import COLLAPSE_SLACK, SLACK, estimated_errors
 from spinney.prune.risk import below, leaf_risks
 from spinney.recipe import Recipe
-from spinney.tree import Reason, Tree
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.tree import Reason, Tree
 
 CLOSE = {"rel": 1e-9, "abs": 1e-9}
 

@@ -8,14 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.strategies import Rows, recipes, source_of, tables
 
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
 from spinney.recipe import RECIPES, Recipe
 from spinney.sources.base import Request
 from spinney.sources.memory import MemorySource
-from spinney.split import Threshold
-from spinney.tree import Reason, Tree
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Threshold
+from spinney.trees.tree import Reason, Tree
 
 # Sums are taken in another order: rounding, and nothing else.
 ROUNDING = 1e-9

@@ -9,9 +9,9 @@ from tests import naive_m5
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growing import grow_model
-from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
+from spinney.trees.predict.flat_tree import flatten
 
 M5 = RECIPES["m5"]
 SIZES = (0, 4, 0)

@@ -15,13 +15,13 @@ from spinney.data.schema import Schema, Target
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import Options, grow_tree
 from spinney.model import Model
-from spinney.predict import flatten
 from spinney.prune import METHODS, pruned, validate
 from spinney.prune.cost_complexity import TrainingRows, cross_validated
 from spinney.prune.cutting import cut
 from spinney.prune.risk import below, leaf_risks
 from spinney.prune.sequence import sequence_of
-from spinney.tree import Tree
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.tree import Tree
 
 ROUNDING = 1e-9
 COSTS = [[0.0, 5.0, 1.0, 2.0], [1.0, 0.0, 3.0, 1.0], [2.0, 1.0, 0.0, 4.0], [1.0] * 4]

@@ -14,10 +14,10 @@ from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.model import Model
-from spinney.predict import flatten
 from spinney.prune.cutting import cut
 from spinney.recipe import RECIPES
-from spinney.tree import Node, Tree
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.tree import Node, Tree
 
 CART = RECIPES["cart"]
 ROUNDING = 1e-9

@@ -27,10 +27,10 @@ from tests.strategies import (
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
-from spinney.predict import flatten
 from spinney.recipe import RECIPES, Recipe
-from spinney.split import Surrogate
-from spinney.tree import Node, Tree
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.split import Surrogate
+from spinney.trees.tree import Node, Tree
 
 # Sums are taken in another order here than there: rounding, and nothing else.
 ROUNDING = 1e-9

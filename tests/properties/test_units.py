@@ -14,7 +14,7 @@ from spinney.prune import cost_complexity
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.recipe import RECIPES
-from spinney.split import Groups
+from spinney.trees.split import Groups
 
 UNITS = (1e-7, 1e7)
 CRITERIA = ("squared_error", "variance", "sdr", "variance_root", "f", "poisson")

@@ -11,8 +11,8 @@ from tests.real_tables import arguments_of, facts_of, needs_tables
 from tests.weka import FIXTURES, VARIANTS, assert_prints_alike
 
 import spinney
-from spinney.split import Groups
-from spinney.tree import Tree
+from spinney.trees.split import Groups
+from spinney.trees.tree import Tree
 
 SUMMARY = json.loads((FIXTURES / "summary.json").read_text(encoding="utf-8"))
 

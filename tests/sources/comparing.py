@@ -18,8 +18,8 @@ import pytest
 
 import spinney
 from spinney.sources.base import Source
-from spinney.split import Groups, Intervals, Threshold
-from spinney.tree import Candidate, Node, Tree
+from spinney.trees.split import Groups, Intervals, Threshold
+from spinney.trees.tree import Candidate, Node, Tree
 
 ROUNDING = 1e-9
 SOURCES = ("relation", "bound relation", "csv", "parquet")

@@ -12,9 +12,9 @@ from tests.sources.comparing import answers_of, assert_same_tables
 
 import spinney
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.linear import Term
 from spinney.sources.base import ROOT, Agreement, Request, Source, TermRequest
-from spinney.split import Groups, Route, Surrogate, Threshold
+from spinney.trees.linear import Term
+from spinney.trees.split import Groups, Route, Surrogate, Threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -18,8 +18,8 @@ import spinney
 from spinney.missing import POLICIES
 from spinney.sources.base import Request, Source
 from spinney.sources.sql_engine import Engine
-from spinney.split import Route, Threshold
-from spinney.tree import Reason
+from spinney.trees.split import Route, Threshold
+from spinney.trees.tree import Reason
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

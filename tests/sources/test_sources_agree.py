@@ -25,7 +25,7 @@ from tests.strategies import CLASS_RECIPES
 
 import spinney
 from spinney.missing import POLICIES
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -15,16 +15,19 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growing import grow_model
-from spinney.kernels.walking import BY_TABLE
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
-from spinney.predict import FlatTree
-from spinney.predict import flatten as arrays_of
 from spinney.readable import ReadableTree
 from spinney.recipe import RECIPES
-from spinney.swift import crowd, predicting, prepared, suiting
+from spinney.swift import crowd, prepared, suiting
 from spinney.swift.crowd import grow_together
-from spinney.swift.flat import (
+from spinney.swift.grown import arrays_of_grown
+from spinney.swift.nodes import GrownNodes
+from spinney.swift.prepared import prepared as coded
+from spinney.training import TrainingSet
+from spinney.trees.predict import predictor as predicting
+from spinney.trees.predict.compiled_walk import NO_WORDS, leaves, votes
+from spinney.trees.predict.flat_layout import (
     CHILDREN,
     FIRST,
     QUESTION,
@@ -34,12 +37,10 @@ from spinney.swift.flat import (
     majority,
     words_of,
 )
-from spinney.swift.grown import arrays_of_grown
-from spinney.swift.nodes import GrownNodes
-from spinney.swift.prepared import prepared as coded
-from spinney.swift.walking import NO_WORDS, leaves, votes
-from spinney.training import TrainingSet
-from spinney.tree import Tree
+from spinney.trees.predict.flat_tree import FlatTree
+from spinney.trees.predict.flat_tree import flatten as arrays_of
+from spinney.trees.predict.loops.walk import BY_TABLE
+from spinney.trees.tree import Tree
 
 
 def walked(tree, row):
@@ -207,7 +208,7 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
     matrix = [cells[:, place] for place in range(9)]
     apart = [column.astype(np.float64) for column in matrix]
     one, other = votes(flat, matrix, n_rows), votes(flat, apart, n_rows)
-    monkeypatch.setattr("spinney.swift.walking.gather", None)
+    monkeypatch.setattr("spinney.trees.predict.compiled_walk.gather", None)
     again = votes(flat, matrix, n_rows)
     monkeypatch.setattr("spinney._support.threads.n_threads", lambda: 1)
     alone = votes(flat, matrix, n_rows)
@@ -218,7 +219,7 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
 @pytest.mark.parametrize("n_rows", [1, 7, 8, 1_100])
 def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     """Also values next to a cut, which lies between two numbers of float32."""
-    monkeypatch.setattr("spinney.swift.walking.STEPS_OF_A_WORD", 0)
+    monkeypatch.setattr("spinney.trees.predict.compiled_walk.STEPS_OF_A_WORD", 0)
     random = np.random.default_rng(5)
     flat = joined([flatten(_some_tree(seed)) for seed in range(12)])
     inner = flat.nodes[:, CHILDREN] != np.arange(len(flat.nodes))
@@ -230,7 +231,9 @@ def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     matrix = [cells[:, place] for place in range(9)]
     assert len(words_of(flat)) == len(flat.nodes)
     found = votes(flat, matrix, n_rows), leaves(flat, matrix, n_rows)
-    monkeypatch.setattr("spinney.swift.walking.words_of", lambda flat: NO_WORDS)
+    monkeypatch.setattr(
+        "spinney.trees.predict.compiled_walk.words_of", lambda flat: NO_WORDS
+    )
     assert found[0].sums.tobytes() == votes(flat, matrix, n_rows).sums.tobytes()
     assert found[1].tobytes() == leaves(flat, matrix, n_rows).tobytes()
 

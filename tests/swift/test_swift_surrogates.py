@@ -9,7 +9,6 @@ from tests.swift.alike import same_tree
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
-from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.swift import (
     coded,
@@ -20,8 +19,9 @@ from spinney.swift import (
     suits,
     surrogates,
 )
-from spinney.swift.predicting import arrays_of
 from spinney.training import TrainingSet
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.predict.predictor import arrays_of
 
 
 def weights_of(random, kind, n_rows):

@@ -6,8 +6,8 @@ from tests.textbook.tables_and_gains import child, gains, path_of
 
 import spinney
 from spinney.cluster import explain_k_means
-from spinney.costs import expected_costs, labels_of
-from spinney.criteria import (
+from spinney.trees.costs import expected_costs, labels_of
+from spinney.trees.criteria import (
     entropy,
     errors,
     gain,

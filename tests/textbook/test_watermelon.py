@@ -13,7 +13,7 @@ from tests.textbook.tables_and_gains import child, gains, path_of
 
 import spinney
 from spinney.candidates import midpoint
-from spinney.criteria import entropy, gain, split_information
+from spinney.trees.criteria import entropy, gain, split_information
 
 
 def grow(name, **options):

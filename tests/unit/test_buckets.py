@@ -21,8 +21,8 @@ from spinney.buckets import (
     is_exact,
     k_means,
 )
-from spinney.counts import CountTable
 from spinney.errors import ParameterError
+from spinney.trees.counts import CountTable
 
 
 def table_of(values, weights=None) -> CountTable:

@@ -12,9 +12,9 @@ from tests.strategies import textbook
 
 from spinney._support.arrays import first_best
 from spinney.candidates import ENUMERATED, midpoint, multiway, subsets, thresholds
-from spinney.counts import CountTable
-from spinney.criteria import CRITERIA
 from spinney.sources.base import Request
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria import CRITERIA
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 LARGEST = np.finfo(float).max

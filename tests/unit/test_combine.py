@@ -8,12 +8,12 @@ import pytest
 
 import spinney
 from spinney.combine import bits_of, without_unused
-from spinney.counts import CountTable
 from spinney.data.formula import Linear
 from spinney.errors import ParameterError
 from spinney.recipe import RECIPES
-from spinney.split import Groups, Threshold
-from spinney.tree import Candidate
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Threshold
+from spinney.trees.tree import Candidate
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.costs import expected_costs, labels_of
 from spinney.errors import ParameterError
+from spinney.trees.costs import expected_costs, labels_of
 
 weights_of = st.lists(st.integers(0, 9), min_size=2, max_size=5).filter(any)
 

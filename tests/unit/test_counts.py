@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney.counts import CountTable
+from spinney.trees.counts import CountTable
 
 
 def by_hand(

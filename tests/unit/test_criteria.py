@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.strategies import Rows, textbook
 
-from spinney import criteria
-from spinney.counts import CountTable
-from spinney.criteria import CRITERIA, criterion_named
 from spinney.errors import ParameterError
 from spinney.sources.base import Request
-from spinney.split import Groups, Threshold, branch_table
+from spinney.trees import criteria
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria import CRITERIA, criterion_named
+from spinney.trees.split import Groups, Threshold, branch_table
 
 OF_CLASSES = [name for name in CRITERIA if not CRITERIA[name].numeric]
 # Its code is longer where nothing is told: see test_criteria_chance.py.

@@ -11,9 +11,9 @@ from tests import naive_criteria
 from tests.strategies import textbook
 from tests.unit.test_criteria import tables_of
 
-from spinney import criteria
-from spinney.counts import CountTable
-from spinney.criteria import CRITERIA
+from spinney.trees import criteria
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria import CRITERIA
 
 OUTLOOK = [[2, 3], [4, 0], [3, 2]]  # yes and no, for sunny, overcast, rain
 

@@ -10,10 +10,10 @@ from sklearn.model_selection import cross_val_score
 
 import spinney
 from spinney import TreeClassifier
-from spinney.criteria import criterion_named, gini_gain, stored_name
 from spinney.errors import ParameterError
 from spinney.files.model_file import load_model
 from spinney.recipe import RECIPES, Recipe
+from spinney.trees.criteria import criterion_named, gini_gain, stored_name
 
 MELONS = Path(__file__).parents[2] / "examples" / "melons.csv"
 

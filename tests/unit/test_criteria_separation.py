@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.spatial import distance
 from tests import naive_criteria
 
-from spinney import criteria
-from spinney.counts import CountTable
 from spinney.errors import ParameterError
+from spinney.trees import criteria
+from spinney.trees.counts import CountTable
 
 HALVES = st.integers(2, 5).flatmap(
     lambda n_classes: st.lists(

@@ -12,9 +12,9 @@ from spinney import directions
 from spinney.data.formula import Linear
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.directions import RIDGE, combinations, discriminant, rounded, superclasses
-from spinney.linear import Term
 from spinney.sources.base import ROOT, Products, TermRequest
 from spinney.sources.memory import MemorySource
+from spinney.trees.linear import Term
 
 
 def source_of(columns, classes, *, n_classes=2, weights=None, origin=None):

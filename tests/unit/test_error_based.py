@@ -14,7 +14,7 @@ from spinney.prune.drafts import recounted
 from spinney.prune.error_based import estimated_errors
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.tree import Reason, Tree
+from spinney.trees.tree import Reason, Tree
 
 LABOR = {"target": "class", "missing_values": ["?"]}
 

@@ -27,8 +27,8 @@ from spinney.learner import Options, grow_tree
 from spinney.model import Model
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.split import Groups
-from spinney.tree import Candidate
+from spinney.trees.split import Groups
+from spinney.trees.tree import Candidate
 
 # The twin adds in another order.
 ROUNDING = 1e-9

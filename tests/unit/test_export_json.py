@@ -18,7 +18,7 @@ from spinney.export.json import to_json
 from spinney.files.model_header import FORMAT_VERSION
 from spinney.model import Model
 from spinney.recipe import RECIPES
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from spinney.errors import ParameterError, SpinneyWarning
 from spinney.learner import Options, grow_tree
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.tree import Reason, Tree
+from spinney.trees.tree import Reason, Tree
 
 ID3, C45, CART = (RECIPES[name] for name in ("id3", "c4.5", "cart"))
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from spinney import merger, portions
-from spinney.counts import CountTable
 from spinney.errors import ParameterError
 from spinney.merging import Merging, merge
-from spinney.significance import CERTAIN, Test, chi_square_test
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.significance import CERTAIN, Test, chi_square_test
 
 FOUR = [[10, 30], [12, 28], [28, 12], [30, 10]]
 

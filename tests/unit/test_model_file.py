@@ -31,7 +31,6 @@ from tests.models import (
 )
 from tests.strategies import CLASS_RECIPES, Rows, tables
 
-from spinney.counts import CountTable
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.times import DAY_UNIT
@@ -41,12 +40,13 @@ from spinney.files.model_arrays import REASONS
 from spinney.files.model_file import load_model, save_model
 from spinney.files.model_header import ADDED, FORMAT_VERSION
 from spinney.learner import grow_tree
-from spinney.linear import LinearModel, Term
 from spinney.missing import POLICIES
 from spinney.model import Model
 from spinney.recipe import RECIPES
-from spinney.split import Groups, Intervals, Surrogate, Threshold
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.trees.counts import CountTable
+from spinney.trees.linear import LinearModel, Term
+from spinney.trees.split import Groups, Intervals, Surrogate, Threshold
+from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from tests.models import mixed_model, textbook_model
 
-from spinney.counts import CountTable
 from spinney.data.schema import Target
 from spinney.errors import ParameterError
 from spinney.files.model_file import load_model, save_model
 from spinney.model import Model
 from spinney.recipe import RECIPES
-from spinney.split import Threshold
-from spinney.tree import Candidate, Tree
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Threshold
+from spinney.trees.tree import Candidate, Tree
 
 ROOT = Path(__file__).parents[2]
 

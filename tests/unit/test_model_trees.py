@@ -14,12 +14,12 @@ from spinney.files.model_arrays import flatten as arrays_of
 from spinney.files.model_check import check_arrays
 from spinney.files.strict_json import DamageError
 from spinney.fitting import fitted
-from spinney.linear import LinearModel, Term, flat_models
 from spinney.model_trees import MOST_TERMS, adjusted, terms_below
 from spinney.overall import Overall
-from spinney.predict import flatten
 from spinney.sources.base import Products
-from spinney.split import Groups
+from spinney.trees.linear import LinearModel, Term, flat_models
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.split import Groups
 
 STEP = {"x": [1.0, 2.0, 3.0, 4.0], "y": [0.0, 0.0, 10.0, 10.0]}
 

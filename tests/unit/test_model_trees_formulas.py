@@ -12,9 +12,9 @@ import spinney
 from spinney.combine import without_unused
 from spinney.data.formula import Linear
 from spinney.errors import ParameterError
-from spinney.predict import flatten
 from spinney.prune.risk import leaf_risks
-from spinney.tree import Node, Tree
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.tree import Node, Tree
 
 
 def bent(seed: int, n: int = 60) -> dict[str, list[Any]]:

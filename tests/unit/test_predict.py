@@ -12,17 +12,18 @@ from tests.models import assert_same_model, chain_model, mixed_model
 from tests.strategies import Rows, cells_of, recipes, tables
 
 import spinney
-from spinney import TreeClassifier, predict
-from spinney.costs import labels_of
+from spinney import TreeClassifier
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.export.text import to_text
 from spinney.learner import grow_tree
-from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.rules import rules_of
 from spinney.sources.memory import MemorySource
-from spinney.split import Threshold
-from spinney.tree import Tree
+from spinney.trees.costs import labels_of
+from spinney.trees.predict import flat_tree as predict
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.split import Threshold
+from spinney.trees.tree import Tree
 
 # Weights are products of shares, multiplied in the same order; sums of them are not.
 ROUNDING = 1e-12

@@ -8,16 +8,16 @@ from tests import naive
 from tests.models import chain_model
 from tests.strategies import Rows, cells_of, recipes, tables
 
-from spinney.costs import labels_of
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.learner import grow_tree
-from spinney.predict import flatten
 from spinney.prune import Pruned, PruneStep, pruned, validate
 from spinney.prune.cutting import cut
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.tree import Reason, Tree
+from spinney.trees.costs import labels_of
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.tree import Reason, Tree
 
 # Accuracies are sums of parts of rows.
 ROUNDING = 1e-9

@@ -17,7 +17,7 @@ from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.tree import Reason, Tree
+from spinney.trees.tree import Reason, Tree
 
 
 def test_risks_by_hand():

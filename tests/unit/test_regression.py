@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import spinney
 from spinney import DataError, ParameterError, TreeClassifier, TreeRegressor
-from spinney.criteria import poisson_gain, squared_error_gain, variance_gain
+from spinney.trees.criteria import poisson_gain, squared_error_gain, variance_gain
 
 SIZES = {
     "sort": ["a", "a", "b", "b", "c", "c"],

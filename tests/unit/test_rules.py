@@ -12,11 +12,11 @@ from tests.strategies import Rows, cells_of, recipes, tables
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
-from spinney.predict import flatten
 from spinney.recipe import RECIPES
 from spinney.rules import Condition, Rule, rules_of
 from spinney.sources.memory import MemorySource
-from spinney.tree import Tree
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.tree import Tree
 
 SIZE = Attribute("size", "ordinal", ("small", "medium", "large", "huge"))
 COLOUR = Attribute("colour", "nominal", ("blue", "green", "red"))

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from tests.strategies import Rows, textbook
 
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
 from spinney.propose import propose
 from spinney.recipe import RECIPES, Recipe
 from spinney.search import Decision, compete, decide
 from spinney.sources.base import Request
-from spinney.split import Groups, Threshold
-from spinney.tree import Candidate, Reason
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Threshold
+from spinney.trees.tree import Candidate, Reason
 
 ID3, C45 = (RECIPES[name] for name in ("id3", "c4.5"))
 CART = RECIPES["cart"].changed(missing="branch")

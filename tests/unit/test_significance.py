@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import special, stats
 
-from spinney.counts import CountTable
-from spinney.significance import CERTAIN, chi_square_test, f_test, g_test
-from spinney.tails import log_chi_square_tail, log_f_tail
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.significance import CERTAIN, chi_square_test, f_test, g_test
+from spinney.trees.criteria.tails import log_chi_square_tail, log_f_tail
 
 
 def log_chi_square(statistic: float, degrees: float) -> float:

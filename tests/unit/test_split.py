@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute
-from spinney.split import Groups, Threshold, branch_table, describe
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Threshold, branch_table, describe
 
 LETTERS = Attribute("letter", "nominal", ("a", "b", "c", "d"))
 SIZES = Attribute("size", "ordinal", ("small", "medium", "large"))

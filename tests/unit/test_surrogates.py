@@ -17,15 +17,15 @@ from tests.models import (
 )
 
 import spinney
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.recipe import RECIPES, Recipe
-from spinney.split import Groups, Route, Surrogate, Threshold
 from spinney.surrogates import surrogates_of
-from spinney.tree import Tree
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Route, Surrogate, Threshold
+from spinney.trees.tree import Tree
 
 NUMBER = Attribute("number", "numeric")
 LETTER = Attribute("letter", "nominal", tuple("abcd"))

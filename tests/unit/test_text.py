@@ -18,7 +18,7 @@ from spinney.export.text import class_counts, to_text
 from spinney.learner import grow_tree
 from spinney.recipe import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 
 def everything() -> spinney.TreeClassifier:

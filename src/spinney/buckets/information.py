@@ -7,9 +7,9 @@ import numpy as np
 from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
 from spinney.buckets.ranges import cuts_before
 from spinney.candidates import thresholds
-from spinney.counts import CountTable
-from spinney.criteria import entropy, gain
 from spinney.errors import ParameterError
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria import entropy, gain
 
 __all__ = ["entropy_mdl"]
 

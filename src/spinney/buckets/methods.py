@@ -11,8 +11,8 @@ from spinney._support.text import number_text, sign
 from spinney.buckets.clusters import k_means, k_means_is_exact
 from spinney.buckets.information import entropy_mdl
 from spinney.buckets.ranges import equal_frequency, equal_width
-from spinney.counts import CountTable
 from spinney.errors import refuse_unknown
+from spinney.trees.counts import CountTable
 
 __all__ = [
     "METHODS",

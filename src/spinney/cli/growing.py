@@ -200,7 +200,7 @@ def grow(data: str, target: str, **options: Any) -> None:
 
 def _single_leaf(model: "Model") -> str:
     """Return why a tree asks nothing, and what to say to make it ask."""
-    from spinney.tree import Reason
+    from spinney.trees.tree import Reason
 
     reason, recipe = model.tree.root.reason, model.recipe
     if reason is Reason.PRUNED:

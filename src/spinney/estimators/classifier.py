@@ -44,7 +44,7 @@ linear_terms, linear_penalty, construct, surrogates : optional
     cost_matrix : mapping of mappings or square array, optional
         ``cost_matrix[label][true]``: what a label costs where the class is another.
         Splits heed it by altered priors, and labels are those of least expected
-        cost; the class shares stay as they are. See :mod:`spinney.costs`.
+        cost; the class shares stay as they are. See :mod:`spinney.trees.costs`.
     test_costs : dict, optional
         What it costs to ask for an attribute, by name: merits are divided by 1 plus
         the cost, unless the attribute was asked for above.

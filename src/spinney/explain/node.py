@@ -12,9 +12,6 @@ import numpy as np
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.checks import is_whole
 from spinney._support.text import shown
-from spinney.costs import altered_priors
-from spinney.counts import CountTable
-from spinney.criteria import Criterion, gain_ratio, split_information, variance
 from spinney.data.schema import Target
 from spinney.data.table import Value
 from spinney.errors import ParameterError
@@ -23,8 +20,11 @@ from spinney.explain.why import paid_above, why
 from spinney.missing import policy_named
 from spinney.model import Model
 from spinney.search import average_gain, compete, is_significant, price
-from spinney.split import Groups, Split, Surrogate, Threshold, describe
-from spinney.tree import Candidate, Node, Tree
+from spinney.trees.costs import altered_priors
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria import Criterion, gain_ratio, split_information, variance
+from spinney.trees.split import Groups, Split, Surrogate, Threshold, describe
+from spinney.trees.tree import Candidate, Node, Tree
 
 __all__ = [
     "BranchLine",

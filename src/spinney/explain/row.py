@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.text import number_text
-from spinney.costs import expected_costs, labels_of
 from spinney.data.schema import Attribute
 from spinney.data.table import Value
 from spinney.explain.text import row_text
 from spinney.model import Model
-from spinney.predict import flatten
-from spinney.split import describe
-from spinney.tree import Node, Tree
+from spinney.trees.costs import expected_costs, labels_of
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.split import describe
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["ModelArithmetic", "RowExplanation", "RowStep", "TermLine", "explain_row"]
 

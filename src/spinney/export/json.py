@@ -19,10 +19,10 @@ from spinney.errors import ParameterError
 from spinney.files.model_check import check_model
 from spinney.files.model_header import FORMAT, FORMAT_VERSION
 from spinney.files.strict_json import DamageError
-from spinney.linear import LinearModel
 from spinney.model import Model
-from spinney.split import Groups, Intervals, Split, Surrogate
-from spinney.tree import Candidate, Node, Tree
+from spinney.trees.linear import LinearModel
+from spinney.trees.split import Groups, Intervals, Split, Surrogate
+from spinney.trees.tree import Candidate, Node, Tree
 
 __all__ = ["to_json"]
 

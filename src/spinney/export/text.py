@@ -4,10 +4,10 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, label_text, shown, weight_text
-from spinney.criteria import variance
 from spinney.data.schema import Schema
 from spinney.rules import model_lines
-from spinney.tree import Node, Tree
+from spinney.trees.criteria import variance
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["class_counts", "counts_text", "to_text"]
 

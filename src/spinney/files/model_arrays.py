@@ -51,7 +51,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.counts import CountTable
 from spinney.data.schema import Schema
 from spinney.files.model_surrogates import (
     SURROGATE_FLOATS,
@@ -61,8 +60,9 @@ from spinney.files.model_surrogates import (
     without_surrogates,
 )
 from spinney.files.model_terms import TERM_ARRAYS, flatten_models, models_of, no_models
-from spinney.split import Groups, Intervals, Split, Threshold
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Intervals, Split, Threshold
+from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 __all__ = [
     "DTYPES",

@@ -17,7 +17,7 @@ from spinney.files.model_rules import (
     sizes,
     within,
 )
-from spinney.split import Intervals
+from spinney.trees.split import Intervals
 
 __all__ = ["check_candidates"]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from spinney.costs import labels_of
 from spinney.data.schema import Schema, Target
 from spinney.files.model_arrays import FORMS, REASONS, Arrays, children_of, flatten
 from spinney.files.model_candidates import check_candidates
@@ -35,8 +34,9 @@ from spinney.files.model_stand_ins import check_surrogates
 from spinney.files.model_terms import check_models
 from spinney.files.strict_json import DamageError, dump
 from spinney.model import Model
-from spinney.split import Threshold
-from spinney.tree import Tree
+from spinney.trees.costs import labels_of
+from spinney.trees.split import Threshold
+from spinney.trees.tree import Tree
 
 __all__ = ["MAX_NODES", "check_arrays", "check_model", "check_tree"]
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from spinney.criteria import stored_name
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Value, level_order
@@ -22,6 +21,7 @@ from spinney.files.plain import described, listed, members, number, text, whole
 from spinney.files.strict_json import DIGITS, DamageError
 from spinney.model import Model
 from spinney.recipe import Recipe
+from spinney.trees.criteria import stored_name
 
 __all__ = [
     "ADDED",

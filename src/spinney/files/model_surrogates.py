@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.split import Groups, Split, Surrogate, Threshold
-from spinney.tree import Node
+from spinney.trees.split import Groups, Split, Surrogate, Threshold
+from spinney.trees.tree import Node
 
 __all__ = [
     "SURROGATE_FLOATS",

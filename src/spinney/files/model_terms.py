@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from spinney.data.schema import Schema
 from spinney.files.strict_json import DamageError
-from spinney.linear import LinearModel, Term
-from spinney.tree import Node
+from spinney.trees.linear import LinearModel, Term
+from spinney.trees.tree import Node
 
 __all__ = ["TERM_ARRAYS", "check_models", "flatten_models", "models_of", "no_models"]
 

@@ -129,8 +129,8 @@ def _swift_votes(
 ) -> Floats:
     """Return the same by compiled loops: down to the leaves, and up their paths."""
     from spinney.kernels.climbing import climb
-    from spinney.swift.flat import flat_of
-    from spinney.swift.walking import leaves
+    from spinney.trees.predict.compiled_walk import leaves
+    from spinney.trees.predict.flat_layout import flat_of
 
     whole, roots = as_one(members)
     target = forest.schema.target

@@ -13,11 +13,11 @@ from spinney.data.schema import Schema
 from spinney.forest.members import Member, as_one
 from spinney.forest.settings import ForestSettings
 from spinney.model import Model
-from spinney.predict import FlatTree
 from spinney.recipe import Recipe
+from spinney.trees.predict.flat_tree import FlatTree
 
 if TYPE_CHECKING:
-    from spinney.swift.flat import Flat
+    from spinney.trees.predict.flat_layout import Flat
 
 __all__ = ["Forest", "Trees"]
 
@@ -77,7 +77,7 @@ class Forest:
 
     def flat_of(self, members: Sequence[Member]) -> "Flat":
         """Return some of the trees in one layout."""
-        from spinney.swift.flat import flat_of, majority
+        from spinney.trees.predict.flat_layout import flat_of, majority
 
         whole, roots = as_one(members)
         flat = flat_of(self.flat_tree(whole), roots)

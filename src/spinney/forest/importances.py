@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
-from spinney.costs import labels_of
 from spinney.forest.bags import Bags, tree_seeds
 from spinney.forest.forest import Forest
 from spinney.forest.members import Member
 from spinney.forest.voting import check_bags
-from spinney.swift.predicting import outputs
+from spinney.trees.costs import labels_of
+from spinney.trees.predict.predictor import outputs
 
 __all__ = ["Importances", "impurity_importances", "permutation_importances"]
 

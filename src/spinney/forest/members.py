@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.costs import labels_of
-from spinney.counts import CountTable
 from spinney.data.schema import Schema, Target
 from spinney.forest.shrinking import shrunk
-from spinney.linear import no_models
 from spinney.outputs import outputs_of
-from spinney.predict import FlatTree, Questions, no_questions
 from spinney.recipe import Recipe
-from spinney.split import Groups, Intervals, Split, Threshold
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.trees.costs import labels_of
+from spinney.trees.counts import CountTable
+from spinney.trees.linear import no_models
+from spinney.trees.predict.flat_tree import FlatTree, Questions, no_questions
+from spinney.trees.split import Groups, Intervals, Split, Threshold
+from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 __all__ = ["REASONS", "Member", "alike", "as_one", "member_of", "narrowed"]
 

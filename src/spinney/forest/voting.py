@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.costs import labels_of
 from spinney.errors import DataError, warn
 from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest
 from spinney.forest.members import Member
-from spinney.swift.predicting import FEWEST_STEPS
 from spinney.training import TrainingSet
+from spinney.trees.costs import labels_of
+from spinney.trees.predict.predictor import FEWEST_STEPS
 
 __all__ = [
     "check_bags",
@@ -63,7 +63,7 @@ def outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     """Return what the forest says of each row: class shares, or one number."""
     if is_little(forest.members, n_rows):
         return np.asarray(_plain_sums(forest, columns, n_rows) / len(forest))
-    from spinney.swift.walking import votes
+    from spinney.trees.predict.compiled_walk import votes
 
     found = votes(forest.flat, columns, n_rows)
     rows = np.flatnonzero(found.open)
@@ -98,7 +98,7 @@ def leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
     """
     found = np.full((n_rows, len(forest)), -1, dtype=np.int32)
     if not is_little(forest.members, n_rows):
-        from spinney.swift.walking import leaves as leaves_of
+        from spinney.trees.predict.compiled_walk import leaves as leaves_of
 
         places = leaves_of(forest.flat, columns, n_rows)
         found = np.where(places < 0, np.int32(-1), forest.flat.numbers[places])
@@ -159,7 +159,7 @@ def votes_out_of_bag(
     rows = np.arange(len(out))
     total = np.zeros((len(out), forest.n_outputs))
     if not is_little(members, len(out)):
-        from spinney.swift.walking import votes
+        from spinney.trees.predict.compiled_walk import votes
 
         flat = forest.flat_of(members)
         found = votes(flat, columns, len(out), in_bag=(~out).astype(np.uint8))

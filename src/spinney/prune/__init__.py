@@ -25,7 +25,7 @@ from spinney.prune.simplify import simplify
 from spinney.prune.validation import Validation, validate
 from spinney.recipe import Recipe
 from spinney.sources.base import Source
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 __all__ = [
     "METHODS",

@@ -13,7 +13,7 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import below
-from spinney.tree import Node, Tree
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["Running", "bottom_up", "deepest_first"]
 

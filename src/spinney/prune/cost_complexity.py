@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.predict import Entries, flatten
 from spinney.prune.bottom_up import bottom_up
 from spinney.prune.record import Pruned
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import Sequence, sequence_of
 from spinney.prune.validation import Judge
 from spinney.prune.weakest_links import weakest_links
-from spinney.tree import Tree
+from spinney.trees.predict.flat_tree import Entries, flatten
+from spinney.trees.tree import Tree
 
 __all__ = ["TrainingRows", "cost_complexity", "cross_validated"]
 

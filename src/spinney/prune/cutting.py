@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from spinney.tree import Node, Reason, Tree
+from spinney.trees.tree import Node, Reason, Tree
 
 __all__ = ["cut"]
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.costs import altered_priors, labels_of
 from spinney.outputs import outputs_of
 from spinney.propose import recount
 from spinney.recipe import Recipe
 from spinney.sources.base import ROOT, Request, Source, Totals, take_formulas
-from spinney.split import Route
-from spinney.tree import Candidate, Node, Reason, Tree
+from spinney.trees.costs import altered_priors, labels_of
+from spinney.trees.split import Route
+from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 __all__ = ["Draft", "Rows", "draft_of", "finished", "recounted"]
 

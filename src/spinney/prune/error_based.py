@@ -23,12 +23,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from spinney._support.arrays import Floats, last_best
-from spinney.costs import labels_of
 from spinney.error_limits import CONFIDENCE, added_errors
 from spinney.prune.drafts import Draft, Rows, draft_of, finished
 from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import below, leaf_risks, risk_of
-from spinney.tree import Tree
+from spinney.trees.costs import labels_of
+from spinney.trees.tree import Tree
 
 __all__ = ["collapse", "error_based", "estimated_errors"]
 

@@ -10,7 +10,7 @@ from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import leaf_risks
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 __all__ = ["manual"]
 

@@ -23,8 +23,8 @@ from spinney._support.arrays import Floats
 from spinney.prune.bottom_up import bottom_up
 from spinney.prune.record import Pruned
 from spinney.prune.risk import leaf_risks
-from spinney.split import Intervals
-from spinney.tree import Node, Tree
+from spinney.trees.split import Intervals
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["class_bits", "mdl", "split_bits"]
 

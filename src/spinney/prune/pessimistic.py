@@ -19,7 +19,7 @@ from spinney._support.arrays import TOLERANCE
 from spinney.prune.record import Pruned, PruneStep
 from spinney.prune.risk import below, leaf_errors, leaf_risks
 from spinney.prune.top_down import top_down
-from spinney.tree import Node, Tree
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["corrected_errors", "pessimistic"]
 

@@ -13,7 +13,7 @@ from spinney.prune.record import Pruned, PruneStep
 from spinney.prune.risk import leaf_risks
 from spinney.prune.top_down import top_down
 from spinney.prune.validation import Validation
-from spinney.tree import Node, Tree
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["pre_pruning"]
 

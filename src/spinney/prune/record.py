@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, signs_to_ascii, weight_text
 from spinney.model import PruneStep
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spinney.prune.sequence import Sequence as Subtrees

@@ -10,7 +10,7 @@ from spinney.prune.bottom_up import bottom_up
 from spinney.prune.record import Pruned
 from spinney.prune.risk import leaf_risks
 from spinney.prune.validation import Validation
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 __all__ = ["reduced_error"]
 

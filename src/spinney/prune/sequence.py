@@ -11,7 +11,7 @@ from spinney._support.checks import check_named
 from spinney.errors import ParameterError
 from spinney.prune.record import columns_text
 from spinney.prune.weakest_links import Bend, Links, weakest_links
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 __all__ = ["RULES", "Sequence", "Subtree", "sequence_of"]
 

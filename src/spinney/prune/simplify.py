@@ -12,7 +12,7 @@ from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
 from spinney.prune.risk import leaf_risks
-from spinney.tree import Node, Tree
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["simplify"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from spinney.prune.cutting import cut
 from spinney.prune.record import Pruned, PruneStep, Steps
-from spinney.tree import Node, Tree
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["top_down"]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney.errors import DataError
-from spinney.predict import Entries, flatten
 from spinney.prune.risk import costs_of
-from spinney.tree import Tree
+from spinney.trees.predict.flat_tree import Entries, flatten
+from spinney.trees.tree import Tree
 
 __all__ = ["Judge", "Validation", "validate"]
 

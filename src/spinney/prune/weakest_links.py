@@ -27,7 +27,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.tree import Node, Tree
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["Links", "weakest_links"]
 

@@ -1,7 +1,7 @@
 """A refusal of settings that do not go together."""
 
-from spinney.criteria import Criterion
 from spinney.errors import ParameterError
+from spinney.trees.criteria import Criterion
 
 __all__ = ["check_branches"]
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spinney.criteria import criterion_named
 from spinney.errors import ParameterError
+from spinney.trees.criteria import criterion_named
 
 if TYPE_CHECKING:
     from spinney.recipe.recipe import Recipe

@@ -16,13 +16,13 @@ from spinney._support.checks import (
 )
 from spinney.buckets import METHODS as BUCKETINGS
 from spinney.buckets import MOST as MOST_BUCKETS
-from spinney.counts import CountTable
-from spinney.criteria import CRITERIA, Criterion, criterion_named
 from spinney.errors import ParameterError, did_you_mean
 from spinney.merging import Merging, check_alphas
 from spinney.missing import GROUPINGS, policy_named
 from spinney.recipe.branches import check_branches
 from spinney.recipe.needs import refuse_unusable
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria import CRITERIA, Criterion, criterion_named
 
 __all__ = ["NOTHING", "Named", "Recipe"]
 
@@ -70,7 +70,7 @@ class Recipe:
         What the user types.
     criterion : {"gain", "gain_ratio", "gini", "misclassification", "chi_square", \
 "g", "mdl", "c_sep", "twoing", "hellinger"} or function of a CountTable
-        What a good split is; see :mod:`spinney.criteria`. A function is given the
+        What a good split is; see :mod:`spinney.trees.criteria`. A function is given the
         counts of one split, a line for each branch that has rows, and returns a
         number, the higher the better.
     grouping : {"multiway", "binary", "ordered", "merge"}

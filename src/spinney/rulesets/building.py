@@ -17,7 +17,7 @@ from spinney.rulesets.rows import Rows
 from spinney.rulesets.ruleset import RankedRule, RuleSet
 from spinney.rulesets.simplify import WORST_ESTIMATE, default_error, simplified
 from spinney.training import TrainingSet
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 __all__ = ["ruleset_of"]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from spinney.data.schema import Schema
 from spinney.rules import Condition
-from spinney.split import Intervals, Threshold
-from spinney.tree import Node, Tree
+from spinney.trees.split import Intervals, Threshold
+from spinney.trees.tree import Node, Tree
 
 __all__ = ["Bools", "Path", "holds", "matches", "merged", "paths_of", "tests_in"]
 

@@ -17,10 +17,10 @@ from typing import Protocol
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.counts import CountTable, sizes, spread_of
 from spinney.data.schema import Attribute, Schema
-from spinney.linear import Term
-from spinney.split import Route, Split
+from spinney.trees.counts import CountTable, sizes, spread_of
+from spinney.trees.linear import Term
+from spinney.trees.split import Route, Split
 
 __all__ = [
     "LARGEST_WHOLE",

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.counts import CountTable
 from spinney.data.schema import Attribute, Schema
 from spinney.sources.base import (
     LARGEST_WHOLE,
@@ -19,7 +18,8 @@ from spinney.sources.base import (
     TermRequest,
     Totals,
 )
-from spinney.split import Route, Split, Surrogate
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Route, Split, Surrogate
 
 __all__ = ["MemorySource"]
 

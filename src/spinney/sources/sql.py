@@ -25,11 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from spinney.counts import CountTable
 from spinney.data.duckdb.columns import SqlColumn
 from spinney.data.schema import Attribute, Schema
 from spinney.data.table import Value
-from spinney.linear import Term
 from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
@@ -64,7 +62,9 @@ from spinney.sources.sql_products import (
     term_expression,
 )
 from spinney.sources.sql_routes import Path, SqlRoutes, Values
-from spinney.split import Route
+from spinney.trees.counts import CountTable
+from spinney.trees.linear import Term
+from spinney.trees.split import Route
 
 __all__ = ["Engine", "SqlRows", "SqlSource"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney.data.duckdb.columns import SqlColumn
 from spinney.data.schema import Attribute
-from spinney.split import Intervals, Route, Split, Surrogate, Threshold
+from spinney.trees.split import Intervals, Route, Split, Surrogate, Threshold
 
 __all__ = ["Path", "SqlRoutes", "Values"]
 

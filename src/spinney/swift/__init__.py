@@ -10,7 +10,7 @@ from spinney.learner import Options
 from spinney.prune import Pruned
 from spinney.recipe import Recipe
 from spinney.swift.suiting import suits, suits_bins, suits_ranks
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spinney.training import TrainingSet

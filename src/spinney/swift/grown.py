@@ -20,11 +20,11 @@ from spinney.kernels.records import (
     Lines,
     Shape,
 )
-from spinney.linear import no_models
 from spinney.missing import policy_named
 from spinney.outputs import outputs_of
-from spinney.predict import FlatTree, Questions, no_questions
 from spinney.recipe import Recipe
+from spinney.trees.linear import no_models
+from spinney.trees.predict.flat_tree import FlatTree, Questions, no_questions
 
 __all__ = ["arrays_of_grown", "moments_of"]
 

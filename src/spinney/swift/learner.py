@@ -8,7 +8,7 @@ from spinney.swift.crowd import grow_together
 from spinney.swift.nodes import GrownNodes
 from spinney.swift.prepared import prepared
 from spinney.swift.surrogates import surrogates_of_grown
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spinney.training import TrainingSet

@@ -1,15 +1,13 @@
 """The nodes of a tree that kernels grew, made when somebody looks at them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers, first_best, heaviest
+from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best, heaviest
 from spinney.candidates import midpoint
-from spinney.costs import labels_of
-from spinney.counts import CountTable
 from spinney.data.schema import Schema
 from spinney.kernels.records import (
     ABOVE,
@@ -24,12 +22,15 @@ from spinney.kernels.records import (
 from spinney.missing import policy_named
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
-from spinney.split import Groups, Split, Surrogate, Threshold
-from spinney.swift.grown import moments_of
-from spinney.swift.lazy import LazyNodes
+from spinney.swift.grown import arrays_of_grown, moments_of
 from spinney.swift.rivals import GrownRivals, by_code
 from spinney.swift.surrogates import GrownSurrogates
-from spinney.tree import Candidate, Node, Reason
+from spinney.trees.costs import labels_of
+from spinney.trees.counts import CountTable
+from spinney.trees.lazy_nodes import LazyNodes
+from spinney.trees.predict.flat_tree import FlatTree
+from spinney.trees.split import Groups, Split, Surrogate, Threshold
+from spinney.trees.tree import Candidate, Node, Reason
 
 __all__ = ["GrownNodes"]
 
@@ -89,6 +90,27 @@ class GrownNodes(LazyNodes):
             REASONS[whole[REASON]],
             surrogates=self._surrogates(place) if inner else (),
             otherwise=self._otherwise(children) if inner else None,
+        )
+
+    def arrays(self) -> FlatTree:
+        """Return the tree as arrays to predict from."""
+        arrays = arrays_of_grown(self.shape, self.lines, self.schema, self.recipe)
+        if self.surrogates is None:
+            return arrays
+        asked, number = self.surrogates.questions()
+        inner = arrays.attribute >= 0
+        first, count, last = np.zeros((3, len(arrays.attribute)), np.int64)
+        first[inner], count[inner] = number.cumsum() - number, number
+        # As ``heaviest``: the first branch where both are equally heavy.
+        shares = arrays.shares.reshape(-1, 2)
+        last[inner] = shares[:, 0] / shares.max(axis=1) < 1 - TOLERANCE
+        last[~inner] = -1
+        return replace(
+            arrays,
+            surrogates=asked,
+            missing=last,
+            first_surrogate=first,
+            surrogate_count=count,
         )
 
     def _surrogates(self, place: int) -> tuple[Surrogate, ...]:

@@ -10,7 +10,7 @@ from spinney.swift.ranked import Ready, ready
 from spinney.swift.ranked_crowd import grow_ranked
 from spinney.swift.ranked_nodes import RankedNodes, printing_order
 from spinney.swift.ranked_pruning import prune_ranked
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spinney.training import TrainingSet

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
 from spinney.candidates import midpoint
-from spinney.costs import labels_of
-from spinney.counts import CountTable
 from spinney.data.schema import Schema
 from spinney.kernels.ranked_layout import (
     ATTRIBUTE,
@@ -34,9 +32,11 @@ from spinney.kernels.ranked_layout import (
 )
 from spinney.outputs import outputs_of
 from spinney.recipe import Recipe
-from spinney.split import Groups, Split, Threshold, branch_table
-from spinney.swift.lazy import LazyNodes
-from spinney.tree import Candidate, Node, Reason
+from spinney.trees.costs import labels_of
+from spinney.trees.counts import CountTable
+from spinney.trees.lazy_nodes import LazyNodes
+from spinney.trees.split import Groups, Split, Threshold, branch_table
+from spinney.trees.tree import Candidate, Node, Reason
 
 __all__ = ["RankedNodes", "levels_of", "printing_order", "sums_below"]
 

@@ -61,7 +61,7 @@ from spinney.swift.ranked_room import (
     enlarged,
     space_for,
 )
-from spinney.tree import Tree
+from spinney.trees.tree import Tree
 
 __all__ = ["prune_ranked"]
 

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney.counts import CountTable
 from spinney.kernels.layout import ABSENT, BINS
 from spinney.kernels.records import (
     ABOVE,
@@ -26,7 +25,8 @@ from spinney.kernels.sending import send_all
 from spinney.recipe import Recipe
 from spinney.swift.coded import cells_of
 from spinney.swift.nodes import REASONS, GrownNodes
-from spinney.tree import Reason, Tree
+from spinney.trees.counts import CountTable
+from spinney.trees.tree import Reason, Tree
 
 if TYPE_CHECKING:
     from spinney.training import TrainingSet

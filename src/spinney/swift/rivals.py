@@ -8,7 +8,6 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.candidates import midpoints
-from spinney.counts import CountTable
 from spinney.data.schema import Schema
 from spinney.kernels.records import (
     ABOVE,
@@ -25,9 +24,10 @@ from spinney.kernels.records import (
 )
 from spinney.missing import policy_named
 from spinney.recipe import Recipe
-from spinney.split import Groups, Split, Threshold
 from spinney.swift.grown import moments_of
-from spinney.tree import Candidate
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Split, Threshold
+from spinney.trees.tree import Candidate
 
 __all__ = ["GrownRivals", "by_code"]
 

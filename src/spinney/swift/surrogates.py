@@ -18,9 +18,9 @@ from spinney.kernels.layout import BINS
 from spinney.kernels.records import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.kernels.surrogate_cuts import KEPT, SurrogateLines, find_surrogates
 from spinney.kernels.surrogate_parts import FOUND, LINES_OF_PARTS, PARTS, SurrogateRoom
-from spinney.predict import Questions
-from spinney.split import Groups, Split, Surrogate, Threshold
 from spinney.swift.prepared import Prepared
+from spinney.trees.predict.flat_tree import Questions
+from spinney.trees.split import Groups, Split, Surrogate, Threshold
 
 __all__ = ["GrownSurrogates", "surrogates_of_grown"]
 

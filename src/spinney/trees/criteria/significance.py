@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
-from spinney.counts import CountTable, ratio_of, spread_of
-from spinney.tails import log_chi_square_tail, log_f_tail
+from spinney.trees.counts import CountTable, ratio_of, spread_of
+from spinney.trees.criteria.tails import log_chi_square_tail, log_f_tail
 
 __all__ = ["CERTAIN", "Significance", "Test", "chi_square_test", "f_test", "g_test"]
 

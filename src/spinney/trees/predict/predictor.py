@@ -1,22 +1,23 @@
 """One tree over many rows: the compiled loops where they are the sooner done.
 
 Rows that a missing value divides, or sends by surrogates, take the plain way; so the
-predictions are those of :mod:`spinney.predict`, bit for bit.
+predictions are those of :mod:`spinney.trees.predict.flat_tree`, bit for bit.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.predict import FlatTree
-from spinney.predict import flatten as arrays_of_nodes
-from spinney.tree import Tree
+from spinney._support.arrays import Floats, Integers
+from spinney.trees.lazy_nodes import LazyNodes
+from spinney.trees.predict.flat_tree import FlatTree
+from spinney.trees.predict.flat_tree import flatten as arrays_of_nodes
+from spinney.trees.tree import Tree
 
 __all__ = ["LaidOut", "arrays_of", "leaf_numbers", "outputs"]
 
@@ -28,33 +29,9 @@ Columns = Sequence[NDArray[Any]]
 
 
 def arrays_of(tree: Tree) -> FlatTree:
-    """Lay a tree out as arrays; of one that kernels grew, no node is made."""
-    if isinstance(tree.nodes, tuple | list):
-        return arrays_of_nodes(tree)
-    from spinney.swift.grown import arrays_of_grown
-    from spinney.swift.nodes import GrownNodes
-
-    nodes = tree.nodes
-    if not isinstance(nodes, GrownNodes):
-        return arrays_of_nodes(tree)
-    arrays = arrays_of_grown(nodes.shape, nodes.lines, nodes.schema, nodes.recipe)
-    if nodes.surrogates is None:
-        return arrays
-    asked, number = nodes.surrogates.questions()
-    inner = arrays.attribute >= 0
-    first, count, last = np.zeros((3, len(arrays.attribute)), np.int64)
-    first[inner], count[inner] = number.cumsum() - number, number
-    # As ``heaviest``: the first branch where both are equally heavy.
-    shares = arrays.shares.reshape(-1, 2)
-    last[inner] = shares[:, 0] / shares.max(axis=1) < 1 - TOLERANCE
-    last[~inner] = -1
-    return replace(
-        arrays,
-        surrogates=asked,
-        missing=last,
-        first_surrogate=first,
-        surrogate_count=count,
-    )
+    """Lay a tree out as arrays; of one that compiled loops grew, no node is made."""
+    grown = tree.nodes.arrays() if isinstance(tree.nodes, LazyNodes) else None
+    return arrays_of_nodes(tree) if grown is None else grown
 
 
 @dataclass(frozen=True)
@@ -76,8 +53,8 @@ def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
     """Return what is predicted of each row: class shares, or one number."""
     if _is_little(tree, n_rows):
         return tree.outputs(columns, n_rows)
-    from spinney.swift.flat import flat_of
-    from spinney.swift.walking import leaves, votes
+    from spinney.trees.predict.compiled_walk import leaves, votes
+    from spinney.trees.predict.flat_layout import flat_of
 
     flat = flat_of(tree)
     if tree.models.has.any():
@@ -95,8 +72,8 @@ def leaf_numbers(tree: FlatTree, columns: Columns, n_rows: int) -> Integers:
     """Return each row's leaf: where most of its weight is, the first of equals."""
     if _is_little(tree, n_rows):
         return tree.leaf_numbers(columns, n_rows)
-    from spinney.swift.flat import flat_of
-    from spinney.swift.walking import leaves
+    from spinney.trees.predict.compiled_walk import leaves
+    from spinney.trees.predict.flat_layout import flat_of
 
     flat = flat_of(tree)
     found = leaves(flat, columns, n_rows)[:, 0]

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.linear import FlatModels, flat_models
-from spinney.split import Groups, Intervals, Split
-from spinney.tree import Tree
+from spinney.trees.linear import FlatModels, flat_models
+from spinney.trees.split import Groups, Intervals, Split
+from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

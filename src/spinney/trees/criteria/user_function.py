@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.counts import CountTable
-from spinney.criteria.criterion import Criterion, Measure
 from spinney.errors import ParameterError
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.criterion import Criterion, Measure
 
 __all__ = ["FUNCTION", "function_criterion", "stored_criterion", "stored_name"]
 

@@ -11,11 +11,11 @@ from math import log
 import numpy as np
 
 from spinney._support.text import weight_text
-from spinney.counts import CountTable
-from spinney.criteria.chance import mdl, phi_square
-from spinney.criteria.gains import gain, squared_error_gain
-from spinney.criteria.impurity import description_length, squared_error
-from spinney.criteria.separation import c_sep, hellinger, pairs_of_classes, twoing
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.gains import gain, squared_error_gain
+from spinney.trees.criteria.impurity import description_length, squared_error
+from spinney.trees.criteria.separation import c_sep, hellinger, pairs_of_classes, twoing
+from spinney.trees.criteria.significance_criteria import mdl, phi_square
 
 __all__ = [
     "c_sep_working",
@@ -34,7 +34,7 @@ Names = Sequence[str]
 
 def chi_square_working(table: CountTable, branches: Names, _: Names) -> list[str]:
     """Write expected counts and the part of χ² of each branch; χ², φ², p."""
-    from spinney.significance import chi_square_test
+    from spinney.trees.criteria.significance import chi_square_test
 
     weights, sizes = table.weights, table.sizes
     known = sizes.sum()
@@ -61,7 +61,7 @@ def chi_square_working(table: CountTable, branches: Names, _: Names) -> list[str
 
 def g_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
     """Write G from the gain, and p."""
-    from spinney.significance import g_test
+    from spinney.trees.criteria.significance import g_test
 
     test = g_test(table)
     return [
@@ -73,7 +73,7 @@ def g_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]
 
 def f_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
     """Write the sums of squares between and within branches, F and p."""
-    from spinney.significance import f_test
+    from spinney.trees.criteria.significance import f_test
 
     test = f_test(table)
     between = table.weight * float(squared_error_gain(table))

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
-from spinney.costs import labels_of
-from spinney.kernels.walking import BY_TABLE, MOST_ATTRIBUTES, MOST_NODES, OPEN
-from spinney.predict import FlatTree
-from spinney.predict import flatten as arrays_of
-from spinney.tree import Tree
+from spinney.trees.costs import labels_of
+from spinney.trees.predict.flat_tree import FlatTree
+from spinney.trees.predict.flat_tree import flatten as arrays_of
+from spinney.trees.predict.loops.walk import BY_TABLE, MOST_ATTRIBUTES, MOST_NODES, OPEN
+from spinney.trees.tree import Tree
 
 __all__ = [
     "Flat",

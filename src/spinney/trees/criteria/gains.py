@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.counts import CountTable
-from spinney.criteria.impurity import (
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.impurity import (
     Impurity,
     deviation,
     entropy,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from spinney._support.arrays import TOLERANCE, Floats
-from spinney.counts import CountTable
-from spinney.criteria.impurity import Impurity
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.impurity import Impurity
 
 __all__ = ["Criterion", "Measure", "Working"]
 

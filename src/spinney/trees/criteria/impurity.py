@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.counts import ratio_of, spread_of
+from spinney.trees.counts import ratio_of, spread_of
 
 __all__ = [
     "Impurity",

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney.counts import CountTable
-from spinney.criteria.gains import Tabular, as_table
-from spinney.criteria.impurity import shares_of
 from spinney.errors import ParameterError
+from spinney.trees.counts import CountTable
+from spinney.trees.criteria.gains import Tabular, as_table
+from spinney.trees.criteria.impurity import shares_of
 
 __all__ = ["c_sep", "hellinger", "pairs_of_classes", "twoing"]
 

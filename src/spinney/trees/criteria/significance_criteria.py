@@ -7,15 +7,16 @@ their degrees of freedom, by an effect a row: φ², bits, or squared error. p is
 of one test: trying many cuts makes it too small, and CHAID corrects that.
 
 Only rows whose value is known are tested; that there are fewer of them is all the
-discount that p needs. Weights count as frequencies (:mod:`spinney.significance`).
+discount that p needs. Weights count as frequencies
+(:mod:`spinney.trees.criteria.significance`).
 """
 
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
-from spinney.counts import ratio_of
-from spinney.criteria.gains import Tabular, as_moments, as_table
-from spinney.criteria.impurity import description_length
+from spinney.trees.counts import ratio_of
+from spinney.trees.criteria.gains import Tabular, as_moments, as_table
+from spinney.trees.criteria.impurity import description_length
 
 __all__ = ["chi_square", "f", "g", "mdl", "phi_square"]
 
@@ -28,7 +29,7 @@ def phi_square(table: Tabular) -> Floats:
     >>> round(float(phi_square([[2, 3], [4, 0], [3, 2]])), 3)      # 3.547 / 14
     0.253
     """
-    from spinney.significance import chi_square_test
+    from spinney.trees.criteria.significance import chi_square_test
 
     table = as_table(table)
     known = table.sizes.sum(axis=-1)
@@ -42,12 +43,12 @@ def chi_square(table: Tabular) -> Floats:
     χ² = Σ (n − e)² / e over the cells, e being what independence lets expect, with
     (branches − 1)(classes − 1) degrees of freedom (Pearson 1900; for trees Hart
     1984 and Mingers 1987). The test itself is
-    :func:`spinney.significance.chi_square_test`.
+    :func:`spinney.trees.criteria.significance.chi_square_test`.
 
     >>> round(float(chi_square([[2, 3], [4, 0], [3, 2]])), 3)      # −ln 0.1698
     1.773
     """
-    from spinney.significance import chi_square_test
+    from spinney.trees.criteria.significance import chi_square_test
 
     return np.asarray(0.0 - chi_square_test(as_table(table)).log_p)[()]
 
@@ -57,12 +58,12 @@ def g(table: Tabular) -> Floats:
 
     G = 2 Σ n ln(n / e) = 2 ln 2 · n · gain: the information gain in bits, judged
     with the degrees of freedom that it cost (Wilks 1938; Mingers 1987). The test
-    itself is :func:`spinney.significance.g_test`.
+    itself is :func:`spinney.trees.criteria.significance.g_test`.
 
     >>> round(float(g([[2, 3], [4, 0], [3, 2]])), 3)      # −ln 0.0912
     2.394
     """
-    from spinney.significance import g_test
+    from spinney.trees.criteria.significance import g_test
 
     return np.asarray(0.0 - g_test(as_table(table)).log_p)[()]
 
@@ -73,12 +74,12 @@ def f(table: Tabular) -> Floats:
     F = (between / (k − 1)) / (within / (n − k)), of sums of squares around means
     (Fisher 1925). The lines of the table are the moments (Σw, Σwy, Σwy²). Where
     nothing varies within branches p is 0 and the merit 1e300. The test itself is
-    :func:`spinney.significance.f_test`.
+    :func:`spinney.trees.criteria.significance.f_test`.
 
     >>> round(float(f([[3, 6, 14], [3, 15, 77]])), 3)      # −ln 0.0213
     3.849
     """
-    from spinney.significance import f_test
+    from spinney.trees.criteria.significance import f_test
 
     return np.asarray(0.0 - f_test(as_moments(table)).log_p)[()]
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from spinney._support.arrays import Integers
-    from spinney.counts import CountTable
     from spinney.data.schema import Attribute
+    from spinney.trees.counts import CountTable
 
 __all__ = [
     "VALUES_SHOWN",

@@ -2,9 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-from spinney.tree import Node
+from spinney.trees.tree import Node
+
+if TYPE_CHECKING:
+    from spinney.trees.predict.flat_tree import FlatTree
 
 __all__ = ["LazyNodes"]
 
@@ -17,6 +20,10 @@ class LazyNodes(Sequence[Node]):
     @abstractmethod
     def _node(self, place: int) -> Node:
         """Make a node."""
+
+    def arrays(self) -> "FlatTree | None":
+        """Return the tree as arrays to predict from, where no node has to be made."""
+        return None
 
     @overload
     def __getitem__(self, number: int) -> Node: ...

@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from spinney.criteria import working
-from spinney.criteria.chance import chi_square, f, g, mdl, phi_square
-from spinney.criteria.criterion import Criterion
-from spinney.criteria.functions import function_criterion, stored_criterion
-from spinney.criteria.gains import (
+from spinney.errors import ParameterError, refuse_unknown
+from spinney.trees.criteria import arithmetic as working
+from spinney.trees.criteria.criterion import Criterion
+from spinney.trees.criteria.gains import (
     deviation_gain,
     gain,
     gain_ratio,
@@ -18,7 +17,7 @@ from spinney.criteria.gains import (
     variance_gain,
     variance_root_gain,
 )
-from spinney.criteria.impurity import (
+from spinney.trees.criteria.impurity import (
     description_length,
     deviation,
     entropy,
@@ -33,13 +32,20 @@ from spinney.criteria.impurity import (
     variance_root,
     variance_root_unit,
 )
-from spinney.criteria.separation import c_sep, hellinger, twoing
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.trees.criteria.separation import c_sep, hellinger, twoing
+from spinney.trees.criteria.significance_criteria import (
+    chi_square,
+    f,
+    g,
+    mdl,
+    phi_square,
+)
+from spinney.trees.criteria.user_function import function_criterion, stored_criterion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spinney.counts import CountTable
+    from spinney.trees.counts import CountTable
 
 __all__ = ["CRITERIA", "criterion_named"]
 

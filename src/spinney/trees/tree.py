@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.costs import expected_costs
-from spinney.counts import CountTable
 from spinney.data.schema import Schema
 from spinney.data.table import Value
-from spinney.linear import LinearModel
-from spinney.split import (
+from spinney.trees.costs import expected_costs
+from spinney.trees.counts import CountTable
+from spinney.trees.linear import LinearModel
+from spinney.trees.split import (
     Groups,
     Route,
     Split,

@@ -12,10 +12,8 @@ are discounted by ρ, the share of the weight whose value is known (Quinlan 1993
 0.156
 """
 
-from spinney.criteria.chance import chi_square, f, g, mdl, phi_square
-from spinney.criteria.criterion import Criterion, Measure, Working
-from spinney.criteria.functions import stored_name
-from spinney.criteria.gains import (
+from spinney.trees.criteria.criterion import Criterion, Measure, Working
+from spinney.trees.criteria.gains import (
     deviation_gain,
     errors,
     gain,
@@ -28,7 +26,7 @@ from spinney.criteria.gains import (
     variance_gain,
     variance_root_gain,
 )
-from spinney.criteria.impurity import (
+from spinney.trees.criteria.impurity import (
     description_length,
     deviation,
     entropy,
@@ -39,8 +37,16 @@ from spinney.criteria.impurity import (
     variance,
     variance_root,
 )
-from spinney.criteria.named import CRITERIA, criterion_named
-from spinney.criteria.separation import c_sep, hellinger, twoing
+from spinney.trees.criteria.named_criteria import CRITERIA, criterion_named
+from spinney.trees.criteria.separation import c_sep, hellinger, twoing
+from spinney.trees.criteria.significance_criteria import (
+    chi_square,
+    f,
+    g,
+    mdl,
+    phi_square,
+)
+from spinney.trees.criteria.user_function import stored_name
 
 __all__ = [
     "CRITERIA",

@@ -1,0 +1,1 @@
+"""What a tree is made of: count tables, criteria, splits, nodes, predictions."""

@@ -1,0 +1,1 @@
+"""The compiled walk of rows down trees."""
