@@ -21,7 +21,7 @@ from spinney.files.model_container import pack, read_header, unpack
 from spinney.files.model_file import Limits, load_model, save_model
 from spinney.learner import grow_tree
 from spinney.model import Model
-from spinney.recipe import RECIPES, Recipe
+from spinney.recipes import RECIPES, Recipe
 from spinney.sources.memory import MemorySource
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Split, Surrogate, Threshold

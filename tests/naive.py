@@ -27,7 +27,7 @@ from tests.naive_splits import (
 )
 
 from spinney.data.schema import Schema
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 
 
 @dataclass

@@ -22,7 +22,7 @@ from math import inf, log2
 from tests.naive_criteria import GAINS, MERITS, split_information
 
 from spinney.data.schema import Attribute, Schema
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 
 TOLERANCE = 1e-12
 

@@ -11,7 +11,7 @@ from tests.naive_splits import Cell, Row
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.missing import POLICIES
-from spinney.recipe import RECIPES, Recipe
+from spinney.recipes import RECIPES, Recipe
 from spinney.sources.memory import MemorySource
 from spinney.trees.criteria import CRITERIA
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from spinney.evaluation import evaluate, learning_curve, robustness
     from spinney.explained_clusters import explain_clusters
-    from spinney.recipe import Recipe
+    from spinney.recipes import Recipe
     from spinney.rulesets import RuleSet
     from spinney.trees.counts import CountTable
     from spinney.trees.tree import Node, Tree
@@ -85,7 +85,7 @@ _HOMES = {
     "KPrototypes": "spinney.estimators",
     "MiniBatchKMeans": "spinney.estimators",
     "Node": "spinney.trees.tree",
-    "Recipe": "spinney.recipe",
+    "Recipe": "spinney.recipes",
     "RuleSet": "spinney.rulesets",
     "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",

@@ -32,7 +32,7 @@ from spinney.forest.tables import (
 )
 from spinney.growing import grow_from
 from spinney.model import Model
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
     import os

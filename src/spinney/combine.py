@@ -27,7 +27,7 @@ from spinney.buckets import cuts_of
 from spinney.data.schema import Attribute, Schema
 from spinney.directions import combinations
 from spinney.propose import propose
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.search import Decision, compete, is_significant, worth
 from spinney.sources.base import Request, Source, TermRequest
 from spinney.trees.counts import CountTable, spread_of

@@ -33,7 +33,7 @@ from spinney.data.formula import Clause, Conjunction, Difference, Formula, Ratio
 from spinney.data.schema import Attribute, Schema
 from spinney.errors import ParameterError
 from spinney.learner import Options, grow_tree
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.search import Decision
 from spinney.sources.base import ROOT, Request, Source, take_formulas
 from spinney.trees.costs import altered_priors

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from spinney.data.schema import Schema
 from spinney.outputs import outputs_of
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.search import Decision
 from spinney.sources.base import Totals
 from spinney.trees.costs import labels_of

@@ -22,7 +22,7 @@ from spinney.model import Model
 from spinney.model_trees import with_models
 from spinney.options import options_of
 from spinney.prune import Pruned, Steps, pruned_after_growing
-from spinney.recipe import RECIPES, Recipe, default_recipe, recipe_named, suited
+from spinney.recipes import RECIPES, Recipe, default_recipe, recipe_named, suited
 from spinney.sources.base import Source
 from spinney.sources.sql import SqlSource
 from spinney.sources.sql_engine import Engine, SqlRows

@@ -39,7 +39,7 @@ from spinney.front import Family, Growing, finish, plan, remainder, steps_to
 from spinney.missing import policy_named
 from spinney.overall import Overall, overall_by_attribute
 from spinney.random_cuts import Drawn, coarse_tables, with_drawn_cuts
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.search import Decision, decide, n_different
 from spinney.search_draws import Draws, drawn
 from spinney.sources.base import ROOT, Request, Source, Totals

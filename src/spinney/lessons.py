@@ -23,7 +23,7 @@ from spinney.errors import ParameterError, SpinneyWarning, warn
 from spinney.learner import Options
 from spinney.prune import Pruned, TrainingRows, cost_complexity, folds_of
 from spinney.prune.drafts import recounted
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift import grow_swiftly, is_swift, recount_swiftly, suits
 from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet

@@ -37,28 +37,22 @@ The result says that it is not exact; its multiplier counts all categories.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isfinite
-from typing import Any
 
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.checks import check_named, is_real
+from spinney._support.checks import check_named
 from spinney.bonferroni import bonferroni
 from spinney.errors import ParameterError
 from spinney.merger import Merger
 from spinney.portions import Portions, portions_of
+from spinney.recipes import Recipe
+from spinney.recipes.vocabulary import check_alphas
 from spinney.trees.counts import CountTable
+from spinney.trees.criteria import Criterion
 from spinney.trees.criteria.significance import chi_square_test, f_test, g_test
 
-__all__ = [
-    "KINDS",
-    "METHODS",
-    "STATISTICS",
-    "Merged",
-    "Merging",
-    "check_alphas",
-    "merge",
-]
+__all__ = ["KINDS", "METHODS", "STATISTICS", "Merged", "Merging", "merge"]
 
 KINDS = ("nominal", "ordinal")
 METHODS = ("chaid", "exhaustive")
@@ -103,23 +97,17 @@ class Merging:
             raise ParameterError(msg)
 
 
-def check_alphas(merge: Any, resplit: Any) -> None:
-    """Refuse levels of merging and of taking apart that mean nothing.
-
-    >>> check_alphas(0.05, 0.06)
-    Traceback (most recent call last):
-    spinney.errors.ParameterError: alpha_resplit=0.06: give a number below \
-alpha_merge=0.05, or 0 to leave merged groups whole
-    """
-    if not (is_real(merge) and 0 < merge <= 1):
-        msg = f"alpha_merge={merge!r}: give a number in (0, 1]"
-        raise ParameterError(msg)
-    if not (is_real(resplit) and 0 <= resplit < merge):
-        msg = (
-            f"alpha_resplit={resplit!r}: give a number below alpha_merge={merge!r}, or "
-            "0 to leave merged groups whole"
-        )
-        raise ParameterError(msg)
+def merging_of(recipe: Recipe, criterion: Criterion, least: float) -> Merging | None:
+    """Return how a recipe merges values, if it does, into groups of a least weight."""
+    if recipe.grouping != "merge":
+        return None
+    return Merging(
+        method="exhaustive" if recipe.exhaustive else "chaid",
+        statistic="likelihood-ratio" if criterion.name == "g" else "pearson",
+        alpha_merge=recipe.alpha_merge,
+        alpha_split_merged=recipe.alpha_resplit,
+        least=least,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,15 +42,12 @@ if TYPE_CHECKING:
     from spinney.data.schema import Attribute
 
 __all__ = [
-    "GROUPINGS",
     "MOST_BRANCHES",
     "POLICIES",
     "Policy",
     "policy_named",
     "ways_to_branch",
 ]
-
-GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
 # With more values at a node than this a branch each would be a tree that nobody can
 # read, grown on hardly any rows a branch: such an attribute is split in two subsets.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Schema
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from spinney.overall import Overall, overall_by_attribute
 from spinney.prune import Pruned, PruneStep, Steps
 from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.sources.base import ROOT, Request, Source, TermRequest, take_formulas
 from spinney.trees.counts import spread_of
 from spinney.trees.criteria import squared_error

@@ -13,7 +13,7 @@ from spinney.data.schema import Schema, Target
 from spinney.data.table import Column, Value
 from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.learner import Options
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.sources.base import Source
 from spinney.training import LARGEST_TOTAL, check_total
 

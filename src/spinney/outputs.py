@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.data.schema import Target
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 
 __all__ = ["outputs_of"]
 

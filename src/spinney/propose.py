@@ -11,9 +11,10 @@ from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
 from spinney.buckets import bucketed
 from spinney.candidates import Groupings
 from spinney.data.schema import Attribute
+from spinney.merging import merging_of
 from spinney.missing import Policy, policy_named, ways_to_branch
 from spinney.overall import Overall, overall_of
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import Criterion
 from spinney.trees.split import Groups, Intervals, Split, Threshold, branch_table
@@ -160,7 +161,7 @@ def _ways(
         policy=policy_named(recipe.missing),
         limited=least > 0 or recipe.min_branch_share > 0 or not criterion.ordered,
         step=recipe.step_of(observed),
-        merging=recipe.merging(criterion, least),
+        merging=merging_of(recipe, criterion, least),
         overall=overall,
     )
     if ways is None:

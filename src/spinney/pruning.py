@@ -26,7 +26,7 @@ from spinney.prune import (
     pruned,
     validate,
 )
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.training import TrainingSet, check_target, row_weights
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Tree

@@ -19,7 +19,7 @@ from spinney.errors import ParameterError
 from spinney.missing import Policy, policy_named
 from spinney.overall import Overall
 from spinney.propose import propose
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
 from spinney.trees.tree import Candidate, Reason

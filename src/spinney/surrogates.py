@@ -37,7 +37,7 @@ from spinney.buckets import bucketed
 from spinney.candidates import midpoint
 from spinney.data.schema import Attribute, Schema
 from spinney.missing import policy_named
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.sources.base import Agreement, Request, Source
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Route, Split, Surrogate, Threshold

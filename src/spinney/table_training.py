@@ -4,7 +4,7 @@ from spinney.data import table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Table
 from spinney.errors import warn
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.training import (
     TrainingSet,
     as_target,

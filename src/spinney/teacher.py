@@ -25,7 +25,7 @@ from spinney.forest.growing import grow_forest
 from spinney.forest.settings import ForestSettings
 from spinney.forest.voting import out_of_bag
 from spinney.learner import Options
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.swift.suiting import can_grow
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from tests.models import assert_same_model
 
 import spinney
 from spinney import ParameterError, TreeClassifier, TreeRegressor
-from spinney.recipe import SETTINGS
+from spinney.recipes import SETTINGS
 
 # Among scikit-learn's tools
 

@@ -4,7 +4,7 @@ import pytest
 
 from spinney.errors import ParameterError
 from spinney.evaluation.variants import variants_of
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 
 STUMP = {"recipe": "cart", "max_depth": 1}
 

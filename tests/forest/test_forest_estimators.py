@@ -22,7 +22,7 @@ from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.forest import growing
 from spinney.forest.bags import Bags, tree_seeds
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 
 TABLES = Path(__file__).parents[1] / "tables"
 

@@ -22,7 +22,7 @@ from spinney.forest.interactions import interactions_of
 from spinney.forest.members import member_of
 from spinney.forest.settings import forest_recipe, tries_of
 from spinney.learner import grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.training import TrainingSet
 from spinney.trees.predict.flat_tree import flatten
 

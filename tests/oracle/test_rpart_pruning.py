@@ -14,7 +14,7 @@ from spinney.prune.cost_complexity import cross_validated
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.pruning import lesson_on
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.training import TrainingSet, as_classes, training_set
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold

@@ -15,7 +15,7 @@ from tests.naive_criteria import entropy, gini
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 

@@ -9,7 +9,7 @@ from spinney.learner import grow_tree
 from spinney.prune import pruned
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 
 

@@ -14,7 +14,7 @@ from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 

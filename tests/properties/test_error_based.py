@@ -20,7 +20,7 @@ from spinney.model import Model
 from spinney.prune import pruned, pruned_after_growing
 from spinney.prune.error_based import COLLAPSE_SLACK, SLACK, estimated_errors
 from spinney.prune.risk import below, leaf_risks
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Reason, Tree
 

@@ -12,7 +12,7 @@ import spinney
 from spinney.construct import grow_with_construction
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")

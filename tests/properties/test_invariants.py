@@ -10,7 +10,7 @@ from tests.strategies import Rows, recipes, source_of, tables
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
-from spinney.recipe import RECIPES, Recipe
+from spinney.recipes import RECIPES, Recipe
 from spinney.sources.base import Request
 from spinney.sources.memory import MemorySource
 from spinney.trees.counts import CountTable

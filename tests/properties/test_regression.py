@@ -11,7 +11,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.model import Model
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 

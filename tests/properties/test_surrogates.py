@@ -15,7 +15,7 @@ from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
 from spinney.model import Model
 from spinney.prune.cutting import cut
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Node, Tree
 

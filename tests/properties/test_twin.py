@@ -27,7 +27,7 @@ from tests.strategies import (
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
-from spinney.recipe import RECIPES, Recipe
+from spinney.recipes import RECIPES, Recipe
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.split import Surrogate
 from spinney.trees.tree import Node, Tree

@@ -13,7 +13,7 @@ from spinney.learner import grow_tree
 from spinney.prune import cost_complexity
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.trees.split import Groups
 
 UNITS = (1e-7, 1e7)

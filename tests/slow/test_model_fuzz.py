@@ -10,7 +10,7 @@ from spinney.errors import ModelFormatError
 from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.model import Model
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 
 MUTATIONS = 100_000
 WORDS = [0, 1, 2, 3, -1, -2, 2**31, 2**62, -(2**63), 2**63 - 1]

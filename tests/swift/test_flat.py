@@ -18,7 +18,7 @@ from spinney.growing import grow_model
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
 from spinney.readable import ReadableTree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.swift import crowd, prepared, suiting
 from spinney.swift.crowd import grow_together
 from spinney.swift.grown import arrays_of_grown

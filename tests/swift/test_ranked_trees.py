@@ -19,7 +19,7 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.prune import pruned_after_growing
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.swift import grow_swiftly, ranked, ranked_crowd, suiting, suits
 from spinney.swift.ranked_learner import grow_and_prune
 from spinney.training import TrainingSet

@@ -9,7 +9,7 @@ from tests.swift.test_swift_trees import training_sets
 import spinney
 from spinney import teacher
 from spinney.prune.drafts import recounted
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.swift import grow_swiftly, is_swift, recount_swiftly, suiting
 from spinney.teacher import smoothed_training
 

@@ -9,7 +9,7 @@ from tests.swift.alike import same_tree
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.swift import (
     coded,
     crowd,

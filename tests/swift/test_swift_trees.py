@@ -15,7 +15,7 @@ from tests.swift.alike import (
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.swift import coded, crowd, grow_swiftly, prepared, subtree, suiting, suits
 from spinney.training import TrainingSet
 

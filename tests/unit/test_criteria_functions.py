@@ -12,7 +12,7 @@ import spinney
 from spinney import TreeClassifier
 from spinney.errors import ParameterError
 from spinney.files.model_file import load_model
-from spinney.recipe import RECIPES, Recipe
+from spinney.recipes import RECIPES, Recipe
 from spinney.trees.criteria import criterion_named, gini_gain, stored_name
 
 MELONS = Path(__file__).parents[2] / "examples" / "melons.csv"

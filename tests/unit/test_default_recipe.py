@@ -11,7 +11,7 @@ from tests.strategies import TABLES
 import spinney
 from spinney import ParameterError, TreeClassifier, TreeRegressor
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.recipe import DEFAULT_RECIPE, RECIPES, default_recipe
+from spinney.recipes import DEFAULT_RECIPE, RECIPES, default_recipe
 from spinney.teacher import smoothed_labels
 from spinney.training import TrainingSet
 

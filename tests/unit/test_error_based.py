@@ -12,7 +12,7 @@ from spinney.errors import ParameterError
 from spinney.learner import grow_tree
 from spinney.prune.drafts import recounted
 from spinney.prune.error_based import estimated_errors
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 

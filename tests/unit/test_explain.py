@@ -25,7 +25,7 @@ from spinney.errors import ParameterError
 from spinney.explain import NodeExplanation, explain_node, explain_row
 from spinney.learner import Options, grow_tree
 from spinney.model import Model
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.split import Groups
 from spinney.trees.tree import Candidate

@@ -17,7 +17,7 @@ from spinney.errors import ParameterError
 from spinney.export.json import to_json
 from spinney.files.model_header import FORMAT_VERSION
 from spinney.model import Model
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.trees.tree import Tree
 
 

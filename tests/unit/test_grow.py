@@ -9,7 +9,7 @@ from tests.strategies import Rows, textbook
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError, SpinneyWarning
 from spinney.learner import Options, grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 

@@ -16,7 +16,7 @@ from spinney.export.text import to_text
 from spinney.growing import grow_from, grow_model
 from spinney.learner import grow_tree
 from spinney.model import Model
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.training import as_classes, training_set
 

@@ -24,7 +24,7 @@ from spinney.errors import ModelFormatError
 from spinney.export.json import to_json
 from spinney.files.model_file import Limits, load_model, save_model
 from spinney.model import Model
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.trees.tree import Node, Reason, Tree
 
 good = good_file  # the fixture, by the name that tests ask for

@@ -42,7 +42,7 @@ from spinney.files.model_header import ADDED, FORMAT_VERSION
 from spinney.learner import grow_tree
 from spinney.missing import POLICIES
 from spinney.model import Model
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.trees.counts import CountTable
 from spinney.trees.linear import LinearModel, Term
 from spinney.trees.split import Groups, Intervals, Surrogate, Threshold

@@ -16,7 +16,7 @@ from spinney.data.schema import Target
 from spinney.errors import ParameterError
 from spinney.files.model_file import load_model, save_model
 from spinney.model import Model
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
 from spinney.trees.tree import Candidate, Tree

@@ -12,9 +12,9 @@ import spinney
 from spinney import ParameterError, TreeClassifier, TreeRegressor
 from spinney.export.json import to_json
 from spinney.prune import AFTER_GROWING, METHODS, RULES
-from spinney.recipe import RECIPES, SETTINGS
-from spinney.recipe.needs import CLASSES as CLASSES_NEEDED
-from spinney.recipe.needs import NEEDS
+from spinney.recipes import RECIPES, SETTINGS
+from spinney.recipes.needs import CLASSES as CLASSES_NEEDED
+from spinney.recipes.needs import NEEDS
 
 
 def table():

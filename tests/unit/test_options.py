@@ -10,7 +10,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError, SpinneyWarning
 from spinney.learner import Options
 from spinney.options import options_of
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 
 ID3 = RECIPES["id3"]

@@ -16,7 +16,7 @@ from spinney import TreeClassifier
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.export.text import to_text
 from spinney.learner import grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.rules import rules_of
 from spinney.sources.memory import MemorySource
 from spinney.trees.costs import labels_of

@@ -13,7 +13,7 @@ from spinney.errors import DataError, ParameterError
 from spinney.learner import grow_tree
 from spinney.prune import Pruned, PruneStep, pruned, validate
 from spinney.prune.cutting import cut
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.costs import labels_of
 from spinney.trees.predict.flat_tree import flatten

@@ -15,7 +15,7 @@ from spinney.prune import METHODS, pruned, validate
 from spinney.prune.pessimistic import corrected_errors
 from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 

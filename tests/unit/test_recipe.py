@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spinney.errors import ParameterError
-from spinney.recipe import RECIPES, Recipe, recipe_named
+from spinney.recipes import RECIPES, Recipe, recipe_named
 
 
 def test_the_famous_learners_as_data():

@@ -7,7 +7,7 @@ import pytest
 
 import spinney
 from spinney import DataError, ParameterError
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 
 HUGE = 10**400
 TOO_LARGE = 2**32

@@ -12,7 +12,7 @@ from tests.strategies import Rows, cells_of, recipes, tables
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.rules import Condition, Rule, rules_of
 from spinney.sources.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten

@@ -13,7 +13,7 @@ from tests.strategies import Rows, columns_of, recipes, tables, textbook
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import grow_tree
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.rules import Condition, rules_of
 from spinney.rulesets import ruleset_of
 from spinney.rulesets.building import _chosen, _distinct, _simplified

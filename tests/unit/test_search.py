@@ -7,7 +7,7 @@ from tests.strategies import Rows, textbook
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
 from spinney.propose import propose
-from spinney.recipe import RECIPES, Recipe
+from spinney.recipes import RECIPES, Recipe
 from spinney.search import Decision, compete, decide
 from spinney.sources.base import Request
 from spinney.trees.counts import CountTable

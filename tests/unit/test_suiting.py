@@ -5,7 +5,7 @@ import pytest
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.swift.suiting import can_grow
 from spinney.training import TrainingSet
 

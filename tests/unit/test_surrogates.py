@@ -21,7 +21,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
-from spinney.recipe import RECIPES, Recipe
+from spinney.recipes import RECIPES, Recipe
 from spinney.surrogates import surrogates_of
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Route, Surrogate, Threshold

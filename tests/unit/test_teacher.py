@@ -12,7 +12,7 @@ from spinney import ParameterError, teacher
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options
 from spinney.lessons import Lesson
-from spinney.recipe import RECIPES
+from spinney.recipes import RECIPES
 from spinney.teacher import smoothed_labels, smoothed_training
 from spinney.training import TrainingSet
 

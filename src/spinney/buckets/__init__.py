@@ -5,7 +5,6 @@ from spinney.buckets.clusters import k_means
 from spinney.buckets.information import entropy_mdl
 from spinney.buckets.methods import (
     METHODS,
-    MOST,
     bucket_texts,
     bucketed,
     cuts_of,
@@ -15,7 +14,6 @@ from spinney.buckets.ranges import equal_frequency, equal_width
 
 __all__ = [
     "METHODS",
-    "MOST",
     "Buckets",
     "bucket_texts",
     "bucketed",

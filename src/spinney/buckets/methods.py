@@ -12,11 +12,11 @@ from spinney.buckets.clusters import k_means, k_means_is_exact
 from spinney.buckets.information import entropy_mdl
 from spinney.buckets.ranges import equal_frequency, equal_width
 from spinney.errors import refuse_unknown
+from spinney.recipes.vocabulary import MOST_BUCKETS
 from spinney.trees.counts import CountTable
 
 __all__ = [
     "METHODS",
-    "MOST",
     "Method",
     "bucket_texts",
     "bucketed",
@@ -24,8 +24,6 @@ __all__ = [
     "cuts_of",
     "is_exact",
 ]
-
-MOST = 100_000
 
 Method = Callable[[CountTable, int], Floats]
 
@@ -49,7 +47,7 @@ def cuts_of(table: CountTable, method: str, n: int) -> Floats:
     found = METHODS.get(method) if isinstance(method, str) else None
     if found is None:
         refuse_unknown("method", method, METHODS)
-    check_whole("n", n, least=2, most=MOST)
+    check_whole("n", n, least=2, most=MOST_BUCKETS)
     return found(table, int(n))
 
 

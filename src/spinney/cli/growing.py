@@ -150,7 +150,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     from spinney.files.model_file import save_model
     from spinney.growing import grow_from
     from spinney.readable import ReadableTree
-    from spinney.recipe import SETTINGS
+    from spinney.recipes import SETTINGS
 
     output = options["output"]
     if output == STANDARD_OUTPUT:

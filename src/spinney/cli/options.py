@@ -294,7 +294,7 @@ def _as_option(found: re.Match[str]) -> str:
 
 def _option(name: str) -> str | None:
     """Return the option of a parameter of Python, if it has one."""
-    from spinney.recipe import SETTINGS
+    from spinney.recipes import SETTINGS
 
     if name in OPTION_NAMES:
         return OPTION_NAMES[name]

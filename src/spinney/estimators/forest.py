@@ -24,7 +24,7 @@ from spinney.forest.settings import ForestSettings
 from spinney.forest.tables import FOREST_PARAMETERS, RECIPE_PARAMETERS
 from spinney.forest.voting import out_of_bag, score_of, warn_of_unseen
 from spinney.forest.weights import class_weights_of
-from spinney.recipe import Named, Recipe, recipe_named
+from spinney.recipes import Named, Recipe, recipe_named
 from spinney.training import TrainingSet
 
 __all__ = ["ForestClassifier", "ForestRegressor"]

@@ -13,7 +13,7 @@ from spinney._support.arrays import Floats
 from spinney.data import read_table
 from spinney.data.schema import Target
 from spinney.data.table import Table
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.training import TrainingSet, check_target, training_set
 
 __all__ = ["TableEstimator", "become", "checked_weights", "has_names_only"]

@@ -11,7 +11,7 @@ from spinney.estimators.tables import TableEstimator
 from spinney.growing import grow_model
 from spinney.model import Model
 from spinney.readable import ReadableTree
-from spinney.recipe import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
+from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 
 __all__ = ["TreeEstimator"]
 

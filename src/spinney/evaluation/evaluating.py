@@ -23,7 +23,7 @@ from spinney.evaluation.tasks import (
     spread,
 )
 from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
-from spinney.recipe import DEFAULT_RECIPE
+from spinney.recipes import DEFAULT_RECIPE
 
 __all__ = ["evaluate", "learning_curve", "robustness"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from spinney.errors import ParameterError
 from spinney.forest.tables import refuse_forest_arguments
-from spinney.recipe import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
+from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
 
 __all__ = ["DEFAULT_RECIPES", "FOREST", "Recipes", "Variant", "variants_of"]
 

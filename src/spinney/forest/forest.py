@@ -13,7 +13,7 @@ from spinney.data.schema import Schema
 from spinney.forest.members import Member, as_one
 from spinney.forest.settings import ForestSettings
 from spinney.model import Model
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.trees.predict.flat_tree import FlatTree
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from spinney.forest.settings import ForestSettings, forest_recipe, tries_of
 from spinney.learner import Options, grow_tree
 from spinney.options import in_bounds
 from spinney.prune import pruned_after_growing
-from spinney.recipe import Recipe, suited
+from spinney.recipes import Recipe, suited
 from spinney.search_draws import Draws
 from spinney.swift.suiting import can_grow
 from spinney.training import TrainingSet

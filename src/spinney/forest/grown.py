@@ -11,7 +11,7 @@ from spinney.candidates import midpoints
 from spinney.data.schema import Schema
 from spinney.forest.members import REASONS, Member, narrowed
 from spinney.missing import policy_named
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
     from spinney.kernels.records import Lines, Shape

@@ -15,7 +15,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney.data.schema import Schema, Target
 from spinney.forest.shrinking import shrunk
 from spinney.outputs import outputs_of
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.trees.costs import labels_of
 from spinney.trees.counts import CountTable
 from spinney.trees.linear import no_models

@@ -14,7 +14,7 @@ from spinney._support.checks import (
     is_whole,
 )
 from spinney.errors import ParameterError
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 
 __all__ = ["CLASS_WEIGHTS", "VOTING", "ForestSettings", "forest_recipe", "tries_of"]
 

@@ -11,7 +11,7 @@ from spinney.forest.forest import Forest
 from spinney.forest.growing import Progress, grow_forest
 from spinney.forest.settings import ForestSettings, forest_recipe
 from spinney.forest.weights import class_weights_of
-from spinney.recipe import Recipe, recipe_named, suited
+from spinney.recipes import Recipe, recipe_named, suited
 from spinney.table_training import rows_in_memory
 from spinney.training import TrainingSet, check_roles
 

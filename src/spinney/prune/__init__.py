@@ -23,7 +23,7 @@ from spinney.prune.reduced_error import reduced_error
 from spinney.prune.sequence import RULES, Sequence, Subtree
 from spinney.prune.simplify import simplify
 from spinney.prune.validation import Validation, validate
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.sources.base import Source
 from spinney.trees.tree import Tree
 

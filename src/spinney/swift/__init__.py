@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spinney.learner import Options
 from spinney.prune import Pruned
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift.suiting import suits, suits_bins, suits_ranks
 from spinney.trees.tree import Tree
 

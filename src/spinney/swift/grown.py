@@ -22,7 +22,7 @@ from spinney.kernels.records import (
 )
 from spinney.missing import policy_named
 from spinney.outputs import outputs_of
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.trees.linear import no_models
 from spinney.trees.predict.flat_tree import FlatTree, Questions, no_questions
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from spinney.missing import policy_named
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift.crowd import grow_together
 from spinney.swift.nodes import GrownNodes
 from spinney.swift.prepared import prepared

@@ -21,7 +21,7 @@ from spinney.kernels.records import (
 )
 from spinney.missing import policy_named
 from spinney.outputs import outputs_of
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift.grown import arrays_of_grown, moments_of
 from spinney.swift.rivals import GrownRivals, by_code
 from spinney.swift.surrogates import GrownSurrogates

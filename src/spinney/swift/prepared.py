@@ -10,7 +10,7 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney.data.schema import Schema
 from spinney.kernels.layout import BINS, Cells, Labels, Rules
 from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift.coded import cells_of, labels_of_classes, labels_of_numbers
 from spinney.swift.suiting import CRITERIA
 

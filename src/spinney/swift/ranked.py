@@ -19,7 +19,7 @@ from spinney.kernels.ranked_layout import (
     Limits,
     Ranked,
 )
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
     from spinney.training import TrainingSet

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from spinney._support.arrays import TOLERANCE
 from spinney.kernels.ranked_layout import EXHAUSTED, INNER, PURE, TOO_DEEP, TOO_FEW
 from spinney.prune import Pruned
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift.ranked import Ready, ready
 from spinney.swift.ranked_crowd import grow_ranked
 from spinney.swift.ranked_nodes import RankedNodes, printing_order

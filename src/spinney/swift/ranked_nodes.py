@@ -31,7 +31,7 @@ from spinney.kernels.ranked_layout import (
     Grown,
 )
 from spinney.outputs import outputs_of
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.trees.costs import labels_of
 from spinney.trees.counts import CountTable
 from spinney.trees.lazy_nodes import LazyNodes

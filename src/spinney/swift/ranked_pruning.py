@@ -46,7 +46,7 @@ from spinney.kernels.ranked_layout import (
 from spinney.kernels.ranked_pruning import prune
 from spinney.prune import Pruned, PruneStep, Steps
 from spinney.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift.ranked import Ready
 from spinney.swift.ranked_nodes import (
     RankedNodes,

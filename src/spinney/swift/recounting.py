@@ -22,7 +22,7 @@ from spinney.kernels.records import (
     cut,
 )
 from spinney.kernels.sending import send_all
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift.coded import cells_of
 from spinney.swift.nodes import REASONS, GrownNodes
 from spinney.trees.counts import CountTable

@@ -23,7 +23,7 @@ from spinney.kernels.records import (
     Shape,
 )
 from spinney.missing import policy_named
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 from spinney.swift.grown import moments_of
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Split, Threshold

@@ -6,7 +6,7 @@ import numpy as np
 
 from spinney.data.schema import Schema
 from spinney.missing import MOST_BRANCHES, policy_named
-from spinney.recipe import Recipe
+from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
     from spinney.learner import Options

@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from spinney.errors import refuse_unknown
-from spinney.recipe.recipe import NOTHING, Recipe
+from spinney.recipes.recipe import NOTHING, Recipe
 
 __all__ = [
     "DEFAULT_RECIPE",

@@ -14,13 +14,16 @@ from spinney._support.checks import (
     check_seed,
     check_whole,
 )
-from spinney.buckets import METHODS as BUCKETINGS
-from spinney.buckets import MOST as MOST_BUCKETS
 from spinney.errors import ParameterError, did_you_mean
-from spinney.merging import Merging, check_alphas
-from spinney.missing import GROUPINGS, policy_named
-from spinney.recipe.branches import check_branches
-from spinney.recipe.needs import refuse_unusable
+from spinney.recipes.needs import check_branches, refuse_unusable
+from spinney.recipes.vocabulary import (
+    BUCKETINGS,
+    CHOICES,
+    GROUPINGS,
+    MISSING,
+    MOST_BUCKETS,
+    check_alphas,
+)
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA, Criterion, criterion_named
 
@@ -36,22 +39,6 @@ STEPS = 1000
 # What C4.5 takes for no gain at all, in bits.
 NOTHING = 1e-6
 
-_NAMED = {
-    "thresholds": ("midpoint", "observed"),
-    "pruning": (
-        "none",
-        "collapse",
-        "error-based",
-        "cost-complexity",
-        "pessimistic",
-        "mdl",
-        "simplify",
-        "adjusted-error",
-    ),
-    "rule": ("1-se", "half-se", "minimum"),
-    "leaves": ("mean", "linear"),
-    "probability": ("frequency", "laplace", "m-estimate"),
-}
 # Ways of pruning that need what growing is not given, as Python and the shell give it.
 _OF_A_GROWN_MODEL = {
     "reduced-error": ("validation=…", "--validation TABLE"),
@@ -187,7 +174,7 @@ class Recipe:
         The recipe that takes the place of this one where the target is a number.
     given : frozenset of str
         The settings that were changed by hand: they are refused where they have no
-        effect, see :mod:`spinney.recipe.needs`.
+        effect, see :mod:`spinney.recipes.needs`.
 
     Examples
     --------
@@ -240,7 +227,7 @@ class Recipe:
         """Refuse values that mean nothing."""
         criterion = criterion_named(self.criterion)
         criterion_named(self.numeric_criterion)
-        policy_named(self.missing)
+        check_named("missing", self.missing, MISSING)
         check_named("grouping", self.grouping, GROUPINGS)
         check_branches(criterion, self.grouping)
         if self.buckets is not None:
@@ -273,7 +260,7 @@ class Recipe:
         for name in ("exhaustive", "mdl_correction", "raising"):
             check_choice(name, getattr(self, name))
         _refuse_methods_of_grown_models(self.pruning)
-        for name, known in _NAMED.items():
+        for name, known in CHOICES.items():
             check_named(name, getattr(self, name), known)
         refuse_unusable(self)
 
@@ -288,18 +275,6 @@ class Recipe:
         if self.buckets is None and self.grouping == "merge":
             return "equal-frequency"
         return self.buckets
-
-    def merging(self, criterion: Criterion, least: float) -> Merging | None:
-        """Return how values are merged, if they are, into groups of a least weight."""
-        if self.grouping != "merge":
-            return None
-        return Merging(
-            method="exhaustive" if self.exhaustive else "chaid",
-            statistic="likelihood-ratio" if criterion.name == "g" else "pearson",
-            alpha_merge=self.alpha_merge,
-            alpha_split_merged=self.alpha_resplit,
-            least=least,
-        )
 
     @property
     def least_node(self) -> float:

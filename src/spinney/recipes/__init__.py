@@ -1,6 +1,6 @@
 """Recipes: learners as data."""
 
-from spinney.recipe.named import (
+from spinney.recipes.named_recipes import (
     DEFAULT_RECIPE,
     RECIPES,
     SETTINGS,
@@ -8,7 +8,7 @@ from spinney.recipe.named import (
     recipe_named,
     suited,
 )
-from spinney.recipe.recipe import Named, Recipe
+from spinney.recipes.recipe import Named, Recipe
 
 __all__ = [
     "DEFAULT_RECIPE",

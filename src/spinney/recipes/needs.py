@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spinney.errors import ParameterError
-from spinney.trees.criteria import criterion_named
+from spinney.trees.criteria import Criterion, criterion_named
 
 if TYPE_CHECKING:
-    from spinney.recipe.recipe import Recipe
+    from spinney.recipes.recipe import Recipe
 
-__all__ = ["NEEDS", "Condition", "Need", "refuse_unusable"]
+__all__ = ["NEEDS", "Condition", "Need", "check_branches", "refuse_unusable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,27 +139,51 @@ CLASSES = Condition(
     lambda _, target: "this one is a number" if target == "a number" else None,
     "declare the target nominal",
 )
+
+
 NUMBER = Condition(
     "a target that is a number",
     lambda _, target: "this one is classes" if target == "classes" else None,
     "declare the target numeric",
 )
+
+
 TEST = Condition("a criterion that is a test, 'chi_square', 'g' or 'f'", _no_test)
+
+
 BITS = Condition("criterion='gain' or 'gain_ratio'", _no_bits)
+
+
 BUCKETS = Condition(
     "buckets='equal-width', 'equal-frequency' or 'k-means'", _uncounted_buckets
 )
+
+
 NUMBERS_AS_THEY_ARE = Condition("numbers that are in no buckets", _in_buckets)
+
+
 SEVERAL = Condition(
     "linear_terms=2 or more, or construct=1 or more", _single_attributes
 )
+
+
 MODELS_USED = Condition("pruning='adjusted-error' or smoothing above 0", _means_alone)
+
+
 MERGED = _has("grouping", "merge")
+
+
 BY_LEVEL = Condition("merging that is not exhaustive", _no_level)
+
+
 BY_ERRORS = _has("pruning", "error-based")
+
+
 WEAKEST_LINKS = _has("pruning", "cost-complexity")
 
+
 ANOTHER = "use another recipe, such as 'c4.5', 'cart' or 'chaid'"
+
 
 NEEDS = (
     # Settings that make another one speak.
@@ -312,3 +336,18 @@ leave this setting out
                     f"{need.instead or 'leave this setting out'}"
                 )
                 raise ParameterError(msg)
+
+
+def check_branches(criterion: Criterion, grouping: str) -> None:
+    """Refuse a criterion of two branches where there may be more.
+
+    Thresholds have two anyway, but whether a recipe can be used must not depend on
+    the table that it meets.
+    """
+    if criterion.binary and grouping != "binary":
+        msg = (
+            f"criterion={criterion.name!r} compares two branches, and "
+            f"grouping={grouping!r} makes more of a nominal attribute: set "
+            'grouping="binary" (the recipe "cart" has it), or take another criterion'
+        )
+        raise ParameterError(msg)

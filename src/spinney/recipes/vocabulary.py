@@ -1,0 +1,62 @@
+"""The names that settings of a recipe take; what they mean is said where it is done.
+
+Ways to branch are in ``search``, ways to prune in ``growth.prune``; a test wants their
+names to be these.
+"""
+
+from typing import Any
+
+from spinney._support.checks import is_real
+from spinney.errors import ParameterError
+
+__all__ = [
+    "BUCKETINGS",
+    "CHOICES",
+    "GROUPINGS",
+    "MISSING",
+    "MOST_BUCKETS",
+    "check_alphas",
+]
+
+GROUPINGS = ("multiway", "binary", "merge", "ordered")
+
+MISSING = ("fractional", "most-common", "own-category", "branch", "mean", "surrogate")
+
+BUCKETINGS = ("equal-width", "equal-frequency", "k-means", "entropy-mdl")
+MOST_BUCKETS = 100_000
+
+CHOICES = {
+    "thresholds": ("midpoint", "observed"),
+    "pruning": (
+        "none",
+        "collapse",
+        "error-based",
+        "cost-complexity",
+        "pessimistic",
+        "mdl",
+        "simplify",
+        "adjusted-error",
+    ),
+    "rule": ("1-se", "half-se", "minimum"),
+    "leaves": ("mean", "linear"),
+    "probability": ("frequency", "laplace", "m-estimate"),
+}
+
+
+def check_alphas(merge: Any, resplit: Any) -> None:
+    """Refuse levels of merging and of taking apart that mean nothing.
+
+    >>> check_alphas(0.05, 0.06)
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: alpha_resplit=0.06: give a number below \
+alpha_merge=0.05, or 0 to leave merged groups whole
+    """
+    if not (is_real(merge) and 0 < merge <= 1):
+        msg = f"alpha_merge={merge!r}: give a number in (0, 1]"
+        raise ParameterError(msg)
+    if not (is_real(resplit) and 0 <= resplit < merge):
+        msg = (
+            f"alpha_resplit={resplit!r}: give a number below alpha_merge={merge!r}, or "
+            "0 to leave merged groups whole"
+        )
+        raise ParameterError(msg)
