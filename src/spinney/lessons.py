@@ -24,9 +24,9 @@ from spinney.learner import Options
 from spinney.prune import Pruned, TrainingRows, cost_complexity, folds_of
 from spinney.prune.drafts import recounted
 from spinney.recipes import Recipe
+from spinney.sources.training_set import TrainingSet
 from spinney.swift import grow_swiftly, is_swift, recount_swiftly, suits
 from spinney.teacher import smoothed_labels, smoothed_training
-from spinney.training import TrainingSet
 from spinney.trees.criteria import CRITERIA
 from spinney.trees.tree import Tree
 

@@ -15,7 +15,7 @@ from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.learner import Options
 from spinney.recipes import Recipe
 from spinney.sources.base import Source
-from spinney.training import LARGEST_TOTAL, check_total
+from spinney.sources.training_set import LARGEST_TOTAL, check_total
 
 __all__ = ["in_bounds", "options_of", "refuse_without_classes"]
 

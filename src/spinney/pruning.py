@@ -27,7 +27,7 @@ from spinney.prune import (
     validate,
 )
 from spinney.recipes import Recipe
-from spinney.training import TrainingSet, check_target, row_weights
+from spinney.sources.training_set import TrainingSet, check_target, row_weights
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Tree
 

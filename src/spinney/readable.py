@@ -15,7 +15,7 @@ from spinney.data.conform import read_by, unseen_values
 from spinney.data.cost_matrix import Costs
 from spinney.data.table import Table, Value
 from spinney.error_limits import CONFIDENCE
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, warn
 from spinney.explain import NodeExplanation, RowExplanation, explain_node, explain_row
 from spinney.export.formats import exported
 from spinney.export.text import to_text
@@ -25,7 +25,7 @@ from spinney.prune import Sequence, Steps
 from spinney.pruning import forced_paths, prune_model
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
-from spinney.rulesets.rows import check_origin, rows_of
+from spinney.sources.training_set import TrainingSet, rows_of
 from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.predict.predictor import LaidOut, leaf_numbers, outputs
 from spinney.trees.tree import Tree
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
-__all__ = ["ReadableTree"]
+__all__ = ["ReadableTree", "check_origin"]
 
 
 class ReadableTree:
@@ -388,3 +388,29 @@ class ReadableTree:
         number of its node, "rules" and "json".
         """
         return exported(self._grown(), format, path=path)
+
+
+def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:
+    """Warn where the rules of a model over these rows may contradict its tree."""
+    if not _is_grown_on(model, training):
+        warn(
+            "the table is not the one that the tree was grown on (other rows, "
+            "values, weights or order): the rules fit this table instead"
+        )
+    if simplify and model.schema.target.costs is not None:
+        warn(
+            "the tree has costs of errors (cost_matrix, --costs), and simplified rules "
+            "count errors: they may give other labels than the tree; its rules as they "
+            "are, not simplified, keep its labels"
+        )
+
+
+def _is_grown_on(model: Model, training: TrainingSet) -> bool:
+    """Return whether a model was grown on these rows, as far as it can tell.
+
+    One that was grown in a database knows the number of its rows and their weight.
+    """
+    grown, here = model.fingerprint, training.fingerprint()
+    if grown.digest:
+        return grown.digest == here.digest
+    return grown.n_rows == here.n_rows and bool(np.isclose(grown.weight, here.weight))

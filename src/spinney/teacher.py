@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from spinney.data.schema import Attribute
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = ["smoothed_labels", "smoothed_training"]
 

@@ -23,7 +23,7 @@ from spinney.forest.members import member_of
 from spinney.forest.settings import forest_recipe, tries_of
 from spinney.learner import grow_tree
 from spinney.recipes import RECIPES
-from spinney.training import TrainingSet
+from spinney.sources.training_set import TrainingSet
 from spinney.trees.predict.flat_tree import flatten
 
 N_TREES = 3

@@ -15,7 +15,7 @@ from spinney.prune.risk import leaf_risks
 from spinney.prune.sequence import sequence_of
 from spinney.pruning import lesson_on
 from spinney.recipes import RECIPES
-from spinney.training import TrainingSet, as_classes, training_set
+from spinney.sources.training_set import TrainingSet, as_classes, training_set
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
 from spinney.trees.tree import Candidate, Node, Reason, Tree

@@ -17,7 +17,7 @@ from tests.strategies import CLASS_RECIPES
 import spinney
 from spinney.missing import POLICIES
 from spinney.sources.base import Request, Source
-from spinney.sources.sql_engine import Engine
+from spinney.sources.sql.sql_engine import Engine
 from spinney.trees.split import Route, Threshold
 from spinney.trees.tree import Reason
 

@@ -5,7 +5,7 @@ import pytest
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options
-from spinney.training import TrainingSet
+from spinney.sources.training_set import TrainingSet
 
 # What no compiled loop knows.
 PLAIN_OPTIONS = (

@@ -19,12 +19,12 @@ from spinney.learner import grow_tree
 from spinney.missing import POLICIES
 from spinney.readable import ReadableTree
 from spinney.recipes import RECIPES
+from spinney.sources.training_set import TrainingSet
 from spinney.swift import crowd, prepared, suiting
 from spinney.swift.crowd import grow_together
 from spinney.swift.grown import arrays_of_grown
 from spinney.swift.nodes import GrownNodes
 from spinney.swift.prepared import prepared as coded
-from spinney.training import TrainingSet
 from spinney.trees.predict import predictor as predicting
 from spinney.trees.predict.compiled_walk import NO_WORDS, leaves, votes
 from spinney.trees.predict.flat_layout import (

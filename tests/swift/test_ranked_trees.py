@@ -20,9 +20,9 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.prune import pruned_after_growing
 from spinney.recipes import RECIPES
+from spinney.sources.training_set import TrainingSet
 from spinney.swift import grow_swiftly, ranked, ranked_crowd, suiting, suits
 from spinney.swift.ranked_learner import grow_and_prune
-from spinney.training import TrainingSet
 
 
 def column(draw, random, kind, n_rows):

@@ -10,6 +10,7 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.recipes import RECIPES
+from spinney.sources.training_set import TrainingSet
 from spinney.swift import (
     coded,
     crowd,
@@ -19,7 +20,6 @@ from spinney.swift import (
     suits,
     surrogates,
 )
-from spinney.training import TrainingSet
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.predict.predictor import arrays_of
 

@@ -16,8 +16,8 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options, grow_tree
 from spinney.recipes import RECIPES
+from spinney.sources.training_set import TrainingSet
 from spinney.swift import coded, crowd, grow_swiftly, prepared, subtree, suiting, suits
-from spinney.training import TrainingSet
 
 
 @st.composite

@@ -18,7 +18,7 @@ from spinney.learner import grow_tree
 from spinney.model import Model
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
-from spinney.training import as_classes, training_set
+from spinney.sources.training_set import as_classes, training_set
 
 COLUMNS = {
     "x": [1.0, 2.0, 3.0, 4.0],
@@ -61,7 +61,7 @@ def test_rows_in_a_database_have_no_digest():
 def test_a_relation_stays_in_duckdb_unless_told(monkeypatch):
     made = []
     monkeypatch.setattr(
-        "spinney.training.MemorySource",
+        "spinney.sources.training_set.MemorySource",
         lambda *args, **options: made.append(1) or MemorySource(*args, **options),
     )
     grow(relation())

@@ -16,13 +16,13 @@ from spinney.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.rules import Condition, rules_of
 from spinney.rulesets import ruleset_of
+from spinney.rulesets.building import Rows as TrainingRows
 from spinney.rulesets.building import _chosen, _distinct, _simplified
 from spinney.rulesets.choosing import _best_of_all, _climbed, _task, chosen_rules
 from spinney.rulesets.coding import coding_of
 from spinney.rulesets.paths import holds, matches, merged, paths_of
-from spinney.rulesets.rows import Rows as TrainingRows
 from spinney.rulesets.simplify import simplified
-from spinney.training import TrainingSet
+from spinney.sources.training_set import TrainingSet
 
 TABLES = Path(__file__).parents[1] / "tables"
 

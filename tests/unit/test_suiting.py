@@ -6,8 +6,8 @@ import pytest
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options
 from spinney.recipes import RECIPES
+from spinney.sources.training_set import TrainingSet
 from spinney.swift.suiting import can_grow
-from spinney.training import TrainingSet
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.learner import Options
 from spinney.lessons import Lesson
 from spinney.recipes import RECIPES
+from spinney.sources.training_set import TrainingSet
 from spinney.teacher import smoothed_labels, smoothed_training
-from spinney.training import TrainingSet
 
 TABLES = Path(__file__).parents[1] / "tables"
 TAUGHT = RECIPES["cart"].changed(missing="branch", forest=0.5, min_samples_leaf=2)

@@ -8,7 +8,7 @@ from spinney.data.schema import Target
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT
 from spinney.errors import DataError, SpinneyWarning
-from spinney.training import (
+from spinney.sources.training_set import (
     MOST_CLASSES,
     TrainingSet,
     as_classes,

@@ -21,7 +21,7 @@ from spinney.errors import ParameterError
 if TYPE_CHECKING:
     from spinney.forest.importances import Importances
     from spinney.forest.readable import ReadableForest
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = ["forest"]
 

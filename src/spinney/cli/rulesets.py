@@ -26,7 +26,7 @@ def simplified(
 ) -> "RuleSet":
     """Return the rule set of a model over the table that it was grown on."""
     from spinney.data.conform import read_by
-    from spinney.training import row_weights
+    from spinney.sources.training_set import row_weights
 
     given, weight = options["confidence"], options["weight"]
     confidence = check_confidence(CONFIDENCE if given is None else given)

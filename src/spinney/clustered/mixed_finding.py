@@ -32,7 +32,7 @@ from spinney.data.conform import read_by
 from spinney.data.schema import Attribute, Schema
 from spinney.data.table import Table
 from spinney.errors import DataError, ParameterError
-from spinney.training import attribute_of
+from spinney.sources.training_set import attribute_of
 
 __all__ = ["check_names", "find_prototypes", "mixed_curve"]
 

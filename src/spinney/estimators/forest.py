@@ -25,7 +25,7 @@ from spinney.forest.tables import FOREST_PARAMETERS, RECIPE_PARAMETERS
 from spinney.forest.voting import out_of_bag, score_of, warn_of_unseen
 from spinney.forest.weights import class_weights_of
 from spinney.recipes import Named, Recipe, recipe_named
-from spinney.training import TrainingSet
+from spinney.sources.training_set import TrainingSet
 
 __all__ = ["ForestClassifier", "ForestRegressor"]
 

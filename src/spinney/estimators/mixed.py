@@ -11,7 +11,7 @@ from spinney.data.schema import Schema, Target
 from spinney.data.table import Table
 from spinney.errors import ParameterError
 from spinney.estimators.tables import has_names_only
-from spinney.training import attribute_of
+from spinney.sources.training_set import attribute_of
 
 __all__ = ["given_prototypes", "mixed_cells", "mixed_schema", "read_mixed", "values_of"]
 

@@ -14,7 +14,7 @@ from spinney.data import read_table
 from spinney.data.schema import Target
 from spinney.data.table import Table
 from spinney.recipes import Recipe
-from spinney.training import TrainingSet, check_target, training_set
+from spinney.sources.training_set import TrainingSet, check_target, training_set
 
 __all__ = ["TableEstimator", "become", "checked_weights", "has_names_only"]
 

@@ -11,7 +11,7 @@ from spinney.data import read_table, table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Cells, Column, Table, Value, level_order
 from spinney.errors import DataError, warn
-from spinney.training import (
+from spinney.sources.training_set import (
     as_target,
     check_classes,
     check_numbers,

@@ -18,7 +18,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
 from spinney.errors import ParameterError
 from spinney.forest.settings import ForestSettings
-from spinney.training import TrainingSet
+from spinney.sources.training_set import TrainingSet
 
 __all__ = ["Bags", "tree_seeds"]
 

@@ -25,8 +25,8 @@ from spinney.options import in_bounds
 from spinney.prune import pruned_after_growing
 from spinney.recipes import Recipe, suited
 from spinney.search_draws import Draws
+from spinney.sources.training_set import TrainingSet
 from spinney.swift.suiting import can_grow
-from spinney.training import TrainingSet
 
 if TYPE_CHECKING:
     from spinney.swift.prepared import Prepared

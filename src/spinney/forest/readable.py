@@ -25,8 +25,7 @@ from spinney.forest.importances import (
 )
 from spinney.forest.interactions import Interactions, interactions_of
 from spinney.forest.proximities import nearest, outlier_scores, proximity_blocks
-from spinney.rulesets.rows import rows_of
-from spinney.training import TrainingSet
+from spinney.sources.training_set import TrainingSet, rows_of
 
 if TYPE_CHECKING:
     import os

@@ -12,8 +12,7 @@ from spinney.forest.growing import Progress, grow_forest
 from spinney.forest.settings import ForestSettings, forest_recipe
 from spinney.forest.weights import class_weights_of
 from spinney.recipes import Recipe, recipe_named, suited
-from spinney.table_training import rows_in_memory
-from spinney.training import TrainingSet, check_roles
+from spinney.sources.training_set import TrainingSet, check_roles, rows_in_memory
 
 __all__ = [
     "FOREST_PARAMETERS",
@@ -80,7 +79,9 @@ def forest_from(
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    training = rows_in_memory(table, target, weight, declarations, named)
+    training = rows_in_memory(
+        table, target, weight, declarations, from_zero=named.counts_from_zero
+    )
     if training.schema.target.is_numeric:
         _refuse_of_classes({**said, **changes})
         said = {**FOR_NUMBERS, **said}

@@ -22,7 +22,7 @@ from spinney.errors import DataError, warn
 from spinney.forest.bags import Bags
 from spinney.forest.forest import Forest
 from spinney.forest.members import Member
-from spinney.training import TrainingSet
+from spinney.sources.training_set import TrainingSet
 from spinney.trees.costs import labels_of
 from spinney.trees.predict.predictor import FEWEST_STEPS
 

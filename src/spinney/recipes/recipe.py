@@ -277,6 +277,11 @@ class Recipe:
         return self.buckets
 
     @property
+    def counts_from_zero(self) -> bool:
+        """Whether the numbers of a target are counts, measured from 0."""
+        return criterion_named(self.numeric_criterion).from_zero
+
+    @property
     def least_node(self) -> float:
         """The least weight of a node to split; 0 where two rows will do."""
         return self.min_samples_split if self.min_samples_split > 2 else 0.0

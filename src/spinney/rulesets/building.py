@@ -5,21 +5,62 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, last_best
+from spinney._support.arrays import TOLERANCE, Floats, Integers, last_best
 from spinney._support.checks import check_choice
+from spinney.data.schema import Schema
 from spinney.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.rules import Condition
 from spinney.rulesets.choosing import chosen_rules
 from spinney.rulesets.coding import coding_of
-from spinney.rulesets.paths import Path, merged, paths_of
-from spinney.rulesets.rows import Rows
+from spinney.rulesets.paths import Bools, Path, holds, merged, paths_of
 from spinney.rulesets.ruleset import RankedRule, RuleSet
 from spinney.rulesets.simplify import WORST_ESTIMATE, default_error, simplified
-from spinney.training import TrainingSet
+from spinney.sources.training_set import TrainingSet
 from spinney.trees.tree import Tree
 
-__all__ = ["ruleset_of"]
+__all__ = ["Rows", "ruleset_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The training rows, ready to be matched."""
+
+    schema: Schema
+    columns: Sequence[NDArray[Any]]
+    classes: Integers
+    weights: Floats
+    places: dict[str, int]
+
+    @classmethod
+    def of(cls, training: TrainingSet) -> "Rows":
+        """Return the rows of a training set."""
+        schema, weights = training.schema, training.weights
+        return cls(
+            schema,
+            training.columns,
+            np.asarray(training.classes, dtype=np.int64),
+            np.ones(len(training.classes)) if weights is None else weights,
+            {name: place for place, name in enumerate(schema.names)},
+        )
+
+    def satisfying(self, test: Condition) -> Bools:
+        """Return which rows satisfy a test."""
+        return holds(test, self.columns[self.places[test.attribute.name]])
+
+    def matching(self, conditions: Iterable[Condition]) -> Bools:
+        """Return which rows satisfy all conditions."""
+        found = np.ones(len(self.classes), dtype=np.bool_)
+        for condition in conditions:
+            found &= self.satisfying(condition)
+        return found
+
+    def tally(self, rows: Bools) -> Floats:
+        """Return the weight of each class among some rows."""
+        n_classes = self.schema.n_classes
+        found = np.bincount(self.classes[rows], self.weights[rows], minlength=n_classes)
+        return np.asarray(found, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from spinney.data.table import Table, Value
 from spinney.errors import DataError
 from spinney.rules import Condition, condition_dict
 from spinney.rulesets.paths import matches
-from spinney.training import check_target
+from spinney.sources.training_set import check_target
 
 __all__ = ["RankedRule", "RuleSet"]
 

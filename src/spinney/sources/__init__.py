@@ -1,1 +1,1 @@
-"""Where rows live: in memory, or in a database."""
+"""Who answers the learner: rows in memory or in a SQL engine, as count tables."""

@@ -13,7 +13,7 @@ from spinney.swift.suiting import suits, suits_bins, suits_ranks
 from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = [
     "grow_and_prune_swiftly",

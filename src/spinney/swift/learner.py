@@ -11,7 +11,7 @@ from spinney.swift.surrogates import surrogates_of_grown
 from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = ["grow"]
 

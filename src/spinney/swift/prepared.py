@@ -15,7 +15,7 @@ from spinney.swift.coded import cells_of, labels_of_classes, labels_of_numbers
 from spinney.swift.suiting import CRITERIA
 
 if TYPE_CHECKING:
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = ["KINDS", "Prepared", "prepared"]
 

@@ -22,7 +22,7 @@ from spinney.kernels.ranked_layout import (
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = ["Ready", "ready"]
 

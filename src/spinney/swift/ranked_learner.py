@@ -13,7 +13,7 @@ from spinney.swift.ranked_pruning import prune_ranked
 from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = ["grow", "grow_and_prune"]
 

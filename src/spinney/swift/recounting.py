@@ -29,7 +29,7 @@ from spinney.trees.counts import CountTable
 from spinney.trees.tree import Reason, Tree
 
 if TYPE_CHECKING:
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = ["recount"]
 

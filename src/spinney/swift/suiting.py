@@ -10,7 +10,7 @@ from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
     from spinney.learner import Options
-    from spinney.training import TrainingSet
+    from spinney.sources.training_set import TrainingSet
 
 __all__ = ["CRITERIA", "MOST_CODES", "can_grow", "suits", "suits_bins", "suits_ranks"]
 

@@ -9,7 +9,7 @@ from spinney.data.duckdb.columns import SqlColumn
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Value, factorise, level_order
 from spinney.errors import DataError, did_you_mean
-from spinney.sources.sql_engine import Engine, SqlRows
+from spinney.sources.sql.sql_engine import Engine, SqlRows
 
 __all__ = [
     "check_weights",

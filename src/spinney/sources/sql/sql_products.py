@@ -17,7 +17,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from spinney.sources.base import Products, TermRequest
-from spinney.sources.sql_formula import number_literal
+from spinney.sources.sql.sql_formula import number_literal
 from spinney.trees.linear import Term
 
 __all__ = ["batches", "products_of", "selected", "sums", "term_expression"]

@@ -37,14 +37,7 @@ from spinney.sources.base import (
     TermRequest,
     Totals,
 )
-from spinney.sources.sql_engine import Engine, SqlRows
-from spinney.sources.sql_formula import (
-    CONJUNCTION,
-    TRUTHS,
-    expression_of,
-    number_literal,
-)
-from spinney.sources.sql_measures import (
+from spinney.sources.sql.aggregates import (
     GROUPING_COLUMNS,
     Entry,
     Measure,
@@ -54,14 +47,21 @@ from spinney.sources.sql_measures import (
     grouped_by,
     read_code,
 )
-from spinney.sources.sql_products import (
+from spinney.sources.sql.sql_engine import Engine, SqlRows
+from spinney.sources.sql.sql_formula import (
+    CONJUNCTION,
+    TRUTHS,
+    expression_of,
+    number_literal,
+)
+from spinney.sources.sql.sql_products import (
     batches,
     products_of,
     selected,
     sums,
     term_expression,
 )
-from spinney.sources.sql_routes import Path, SqlRoutes, Values
+from spinney.sources.sql.sql_routes import Path, SqlRoutes, Values
 from spinney.trees.counts import CountTable
 from spinney.trees.linear import Term
 from spinney.trees.split import Route

@@ -1,4 +1,4 @@
-"""From a table to what a learner wants: schema, codes, classes and weights."""
+"""Training rows: from a table with its target, from X and y, or given back."""
 
 import hashlib
 from collections.abc import Collection, Iterable
@@ -12,6 +12,8 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.column_hash import mark_of, marks_of
 from spinney._support.text import number_text, shown
 from spinney._version import __version__
+from spinney.data import read_table, table_warnings
+from spinney.data.declarations import Declarations
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table, Value
@@ -34,12 +36,20 @@ __all__ = [
     "missing_classes",
     "origin_of",
     "row_weights",
+    "rows_in_memory",
+    "rows_of",
     "training_set",
 ]
 
 MOST_CLASSES = 20
+
+
 LARGEST_NUMBER = 1e140
+
+
 LARGEST_TOTAL = 1e140
+
+
 # Its square, the product of two sums at a node, is a float too.
 LARGEST_SUM = 1e150
 
@@ -373,3 +383,89 @@ def _occurring(column: Column) -> tuple[Target, Integers]:
     place[present] = np.arange(len(present))
     classes = tuple(column.levels[int(code)] for code in present)
     return Target(column.name, classes), place[column.cells]
+
+
+def rows_in_memory(
+    table: Table,
+    target: str,
+    weight: str | None,
+    declared: Declarations,
+    *,
+    from_zero: bool,
+) -> TrainingSet:
+    """Return the rows of a table that holds its target, ready to grow on.
+
+    ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
+    """
+    column = check_target(table, target)
+    weights = None
+    if weight is not None:
+        weights = row_weights(table[weight])
+        # Before the classes are found: one that only weightless rows have is none.
+        table, weights = table.take(weights > 0), weights[weights > 0]
+        column = table[target]
+    classes, codes = as_target(column, numeric=target in declared.numeric)
+    attributes = table.without((target, weight or ""))
+    for warning in table_warnings(attributes, declared):
+        warn(warning)
+    return training_set(
+        attributes,
+        classes,
+        classes=codes,
+        weights=weights,
+        markers=declared.missing,
+        from_zero=from_zero,
+    )
+
+
+def rows_of(
+    schema: Schema, table: Table, *, y: Any = None, sample_weight: Any = None
+) -> TrainingSet:
+    """Return the rows of a table that have a class and weigh more than 0.
+
+    Parameters
+    ----------
+    schema : Schema
+        That of the tree, by which cells are coded.
+    table : Table
+        All attributes, and the target unless y is given.
+    y : array, optional
+        The class of each row, or its number.
+    sample_weight : array, optional
+        The weight of each row.
+    """
+    name, numeric = schema.target.name, schema.target.is_numeric
+    column = check_target(table, name) if y is None else read_table({name: y})[name]
+    classes = schema.target.encode(column)
+    if len(classes) != table.n_rows:
+        msg = f"y has {len(classes)} labels and the table {table.n_rows} rows"
+        raise DataError(msg)
+    weights = _checked_weights(sample_weight, table.n_rows)
+    kept = (~np.isnan(classes) if numeric else classes >= 0) & (weights > 0)
+    if not kept.any():
+        msg = (
+            f"target {name!r}: no row weighs more than 0 and has one of the model's "
+            "classes: give the table that it was grown on"
+        )
+        raise DataError(msg)
+    return TrainingSet(
+        schema,
+        tuple(schema.encode(table.take(kept))),
+        classes[kept].astype(np.float64 if numeric else np.int64),
+        None if sample_weight is None else weights[kept],
+    )
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Return a weight for each row, or say why there is none."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        weights = np.array(np.nan)
+    if weights.shape != (n_rows,) or not (weights >= 0).all():
+        msg = f"sample_weight must be {n_rows} numbers, none of them below 0 or missing"
+        raise DataError(msg)
+    check_total(weights)
+    return weights

@@ -6,7 +6,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from spinney.data.duckdb.columns import SqlColumn, quote_text, translated_errors
-from spinney.sources.sql_formula import number_literal
+from spinney.sources.sql.sql_formula import number_literal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation

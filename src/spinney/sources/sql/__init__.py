@@ -1,0 +1,1 @@
+"""Rows that stay in a SQL engine: count tables by GROUP BY."""
