@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.naive_splits import Cell, Row
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.missing import POLICIES
 from spinney.recipes import RECIPES, Recipe
+from spinney.search.missing_values import POLICIES
 from spinney.sources.memory import MemorySource
 from spinney.trees.criteria import CRITERIA
 

@@ -24,7 +24,6 @@ from spinney.errors import (
 
 if TYPE_CHECKING:
     from spinney.api import grow, grow_forest, load
-    from spinney.buckets import discretise
     from spinney.data import read_table
     from spinney.estimators import (
         ForestClassifier,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from spinney.explained_clusters import explain_clusters
     from spinney.recipes import Recipe
     from spinney.rulesets import RuleSet
+    from spinney.search.buckets import discretise
     from spinney.trees.counts import CountTable
     from spinney.trees.tree import Node, Tree
 
@@ -91,7 +91,7 @@ _HOMES = {
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
     "choose_k": "spinney.estimators",
-    "discretise": "spinney.buckets",
+    "discretise": "spinney.search.buckets",
     "evaluate": "spinney.evaluation",
     "explain_clusters": "spinney.explained_clusters",
     "grow": "spinney.api",

@@ -11,11 +11,12 @@ the root. Conjunctions are those of FRINGE (Pagallo and Haussler 1990, "Boolean
 feature discovery in empirical learning"): the last two tests on the way to a leaf.
 As a conjunction of one round can be a test of the next, they grow to three clauses.
 
-A formula helps at a node if it passes the gates of :mod:`spinney.combine` against the
-attribute that the node chose: it must beat its merit by the factor
-1 + penalty · (attributes − 1), and save more bits than it takes to say which formula
-it is and where, log₂ of how many were proposed times the nodes. Its rank is the sum,
-over the nodes where it helps, of the node's weight times the lead.
+A formula helps at a node if it passes the gates of
+:mod:`spinney.search.oblique.combinations` against the attribute that the node chose: it
+must beat its merit by the factor 1 + penalty · (attributes − 1), and save more bits
+than it takes to say which formula it is and where, log₂ of how many were proposed times
+the nodes. Its rank is the sum, over the nodes where it helps, of the node's weight
+times the lead.
 
 At last only attributes that the tree asks about are kept: it is grown again until
 they are the same, so that no figure of a node depends on what is not there.
@@ -28,13 +29,20 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from spinney._support.arrays import first_best
-from spinney.combine import Weighing, admitted, bits_known, bits_of, lead, proposed
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Ratio
 from spinney.data.schema import Attribute, Schema
 from spinney.errors import ParameterError
 from spinney.learner import Options, grow_tree
 from spinney.recipes import Recipe
-from spinney.search import Decision
+from spinney.search.node_split import Decision
+from spinney.search.oblique.combinations import (
+    Weighing,
+    admitted,
+    bits_known,
+    bits_of,
+    lead,
+    proposed,
+)
 from spinney.sources.base import ROOT, Request, Source, take_formulas
 from spinney.trees.costs import altered_priors
 from spinney.trees.counts import CountTable

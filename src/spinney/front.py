@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from spinney.data.schema import Schema
 from spinney.outputs import outputs_of
 from spinney.recipes import Recipe
-from spinney.search import Decision
+from spinney.search.node_split import Decision
 from spinney.sources.base import Totals
 from spinney.trees.costs import labels_of
 from spinney.trees.counts import CountTable

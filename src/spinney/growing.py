@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from spinney._support.checks import check_named
-from spinney.combine import without_unused
 from spinney.construct import grow_with_construction
 from spinney.data import opened_relation, read_table
 from spinney.data.declarations import Declarations
@@ -17,6 +16,7 @@ from spinney.model_trees import with_models
 from spinney.options import options_of
 from spinney.prune import Pruned, Steps, pruned_after_growing
 from spinney.recipes import RECIPES, Recipe, default_recipe, recipe_named, suited
+from spinney.search.oblique.combinations import without_unused
 from spinney.sources.base import Source
 from spinney.sources.sql.open_sql import source_in_duckdb
 from spinney.sources.sql.sql_engine import Engine

@@ -31,19 +31,19 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.keyed_random import branch_key, root_key
-from spinney.buckets import cuts_of
-from spinney.combine import Weighing, combined, without_unused
 from spinney.data.schema import Attribute, Schema
 from spinney.errors import ParameterError, warn
 from spinney.front import Family, Growing, finish, plan, remainder, steps_to
-from spinney.missing import policy_named
-from spinney.overall import Overall, overall_by_attribute
-from spinney.random_cuts import Drawn, coarse_tables, with_drawn_cuts
 from spinney.recipes import Recipe
-from spinney.search import Decision, decide, n_different
-from spinney.search_draws import Draws, drawn
+from spinney.search.buckets import cuts_of
+from spinney.search.draws import Draws, drawn
+from spinney.search.missing_values import policy_named
+from spinney.search.node_split import Decision, decide, n_different
+from spinney.search.oblique.combinations import Weighing, combined, without_unused
+from spinney.search.random_cuts import Drawn, coarse_tables, with_drawn_cuts
+from spinney.search.root_statistics import Overall, overall_by_attribute
+from spinney.search.surrogate_search import Leaving, routes_of
 from spinney.sources.base import ROOT, Request, Source, Totals
-from spinney.surrogates import Leaving, routes_of
 from spinney.trees.costs import altered_priors
 from spinney.trees.criteria import deviation
 from spinney.trees.split import Groups, Route, Split, Threshold, arriving, describe

@@ -31,14 +31,14 @@ from dataclasses import replace
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE
-from spinney.candidates import LISTED
 from spinney.data.schema import Attribute
 from spinney.fitting import CLOSE, Fitted, fitted
-from spinney.overall import Overall, overall_by_attribute
 from spinney.prune import Pruned, PruneStep, Steps
 from spinney.prune.bottom_up import Running, deepest_first
 from spinney.prune.cutting import cut
 from spinney.recipes import Recipe
+from spinney.search.groupings import LISTED
+from spinney.search.root_statistics import Overall, overall_by_attribute
 from spinney.sources.base import ROOT, Request, Source, TermRequest, take_formulas
 from spinney.trees.counts import spread_of
 from spinney.trees.criteria import squared_error

@@ -8,7 +8,6 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_named, check_number, check_seed, check_whole
-from spinney.combine import without_unused
 from spinney.data.cost_matrix import cost_array
 from spinney.data.schema import Target
 from spinney.data.table import Table, Value
@@ -27,6 +26,7 @@ from spinney.prune import (
     validate,
 )
 from spinney.recipes import Recipe
+from spinney.search.oblique.combinations import without_unused
 from spinney.sources.training_set import TrainingSet, check_target, row_weights
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Tree

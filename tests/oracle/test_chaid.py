@@ -12,8 +12,8 @@ from benchmarks.tables import markers_of
 from tests.real_tables import FOLDER, facts_of, needs_tables
 from tests.strategies import TABLES
 
-from spinney.bonferroni import bonferroni
-from spinney.merging import Merging, merge
+from spinney.search.chaid.bonferroni import bonferroni
+from spinney.search.chaid.merge_values import Merging, merge
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.significance import chi_square_test
 

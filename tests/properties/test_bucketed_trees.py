@@ -8,13 +8,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import spinney
-from spinney.buckets import METHODS
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.learner import grow_tree
-from spinney.missing import POLICIES
 from spinney.recipes import RECIPES
+from spinney.search.buckets import METHODS
+from spinney.search.missing_values import POLICIES
 from spinney.sources.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 

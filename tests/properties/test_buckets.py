@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests import naive_buckets as naive
 
 import spinney
-from spinney.buckets import (
+from spinney.search.buckets import (
     METHODS,
     bucketed,
     cuts_of,

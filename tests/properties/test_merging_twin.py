@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive_merging import TESTS, Rows, Twin
 
-from spinney.merging import METHODS, STATISTICS, Merging, merge
+from spinney.search.chaid.merge_values import METHODS, STATISTICS, Merging, merge
 from spinney.trees.counts import CountTable
 
 ALPHAS = ((0.05, 0.049), (0.05, 0.0), (0.3, 0.29), (0.6, 0.599), (1.0, 0.5))

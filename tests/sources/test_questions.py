@@ -15,7 +15,7 @@ from tests.sources.comparing import (
 from tests.strategies import CLASS_RECIPES
 
 import spinney
-from spinney.missing import POLICIES
+from spinney.search.missing_values import POLICIES
 from spinney.sources.base import Request, Source
 from spinney.sources.sql.sql_engine import Engine
 from spinney.trees.split import Route, Threshold

@@ -24,7 +24,7 @@ from tests.sources.comparing import (
 from tests.strategies import CLASS_RECIPES
 
 import spinney
-from spinney.missing import POLICIES
+from spinney.search.missing_values import POLICIES
 from spinney.trees.tree import Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")

@@ -10,15 +10,15 @@ from tests.strategies import CLASS_RECIPES, cells_of, columns_of, recipes, table
 from tests.swift.test_swift_trees import settings_of_recipes, training_sets
 
 import spinney
-from spinney.candidates import midpoint, midpoints
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growing import grow_model
 from spinney.learner import grow_tree
-from spinney.missing import POLICIES
 from spinney.readable import ReadableTree
 from spinney.recipes import RECIPES
+from spinney.search.groupings import midpoint, midpoints
+from spinney.search.missing_values import POLICIES
 from spinney.sources.training_set import TrainingSet
 from spinney.swift import crowd, prepared, suiting
 from spinney.swift.crowd import grow_together

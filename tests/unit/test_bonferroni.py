@@ -5,9 +5,9 @@ from math import comb, exp, inf, log
 
 import pytest
 
-from spinney import bonferroni as module
-from spinney.bonferroni import bonferroni
 from spinney.errors import ParameterError
+from spinney.search.chaid import bonferroni as module
+from spinney.search.chaid.bonferroni import bonferroni
 
 
 def partitions(members: list[int]) -> Iterator[list[list[int]]]:

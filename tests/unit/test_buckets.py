@@ -9,19 +9,19 @@ from sklearn.datasets import load_iris
 
 import spinney
 from spinney._support import kmeans_1d as one_dimension
-from spinney.buckets import (
+from spinney.errors import ParameterError
+from spinney.search.buckets import (
     METHODS,
     bucketed,
-    clusters,
     cuts_of,
     entropy_mdl,
     equal_frequency,
     equal_width,
-    information,
     is_exact,
     k_means,
 )
-from spinney.errors import ParameterError
+from spinney.search.buckets import entropy_mdl as information
+from spinney.search.buckets import k_means_buckets as clusters
 from spinney.trees.counts import CountTable
 
 

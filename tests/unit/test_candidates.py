@@ -11,7 +11,7 @@ from tests.naive_criteria import GAINS
 from tests.strategies import textbook
 
 from spinney._support.arrays import first_best
-from spinney.candidates import ENUMERATED, midpoint, multiway, subsets, thresholds
+from spinney.search.groupings import ENUMERATED, midpoint, multiway, subsets, thresholds
 from spinney.sources.base import Request
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import CRITERIA

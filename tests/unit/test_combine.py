@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.combine import bits_of, without_unused
 from spinney.data.formula import Linear
 from spinney.errors import ParameterError
 from spinney.recipes import RECIPES
+from spinney.search.oblique.combinations import bits_of, without_unused
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
 from spinney.trees.tree import Candidate

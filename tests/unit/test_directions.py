@@ -8,10 +8,16 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
 from tests import naive_linear
 
-from spinney import directions
 from spinney.data.formula import Linear
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.directions import RIDGE, combinations, discriminant, rounded, superclasses
+from spinney.search.oblique import directions
+from spinney.search.oblique.directions import (
+    RIDGE,
+    combinations,
+    discriminant,
+    rounded,
+    superclasses,
+)
 from spinney.sources.base import ROOT, Products, TermRequest
 from spinney.sources.memory import MemorySource
 from spinney.trees.linear import Term

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.buckets import bucket_texts
 from spinney.errors import DataError, ParameterError, SpinneyError
+from spinney.search.buckets import bucket_texts
 
 
 def test_labels():

@@ -12,7 +12,7 @@ from spinney._support.keyed_random import (
     root_key,
     uniform,
 )
-from spinney.search_draws import drawn
+from spinney.search.draws import drawn
 
 
 def test_mix_is_the_finaliser_of_splitmix64():

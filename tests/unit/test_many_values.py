@@ -3,7 +3,7 @@
 import pytest
 
 import spinney
-from spinney.missing import MOST_BRANCHES
+from spinney.search.missing_values import MOST_BRANCHES
 
 
 def table(n_values: int) -> dict[str, list]:

@@ -6,9 +6,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from spinney import merger, portions
 from spinney.errors import ParameterError
-from spinney.merging import Merging, merge
+from spinney.search.chaid import categories as portions
+from spinney.search.chaid import groups as merger
+from spinney.search.chaid.merge_values import Merging, merge
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.significance import CERTAIN, Test, chi_square_test
 

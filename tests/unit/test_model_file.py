@@ -40,9 +40,9 @@ from spinney.files.model_arrays import REASONS
 from spinney.files.model_file import load_model, save_model
 from spinney.files.model_header import ADDED, FORMAT_VERSION
 from spinney.learner import grow_tree
-from spinney.missing import POLICIES
 from spinney.model import Model
 from spinney.recipes import RECIPES
+from spinney.search.missing_values import POLICIES
 from spinney.trees.counts import CountTable
 from spinney.trees.linear import LinearModel, Term
 from spinney.trees.split import Groups, Intervals, Surrogate, Threshold

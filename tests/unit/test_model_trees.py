@@ -15,7 +15,7 @@ from spinney.files.model_check import check_arrays
 from spinney.files.strict_json import DamageError
 from spinney.fitting import fitted
 from spinney.model_trees import MOST_TERMS, adjusted, terms_below
-from spinney.overall import Overall
+from spinney.search.root_statistics import Overall
 from spinney.sources.base import Products
 from spinney.trees.linear import LinearModel, Term, flat_models
 from spinney.trees.predict.flat_tree import flatten

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import spinney
-from spinney.combine import without_unused
 from spinney.data.formula import Linear
 from spinney.errors import ParameterError
 from spinney.prune.risk import leaf_risks
+from spinney.search.oblique.combinations import without_unused
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Node, Tree
 

@@ -6,9 +6,9 @@ from tests.strategies import Rows, textbook
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
-from spinney.propose import propose
 from spinney.recipes import RECIPES, Recipe
-from spinney.search import Decision, compete, decide
+from spinney.search.attribute_split import propose
+from spinney.search.node_split import Decision, compete, decide
 from spinney.sources.base import Request
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold

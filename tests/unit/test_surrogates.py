@@ -22,7 +22,7 @@ from spinney.errors import DataError, ParameterError
 from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
 from spinney.recipes import RECIPES, Recipe
-from spinney.surrogates import surrogates_of
+from spinney.search.surrogate_search import surrogates_of
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Route, Surrogate, Threshold
 from spinney.trees.tree import Tree

@@ -17,9 +17,9 @@ from spinney.data.table import Value
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
 from spinney.explain.why import paid_above, why
-from spinney.missing import policy_named
 from spinney.model import Model
-from spinney.search import average_gain, compete, is_significant, price
+from spinney.search.missing_values import policy_named
+from spinney.search.node_split import average_gain, compete, is_significant, price
 from spinney.trees.costs import altered_priors
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import Criterion, gain_ratio, split_information, variance

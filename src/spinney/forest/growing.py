@@ -24,7 +24,7 @@ from spinney.learner import Options, grow_tree
 from spinney.options import in_bounds
 from spinney.prune import pruned_after_growing
 from spinney.recipes import Recipe, suited
-from spinney.search_draws import Draws
+from spinney.search.draws import Draws
 from spinney.sources.training_set import TrainingSet
 from spinney.swift.suiting import can_grow
 

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Integers
-from spinney.candidates import midpoints
 from spinney.data.schema import Schema
 from spinney.forest.members import REASONS, Member, narrowed
-from spinney.missing import policy_named
 from spinney.recipes import Recipe
+from spinney.search.groupings import midpoints
+from spinney.search.missing_values import policy_named
 
 if TYPE_CHECKING:
     from spinney.kernels.records import Lines, Shape

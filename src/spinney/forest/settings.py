@@ -54,7 +54,7 @@ class ForestSettings:
         How many rows are drawn, or which share of them. If not said, as many as there
         are, or 63.2 % without replacement.
     extra_random : bool
-        Whether an attribute's cut is drawn, too; see :mod:`spinney.random_cuts`.
+        Whether an attribute's cut is drawn, too; see :mod:`spinney.search.random_cuts`.
     class_weight : mapping, "balanced" or "balanced_subsample", optional
         What the weight of each class is multiplied by; by place in the classes.
     voting : {"probability", "majority"}

@@ -1,11 +1,12 @@
 """The best split of each attribute at a node, and of them all.
 
-The rules are those of ``spinney.propose`` and ``spinney.search``. The cuts of an
-attribute are compared by a worth Σ φ(side) that is quick to find, φ = Σ x log₂ x over
-classes less that of the size, or Σ x² over size; what is kept is computed from shares,
-as ``spinney.trees.criteria`` does. A cut between two blocks of one and the same class
-is never better than both cuts around them, since φ is convex (Fayyad and Irani 1992):
-it counts as a way to cut, and is not looked at.
+The rules are those of ``spinney.search.attribute_split`` and
+``spinney.search.node_split``. The cuts of an attribute are compared by a worth Σ
+φ(side) that is quick to find, φ = Σ x log₂ x over classes less that of the size, or Σ
+x² over size; what is kept is computed from shares, as ``spinney.trees.criteria`` does.
+A cut between two blocks of one and the same class is never better than both cuts around
+them, since φ is convex (Fayyad and Irani 1992): it counts as a way to cut, and is not
+looked at.
 """
 
 from math import log2

@@ -9,8 +9,8 @@ first branch less that of the second among the rows left of a cut, the cut agree
 so the best one is where D is greatest or least. Counts by bin give D at every edge, and
 ``surrogate_parts`` looks inside the bins where it may be greater or less.
 
-Of equal cuts the first wins, as ``spinney.surrogates`` has it: the greatest agreement
-is sought first, then the first cut that has it but for rounding.
+Of equal cuts the first wins, as ``spinney.search.surrogate_search`` has it: the
+greatest agreement is sought first, then the first cut that has it but for rounding.
 """
 
 from typing import NamedTuple

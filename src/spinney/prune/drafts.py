@@ -13,8 +13,8 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.outputs import outputs_of
-from spinney.propose import recount
 from spinney.recipes import Recipe
+from spinney.search.attribute_split import recount
 from spinney.sources.base import ROOT, Request, Source, Totals, take_formulas
 from spinney.trees.costs import altered_priors, labels_of
 from spinney.trees.split import Route

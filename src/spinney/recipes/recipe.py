@@ -64,19 +64,19 @@ class Recipe:
         Whether a nominal attribute gets one branch a value, two subsets, two parts
         of the order that the mean of a numeric target gives its values over all
         rows (M5P), or those
-        that CHAID merges; see :mod:`spinney.merging`. But for the last, numeric
-        and ordinal attributes get a threshold; to be merged, numbers are put into
-        10 buckets of equal frequency unless ``buckets`` says otherwise.
+        that CHAID merges; see :mod:`spinney.search.chaid.merge_values`. But for the
+        last, numeric and ordinal attributes get a threshold; to be merged, numbers are
+        put into 10 buckets of equal frequency unless ``buckets`` says otherwise.
     missing : {"fractional", "most-common", "own-category", "branch", "mean", \
 "surrogate"}
-        What a missing value means; see :mod:`spinney.missing`.
+        What a missing value means; see :mod:`spinney.search.missing_values`.
     numeric_criterion : {"squared_error", "variance", "sdr", "variance_root", "f", \
 "poisson"} or function
         What a good split is where the target is a number; a function is given the
         moments Σw, Σwy, Σwy². Changing ``criterion`` changes it too.
     buckets : {"equal-width", "equal-frequency", "k-means", "entropy-mdl"}, optional
         How numbers are put into buckets, once for all rows; see
-        :mod:`spinney.buckets`. Then cuts are made between buckets only, and a
+        :mod:`spinney.search.buckets`. Then cuts are made between buckets only, and a
         multiway split has one branch a bucket.
     n_buckets : int
         How many buckets, at most 100,000; "entropy-mdl" finds its own number.
@@ -161,10 +161,11 @@ class Recipe:
         has 15.
     linear_terms : int
         The most terms of a linear combination of numbers that a node may ask about;
-        0 for none. See :mod:`spinney.directions`.
+        0 for none. See :mod:`spinney.search.oblique.directions`.
     linear_penalty : float
         By how much more, for each further term, a combination must beat the best
-        single attribute, as a share of its merit; see :mod:`spinney.combine`.
+        single attribute, as a share of its merit; see
+        :mod:`spinney.search.oblique.combinations`.
     construct : int
         The most attributes to make of others before growing: differences, ratios
         and conjunctions; see :mod:`spinney.construct`.

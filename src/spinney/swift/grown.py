@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, ramps
-from spinney.candidates import midpoints
 from spinney.data.schema import Schema
 from spinney.kernels.records import (
     ATTRIBUTE,
@@ -20,9 +19,10 @@ from spinney.kernels.records import (
     Lines,
     Shape,
 )
-from spinney.missing import policy_named
 from spinney.outputs import outputs_of
 from spinney.recipes import Recipe
+from spinney.search.groupings import midpoints
+from spinney.search.missing_values import policy_named
 from spinney.trees.linear import no_models
 from spinney.trees.predict.flat_tree import FlatTree, Questions, no_questions
 

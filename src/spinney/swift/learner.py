@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from spinney.missing import policy_named
 from spinney.recipes import Recipe
+from spinney.search.missing_values import policy_named
 from spinney.swift.crowd import grow_together
 from spinney.swift.nodes import GrownNodes
 from spinney.swift.prepared import prepared

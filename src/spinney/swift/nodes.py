@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best, heaviest
-from spinney.candidates import midpoint
 from spinney.data.schema import Schema
 from spinney.kernels.records import (
     ABOVE,
@@ -19,9 +18,10 @@ from spinney.kernels.records import (
     Lines,
     Shape,
 )
-from spinney.missing import policy_named
 from spinney.outputs import outputs_of
 from spinney.recipes import Recipe
+from spinney.search.groupings import midpoint
+from spinney.search.missing_values import policy_named
 from spinney.swift.grown import arrays_of_grown, moments_of
 from spinney.swift.rivals import GrownRivals, by_code
 from spinney.swift.surrogates import GrownSurrogates

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
-from spinney.candidates import midpoint
 from spinney.data.schema import Schema
 from spinney.kernels.ranked_layout import (
     ATTRIBUTE,
@@ -32,6 +31,7 @@ from spinney.kernels.ranked_layout import (
 )
 from spinney.outputs import outputs_of
 from spinney.recipes import Recipe
+from spinney.search.groupings import midpoint
 from spinney.trees.costs import labels_of
 from spinney.trees.counts import CountTable
 from spinney.trees.lazy_nodes import LazyNodes

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, last_best
-from spinney.candidates import midpoint
 from spinney.kernels.ranked_layout import (
     AFTER,
     ATTRIBUTE,
@@ -47,6 +46,7 @@ from spinney.kernels.ranked_pruning import prune
 from spinney.prune import Pruned, PruneStep, Steps
 from spinney.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
 from spinney.recipes import Recipe
+from spinney.search.groupings import midpoint
 from spinney.swift.ranked import Ready
 from spinney.swift.ranked_nodes import (
     RankedNodes,

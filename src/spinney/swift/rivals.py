@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.candidates import midpoints
 from spinney.data.schema import Schema
 from spinney.kernels.records import (
     ABOVE,
@@ -22,8 +21,9 @@ from spinney.kernels.records import (
     Lines,
     Shape,
 )
-from spinney.missing import policy_named
 from spinney.recipes import Recipe
+from spinney.search.groupings import midpoints
+from spinney.search.missing_values import policy_named
 from spinney.swift.grown import moments_of
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Split, Threshold

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.data.schema import Schema
-from spinney.missing import MOST_BRANCHES, policy_named
 from spinney.recipes import Recipe
+from spinney.search.missing_values import MOST_BRANCHES, policy_named
 
 if TYPE_CHECKING:
     from spinney.learner import Options

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.candidates import midpoint, midpoints
 from spinney.kernels.layout import BINS
 from spinney.kernels.records import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.kernels.surrogate_cuts import KEPT, SurrogateLines, find_surrogates
 from spinney.kernels.surrogate_parts import FOUND, LINES_OF_PARTS, PARTS, SurrogateRoom
+from spinney.search.groupings import midpoint, midpoints
 from spinney.swift.prepared import Prepared
 from spinney.trees.predict.flat_tree import Questions
 from spinney.trees.split import Groups, Split, Surrogate, Threshold

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.candidates import midpoint
+from spinney.search.groupings import midpoint
 from spinney.trees.counts import CountTable
 
 __all__ = ["cuts_before", "equal_frequency", "equal_width", "sized", "starts_by_weight"]

@@ -8,11 +8,11 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.text import number_text, sign
-from spinney.buckets.clusters import k_means, k_means_is_exact
-from spinney.buckets.information import entropy_mdl
-from spinney.buckets.ranges import equal_frequency, equal_width
 from spinney.errors import refuse_unknown
 from spinney.recipes.vocabulary import MOST_BUCKETS
+from spinney.search.buckets.entropy_mdl import entropy_mdl
+from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
+from spinney.search.buckets.k_means_buckets import k_means, k_means_is_exact
 from spinney.trees.counts import CountTable
 
 __all__ = [

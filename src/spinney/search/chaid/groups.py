@@ -3,7 +3,7 @@
 A group is known by its *head*, the smallest portion in it. ``logs[i, j]`` with i < j
 holds log p of the groups with heads i and j, and −∞ where there is no such pair.
 After a change only the pairs of the groups that changed are tested again.
-:mod:`spinney.merging` says what is done and why.
+:mod:`spinney.search.chaid.merge_values` says what is done and why.
 """
 
 from bisect import insort
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, equal_to_best
-from spinney.candidates import ENUMERATED
-from spinney.portions import Portions, scores_of
+from spinney.search.chaid.categories import Portions, scores_of
+from spinney.search.groupings import ENUMERATED
 from spinney.trees.criteria.significance import Significance, Test
 
 __all__ = ["Merger"]

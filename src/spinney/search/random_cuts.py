@@ -17,7 +17,7 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.keyed_random import coin, uniform
 from spinney.data.schema import Attribute, Schema
-from spinney.search import Decision
+from spinney.search.node_split import Decision
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
 from spinney.trees.tree import Candidate

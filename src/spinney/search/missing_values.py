@@ -18,7 +18,7 @@ mean
 surrogate
     the merit is that of ``fractional``; the other rows go by the first surrogate
     whose value they have, else to the heaviest branch (CART, for two branches; see
-    :mod:`spinney.surrogates`).
+    :mod:`spinney.search.surrogate_search`).
 
 At prediction a category that the node has not seen is treated as missing. Where
 no training row was missing at a node, ``most-common``, ``own-category`` and
@@ -32,10 +32,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney._support.arrays import heaviest
-from spinney.candidates import Groupings, multiway, ordered, subsets, thresholds
 from spinney.errors import refuse_unknown
-from spinney.merging import Merging, merge
-from spinney.overall import Overall, overall_of
+from spinney.search.chaid.merge_values import Merging, merge
+from spinney.search.groupings import Groupings, multiway, ordered, subsets, thresholds
+from spinney.search.root_statistics import Overall, overall_of
 from spinney.trees.counts import CountTable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from spinney._support.kmeans_1d import (
     merged_runs,
     single_runs,
 )
-from spinney.buckets.ranges import cuts_before, sized, starts_by_weight
+from spinney.search.buckets.equal_buckets import cuts_before, sized, starts_by_weight
 from spinney.trees.counts import CountTable
 
 __all__ = ["CELLS", "VALUES", "WORK", "k_means", "k_means_is_exact"]

@@ -33,11 +33,11 @@ from spinney._support.arrays import (
     heaviest,
     last_best,
 )
-from spinney.buckets import bucketed
-from spinney.candidates import midpoint
 from spinney.data.schema import Attribute, Schema
-from spinney.missing import policy_named
 from spinney.recipes import Recipe
+from spinney.search.buckets import bucketed
+from spinney.search.groupings import midpoint
+from spinney.search.missing_values import policy_named
 from spinney.sources.base import Agreement, Request, Source
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Route, Split, Surrogate, Threshold

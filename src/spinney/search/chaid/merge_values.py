@@ -3,8 +3,8 @@
 Kass (1980) merges the two categories that differ least, as long as they do not
 differ significantly, and takes merged groups apart again where a split within one
 is significant. What remains are the branches of the split; its p-value, multiplied
-by the number of ways it could have come out (:mod:`spinney.bonferroni`), is what
-attributes compete by. The steps, in SPSS's order:
+by the number of ways it could have come out (:mod:`spinney.search.chaid.bonferroni`),
+is what attributes compete by. The steps, in SPSS's order:
 
 1. While there are more than two groups, take the pair of groups with the largest p.
    Nominal groups may pair at will, ordinal ones with their neighbours, and missing
@@ -28,10 +28,10 @@ another. So nothing depends on the order of rows.
 
 Work. A test is made once for each pair of groups that ever exist side by side. Up to
 ``MOST`` categories that is done as written. Beyond, categories are put in a line,
-nominal ones by their class shares as :func:`spinney.candidates.subsets` does, or by
-their means; those with equal places and then neighbours are joined into at most
-``MOST`` portions of about equal weight, which are merged as an ordinal attribute.
-The result says that it is not exact; its multiplier counts all categories.
+nominal ones by their class shares as :func:`spinney.search.groupings.subsets` does, or
+by their means; those with equal places and then neighbours are joined into at most
+``MOST`` portions of about equal weight, which are merged as an ordinal attribute. The
+result says that it is not exact; its multiplier counts all categories.
 """
 
 from collections.abc import Sequence
@@ -42,12 +42,12 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney._support.checks import check_named
-from spinney.bonferroni import bonferroni
 from spinney.errors import ParameterError
-from spinney.merger import Merger
-from spinney.portions import Portions, portions_of
 from spinney.recipes import Recipe
 from spinney.recipes.vocabulary import check_alphas
+from spinney.search.chaid.bonferroni import bonferroni
+from spinney.search.chaid.categories import Portions, portions_of
+from spinney.search.chaid.groups import Merger
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import Criterion
 from spinney.trees.criteria.significance import chi_square_test, f_test, g_test

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
-from spinney.buckets.ranges import cuts_before
-from spinney.candidates import thresholds
 from spinney.errors import ParameterError
+from spinney.search.buckets.equal_buckets import cuts_before
+from spinney.search.groupings import thresholds
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria import entropy, gain
 

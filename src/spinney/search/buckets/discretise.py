@@ -8,9 +8,15 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import shown, weight_text
-from spinney.buckets.methods import bucket_texts, bucketed, codes_of, cuts_of, is_exact
 from spinney.data.cells import coded_column, plain_values
 from spinney.errors import DataError, ParameterError
+from spinney.search.buckets.bucket_methods import (
+    bucket_texts,
+    bucketed,
+    codes_of,
+    cuts_of,
+    is_exact,
+)
 from spinney.trees.counts import CountTable
 
 __all__ = ["Buckets", "discretise"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.candidates import class_share, principal_score
+from spinney.search.groupings import class_share, principal_score
 from spinney.trees.counts import CountTable
 
 __all__ = ["MOST", "Portions", "portions_of", "scores_of"]

@@ -23,12 +23,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
-from spinney.buckets import cuts_of
 from spinney.data.schema import Attribute, Schema
-from spinney.directions import combinations
-from spinney.propose import propose
 from spinney.recipes import Recipe
-from spinney.search import Decision, compete, is_significant, worth
+from spinney.search.attribute_split import propose
+from spinney.search.buckets import cuts_of
+from spinney.search.node_split import Decision, compete, is_significant, worth
+from spinney.search.oblique.directions import combinations
 from spinney.sources.base import Request, Source, TermRequest
 from spinney.trees.counts import CountTable, spread_of
 from spinney.trees.criteria import gain
@@ -55,7 +55,7 @@ ROWS_FOR_A_TERM = 10
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """What merits depend on beside the recipe: see :func:`spinney.search.decide`."""
+    """What merits depend on beside the recipe: see ``search.node_split.decide``."""
 
     total: float
     class_weights: Floats | None = None

@@ -1,0 +1,27 @@
+"""Numbers by buckets: cut points of a numeric attribute, and what lies between."""
+
+from spinney.search.buckets.bucket_methods import (
+    METHODS,
+    bucket_texts,
+    bucketed,
+    cuts_of,
+    is_exact,
+)
+from spinney.search.buckets.discretise import Buckets, discretise
+from spinney.search.buckets.entropy_mdl import entropy_mdl
+from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
+from spinney.search.buckets.k_means_buckets import k_means
+
+__all__ = [
+    "METHODS",
+    "Buckets",
+    "bucket_texts",
+    "bucketed",
+    "cuts_of",
+    "discretise",
+    "entropy_mdl",
+    "equal_frequency",
+    "equal_width",
+    "is_exact",
+    "k_means",
+]

@@ -1,0 +1,1 @@
+"""CHAID: values that tell the same of the target become one branch."""

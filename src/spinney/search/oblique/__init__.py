@@ -1,0 +1,1 @@
+"""Questions about several numbers at once."""
