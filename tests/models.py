@@ -19,8 +19,8 @@ from spinney.data.table import factorise
 from spinney.errors import ModelFormatError
 from spinney.files.model_container import pack, read_header, unpack
 from spinney.files.model_file import Limits, load_model, save_model
-from spinney.learner import grow_tree
-from spinney.model import Model
+from spinney.growth.model import Model
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
 from spinney.sources.memory import MemorySource
 from spinney.trees.counts import CountTable

@@ -22,7 +22,6 @@ from spinney.estimators import (
 from spinney.estimators.kept import adopt
 from spinney.files.model_file import load_model
 from spinney.files.model_kind import CLUSTERS, FOREST, format_name
-from spinney.forest import Forest
 from spinney.forest.file import load_forest
 from spinney.forest.tables import (
     FOREST_PARAMETERS,
@@ -31,7 +30,8 @@ from spinney.forest.tables import (
     refuse_forest_arguments,
 )
 from spinney.growing import grow_from
-from spinney.model import Model
+from spinney.growth.forest import Forest
+from spinney.growth.model import Model
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:

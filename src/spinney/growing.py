@@ -4,24 +4,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from spinney._support.checks import check_named
-from spinney.construct import grow_with_construction
 from spinney.data import opened_relation, read_table
 from spinney.data.declarations import Declarations
 from spinney.data.duckdb.columns import is_relation
 from spinney.data.fingerprint import Fingerprint
 from spinney.errors import ParameterError
-from spinney.lessons import Lesson
-from spinney.model import Model
-from spinney.model_trees import with_models
-from spinney.options import options_of
-from spinney.prune import Pruned, Steps, pruned_after_growing
+from spinney.growth.engine import grow_and_prune_swiftly, grow_swiftly, suits
+from spinney.growth.model import Model
+from spinney.growth.model_trees.m5 import with_models
+from spinney.growth.plain.construct import grow_with_construction
+from spinney.growth.prune import Pruned, Steps, pruned_after_growing
+from spinney.growth.taught.taught_growth import Lesson
+from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES, Recipe, default_recipe, recipe_named, suited
 from spinney.search.oblique.combinations import without_unused
 from spinney.sources.base import Source
 from spinney.sources.sql.open_sql import source_in_duckdb
 from spinney.sources.sql.sql_engine import Engine
 from spinney.sources.training_set import TrainingSet, check_roles, rows_in_memory
-from spinney.swift import grow_and_prune_swiftly, grow_swiftly, suits
 
 __all__ = ["SOURCES", "grow_from", "grow_model"]
 

@@ -12,10 +12,8 @@ from spinney.data.cost_matrix import cost_array
 from spinney.data.schema import Target
 from spinney.data.table import Table, Value
 from spinney.errors import DataError, ParameterError
-from spinney.lessons import Lesson, warn_of_squares
-from spinney.model import Model
-from spinney.options import options_of, refuse_without_classes
-from spinney.prune import (
+from spinney.growth.model import Model
+from spinney.growth.prune import (
     METHODS,
     RULES,
     Method,
@@ -25,6 +23,8 @@ from spinney.prune import (
     pruned,
     validate,
 )
+from spinney.growth.taught.taught_growth import Lesson, warn_of_squares
+from spinney.growth.user_options import options_of, refuse_without_classes
 from spinney.recipes import Recipe
 from spinney.search.oblique.combinations import without_unused
 from spinney.sources.training_set import TrainingSet, check_target, row_weights

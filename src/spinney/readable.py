@@ -14,14 +14,14 @@ from spinney._support.arrays import Floats
 from spinney.data.conform import read_by, unseen_values
 from spinney.data.cost_matrix import Costs
 from spinney.data.table import Table, Value
-from spinney.error_limits import CONFIDENCE
 from spinney.errors import ParameterError, warn
 from spinney.explain import NodeExplanation, RowExplanation, explain_node, explain_row
 from spinney.export.formats import exported
 from spinney.export.text import to_text
 from spinney.files.model_file import save_model
-from spinney.model import Model
-from spinney.prune import Sequence, Steps
+from spinney.growth.model import Model
+from spinney.growth.prune import Sequence, Steps
+from spinney.growth.prune.error_limits import CONFIDENCE
 from spinney.pruning import forced_paths, prune_model
 from spinney.rules import Rules, rules_of
 from spinney.rulesets import RuleSet, ruleset_of
@@ -294,7 +294,7 @@ class ReadableTree:
             cross-validation chooses; ``"error-based"``, as C4.5 does;
             ``"pessimistic"``, ``"mdl"`` and ``"collapse"``, by the training counts
             alone; ``"manual"``, the nodes that are named; ``"simplify"``, sibling
-            leaves that say the same. See :mod:`spinney.prune`.
+            leaves that say the same. See :mod:`spinney.growth.prune`.
         validation : table with the target column, optional
             The rows whose accuracy, cost or squared error decides.
         data : table with the target column, optional

@@ -19,6 +19,7 @@ from tests.models import (
 import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import ModelFormatError, ParameterError
+from spinney.export.text import to_text
 from spinney.files.model_file import load_model
 from spinney.forest.file import is_forest, load_forest, save_forest
 
@@ -213,4 +214,4 @@ def test_any_damage_is_refused_or_does_no_harm(seed, tmp_path):
     loaded.outputs(TABLE)
     for tree in loaded.trees:
         assert len(str(tree.tree.n_leaves)) > 0
-        spinney.export.text.to_text(tree.tree)
+        to_text(tree.tree)

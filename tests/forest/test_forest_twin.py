@@ -14,14 +14,15 @@ from tests.swift.test_swift_trees import settings_of_recipes, training_sets
 import spinney
 from spinney.errors import ParameterError
 from spinney.export.text import to_text
-from spinney.forest import ForestSettings, grow_forest, growing, voting
-from spinney.forest.bags import Bags, tree_seeds
-from spinney.forest.choosing import SHRINKAGES
-from spinney.forest.importances import impurity_importances
-from spinney.forest.interactions import interactions_of
-from spinney.forest.members import member_of
-from spinney.forest.settings import forest_recipe, tries_of
-from spinney.learner import grow_tree
+from spinney.growth.forest import ForestSettings, grow_forest, voting
+from spinney.growth.forest import grow_forest as growing
+from spinney.growth.forest.bags import Bags, tree_seeds
+from spinney.growth.forest.choose_shrinkage import SHRINKAGES
+from spinney.growth.forest.compact_tree import member_of
+from spinney.growth.forest.forest_settings import forest_recipe, tries_of
+from spinney.growth.forest.importances import impurity_importances
+from spinney.growth.forest.interactions import interactions_of
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet
 from spinney.trees.predict.flat_tree import flatten

@@ -29,9 +29,9 @@ from tests.oracle.rpart import (
     walk,
 )
 
-from spinney.prune.cost_complexity import cost_complexity
-from spinney.prune.cutting import cut
-from spinney.prune.risk import leaf_risks
+from spinney.growth.prune.cost_complexity import cost_complexity
+from spinney.growth.prune.risk import leaf_risks
+from spinney.growth.prune.walks import cut
 from spinney.trees.split import Groups, Surrogate
 from spinney.trees.tree import Tree
 

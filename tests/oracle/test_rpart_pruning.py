@@ -8,11 +8,12 @@ import pytest
 
 from spinney.data import read_table
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options, grow_tree
-from spinney.prune import folds_of
-from spinney.prune.cost_complexity import cross_validated
-from spinney.prune.risk import leaf_risks
-from spinney.prune.sequence import sequence_of
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune import folds_of
+from spinney.growth.prune.cost_complexity import cross_validated
+from spinney.growth.prune.cost_complexity_sequence import sequence_of
+from spinney.growth.prune.risk import leaf_risks
 from spinney.pruning import lesson_on
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet, as_classes, training_set

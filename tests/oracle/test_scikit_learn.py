@@ -14,7 +14,7 @@ from tests import naive
 from tests.naive_criteria import entropy, gini
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import grow_tree
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.tree import Reason, Tree

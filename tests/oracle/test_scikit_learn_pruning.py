@@ -5,10 +5,10 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import grow_tree
-from spinney.prune import pruned
-from spinney.prune.risk import leaf_risks
-from spinney.prune.sequence import sequence_of
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune import pruned
+from spinney.growth.prune.cost_complexity_sequence import sequence_of
+from spinney.growth.prune.risk import leaf_risks
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 

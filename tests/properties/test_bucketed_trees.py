@@ -11,7 +11,7 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
-from spinney.learner import grow_tree
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.search.buckets import METHODS
 from spinney.search.missing_values import POLICIES

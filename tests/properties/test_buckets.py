@@ -11,6 +11,7 @@ from tests import naive_buckets as naive
 import spinney
 from spinney.search.buckets import (
     METHODS,
+    Buckets,
     bucketed,
     cuts_of,
     entropy_mdl,
@@ -158,7 +159,7 @@ rows_of = st.lists(
 ).filter(lambda rows: any(value is not None for value, _, _ in rows))
 
 
-def discretised(rows, method: str, n: int) -> spinney.buckets.Buckets:
+def discretised(rows, method: str, n: int) -> Buckets:
     values, classes, weights = zip(*rows, strict=True)
     return spinney.discretise(
         list(values), method, n=n, classes=list(classes), weights=list(weights)

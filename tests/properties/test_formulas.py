@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spinney
-from spinney.construct import grow_with_construction
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import grow_tree
+from spinney.growth.plain.construct import grow_with_construction
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 

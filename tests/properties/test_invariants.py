@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.strategies import Rows, recipes, source_of, tables
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import grow_tree
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
 from spinney.sources.base import Request
 from spinney.sources.memory import MemorySource

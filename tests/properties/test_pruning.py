@@ -13,13 +13,14 @@ from tests.unit.test_prune import check_subtree
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Schema, Target
 from spinney.files.model_file import load_model, save_model
-from spinney.learner import Options, grow_tree
-from spinney.model import Model
-from spinney.prune import METHODS, pruned, validate
-from spinney.prune.cost_complexity import TrainingRows, cross_validated
-from spinney.prune.cutting import cut
-from spinney.prune.risk import below, leaf_risks
-from spinney.prune.sequence import sequence_of
+from spinney.growth.growth_options import Options
+from spinney.growth.model import Model
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune import METHODS, pruned, validate
+from spinney.growth.prune.cost_complexity import TrainingRows, cross_validated
+from spinney.growth.prune.cost_complexity_sequence import sequence_of
+from spinney.growth.prune.risk import below, leaf_risks
+from spinney.growth.prune.walks import cut
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Tree
 

@@ -12,9 +12,9 @@ from tests.strategies import Rows, cells_of, columns_of, tables
 
 from spinney.export.json import to_json
 from spinney.files.model_file import load_model, save_model
-from spinney.learner import grow_tree
-from spinney.model import Model
-from spinney.prune.cutting import cut
+from spinney.growth.model import Model
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune.walks import cut
 from spinney.recipes import RECIPES
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Node, Tree

@@ -26,7 +26,8 @@ from tests.strategies import (
 )
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options, grow_tree
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.split import Surrogate

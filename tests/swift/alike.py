@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options
+from spinney.growth.growth_options import Options
 from spinney.sources.training_set import TrainingSet
 
 # What no compiled loop knows.

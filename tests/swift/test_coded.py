@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.data.schema import Attribute
-from spinney.swift.coded import SAMPLE, cells_of
+from spinney.growth.binned.binned_rows import SAMPLE, cells_of
 
 N_ROWS = 5 * SAMPLE
 

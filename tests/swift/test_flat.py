@@ -14,17 +14,19 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
 from spinney.growing import grow_model
-from spinney.learner import grow_tree
+from spinney.growth import engine as suiting
+from spinney.growth.binned import binned_rows as prepared
+from spinney.growth.binned import grow_binned as crowd
+from spinney.growth.binned.binned_arrays import arrays_of_grown
+from spinney.growth.binned.binned_nodes import GrownNodes
+from spinney.growth.binned.binned_rows import prepared as coded
+from spinney.growth.binned.grow_binned import grow_together
+from spinney.growth.plain.learner import grow_tree
 from spinney.readable import ReadableTree
 from spinney.recipes import RECIPES
 from spinney.search.groupings import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
 from spinney.sources.training_set import TrainingSet
-from spinney.swift import crowd, prepared, suiting
-from spinney.swift.crowd import grow_together
-from spinney.swift.grown import arrays_of_grown
-from spinney.swift.nodes import GrownNodes
-from spinney.swift.prepared import prepared as coded
 from spinney.trees.predict import predictor as predicting
 from spinney.trees.predict.compiled_walk import NO_WORDS, leaves, votes
 from spinney.trees.predict.flat_layout import (

@@ -14,9 +14,12 @@ from spinney._support.jit.compile import entry
 from spinney._support.loops.hashing import mark_rows
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.row_order import copies_of
-from spinney.kernels import row_words, scoring, sorting
-from spinney.kernels.coding import CELLS, code_rows, edges_of, prepare
-from spinney.kernels.layout import (
+from spinney.growth.binned.binned_rows import labels_of_classes
+from spinney.growth.binned.loops import row_words
+from spinney.growth.binned.loops import score as scoring
+from spinney.growth.binned.loops import sort as sorting
+from spinney.growth.binned.loops.coding import CELLS, code_rows, edges_of, prepare
+from spinney.growth.binned.loops.layout import (
     ABSENT,
     BINS,
     INSIDE,
@@ -26,9 +29,8 @@ from spinney.kernels.layout import (
     VECTORS,
     WHOLES,
 )
-from spinney.kernels.row_words import words_of
-from spinney.kernels.scoring import ENTROPY, GINI, SQUARES
-from spinney.swift.coded import labels_of_classes
+from spinney.growth.binned.loops.row_words import words_of
+from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
 
 
 @entry

@@ -17,12 +17,16 @@ from tests.swift.alike import (
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options, grow_tree
-from spinney.prune import pruned_after_growing
+from spinney.growth import engine as suiting
+from spinney.growth.engine import grow_swiftly, suits
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune import pruned_after_growing
+from spinney.growth.ranked import grow_ranked as ranked_crowd
+from spinney.growth.ranked import ranked_rows as ranked
+from spinney.growth.ranked.grow_ranked import grow_and_prune
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet
-from spinney.swift import grow_swiftly, ranked, ranked_crowd, suiting, suits
-from spinney.swift.ranked_learner import grow_and_prune
 
 
 def column(draw, random, kind, n_rows):

@@ -7,11 +7,12 @@ from tests.swift.alike import same_node, same_tree
 from tests.swift.test_swift_trees import training_sets
 
 import spinney
-from spinney import teacher
-from spinney.prune.drafts import recounted
+from spinney.growth import engine as suiting
+from spinney.growth.engine import grow_swiftly, is_swift, recount_swiftly
+from spinney.growth.prune.drafts import recounted
+from spinney.growth.taught import teacher
+from spinney.growth.taught.teacher import smoothed_training
 from spinney.recipes import RECIPES
-from spinney.swift import grow_swiftly, is_swift, recount_swiftly, suiting
-from spinney.teacher import smoothed_training
 
 
 @given(

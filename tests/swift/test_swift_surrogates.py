@@ -8,18 +8,16 @@ from tests.swift.alike import same_tree
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options, grow_tree
+from spinney.growth import engine as suiting
+from spinney.growth.binned import binned_rows as coded
+from spinney.growth.binned import binned_rows as prepared
+from spinney.growth.binned import binned_surrogates as surrogates
+from spinney.growth.binned import grow_binned as crowd
+from spinney.growth.engine import grow_swiftly, suits
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet
-from spinney.swift import (
-    coded,
-    crowd,
-    grow_swiftly,
-    prepared,
-    suiting,
-    suits,
-    surrogates,
-)
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.predict.predictor import arrays_of
 

@@ -14,10 +14,16 @@ from tests.swift.alike import (
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options, grow_tree
+from spinney.growth import engine as suiting
+from spinney.growth.binned import binned_rows as coded
+from spinney.growth.binned import binned_rows as prepared
+from spinney.growth.binned import grow_binned as crowd
+from spinney.growth.binned import subtree
+from spinney.growth.engine import grow_swiftly, suits
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet
-from spinney.swift import coded, crowd, grow_swiftly, prepared, subtree, suiting, suits
 
 
 @st.composite

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spinney.error_limits import added_errors
+from spinney.growth.prune.error_limits import added_errors
 
 
 def test_no_error_is_exact():

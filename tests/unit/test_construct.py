@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney.construct import fringe
 from spinney.data.formula import Clause, Conjunction, Difference, Ratio
+from spinney.growth.plain.construct import fringe
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

@@ -9,9 +9,9 @@ from tests.strategies import TABLES
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
-from spinney.learner import grow_tree
-from spinney.prune.drafts import recounted
-from spinney.prune.error_based import estimated_errors
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune.drafts import recounted
+from spinney.growth.prune.error_based import estimated_errors
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.tree import Reason, Tree

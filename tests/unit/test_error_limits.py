@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive_rulesets import upper_limit
 
-from spinney.error_limits import upper_errors
 from spinney.errors import ParameterError
+from spinney.growth.prune.error_limits import upper_errors
 
 LEVELS = st.floats(0.01, 0.99)
 

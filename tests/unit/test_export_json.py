@@ -16,7 +16,7 @@ from spinney.data.schema import Schema, Target
 from spinney.errors import ParameterError
 from spinney.export.json import to_json
 from spinney.files.model_header import FORMAT_VERSION
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.recipes import RECIPES
 from spinney.trees.tree import Tree
 

@@ -14,8 +14,8 @@ from spinney.data.declarations import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.export.text import to_text
 from spinney.growing import grow_from, grow_model
-from spinney.learner import grow_tree
-from spinney.model import Model
+from spinney.growth.model import Model
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.sources.training_set import as_classes, training_set

@@ -23,7 +23,7 @@ from spinney.data.schema import Schema, Target
 from spinney.errors import ModelFormatError
 from spinney.export.json import to_json
 from spinney.files.model_file import Limits, load_model, save_model
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.recipes import RECIPES
 from spinney.trees.tree import Node, Reason, Tree
 

@@ -39,8 +39,8 @@ from spinney.export.json import to_json
 from spinney.files.model_arrays import REASONS
 from spinney.files.model_file import load_model, save_model
 from spinney.files.model_header import ADDED, FORMAT_VERSION
-from spinney.learner import grow_tree
-from spinney.model import Model
+from spinney.growth.model import Model
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.search.missing_values import POLICIES
 from spinney.trees.counts import CountTable

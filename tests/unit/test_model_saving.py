@@ -15,7 +15,7 @@ from tests.models import mixed_model, textbook_model
 from spinney.data.schema import Target
 from spinney.errors import ParameterError
 from spinney.files.model_file import load_model, save_model
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.recipes import RECIPES
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold

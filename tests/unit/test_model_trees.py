@@ -13,8 +13,8 @@ from spinney.export.json import to_json
 from spinney.files.model_arrays import flatten as arrays_of
 from spinney.files.model_check import check_arrays
 from spinney.files.strict_json import DamageError
-from spinney.fitting import fitted
-from spinney.model_trees import MOST_TERMS, adjusted, terms_below
+from spinney.growth.model_trees.least_squares import fitted
+from spinney.growth.model_trees.m5 import MOST_TERMS, adjusted, terms_below
 from spinney.search.root_statistics import Overall
 from spinney.sources.base import Products
 from spinney.trees.linear import LinearModel, Term, flat_models

@@ -11,7 +11,7 @@ import pytest
 import spinney
 from spinney.data.formula import Linear
 from spinney.errors import ParameterError
-from spinney.prune.risk import leaf_risks
+from spinney.growth.prune.risk import leaf_risks
 from spinney.search.oblique.combinations import without_unused
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Node, Tree

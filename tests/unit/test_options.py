@@ -8,8 +8,8 @@ from tests.strategies import textbook
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError, SpinneyWarning
-from spinney.learner import Options
-from spinney.options import options_of
+from spinney.growth.growth_options import Options
+from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 

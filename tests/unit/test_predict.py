@@ -15,7 +15,7 @@ import spinney
 from spinney import TreeClassifier
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.export.text import to_text
-from spinney.learner import grow_tree
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.rules import rules_of
 from spinney.sources.memory import MemorySource

@@ -10,9 +10,9 @@ from tests.strategies import Rows, cells_of, recipes, tables
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
-from spinney.learner import grow_tree
-from spinney.prune import Pruned, PruneStep, pruned, validate
-from spinney.prune.cutting import cut
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune import Pruned, PruneStep, pruned, validate
+from spinney.growth.prune.walks import cut
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.costs import labels_of

@@ -10,11 +10,11 @@ from tests.sketches import Sketch, example, tree_of
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
-from spinney.learner import grow_tree
-from spinney.prune import METHODS, pruned, validate
-from spinney.prune.pessimistic import corrected_errors
-from spinney.prune.risk import leaf_risks
-from spinney.prune.sequence import sequence_of
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune import METHODS, pruned, validate
+from spinney.growth.prune.cost_complexity_sequence import sequence_of
+from spinney.growth.prune.pessimistic import corrected_errors
+from spinney.growth.prune.risk import leaf_risks
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.tree import Reason, Tree

@@ -11,7 +11,8 @@ from tests.models import chain_model
 from tests.strategies import Rows, cells_of, recipes, tables
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options, grow_tree
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.rules import Condition, Rule, rules_of
 from spinney.sources.memory import MemorySource

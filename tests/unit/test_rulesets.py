@@ -12,7 +12,7 @@ from tests.strategies import Rows, columns_of, recipes, tables, textbook
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import grow_tree
+from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.rules import Condition, rules_of
 from spinney.rulesets import ruleset_of

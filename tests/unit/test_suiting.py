@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options
+from spinney.growth.engine import can_grow
+from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet
-from spinney.swift.suiting import can_grow
 
 
 @pytest.mark.parametrize(

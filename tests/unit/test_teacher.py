@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import spinney
-from spinney import ParameterError, teacher
+from spinney import ParameterError
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.learner import Options
-from spinney.lessons import Lesson
+from spinney.growth.growth_options import Options
+from spinney.growth.taught import teacher
+from spinney.growth.taught.taught_growth import Lesson
+from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet
-from spinney.teacher import smoothed_labels, smoothed_training
 
 TABLES = Path(__file__).parents[1] / "tables"
 TAUGHT = RECIPES["cart"].changed(missing="branch", forest=0.5, min_samples_leaf=2)

@@ -19,8 +19,8 @@ from spinney.cli.progress import progress_bar
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.forest.importances import Importances
     from spinney.forest.readable import ReadableForest
+    from spinney.growth.forest.importances import Importances
     from spinney.sources.training_set import TrainingSet
 
 __all__ = ["forest"]
@@ -198,8 +198,8 @@ def _facts(
 ) -> dict[str, Any]:
     """Return what is told of a forest that was just grown."""
     from spinney.cli.information import about_forest
-    from spinney.forest.bags import Bags
-    from spinney.forest.importances import permutation_importances
+    from spinney.growth.forest.bags import Bags
+    from spinney.growth.forest.importances import permutation_importances
 
     grown = model.forest_
     bags = Bags(training, grown.settings)
@@ -220,7 +220,7 @@ def _facts(
 
 
 def _out_of_bag(grown: Any, bags: Any, training: "TrainingSet") -> dict[str, Any]:
-    from spinney.forest.voting import out_of_bag, score_of, warn_of_unseen
+    from spinney.growth.forest.voting import out_of_bag, score_of, warn_of_unseen
 
     told, trees = out_of_bag(grown, bags)
     warn_of_unseen(trees)

@@ -22,7 +22,7 @@ from spinney.cli.output import STANDARD_OUTPUT, say
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.model import Model
+    from spinney.growth.model import Model
 
 __all__ = ["grow"]
 

@@ -148,7 +148,7 @@ def _risk(model: "ReadableTree") -> float | None:
     """Return the training risk of a tree: rows in error, or squares; None of models."""
     from math import isnan
 
-    from spinney.prune.risk import below, leaf_risks
+    from spinney.growth.prune.risk import below, leaf_risks
 
     risk = float(below(model.tree, leaf_risks(model.tree))[0])
     return None if isnan(risk) else risk

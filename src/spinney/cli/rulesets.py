@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from spinney.error_limits import CONFIDENCE, check_confidence
 from spinney.errors import ParameterError
+from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence
 
 if TYPE_CHECKING:
     from spinney.readable import ReadableTree

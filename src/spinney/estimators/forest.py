@@ -16,14 +16,14 @@ from spinney.data.table import Value
 from spinney.errors import ParameterError
 from spinney.estimators.tables import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
-from spinney.forest.bags import Bags
-from spinney.forest.forest import Forest
-from spinney.forest.growing import grow_forest
 from spinney.forest.readable import ReadableForest
-from spinney.forest.settings import ForestSettings
 from spinney.forest.tables import FOREST_PARAMETERS, RECIPE_PARAMETERS
-from spinney.forest.voting import out_of_bag, score_of, warn_of_unseen
-from spinney.forest.weights import class_weights_of
+from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.forest import Forest
+from spinney.growth.forest.forest_settings import ForestSettings
+from spinney.growth.forest.grow_forest import grow_forest
+from spinney.growth.forest.voting import out_of_bag, score_of, warn_of_unseen
+from spinney.growth.user_options import class_weights_of
 from spinney.recipes import Named, Recipe, recipe_named
 from spinney.sources.training_set import TrainingSet
 

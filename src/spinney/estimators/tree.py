@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney._support.arrays import Floats
 from spinney.estimators.tables import TableEstimator
 from spinney.growing import grow_model
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.readable import ReadableTree
 from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 

@@ -17,7 +17,7 @@ from spinney.data.table import Value
 from spinney.errors import ParameterError
 from spinney.explain.text import node_text
 from spinney.explain.why import paid_above, why
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.search.missing_values import policy_named
 from spinney.search.node_split import average_gain, compete, is_significant, price
 from spinney.trees.costs import altered_priors

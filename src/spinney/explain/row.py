@@ -11,7 +11,7 @@ from spinney._support.text import number_text
 from spinney.data.schema import Attribute
 from spinney.data.table import Value
 from spinney.explain.text import row_text
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.trees.costs import expected_costs, labels_of
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.split import describe

@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney._support.arrays import equal_to_best
 from spinney._support.text import shown
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.search.node_split import worth
 from spinney.trees.criteria import Criterion
 from spinney.trees.tree import Node, Tree

@@ -7,7 +7,7 @@ from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
 from spinney.export.json import to_json
 from spinney.export.text import to_text
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.rules import rules_of
 
 if TYPE_CHECKING:

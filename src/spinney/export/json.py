@@ -19,7 +19,7 @@ from spinney.errors import ParameterError
 from spinney.files.model_check import check_model
 from spinney.files.model_header import FORMAT, FORMAT_VERSION
 from spinney.files.strict_json import DamageError
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.trees.linear import LinearModel
 from spinney.trees.split import Groups, Intervals, Split, Surrogate
 from spinney.trees.tree import Candidate, Node, Tree

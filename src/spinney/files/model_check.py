@@ -33,7 +33,7 @@ from spinney.files.model_rules import (
 from spinney.files.model_stand_ins import check_surrogates
 from spinney.files.model_terms import check_models
 from spinney.files.strict_json import DamageError, dump
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.trees.costs import labels_of
 from spinney.trees.split import Threshold
 from spinney.trees.tree import Tree

@@ -28,7 +28,7 @@ from spinney.files.model_kind import (
     save_kind,
 )
 from spinney.files.plain import members
-from spinney.model import Model
+from spinney.growth.model import Model
 
 if TYPE_CHECKING:
     import os

@@ -19,7 +19,7 @@ from spinney.errors import ParameterError
 from spinney.files.model_formula import formula_data, read_formula
 from spinney.files.plain import described, listed, members, number, text, whole
 from spinney.files.strict_json import DIGITS, DamageError
-from spinney.model import Model
+from spinney.growth.model import Model
 from spinney.recipes import Recipe
 from spinney.trees.criteria import stored_name
 

@@ -11,7 +11,7 @@ from spinney.data.schema import Schema
 from spinney.files.model_arrays import Arrays
 from spinney.files.model_rules import amounts, close, possible, require, shaped, within
 from spinney.files.strict_json import DamageError
-from spinney.forest.members import REASONS
+from spinney.growth.forest.compact_tree import REASONS
 
 __all__ = ["check_forest_arrays"]
 

@@ -31,9 +31,9 @@ from spinney.files.model_kind import (
 from spinney.files.plain import listed, members, number
 from spinney.files.strict_json import DamageError
 from spinney.forest.check import check_forest_arrays
-from spinney.forest.forest import Forest
-from spinney.forest.members import Member, narrowed
-from spinney.forest.settings import ForestSettings, forest_recipe
+from spinney.growth.forest.compact_tree import Member, narrowed
+from spinney.growth.forest.forest import Forest
+from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
 
 if TYPE_CHECKING:
     import os

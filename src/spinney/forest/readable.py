@@ -14,17 +14,17 @@ from spinney._support.text import shown
 from spinney.data.conform import read_by, unseen_values
 from spinney.data.table import Table, Value
 from spinney.errors import DataError
-from spinney.forest import voting
-from spinney.forest.bags import Bags
 from spinney.forest.file import save_forest
-from spinney.forest.forest import Forest, Trees
-from spinney.forest.importances import (
+from spinney.growth.forest import voting
+from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.forest import Forest, Trees
+from spinney.growth.forest.importances import (
     Importances,
     impurity_importances,
     permutation_importances,
 )
-from spinney.forest.interactions import Interactions, interactions_of
-from spinney.forest.proximities import nearest, outlier_scores, proximity_blocks
+from spinney.growth.forest.interactions import Interactions, interactions_of
+from spinney.growth.forest.proximities import nearest, outlier_scores, proximity_blocks
 from spinney.sources.training_set import TrainingSet, rows_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class ReadableForest:
     def importances(self) -> Importances:
         """Return what each attribute gained, as shares, with its spread over trees.
 
-        See :mod:`spinney.forest.importances`.
+        See :mod:`spinney.growth.forest.importances`.
         """
         return impurity_importances(self._grown())
 
@@ -180,7 +180,8 @@ class ReadableForest:
     def proximities(self, X: Any, *, k: int = 20) -> "csr_matrix":
         """Return how near each row is to its ``k`` nearest others, as a sparse matrix.
 
-        See :mod:`spinney.forest.proximities`; :meth:`proximity_blocks` has them all.
+        See :mod:`spinney.growth.forest.proximities`; :meth:`proximity_blocks` has them
+        all.
         """
         return nearest(self.apply(X), k)
 

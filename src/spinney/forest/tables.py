@@ -7,10 +7,10 @@ from spinney._support.checks import check_whole
 from spinney.data import read_table
 from spinney.data.declarations import Declarations
 from spinney.errors import ParameterError, did_you_mean
-from spinney.forest.forest import Forest
-from spinney.forest.growing import Progress, grow_forest
-from spinney.forest.settings import ForestSettings, forest_recipe
-from spinney.forest.weights import class_weights_of
+from spinney.growth.forest.forest import Forest
+from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
+from spinney.growth.forest.grow_forest import Progress, grow_forest
+from spinney.growth.user_options import class_weights_of
 from spinney.recipes import Recipe, recipe_named, suited
 from spinney.sources.training_set import TrainingSet, check_roles, rows_in_memory
 

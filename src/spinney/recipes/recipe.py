@@ -122,18 +122,17 @@ class Recipe:
         What is done to the grown tree: nothing; subtrees that make no fewer training
         errors than a leaf become one; that, and C4.5's pruning by the errors to be
         expected; CART's by weakest links, cross-validated; and others, see
-        :mod:`spinney.prune`. Of these, numbers know "cost-complexity" and "simplify"
-        only, which go by means and so not with linear leaves; the others leave them
-        as they are where a named recipe brings them, and are refused where a user
-        asks for them. For numbers alone there is
-        M5's "adjusted-error": each node against the branches below it, by errors
-        that grow with the number of terms.
+        :mod:`spinney.growth.prune`. Of these, numbers know "cost-complexity" and
+        "simplify" only, which go by means and so not with linear leaves; the others
+        leave them as they are where a named recipe brings them, and are refused where a
+        user asks for them. For numbers alone there is M5's "adjusted-error": each node
+        against the branches below it, by errors that grow with the number of terms.
     folds, rule : int, {"1-se", "half-se", "minimum"}
         For "cost-complexity": how many folds, and how far from the least risk, in
         standard errors, a smaller tree may be.
     forest : float
         The share of a forest's guesses in the labels that the tree grows on; see
-        :mod:`spinney.teacher`.
+        :mod:`spinney.growth.taught.teacher`.
     seed : int
         Of the folds and of the forest, at most 4294967295.
     confidence : float
@@ -155,7 +154,7 @@ class Recipe:
     leaves : {"mean", "linear"}
         What a leaf of a numeric target predicts: the mean of its rows, or a linear
         model of the attributes that were asked below it before pruning; see
-        :mod:`spinney.model_trees`.
+        :mod:`spinney.growth.model_trees.m5`.
     smoothing : float
         The weight with which the nodes above a leaf join in its number, in rows; M5
         has 15.
@@ -168,7 +167,7 @@ class Recipe:
         :mod:`spinney.search.oblique.combinations`.
     construct : int
         The most attributes to make of others before growing: differences, ratios
-        and conjunctions; see :mod:`spinney.construct`.
+        and conjunctions; see :mod:`spinney.growth.plain.construct`.
     surrogates : int
         With ``missing="surrogate"``: the most that a node keeps.
     for_numbers : str, optional

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import TOLERANCE, Floats, Integers, last_best
 from spinney._support.checks import check_choice
 from spinney.data.schema import Schema
-from spinney.error_limits import CONFIDENCE, check_confidence, upper_errors
+from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.rules import Condition
 from spinney.rulesets.choosing import chosen_rules
 from spinney.rulesets.coding import coding_of

@@ -10,11 +10,11 @@ from typing import Any
 
 from spinney.data.schema import Attribute, Schema
 from spinney.data.table import Value, level_order
-from spinney.error_limits import check_confidence
 from spinney.errors import ParameterError
 from spinney.files.model_header import read_schema, schema_header
 from spinney.files.plain import check_format, listed, members, number, text, whole
 from spinney.files.strict_json import DamageError, read_text
+from spinney.growth.prune.error_limits import check_confidence
 from spinney.rules import Condition
 from spinney.rulesets.ruleset import RankedRule, RuleSet
 

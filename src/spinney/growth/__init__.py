@@ -1,0 +1,1 @@
+"""Every way to grow trees, and to prune them."""

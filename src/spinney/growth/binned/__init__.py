@@ -1,0 +1,1 @@
+"""The compiled engine of two branches: exact trees from coarse bins."""

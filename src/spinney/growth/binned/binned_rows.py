@@ -1,0 +1,294 @@
+"""Rows as the kernels take them: codes of one byte, and labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.matrix_view import matrix_behind
+from spinney._support.threads import in_threads, n_threads, run_all
+from spinney.data.schema import Attribute, Schema
+from spinney.growth.binned.loops.coding import CELLS, code_rows, edges_of, prepare
+from spinney.growth.binned.loops.layout import ABSENT, BINS, Cells, Labels, Rules
+from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
+from spinney.growth.engine import CRITERIA
+from spinney.recipes import Recipe
+
+if TYPE_CHECKING:
+    from spinney.sources.training_set import TrainingSet
+
+__all__ = [
+    "KINDS",
+    "Prepared",
+    "cells_of",
+    "labels_of_classes",
+    "labels_of_numbers",
+    "prepared",
+]
+
+SAMPLE, FEW_ROWS = 4096, 256
+LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
+FEW_BINS = 16  # of an attribute whose commonest code is not counted
+
+
+def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -> Cells:
+    """Code columns as ``Schema.encode`` gives them."""
+    p, n_rows = len(columns), len(columns[0])
+    codes, by_attribute = _room_for_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
+    column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
+    values, edges = np.full((p, BINS), np.nan), np.full((p, BINS), np.nan)
+    numeric = [
+        a for a, attribute in enumerate(attributes) if attribute.kind == "numeric"
+    ]
+    for a, attribute in enumerate(attributes):
+        if attribute.kind != "numeric":
+            by_attribute[a] = np.where(columns[a] < 0, ABSENT, columns[a])
+            codes[:, a] = by_attribute[a]
+            n_bins[a] = max(1, len(attribute.values))
+            values[a, : len(attribute.values)] = np.arange(len(attribute.values))
+    numbers = _matrix([columns[a] for a in numeric])
+    if numeric:
+        places = np.array(numeric, np.int64)
+        coder = _Coder(numbers, places, codes, by_attribute)
+        exact = coder.code()
+        column[places] = np.where(exact, -1, np.arange(len(places)))
+        # A bin that may hold several values has none of its own.
+        values[places] = np.where(exact[:, None], coder.values, np.nan)
+        n_bins[places], edges[places] = coder.n_edges + 1, coder.edges
+    nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
+    listed = np.array([attribute.kind != "numeric" for attribute in attributes])
+    facts = (column, values, n_bins, nominal, listed, edges)
+    tail = _tail(codes, by_attribute, n_bins)
+    return Cells(codes, by_attribute, numbers, *facts, *tail)
+
+
+def _tail(
+    codes: NDArray[np.uint8],
+    by_attribute: NDArray[np.uint8],
+    n_bins: NDArray[np.int64],
+) -> tuple[NDArray[np.uint64], int]:
+    """Return codes eight at a time, and from where on most of those words are 0."""
+    p, n_rows = by_attribute.shape
+    rows = np.arange(0, n_rows, max(1, n_rows // FEW_ROWS))
+    starts = np.arange(0, p, EIGHT)
+    greatest = np.maximum.reduceat(by_attribute[:, rows], starts, axis=0)
+    wide = np.maximum.reduceat(n_bins, starts)
+    light = ((greatest == 0).mean(axis=1) > 1 / 2) & (wide <= FEW_BINS)
+    n_light = int(np.append(light[::-1], False).argmin())
+    if not n_light or codes.shape[1] % EIGHT:
+        return np.zeros((0, 0), np.uint64), p
+    codes[:, p:] = 0
+    return codes.view(np.uint64), EIGHT * (len(light) - n_light)
+
+
+def _room_for_codes(n_rows: int, p: int) -> NDArray[np.uint8]:
+    """Return room for codes, few rows of which lie across two lines of the cache."""
+    width = 1 << (p - 1).bit_length() if p <= LINE // 2 else -(-p // 32) * 32
+    room = np.empty(n_rows * width + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + n_rows * width].reshape(n_rows, width)
+
+
+def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns side by side, or the array that they are all views of."""
+    if not columns:
+        return np.zeros((0, 0), np.float64)
+    base = matrix_behind(columns)
+    if base is not None:
+        return base
+    small = all(column.dtype == np.float32 for column in columns)
+    return np.column_stack(columns).astype(
+        np.float32 if small else np.float64, copy=False
+    )
+
+
+class _Coder:
+    """Numeric columns on their way to codes, by what a sample of their rows tells."""
+
+    def __init__(
+        self,
+        numbers: NDArray[Any],
+        places: NDArray[np.int64],
+        codes: NDArray[np.uint8],
+        by_attribute: NDArray[np.uint8],
+    ) -> None:
+        q = numbers.shape[1]
+        self.numbers, self.places = numbers, places
+        self.codes, self.by_attribute = codes, by_attribute
+        self.edges, self.n_edges = np.full((q, BINS), np.inf), np.zeros(q, np.int64)
+        self.expected, self.values = np.zeros(q, np.bool_), np.full((q, BINS), np.nan)
+
+    def code(self) -> NDArray[np.bool_]:
+        """Code all columns, and return which have one value a bin.
+
+        What a sample shows few values of may have others, that are rare: then it is
+        coded again, with those, as long as they are few.
+        """
+        everything = np.arange(self.numbers.shape[1])
+        for j, (edges, values) in enumerate(self._sampled()):
+            self._expect(j, edges, values)
+        odd = self._code(everything)
+        rare = everything[self.expected & odd]
+        found = run_all([partial(self._widened, j) for j in rare])
+        again = rare[[values is not None for values in found]]
+        for j, values in zip(rare, found, strict=True):
+            if values is not None:
+                self._expect(j, *edges_of(values))
+        if len(again):
+            odd[again] = self._code(again)[again]
+        return np.asarray(self.expected & ~odd)
+
+    def _sampled(self) -> list[tuple[Floats, Floats | None]]:
+        """Return the edges and values of each column that a sample tells."""
+        n_rows, q = self.numbers.shape
+        step = max(1, n_rows // SAMPLE)
+        # One row of each stretch, at a place that no period of the table can follow.
+        starts = np.arange(0, n_rows - n_rows % step, step)
+        rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
+        sample = self.numbers[rows].astype(np.float64)
+        # Each thread takes every so manieth column.
+        shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
+        found = run_all([partial(_edges, share) for share in shares])
+        return [found[j % n_threads()][j // n_threads()] for j in range(q)]
+
+    def _expect(self, j: int, edges: Floats, values: Floats | None) -> None:
+        """Set the edges between the bins of a column, and their values if known."""
+        self.edges[j, : len(edges)], self.n_edges[j] = edges, len(edges)
+        self.expected[j] = values is not None
+        if values is not None:
+            self.values[j, : len(values)] = values
+
+    def _code(self, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Code columns; return which of all have other values than were expected."""
+        n_rows, q = self.numbers.shape
+        first, low, scale = np.zeros((q, CELLS), np.uint8), np.zeros(q), np.zeros(q)
+        steps = np.zeros(q, np.int64)
+        prepare(self.edges, self.n_edges, first, low, scale, steps)
+        tables = (self.edges, first, low, scale, steps, self.values, self.expected)
+        into = (self.codes, self.by_attribute, self.places)
+
+        def stretch(start: int, stop: int) -> NDArray[np.int64]:
+            odd = np.zeros(q, np.int64)
+            code_rows(self.numbers, start, stop, *tables, odd, *into, wanted)
+            return odd
+
+        return np.asarray(np.sum(in_threads(stretch, n_rows), axis=0) > 0)
+
+    def _widened(self, j: int) -> Floats | None:
+        """Return all values of a column that was coded; None where they are many."""
+        column, known = self.numbers[:, j].copy(), self.values[j]
+        expected = known[self.by_attribute[self.places[j]]]
+        # Few rows: the sample would have shown values that are not rare.
+        odd = column[(expected != column) & (column == column)]
+        values = np.union1d(known[: self.n_edges[j] + 1], odd.astype(np.float64))
+        return values if len(values) < BINS else None
+
+
+def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
+    """Return the edges between the bins of columns, and the values of bins of one."""
+    return [edges_of(column) for column in columns]
+
+
+def labels_of_classes(
+    classes: NDArray[Any], weights: Floats | None, n_classes: int
+) -> Labels:
+    """Return classes and weights."""
+    whole = weights is None or bool(np.all(weights == np.floor(weights)))
+    # Half a word holds the sum of all weights.
+    fits = weights is None or float(weights.sum()) < 2.0**32
+    halves = n_classes == 2 and whole and fits
+    return Labels(classes.astype(np.int32), _weights(weights), np.zeros(0), halves)
+
+
+def labels_of_numbers(numbers: Floats, weights: Floats | None) -> Labels:
+    """Return numbers, measured from their origin, and weights."""
+    return Labels(np.zeros(0, np.int32), _weights(weights), numbers, halves=False)
+
+
+def _weights(weights: Floats | None) -> Floats:
+    """Return weights, none where every row weighs 1."""
+    return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
+
+
+KINDS = dict(zip(CRITERIA, (GINI, ENTROPY, SQUARES), strict=True))
+
+SMALL = 96
+DEEP = 2**31 - 1
+
+# The splits that lost are kept at nodes with so large a share of the rows, where every
+# row weighs 1 (``growth/binned/loops/runners_up.py`` says why).
+RIVALS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Coded rows, with what a search is to know."""
+
+    schema: Schema
+    cells: Cells
+    labels: Labels
+    rules: Rules
+    weights: Floats
+    counts: NDArray[np.int64]
+
+
+def prepared(
+    training: "TrainingSet", recipe: Recipe, *, tries: int | None = None
+) -> Prepared:
+    """Code rows for the kernels."""
+    schema = training.schema
+    cells = cells_of(schema.attributes, training.columns)
+    own = training.weights
+    if own is not None and np.all(own == 1.0):
+        own = None
+    total = training.weight
+    numbers: Floats | None = None
+    if schema.target.origin is None:
+        labels = labels_of_classes(training.classes, own, schema.n_classes)
+        weights = np.bincount(training.classes, own, minlength=schema.n_classes)
+        counts = np.bincount(training.classes, minlength=schema.n_classes)
+    else:
+        numbers = training.classes - schema.target.origin
+        labels = labels_of_numbers(numbers, own)
+        first = numbers if own is None else own * numbers
+        parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
+        weights = np.array([total, *parts, first @ numbers])
+        counts = np.array([len(numbers)])
+    keeping = own is None and tries is None
+    rules = Rules(
+        KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
+        len(weights),
+        DEEP if recipe.max_depth is None else recipe.max_depth,
+        recipe.least_node * (1 - TOLERANCE),
+        recipe.least_branch(total) * (1 - TOLERANCE),
+        recipe.min_gain,
+        len(schema.attributes) if tries is None else tries,
+        SMALL,
+        1.5 if own is None else 1.5 * float(own.min()),
+        # Sums of numbers round: those of a branch are counted afresh.
+        own is not None or numbers is not None,
+        True,
+        own is None or _is_whole(own),
+        len(training.classes) // RIVALS if keeping else DEEP,
+        max(BINS, int(cells.n_bins[cells.listed].sum())) if keeping else BINS,
+    )
+    return Prepared(
+        schema,
+        cells,
+        labels,
+        rules,
+        weights.astype(np.float64),
+        counts.astype(np.int64),
+    )
+
+
+def _is_whole(weights: Floats) -> bool:
+    """Return whether weights add up exactly, so that siblings may be subtracted.
+
+    Sums of numbers may round; what has no rows is told by the weights.
+    """
+    return bool(np.all(weights == np.floor(weights))) and weights.sum() <= 2.0**53

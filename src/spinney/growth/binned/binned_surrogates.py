@@ -1,0 +1,226 @@
+"""The surrogates of a grown tree, found in a second walk over its rows.
+
+Where no cell is missing, surrogates send no row, so that the tree does not depend on
+them. The largest nodes are searched by all threads together, each taking some of the
+attributes; the subtrees below them are walked side by side.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Integers
+from spinney._support.threads import n_threads, run_all
+from spinney.growth.binned.binned_rows import Prepared
+from spinney.growth.binned.loops.layout import BINS
+from spinney.growth.binned.loops.nodes import ATTRIBUTE, CHILD, Lines, Shape
+from spinney.growth.binned.loops.surrogate_bins import (
+    FOUND,
+    LINES_OF_PARTS,
+    PARTS,
+    SurrogateRoom,
+)
+from spinney.growth.binned.loops.surrogates import KEPT, SurrogateLines, find_surrogates
+from spinney.search.groupings import midpoint, midpoints
+from spinney.trees.predict.flat_tree import Questions
+from spinney.trees.split import Groups, Split, Surrogate, Threshold
+
+__all__ = ["GrownSurrogates", "surrogates_of_grown"]
+
+# A node of fewer rows is searched by one thread, and so is one with less than an
+# eighth of all rows.
+FEWEST_ROWS = 20_000
+SHARE = 8
+
+SMALL = 96
+
+SEND, SEARCH, KEEP = (True, False, False), (False, True, False), (False, False, True)
+ALL_STEPS = (True, True, True)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownSurrogates:
+    """The surrogates of nodes, made when somebody looks at them."""
+
+    kept: SurrogateLines
+    nominal: NDArray[np.bool_]
+
+    def of(self, node: int) -> tuple[Surrogate, ...]:
+        """Return the surrogates of an inner node, best first."""
+        line = self.kept.line_of[node]
+        places = self.kept.attributes[line].tolist()
+        return tuple(
+            self._surrogate(line, at, place)
+            for at, place in enumerate(places)
+            if place >= 0
+        )
+
+    def questions(self) -> tuple[Questions, Integers]:
+        """Return all surrogates as arrays to predict by, and how many a node has."""
+        there = self.kept.attributes >= 0
+        attribute = self.kept.attributes[there].astype(np.int64)
+        by_code = self.nominal[attribute]
+        real, masks = self.kept.real[there], self.kept.masks[there]
+        threshold = np.full(len(attribute), np.nan)
+        threshold[~by_code] = midpoints(*real[~by_code, :2].T)
+        first_code, codes = np.zeros((2, len(attribute)), np.int64)
+        lookup = [np.full(1, -1)]
+        for place in np.flatnonzero(by_code):
+            known = np.flatnonzero(masks[place])
+            codes[place] = known.max(initial=-1) + 1
+            first_code[place] = sum(map(len, lookup))
+            # Branches are 1 and 2 there, and no branch is 0.
+            lookup.append(masks[place, : codes[place]].astype(np.int64) - 1)
+        none = np.zeros(len(attribute), np.int64)
+        asked = Questions(
+            attribute,
+            threshold,
+            first_code,
+            codes,
+            real[:, 4] > 0,
+            np.concatenate(lookup),
+            none,
+            none,
+            np.zeros(0),
+        )
+        return asked, there.sum(axis=1)
+
+    def _surrogate(self, line: int, at: int, place: int) -> Surrogate:
+        low, high, agreement, adjusted, swapped = self.kept.real[line, at].tolist()
+        split: Split
+        if self.nominal[place]:
+            masks = self.kept.masks[line, at]
+            groups = tuple(
+                tuple(np.flatnonzero(masks == branch).tolist()) for branch in (1, 2)
+            )
+            split = Groups(place, groups, ())
+        else:
+            split = Threshold(place, midpoint(low, high), ())
+        return Surrogate(split, agreement, adjusted, bool(swapped))
+
+
+def surrogates_of_grown(
+    ready: Prepared, shape: Shape, lines: Lines, most: int
+) -> GrownSurrogates:
+    """Find up to ``most`` surrogates of every inner node, by the rows' own weights."""
+    inner = shape.whole[:, ATTRIBUTE] >= 0
+    n, cells = int(inner.sum()), ready.cells
+    # Codes that some node lacks are 0, and pages never written to take no memory.
+    widest = max((cells.n_bins[cells.nominal]).tolist(), default=0)
+    kept = SurrogateLines(
+        np.cumsum(inner) - 1,
+        np.full((n, most), -1, np.int32),
+        np.zeros((n, most, KEPT)),
+        np.zeros((n, most, widest), np.uint8),
+    )
+    if n and most:
+        _Walk(ready, shape, lines, kept).run()
+    return GrownSurrogates(kept, cells.nominal)
+
+
+class _Walk:
+    def __init__(
+        self, ready: Prepared, shape: Shape, lines: Lines, kept: SurrogateLines
+    ) -> None:
+        self.ready, self.shape, self.kept = ready, shape, kept
+        own = ready.labels.weights
+        self.weights = own if len(own) else np.ones(len(ready.cells.codes))
+        self.unit = not len(own) or bool(np.all(own == 1.0))
+        self.rows = np.arange(len(self.weights), dtype=np.uint32)
+        self.spans = np.zeros((len(shape.whole), 2), np.int64)
+        self.spans[0] = 0, len(self.rows)
+        self.tree = (shape.whole, shape.real, lines.codes, self.spans)
+        p = len(ready.cells.n_bins)
+        n = min(n_threads(), p)
+        self.ranges = [(p * t // n, p * (t + 1) // n) for t in range(n)]
+        self.least = max(FEWEST_ROWS, len(self.rows) // SHARE)
+
+    def run(self) -> None:
+        """Search the largest nodes together, and walk the subtrees side by side."""
+        whole = self.shape.whole
+        # A node, and the number after the last one of its subtree.
+        stack, small = [(0, len(whole))], []
+        while stack:
+            node, last = stack.pop()
+            n_rows = int(self.spans[node, 1] - self.spans[node, 0])
+            if whole[node, ATTRIBUTE] < 0:
+                continue
+            if len(self.ranges) == 1 or n_rows <= self.least:
+                small.append((-n_rows, node, last))
+                continue
+            self.search_together(node, n_rows)
+            left, right = map(int, whole[node, CHILD : CHILD + 2])
+            stack += [(right, last), (left, right)]
+        run_all([partial(self.walk, *each) for each in sorted(small)])
+
+    def search_together(self, node: int, n_rows: int) -> None:
+        """Find the surrogates of a node, each thread taking some attributes."""
+        room, one = self.room(n_rows), (node, node + 1)
+        everything = 0, len(self.ready.cells.n_bins)
+        self.find(one, everything, SEND, room)
+        run_all(
+            [
+                partial(self.find, one, part, SEARCH, self.private(room, n_rows))
+                for part in self.ranges
+            ]
+        )
+        self.find(one, everything, KEEP, room)
+
+    def walk(self, less_rows: int, first: int, last: int) -> None:
+        """Find the surrogates of a subtree by one thread."""
+        everything = 0, len(self.ready.cells.n_bins)
+        self.find((first, last), everything, ALL_STEPS, self.room(-less_rows))
+
+    def find(
+        self,
+        nodes: tuple[int, int],
+        attributes: tuple[int, int],
+        steps: tuple[bool, bool, bool],
+        room: SurrogateRoom,
+    ) -> None:
+        """Make these steps at a range of nodes."""
+        find_surrogates(
+            self.ready.cells,
+            self.weights,
+            self.unit,
+            *self.tree,
+            nodes,
+            attributes,
+            steps,
+            self.rows,
+            SMALL,
+            room,
+            self.kept,
+        )
+
+    def room(self, n_rows: int) -> SurrogateRoom:
+        """Return room for the search of nodes of up to so many rows."""
+        p, size = len(self.ready.cells.n_bins), self.length(n_rows)
+        return SurrogateRoom(
+            np.zeros((p, BINS), np.uint64),
+            np.zeros((p, BINS, 2)),
+            np.zeros((p, FOUND)),
+            np.zeros((p, BINS), np.uint8),
+            np.zeros(BINS, np.int64),
+            np.zeros((LINES_OF_PARTS, PARTS)),
+            np.empty(size),
+            np.empty(size, np.int64),
+            np.empty(size, np.uint8),
+        )
+
+    def private(self, room: SurrogateRoom, n_rows: int) -> SurrogateRoom:
+        """Return a room that shares what is told apart by attributes."""
+        size = self.length(n_rows)
+        return room._replace(
+            marks=np.zeros(BINS, np.int64),
+            parts=np.zeros((LINES_OF_PARTS, PARTS)),
+            keys=np.empty(size),
+            places=np.empty(size, np.int64),
+            owners=np.empty(size, np.uint8),
+        )
+
+    def length(self, n_rows: int) -> int:
+        """Return how many keys there are at most."""
+        return max(n_rows, BINS, int(self.kept.real.shape[1]))

@@ -1,0 +1,242 @@
+"""One tree by several threads.
+
+The largest nodes are searched together, each thread taking some of the attributes; the
+subtrees of the others are grown side by side::
+
+           ●            searched together
+         ●   ●
+       ▲  ▲ ▲  ▲        grown side by side, then put in printing order
+
+Who does what changes nothing: every attribute of a node is searched, ties go to the
+first, and a subtree depends on its own rows only.
+"""
+
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney._support.threads import n_threads, run_all
+from spinney.growth.binned.binned_nodes import GrownNodes
+from spinney.growth.binned.binned_rows import Prepared, prepared
+from spinney.growth.binned.binned_surrogates import surrogates_of_grown
+from spinney.growth.binned.loops.bags import no_bags
+from spinney.growth.binned.loops.grow import (
+    COUNT,
+    EDGES,
+    INSIDE,
+    RIVALS,
+    SPLIT,
+    work_on,
+)
+from spinney.growth.binned.loops.layout import WORTH, Cells, Work, work_for
+from spinney.growth.binned.loops.nodes import (
+    ABOVE,
+    CHILD,
+    LINE,
+    LISTED,
+    RECORDED,
+    SIDE,
+    cut,
+    lines_for,
+    shape_for,
+)
+from spinney.growth.binned.loops.row_words import RowWords, words_of
+from spinney.growth.binned.loops.score import SQUARES
+from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch, room_of
+from spinney.recipes import Recipe
+from spinney.search.missing_values import policy_named
+from spinney.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spinney.sources.training_set import TrainingSet
+
+__all__ = ["grow", "grow_together"]
+
+# A node of fewer rows is grown by one thread, and so is one with less than an eighth
+# of all rows: then there are enough of them for all threads.
+FEWEST_ROWS = 20_000
+SHARE = 8
+
+IN_TAIL = 5  # attributes of the tail are counted in the time of another
+
+
+def grow_together(ready: Prepared) -> Grown:
+    """Grow the tree of all rows."""
+    return _Crowd(ready, words_of(ready.labels)).grow()
+
+
+class _Crowd:
+    def __init__(self, ready: Prepared, rows: RowWords) -> None:
+        self.ready, self.rows = ready, rows
+        self.ranges = _ranges(ready.cells, min(n_threads(), len(ready.cells.n_bins)))
+        self.least = max(FEWEST_ROWS, len(rows) // SHARE)
+
+    def grow(self) -> Grown:
+        """Search the largest nodes together, and grow what remains side by side."""
+        ready = self.ready
+        totals = (ready.weights, ready.counts)
+        root = Stretch(0, len(self.rows), 0, np.uint64(0), *totals)
+        # In printing order: nodes that are done, and those whose subtrees are to grow.
+        order: list[Grown | Stretch] = []
+        links: list[tuple[int, int]] = []
+        stack = [(root, -1, 0)]
+        while stack:
+            node, above, branch = stack.pop()
+            found = _Meeting(self, node).split() if self.is_large(node) else None
+            order.append(node if found is None else found[0])
+            links.append((above, branch))
+            if found is not None:
+                _, left, right = found
+                stack += [(right, len(order) - 1, 1), (left, len(order) - 1, 0)]
+        return joined(self.finished(order), links)
+
+    def is_large(self, node: Stretch) -> bool:
+        """Return whether a node is worth the meeting of all threads."""
+        deep = node.depth < self.ready.rules.max_depth
+        return len(self.ranges) > 1 and node.n_rows > self.least and deep
+
+    def finished(self, order: list[Grown | Stretch]) -> list[Grown]:
+        """Grow the subtrees of the nodes that wait, the largest first."""
+        waiting = [entry for entry in order if isinstance(entry, Stretch)]
+        by_size = sorted(waiting, key=lambda node: -node.n_rows)
+        grown = run_all(
+            [partial(grow_stretch, self.ready, self.rows, node) for node in by_size]
+        )
+        results = {id(node): tree for node, tree in zip(by_size, grown, strict=True)}
+        return [
+            results[id(entry)] if isinstance(entry, Stretch) else entry
+            for entry in order
+        ]
+
+
+class _Meeting:
+    """The search of one large node by all threads."""
+
+    def __init__(self, crowd: _Crowd, node: Stretch) -> None:
+        self.crowd, self.ready, self.node = crowd, crowd.ready, node
+        p, width = len(self.ready.cells.n_bins), self.ready.rules.width
+        self.room = room_of(self.ready, node, 0, 0)
+        self.shape = shape_for(1, width, len(node.counts))
+        self.lines = lines_for(self.ready.rules.listing, width, len(node.counts))
+        self.rivals = shape_for(p, width, len(node.counts))
+        works = [work_for(node.n_rows, p, width, 0) for _ in crowd.ranges]
+        counts = works[0].lines if node.lines is None else node.lines
+        self.works = [work._replace(lines=counts) for work in works]
+
+    def do(self, task: int, work: Work, first: int, last: int, floor: float) -> int:
+        """Do a task for a range of attributes."""
+        ready = self.ready
+        tables = (ready.cells, ready.labels, ready.rules)
+        kept = (self.crowd.rows, self.room, work, self.shape, self.lines, self.rivals)
+        return int(work_on(task, *tables, *kept, no_bags(), first, last, floor))
+
+    def together(self, task: int, floor: float = 0.0) -> None:
+        """Do a task, each thread for its own attributes."""
+        pairs = zip(self.works, self.crowd.ranges, strict=True)
+        run_all([partial(self.do, task, work, *part, floor) for work, part in pairs])
+
+    def split(self) -> tuple[Grown, Stretch, Stretch] | None:
+        """Split the node; None where it is a leaf, which its subtree will say."""
+        node, room = self.node, self.room
+        if node.lines is None:
+            self.together(COUNT)
+            node.lines = self.works[0].lines
+        chosen, work = self.best()
+        if chosen < 0:
+            return None
+        middle = self.do(SPLIT, work, chosen, chosen, 0.0)
+        if middle < 0:
+            return None
+        sides = []
+        for side, (begin, end) in enumerate([(node.begin, middle), (middle, node.end)]):
+            totals = room.side_weights[side].copy(), room.side_counts[side].copy()
+            # The key is for draws, and who draws attributes has no meetings.
+            sides.append(Stretch(begin, end, node.depth + 1, node.key, *totals))
+        if node.n_rows >= self.ready.rules.rivals:
+            for each, part in zip(self.works, self.crowd.ranges, strict=True):
+                self.do(RIVALS, each, *part, 0.0)
+        self.share_counts(*sides)
+        lines = cut(self.lines, room.state[LISTED])
+        rivals = cut(self.rivals, room.state[RECORDED])
+        return Grown(self.shape, lines, rivals), sides[0], sides[1]
+
+    def best(self) -> tuple[int, Work]:
+        """Return the attribute whose split is best, -1 for none, and where it is."""
+        self.together(EDGES)
+        pairs = list(zip(self.works, self.crowd.ranges, strict=True))
+        worths = [work.founds[slice(*part), WORTH] for work, part in pairs]
+        floor = float(np.concatenate(worths).max())
+        self.together(INSIDE, floor)
+        totals, kind = self.node.weights, self.ready.rules.kind
+        slack = 1e-12 * float(totals[3] if kind == SQUARES else totals.sum())
+        best, chosen, where = -np.inf, -1, self.works[0]
+        for work, part in pairs:
+            for a in range(*part):
+                if work.founds[a, WORTH] > best + slack:
+                    best, chosen, where = work.founds[a, WORTH], a, work
+        return chosen, where
+
+    def share_counts(self, left: Stretch, right: Stretch) -> None:
+        """Count the smaller branch; the larger one has what remains."""
+        if self.ready.rules.subtract and self.node.lines is not None:
+            smaller, larger = sorted((left, right), key=lambda child: child.n_rows)
+            meeting = _Meeting(self.crowd, smaller)
+            meeting.together(COUNT)
+            smaller.lines = meeting.works[0].lines
+            larger.lines = self.node.lines
+            larger.lines -= smaller.lines
+
+
+def _ranges(cells: Cells, n: int) -> list[tuple[int, int]]:
+    """Return ranges of attributes that take as long as each other to count."""
+    p = len(cells.n_bins)
+    cost = np.where(np.arange(p) < cells.tail, 1.0, 1.0 / IN_TAIL).cumsum()
+    ends = np.searchsorted(cost, cost[-1] * np.arange(1, n) / n) + 1
+    ends = np.minimum(np.maximum.accumulate(ends), p - n + np.arange(1, n))
+    return list(pairwise([0, *map(int, ends), p]))
+
+
+def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
+    """Put the parts of a tree into one, each below what its link says."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
+    n_lines = np.cumsum([0, *(len(part.lines.codes) for part in parts)])
+    shape = _stacked([part.shape for part in parts])
+    rivals = _stacked([part.rivals for part in parts])
+    owners = np.repeat(np.arange(len(parts)), np.diff(starts))
+    for column in (ABOVE, CHILD, CHILD + 1):
+        own = shape.whole[:, column]
+        own += np.where(own >= 0, starts[owners], 0).astype(np.int32)
+    shape.whole[:, LINE] += n_lines[owners]
+    n_rivals = [len(part.rivals.whole) for part in parts]
+    owners = np.repeat(np.arange(len(parts)), n_rivals)
+    rivals.whole[:, ABOVE] += starts[owners]
+    rivals.whole[:, LINE] += n_lines[owners]
+    for place, (above, branch) in enumerate(links):
+        if above >= 0:
+            shape.whole[starts[place], [ABOVE, SIDE]] = starts[above], branch
+            shape.whole[starts[above], CHILD + branch] = starts[place]
+    return Grown(shape, _stacked([part.lines for part in parts]), rivals)
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """Return the arrays of several tuples one after the other."""
+    arrays = zip(*parts, strict=True)
+    return type(parts[0])(*(np.concatenate(array) for array in arrays))
+
+
+def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
+    """Grow the tree that the plain learner would grow.
+
+    Its nodes are made when they are looked at.
+    """
+    ready = prepared(training, recipe)
+    shape, lines, rivals = grow_together(ready)
+    surrogates = None
+    if policy_named(recipe.missing).surrogates:
+        surrogates = surrogates_of_grown(ready, shape, lines, recipe.surrogates)
+    nodes = GrownNodes(shape, lines, rivals, training.schema, recipe, surrogates)
+    return Tree(training.schema, nodes)

@@ -1,0 +1,75 @@
+"""Trees of a forest, one after the other: each of the rows in its bag."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.jit.compile import ZERO, kernel
+from spinney.growth.binned.loops.draw import mixed
+from spinney.growth.binned.loops.nodes import (
+    BEGIN,
+    BRANCH,
+    END,
+    LEVEL,
+    PARENT,
+    SLOT,
+    WAITING,
+    tally,
+)
+from spinney.growth.binned.loops.row_words import word_of
+from spinney.growth.binned.loops.score import SQUARES
+
+__all__ = ["Bags", "no_bags"]
+
+
+class Bags(NamedTuple):
+    """What trees are grown of.
+
+    ``times`` (trees × rows) says how often a row is in the bag of a tree, ``base`` what
+    it weighs then (nothing: 1), ``seeds`` what is drawn at nodes. ``roots`` becomes the
+    node at which each tree begins.
+    """
+
+    times: NDArray[np.uint8]
+    base: NDArray[np.float64]
+    seeds: NDArray[np.uint64]
+    roots: NDArray[np.int64]
+
+
+def no_bags() -> Bags:
+    """Return no trees."""
+    return Bags(
+        np.zeros((0, 0), np.uint8),
+        np.zeros(0),
+        np.zeros(0, np.uint64),
+        np.zeros(0, np.int64),
+    )
+
+
+@kernel
+def begin_tree(kind, labels, rows, room, bags, tree):
+    """Let the root of a tree wait; set the weights of its rows, and list them."""
+    times, base, weights = bags.times, bags.base, labels.weights
+    classes = labels.classes
+    for c in range(room.weights.shape[1]):
+        room.weights[0, c] = 0.0
+    for c in range(room.counts.shape[1]):
+        room.counts[0, c] = 0
+    n = ZERO
+    for row in range(times.shape[1]):
+        often = times[tree, row]
+        if often == 0:
+            continue
+        own = ZERO if kind == SQUARES else np.int64(classes[row])
+        if len(base):
+            weights[row] = often * base[row]
+            rows[n] = word_of(row, own, ZERO)
+        else:
+            rows[n] = word_of(row, own, often)
+        tally(kind, labels, rows[n], room.weights, room.counts, ZERO)
+        n += 1
+    room.at[0, BEGIN], room.at[0, END], room.at[0, LEVEL] = 0, n, 0
+    room.at[0, PARENT], room.at[0, BRANCH], room.at[0, SLOT] = -1, 0, -1
+    room.keys[0] = mixed(bags.seeds[tree])
+    room.state[WAITING] = 1

@@ -1,0 +1,195 @@
+"""Counts by attribute and bin, of the rows of a node."""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel
+from spinney._support.jit.prefetch import prefetch
+from spinney.growth.binned.loops.layout import ABSENT, LINE_OF, PLACE
+from spinney.growth.binned.loops.row_words import (
+    class_of,
+    half_of,
+    number_of,
+    weight_of,
+)
+from spinney.growth.binned.loops.score import SQUARES
+
+__all__ = ["AHEAD", "count", "count_drawn"]
+
+AHEAD = 16  # rows that are asked for before they are read
+LINE = 64  # bytes that the memory gives at once
+LOWER = np.uint64(0xFFFFFFFF)
+HALF, BYTE = np.uint64(32), np.uint64(255)
+ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
+
+
+@kernel
+def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
+    """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
+    two = labels.halves
+    for a in range(first, last):
+        clear(cells.n_bins[a], a, two, rules.width, lines, words)
+    if rules.kind == SQUARES:
+        count_moments(cells, labels, rows, start, stop, first, last, lines)
+    elif two:
+        count_halves(cells, labels, rows, start, stop, first, last, words)
+        for a in range(first, last):
+            unpack(cells.n_bins[a], a, lines, words)
+    else:
+        count_classes(cells, labels, rules, rows, start, stop, first, last, lines)
+
+
+@kernel
+def ask_ahead(codes, rows, i, stop, first, last):
+    """Ask for the codes of a row that will be read soon."""
+    soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
+    for a in range(first, last, LINE):
+        prefetch(codes, soon, a)
+
+
+@kernel
+def count_halves(cells, labels, rows, start, stop, first, last, words):
+    """Count two classes, each in its half of a word."""
+    codes, begin, end = cells.codes, np.uint64(first), np.uint64(last)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        row, half = number_of(rows[i]), half_of(labels, rows[i])
+        for a in range(begin, end):
+            words[a, codes[row, a]] += half
+
+
+@kernel
+def count_moments(cells, labels, rows, start, stop, first, last, lines):
+    """Add up the moments of numbers."""
+    codes, begin, end = cells.codes, np.uint64(first), np.uint64(last)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        row, weight = number_of(rows[i]), weight_of(labels, rows[i])
+        number = labels.numbers[row]
+        moved = weight * number
+        side = 1 if number > 0 else 2
+        for a in range(begin, end):
+            b = codes[row, a]
+            lines[a, b, 0] += weight
+            lines[a, b, side] += moved
+            lines[a, b, 3] += moved * number
+
+
+@kernel
+def count_classes(cells, labels, rules, rows, start, stop, first, last, lines):
+    """Count classes.
+
+    Of the attributes in the tail, code 0 is what remains of all rows, where sums are
+    exact; the range ends with a word of eight codes then, or with what fills it up.
+    """
+    tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
+    if not rules.subtract or (last % 8 and last < len(cells.n_bins)):
+        tail = last
+    if tail < last:
+        for c in range(rules.width):
+            lines[tail, ALL, c] = 0.0
+    codes, begin, end = cells.codes, np.uint64(first), np.uint64(tail)
+    for i in range(start, stop):
+        ask_ahead(codes, rows, i, stop, first, last)
+        word = rows[i]
+        row, c, weight = number_of(word), class_of(word), weight_of(labels, word)
+        for a in range(begin, end):
+            lines[a, codes[row, a], c] += weight
+        if tail < last:
+            lines[end, ALL, c] += weight
+            count_tail(cells.eights[row], tail, last, c, weight, lines)
+    for a in range(tail, last):
+        for c in range(rules.width):
+            rest = lines[tail, ALL, c] - lines[a, ABSENT, c]
+            for b in range(1, cells.n_bins[a]):
+                rest -= lines[a, b, c]
+            lines[a, 0, c] = rest
+
+
+@kernel
+def count_tail(eights, tail, last, c, weight, lines):
+    """Count the codes of a row that are not 0, from an attribute on."""
+    for at in range(tail >> 3, (last + 7) >> 3):
+        codes = eights[np.uint64(at)]
+        if codes == 0:
+            continue
+        for k in range(8):
+            code = (codes >> np.uint64(8 * k)) & BYTE
+            if code:
+                lines[np.uint64(8 * at + k), code, c] += weight
+
+
+@kernel
+def count_drawn(cells, labels, rules, rows, start, stop, first, n, lines, work):
+    """Count ``n`` attributes of an order over a stretch of rows.
+
+    Their codes are kept in the order of rows, where there is room.
+    """
+    codes, two, width, words = cells.codes, labels.halves, rules.width, work.words
+    drawn, kept = work.order[PLACE, first:], work.gathered[first:]
+    keep = n <= len(kept)
+    for k in range(n):
+        work.order[LINE_OF, drawn[k]] = first + k if keep else -1
+        clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
+    for i in range(start, stop):
+        soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
+        prefetch(codes, soon, drawn[0])
+        word = rows[i]
+        row = number_of(word)
+        if two:
+            half = half_of(labels, word)
+            for k in range(n):
+                a = np.uint64(drawn[np.uint64(k)])
+                b = codes[row, a]
+                words[a, b] += half
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
+            continue
+        weight = weight_of(labels, word)
+        if rules.kind == SQUARES:
+            number = labels.numbers[row]
+            moved = weight * number
+            side = 1 if number > 0 else 2
+            for k in range(n):
+                a = np.uint64(drawn[np.uint64(k)])
+                b = codes[row, a]
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
+                lines[a, b, 0] += weight
+                lines[a, b, side] += moved
+                lines[a, b, 3] += moved * number
+        else:
+            c = class_of(word)
+            for k in range(n):
+                a = np.uint64(drawn[np.uint64(k)])
+                b = codes[row, a]
+                lines[a, b, c] += weight
+                if keep:
+                    kept[np.uint64(k), np.uint64(i - start)] = b
+    if two:
+        for k in range(n):
+            unpack(cells.n_bins[drawn[k]], drawn[k], lines, words)
+
+
+@kernel
+def clear(n_bins, a, two, width, lines, words):
+    """Begin the counts of an attribute: its bins, and the one of missing cells."""
+    if two:
+        for b in range(n_bins):
+            words[a, b] = 0
+        words[a, ABSENT] = 0
+        return
+    for b in range(n_bins):
+        for c in range(width):
+            lines[a, b, c] = 0.0
+    for c in range(width):
+        lines[a, ABSENT, c] = 0.0
+
+
+@kernel
+def unpack(n_bins, a, lines, words):
+    """Set the counts of two classes from the halves of words."""
+    for b in range(n_bins):
+        lines[a, b, 0] = np.float64(words[a, b] & LOWER)
+        lines[a, b, 1] = np.float64(words[a, b] >> HALF)
+    lines[a, ABSENT, 0] = np.float64(words[a, ABSENT] & LOWER)
+    lines[a, ABSENT, 1] = np.float64(words[a, ABSENT] >> HALF)

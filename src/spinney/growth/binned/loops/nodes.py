@@ -1,0 +1,273 @@
+"""Nodes as lines of arrays: those that wait, and those that are done."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.jit.compile import ZERO, kernel
+from spinney.growth.binned.loops.draw import key_of_branch
+from spinney.growth.binned.loops.layout import ABSENT, BINS, CODES, MISSING, TOTALS
+from spinney.growth.binned.loops.row_words import add_row, class_of, number_of
+from spinney.growth.binned.loops.score import SQUARES, size_of, worth
+
+__all__ = ["Lines", "Room", "Shape", "room_for"]
+
+# Why a node is a leaf, in the order in which the reasons are looked for.
+INNER, PURE, DEPTH, ROWS_TO_SPLIT, IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(7)
+
+# Columns of what waits: where its rows begin and end, its depth, parent, branch, and
+# which of the kept counts are its own, or -1.
+BEGIN, END, LEVEL, PARENT, BRANCH, SLOT = range(6)
+
+# Columns of ``whole`` and ``real``.
+ATTRIBUTE, ABOVE, SIDE, HEIGHT, CHILD, OTHER_CHILD, REASON, LINE, LINES = range(9)
+CUT_LOW, CUT_HIGH, CUT_MISSING, GAIN = range(4)
+EXACT = SIDE  # of a rival: whether all its cuts were looked at
+
+# What ``state`` has: nodes that wait, nodes and lines that are done, free slots, how
+# many trees were begun, and rivals that are done.
+WAITING, DONE, LISTED, FREE, TREE, RECORDED = np.arange(6)
+
+SLOTS = 32  # of kept counts; a node that finds none free is counted when its turn comes
+
+
+class Shape(NamedTuple):
+    """Nodes in printing order.
+
+    ``whole`` has attribute (-1 at a leaf), parent, branch, depth, both children, the
+    reason, and which lines of ``codes`` are its own; ``real`` the values beside the
+    cut, where missing rows go, and the gain; ``weights`` and ``counts`` the totals of
+    the node and, in their second half, of its rows whose value is missing.
+    """
+
+    whole: NDArray[np.int32]
+    real: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+
+class Lines(NamedTuple):
+    """Counts by code of the attributes that are listed.
+
+    ``codes`` has the code of each line, and 1 or 2 if a subset sends it left or right.
+    """
+
+    codes: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+
+class Room(NamedTuple):
+    """Nodes that wait with their totals, and how far the work is.
+
+    ``side_weights`` and ``side_counts`` are the totals of both sides of a split, and of
+    its missing rows; ``pool`` has the counts that are kept, ``free`` the slots of it
+    that are not used, ``spare`` takes rows that go right.
+    """
+
+    at: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    side_weights: NDArray[np.float64]
+    side_counts: NDArray[np.int64]
+    state: NDArray[np.int64]
+    free: NDArray[np.int64]
+    pool: NDArray[np.float64]
+    spare: NDArray[np.uint64]
+
+
+def room_for(
+    n_rows: int, deepest: int, p: int, width: int, n_counts: int, slots: int
+) -> Room:
+    """Return room for the nodes that wait: one a level, and one more."""
+    size = min(deepest, n_rows) + 2
+    return Room(
+        np.empty((size, 6), np.int64),
+        np.empty(size, np.uint64),
+        np.empty((size, width)),
+        np.empty((size, n_counts), np.int64),
+        np.empty((3, width)),
+        np.empty((3, n_counts), np.int64),
+        np.array([0, 0, 0, slots, 0, 0]),
+        np.arange(max(slots, 1)),
+        np.empty((max(slots, 1), p, BINS, width)),
+        np.empty(n_rows, np.uint64),
+    )
+
+
+def shape_for(size: int, width: int, n_counts: int) -> Shape:
+    """Return room for nodes."""
+    return Shape(
+        np.empty((size, 9), np.int32),
+        np.empty((size, 4)),
+        np.empty((size, 2 * width)),
+        np.empty((size, 2 * n_counts), np.int64),
+    )
+
+
+def lines_for(size: int, width: int, n_counts: int) -> Lines:
+    """Return room for lines of codes."""
+    return Lines(
+        np.empty((size, 2), np.int64),
+        np.empty((size, width)),
+        np.empty((size, n_counts), np.int64),
+    )
+
+
+def cut(arrays: Any, size: int) -> Any:
+    """Return as many lines of each array of a tuple."""
+    return type(arrays)(*(array[:size].copy() for array in arrays))
+
+
+def longer(arrays: Any) -> Any:
+    """Return the arrays of a tuple with twice the room."""
+    return type(arrays)(
+        *(np.concatenate([array, np.empty_like(array)]) for array in arrays)
+    )
+
+
+@kernel
+def push(room, begin, end, level, parent, side, slot, key):
+    """Let a side of a split wait."""
+    top = room.state[WAITING]
+    room.at[top, BEGIN], room.at[top, END] = begin, end
+    room.at[top, LEVEL], room.at[top, PARENT] = level, parent
+    room.at[top, BRANCH], room.at[top, SLOT] = side, slot
+    room.keys[top] = key_of_branch(key, side)
+    for c in range(room.weights.shape[1]):
+        room.weights[top, c] = room.side_weights[side, c]
+    for c in range(room.counts.shape[1]):
+        room.counts[top, c] = room.side_counts[side, c]
+    room.state[WAITING] += 1
+
+
+@kernel
+def open_node(shape, here, room, top):
+    """Begin the record of a node, as a leaf for now."""
+    above, branch = room.at[top, PARENT], room.at[top, BRANCH]
+    whole, real = shape.whole, shape.real
+    whole[here, ATTRIBUTE], whole[here, ABOVE] = -1, above
+    whole[here, SIDE], whole[here, HEIGHT] = branch, room.at[top, LEVEL]
+    whole[here, CHILD], whole[here, OTHER_CHILD] = -1, -1
+    whole[here, LINE], whole[here, LINES] = room.state[LISTED], 0
+    whole[here, REASON] = INNER
+    real[here, CUT_LOW], real[here, CUT_HIGH] = np.nan, np.nan
+    real[here, CUT_MISSING], real[here, GAIN] = -1.0, 0.0
+    if above >= 0:
+        whole[above, CHILD + branch] = here
+    width, n_counts = room.weights.shape[1], room.counts.shape[1]
+    for c in range(width):
+        shape.weights[here, c] = room.weights[top, c]
+        shape.weights[here, width + c] = 0.0
+    for c in range(n_counts):
+        shape.counts[here, c] = room.counts[top, c]
+        shape.counts[here, n_counts + c] = 0
+
+
+@kernel
+def reason_to_stop(rules, room, top):
+    """Return why a node is a leaf before anything is counted; INNER where it is not."""
+    if _is_pure(rules.kind, room.weights, room.counts, top):
+        return PURE
+    if room.at[top, LEVEL] >= rules.max_depth:
+        return DEPTH
+    if size_of(rules.kind, room.weights, top) < rules.least_node:
+        return ROWS_TO_SPLIT
+    return INNER
+
+
+@kernel
+def _is_pure(kind, weights, counts, at):
+    """Return whether all rows have one class, or one number but for rounding."""
+    if kind == SQUARES:
+        rest = weights[at, 3] - worth(kind, weights, at)
+        return counts[at, 0] == 1 or rest <= 1e-12 * weights[at, 3]
+    present = 0
+    for c in range(counts.shape[1]):
+        present += counts[at, c] > 0
+    return present <= 1
+
+
+@kernel
+def count_sides(kind, cells, labels, rows, start, middle, stop, a, room):
+    """Set the totals of both sides, and of the rows whose value is missing."""
+    weights, counts = room.side_weights, room.side_counts
+    for side in range(3):
+        for c in range(weights.shape[1]):
+            weights[side, c] = 0.0
+        for c in range(counts.shape[1]):
+            counts[side, c] = 0
+    for i in range(start, stop):
+        word, side = rows[i], np.int64(i >= middle)
+        tally(kind, labels, word, weights, counts, side)
+        if cells.codes[number_of(word), a] == ABSENT:
+            tally(kind, labels, word, weights, counts, ZERO + 2)
+
+
+@kernel
+def tally(kind, labels, word, weights, counts, at):
+    """Add a row to totals: weights by class or moments, and numbers of rows."""
+    add_row(kind, labels, word, weights, at)
+    counts[at, class_of(word)] += 1
+
+
+@kernel
+def infer_sides(cells, labels, rules, rows, start, middle, stop, a, founds, room, top):
+    """Set the same totals from what was found, where sums of weights are exact.
+
+    Where weights do not tell how many rows there are, those of the smaller side are
+    counted, and those whose value is missing.
+    """
+    weights, counts = room.side_weights, room.side_counts
+    width, n_counts, absent = weights.shape[1], counts.shape[1], 0.0
+    for c in range(width):
+        weights[2, c] = founds[a, TOTALS + width + c]
+        weights[0, c] = founds[a, TOTALS + c]
+        if founds[a, MISSING] == 0:
+            weights[0, c] += weights[2, c]
+        weights[1, c] = room.weights[top, c] - weights[0, c]
+        absent += weights[2, c]
+    if not rules.tally:
+        for side in range(3):
+            for c in range(n_counts):
+                counts[side, c] = np.int64(weights[side, c])
+        return
+    smaller = np.int64(stop - middle < middle - start)
+    for c in range(n_counts):
+        counts[smaller, c] = counts[2, c] = 0
+    for i in range(middle if smaller else start, stop if smaller else middle):
+        counts[smaller, class_of(rows[i])] += 1
+    if absent > 0:
+        for i in range(start, stop):
+            if cells.codes[number_of(rows[i]), a] == ABSENT:
+                counts[2, class_of(rows[i])] += 1
+    for c in range(n_counts):
+        counts[1 - smaller, c] = room.counts[top, c] - counts[smaller, c]
+
+
+@kernel
+def list_codes(kind, cells, labels, rows, start, stop, a, work, lines, at):
+    """Set the lines of the codes of an attribute; return how many there are."""
+    line_of = work.wholes
+    for code in range(BINS):
+        line_of[CODES, code] = -1
+    for i in range(start, stop):
+        line_of[CODES, cells.codes[number_of(rows[i]), a]] = 0
+    n = ZERO
+    for code in range(cells.n_bins[a]):
+        if line_of[CODES, code] == 0:
+            line_of[CODES, code] = at + n
+            lines.codes[at + n, 0], lines.codes[at + n, 1] = code, work.masks[a, code]
+            for c in range(lines.weights.shape[1]):
+                lines.weights[at + n, c] = 0.0
+            for c in range(lines.counts.shape[1]):
+                lines.counts[at + n, c] = 0
+            n += 1
+    for i in range(start, stop):
+        word = rows[i]
+        code = cells.codes[number_of(word), a]
+        if code != ABSENT:
+            tally(kind, labels, word, lines.weights, lines.counts, line_of[CODES, code])
+    return n

@@ -1,0 +1,185 @@
+"""What a cut is worth, and what no cut inside a bin can exceed.
+
+A side of a cut is a vector v: the weight of each class, or for a numeric target
+(Σw, Σwy⁺, Σwy⁻, Σwy²), y⁺ and y⁻ being the parts of y above and below its origin.
+Its worth φ(v) is
+
+    GINI      Σ v_c² / |v|
+    ENTROPY   Σ v_c log₂ v_c − |v| log₂ |v|
+    SQUARES   (Σwy)² / Σw
+
+and a cut of a node T into L and R gains (φ(L) + φ(R) − φ(T)) / |T|: the decrease of
+Gini's index, the information gained, the decrease of the mean squared error.
+
+Every φ is convex and φ(av) = a φ(v), so φ(u + v) ≤ φ(u) + φ(v). This gives bounds
+on a cut inside a bin b between L, all that lies left of the bin, and R, all right of
+it. Let s be the part of the bin that goes left.
+
+1. Each part of the bin is worth at most its weight (GINI, since v_c ≤ |v|), nothing
+   (ENTROPY), or Σwy² (SQUARES, by Cauchy and Schwarz):
+       φ(L + s) + φ(R + b − s) ≤ φ(L) + φ(R) + that of the whole bin.
+2. g(s) = φ(L + s) + φ(R + b − s) is convex, so its greatest value in the box
+   0 ≤ s ≤ b is at a corner: some classes of the bin go left as a whole, the others
+   right. Two corners, none and all of them, are the bin's own edges. What these are
+   worth was tried before, unless a branch were too light; so they count only then. A
+   cut inside that is worth as much as an edge, and no other corner, lies between two
+   equal edges, and the first of equals wins. For numbers s is in the box of Σw and Σwy,
+   the latter from Σwy⁻ to Σwy⁺: four corners again.
+3. A bin of many classes has too many corners, and the slope of g is bounded instead:
+   g(s) ≤ g(0) + ∇g(s)·s ≤ g(0) + Σ_c b_c max(0, D_c) with D_c the greatest slope in
+   the box. For GINI, with u_c = (L + s)_c / |L + s| and v_c likewise on the right,
+       D_c = 2 max u_c − Σ (min u)² − 2 min v_c + Σ (max v)²,
+   for ENTROPY D_c = log₂ max u_c − log₂ min v_c, where in the box
+       L_c / (|L| + |b| − b_c) ≤ u_c ≤ (L_c + b_c) / (|L| + b_c)
+   and v_c is bounded in the same way, from R + b on down.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel
+from spinney.growth.binned.loops.layout import INSIDE, LEFT, ONE, OTHER, RIGHT
+
+__all__ = [
+    "ENTROPY",
+    "GINI",
+    "SQUARES",
+    "bound_inside",
+    "size_of",
+    "worth",
+]
+
+GINI, ENTROPY, SQUARES = 0, 1, 2
+
+MOST_CLASSES = 8  # of a bin whose corners are tried
+
+
+@kernel
+def size_of(kind, vectors, at):
+    """Return the weight of a side, or of any line of class weights or moments."""
+    if kind == SQUARES:
+        return vectors[at, 0]
+    total = 0.0
+    for c in range(vectors.shape[1]):
+        total += vectors[at, c]
+    return total
+
+
+@kernel
+def worth(kind, vectors, at):
+    """Return φ of a side; nothing is worth nothing."""
+    if kind == SQUARES:
+        total = vectors[at, 1] + vectors[at, 2]
+        return total * total / vectors[at, 0] if vectors[at, 0] > 0 else 0.0
+    size, told = 0.0, 0.0
+    for c in range(vectors.shape[1]):
+        weight = vectors[at, c]
+        size += weight
+        if kind == GINI:
+            told += weight * weight
+        elif weight > 0:
+            told += weight * np.log2(weight)
+    if size <= 0:
+        return 0.0
+    return told / size if kind == GINI else told - size * np.log2(size)
+
+
+@kernel
+def bound_inside(kind, vectors, floor, tried):
+    """Return what no cut inside a bin can exceed: INSIDE, between LEFT and RIGHT.
+
+    No closer than it takes to tell that it is below the floor. ``tried`` says that
+    cuts at the bin's own edges were tried, whatever they leave on a side.
+    """
+    whole = 0.0
+    if kind == GINI:
+        whole = size_of(kind, vectors, INSIDE)
+    elif kind == SQUARES:
+        whole = vectors[INSIDE, 3]
+    bound = worth(kind, vectors, LEFT) + worth(kind, vectors, RIGHT) + whole
+    if bound < floor:
+        return bound
+    if kind == SQUARES:
+        return min(bound, _corners_of_numbers(vectors))
+    n_classes = 0
+    for c in range(vectors.shape[1]):
+        n_classes += vectors[INSIDE, c] > 0
+    if n_classes > 2:
+        bound = min(bound, _slope(kind, vectors))
+    if bound < floor or n_classes > MOST_CLASSES:
+        return bound
+    return min(bound, _corners(kind, n_classes, vectors, floor, tried))
+
+
+@kernel
+def _corners(kind, n_classes, vectors, floor, tried):
+    """Return the worth of a corner that reaches the floor, else the greatest."""
+    greatest = -np.inf
+    # Bit by bit, which of the bin's classes go left.
+    first, last = (1, (1 << n_classes) - 1) if tried else (0, 1 << n_classes)
+    for corner in range(first, last):
+        goes = corner
+        for c in range(vectors.shape[1]):
+            inside, one, other = vectors[INSIDE, c], vectors[LEFT, c], vectors[RIGHT, c]
+            if inside > 0:
+                one += inside if goes & 1 else 0.0
+                other += 0.0 if goes & 1 else inside
+                goes >>= 1
+            vectors[ONE, c], vectors[OTHER, c] = one, other
+        greatest = max(
+            greatest, worth(kind, vectors, ONE) + worth(kind, vectors, OTHER)
+        )
+        if greatest >= floor:
+            break
+    return greatest
+
+
+@kernel
+def _corners_of_numbers(vectors):
+    """Return the greatest worth at the corners of the box of Σw and Σwy."""
+    low, high = vectors[INSIDE, 2], vectors[INSIDE, 1]
+    known = vectors[LEFT, 1] + vectors[LEFT, 2]
+    rest = vectors[RIGHT, 1] + vectors[RIGHT, 2] + low + high
+    greatest = -np.inf
+    for corner in range(4):
+        weight = vectors[INSIDE, 0] if corner & 1 else 0.0
+        moved = high if corner & 2 else low
+        left = vectors[LEFT, 0] + weight
+        right = vectors[RIGHT, 0] + vectors[INSIDE, 0] - weight
+        if left <= 0 or right <= 0:
+            return np.inf
+        here, there = known + moved, rest - moved
+        greatest = max(greatest, here * here / left + there * there / right)
+    return greatest
+
+
+@kernel
+def _slope(kind, vectors):
+    """Return the bound by the slope of g from the bin's lower edge."""
+    size = size_of(kind, vectors, LEFT)
+    width = size_of(kind, vectors, INSIDE)
+    rest = size_of(kind, vectors, RIGHT)
+    if size <= 0 or rest <= 0:
+        return np.inf
+    purest, mixed = 0.0, 0.0
+    for c in range(vectors.shape[1]):
+        inside = vectors[INSIDE, c]
+        vectors[OTHER, c] = vectors[RIGHT, c] + inside
+        least = vectors[LEFT, c] / (size + width - inside)
+        most = vectors[OTHER, c] / (rest + inside)
+        mixed += least * least
+        purest += most * most
+    bound = worth(kind, vectors, LEFT) + worth(kind, vectors, OTHER)
+    for c in range(vectors.shape[1]):
+        inside = vectors[INSIDE, c]
+        if inside <= 0:
+            continue
+        most = (vectors[LEFT, c] + inside) / (size + inside)
+        least = vectors[RIGHT, c] / (rest + width - inside)
+        if kind == GINI:
+            slope = 2 * most - mixed - 2 * least + purest
+        elif least <= 0:
+            return np.inf
+        else:
+            slope = np.log2(most) - np.log2(least)
+        bound += inside * max(0.0, slope)
+    return bound

@@ -1,0 +1,297 @@
+"""The best split of a node: its attributes, counted by bins or sorted."""
+
+import numpy as np
+
+from spinney._support.jit.compile import ZERO, kernel
+from spinney._support.jit.prefetch import prefetch
+from spinney.growth.binned.loops.between_bins import (
+    best_edge,
+    greatest_bound,
+    mark_bins,
+    run,
+)
+from spinney.growth.binned.loops.count import AHEAD, count, count_drawn
+from spinney.growth.binned.loops.draw import draw
+from spinney.growth.binned.loops.inside_bins import look_inside
+from spinney.growth.binned.loops.layout import (
+    ABSENT,
+    AWAY,
+    BEST,
+    BIN,
+    BOUND,
+    DRAWN,
+    LEFT,
+    LINE_OF,
+    LOW,
+    OPENED,
+    PLACE,
+    RIGHT,
+    TOTALS,
+    WORTH,
+)
+from spinney.growth.binned.loops.row_words import add_row, number_of
+from spinney.growth.binned.loops.score import SQUARES, size_of
+from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort_keys
+from spinney.growth.binned.loops.sorted_cuts import scan_sorted
+from spinney.growth.binned.loops.subsets import best_subset
+
+__all__ = ["search_edges", "search_inside", "search_node", "slack_of"]
+
+FEW_BINS = 8
+
+
+@kernel
+def slack_of(kind, totals, at):
+    """Return by how much the worth of cuts must differ, not to be equal.
+
+    By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
+    """
+    return 1e-12 * (totals[at, 3] if kind == SQUARES else size_of(kind, totals, at))
+
+
+@kernel
+def _begin(a, founds):
+    """Forget what was found of an attribute.
+
+    Its bin is NaN until it is known to vary, and -1 until there is a cut.
+    """
+    for what in range(TOTALS):
+        founds[a, what] = np.nan
+    founds[a, WORTH], founds[a, BOUND] = -np.inf, np.inf
+
+
+@kernel
+def _end(a, founds, vectors):
+    """Keep what lies left of the best cut, and what is missing."""
+    width = vectors.shape[1]
+    for c in range(width):
+        founds[a, TOTALS + c] = vectors[BEST, c]
+        founds[a, TOTALS + width + c] = vectors[AWAY, c]
+
+
+@kernel
+def search_edges(cells, rules, lines, a, slack, work):
+    """Find the best cut between the bins of an attribute, or its best subset."""
+    _begin(a, work.founds)
+    n_bins = cells.n_bins[a]
+    first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
+    if first == last:
+        return
+    work.founds[a, BIN] = -1
+    if cells.nominal[a]:
+        best_subset(rules, lines, a, n_bins, first, last, absent, slack, work)
+    else:
+        best_edge(rules, a, n_bins, first, last, absent, slack, work)
+        if rules.exact and cells.column[a] >= 0:
+            work.founds[a, BOUND] = greatest_bound(
+                rules, n_bins, first, last, absent, work
+            )
+    _end(a, work.founds, work.vectors)
+
+
+@kernel
+def search_inside(
+    cells, labels, rules, rows, start, stop, lines, a, floor, slack, work
+):
+    """Look inside the bins of an attribute that may hold a better cut than the floor.
+
+    Of equal cuts the first wins: one inside a bin lies before the one after it.
+    """
+    column, n_bins, founds = cells.column[a], cells.n_bins[a], work.founds
+    if column < 0 or founds[a, BOUND] < floor:
+        return
+    first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
+    if first < 0 or not mark_bins(
+        rules, lines, a, n_bins, first, last, absent, floor, work
+    ):
+        return
+    n = _open_rows(cells, rows, start, stop, a, column, work)
+    rounded = cells.numbers.itemsize > 4
+    varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work)
+    inner = len(founds) - 1
+    if founds[a, BIN] != founds[a, BIN] and varies:
+        founds[a, BIN] = -1
+    better = founds[inner, WORTH] > founds[a, WORTH] + slack
+    equal = founds[inner, WORTH] >= founds[a, WORTH] - slack
+    if better or (equal and founds[inner, BIN] <= founds[a, BIN]):
+        for what in range(BOUND):
+            founds[a, what] = founds[inner, what]
+        _end(a, founds, work.vectors)
+
+
+@kernel
+def _open_rows(cells, rows, start, stop, a, column, work):
+    """Gather the rows in open bins, and return how many there are.
+
+    First which they are, then their numbers: these lie far apart, and are asked for
+    ahead.
+    """
+    codes, members, owners = cells.by_attribute, work.members, work.owners
+    work.wholes[OPENED, ABSENT] = 0
+    n, line, known = ZERO, work.order[LINE_OF, a], work.gathered
+    for i in range(start, stop):
+        word = rows[i]
+        b = known[line, i - start] if line >= 0 else codes[a, number_of(word)]
+        members[n], owners[n] = word, b
+        n += work.wholes[OPENED, b]
+    for i in range(n):
+        soon = number_of(members[min(i + 2 * AHEAD, n - 1)])
+        prefetch(cells.numbers, np.int64(soon), column)
+        work.values[i] = cells.numbers[number_of(members[i]), column]
+    return n
+
+
+@kernel
+def _search_small(cells, labels, rules, n, totals, at, a, slack, work):
+    """Find the best cut or subset of an attribute by sorting the rows of a node.
+
+    The rows are the first ``n`` members.
+    """
+    column, n_bins, members = cells.column[a], cells.n_bins[a], work.members
+    if column < 0 and (cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)):
+        _count_small(cells, labels, rules, n, a, work)
+        search_edges(cells, rules, work.lines, a, slack, work)
+        return
+    founds, vectors, keys = work.founds, work.vectors, work.keys
+    _begin(a, founds)
+    for c in range(rules.width):
+        vectors[AWAY, c] = 0.0
+    m = ZERO
+    for i in range(n):
+        row = number_of(members[i])
+        code = cells.codes[row, a]
+        if code == ABSENT:
+            add_row(rules.kind, labels, members[i], vectors, AWAY)
+            continue
+        value = np.float64(code)
+        if column >= 0:
+            value = np.float64(cells.numbers[row, column])
+        work.values[i] = value
+        keys[m] = key_of(value, i)
+        m += 1
+    sort_keys(keys, m, work.wholes)
+    if column >= 0 and cells.numbers.itemsize > 4:
+        settle(keys, m, work.values)
+    if m < 2 or work.values[place_of(keys[0])] == work.values[place_of(keys[m - 1])]:
+        return
+    founds[a, BIN] = -1
+    for c in range(rules.width):
+        vectors[LEFT, c] = 0.0
+        vectors[RIGHT, c] = totals[at, c] - vectors[AWAY, c]
+    scan_sorted(rules, ZERO, m, labels, m < n, slack, work, a, ZERO)
+    if founds[a, WORTH] == -np.inf:
+        return
+    if column < 0:
+        # The values were codes: a cut between bins, the next one known.
+        founds[a, BIN], founds[a, LOW] = founds[a, LOW], np.nan
+    else:
+        i = ZERO
+        while work.values[place_of(keys[i])] != founds[a, LOW]:
+            i += 1
+        founds[a, BIN] = cells.codes[number_of(members[place_of(keys[i])]), a]
+    _end(a, founds, vectors)
+
+
+@kernel
+def _count_small(cells, labels, rules, n, a, work):
+    """Count an attribute over the rows of a small node."""
+    lines = work.lines
+    for b in range(cells.n_bins[a]):
+        for c in range(rules.width):
+            lines[a, b, c] = 0.0
+    for c in range(rules.width):
+        lines[a, ABSENT, c] = 0.0
+    for i in range(n):
+        word = work.members[i]
+        code = np.int64(cells.codes[number_of(word), a])
+        add_row(rules.kind, labels, word, lines[a], code)
+
+
+@kernel
+def _varies_inside(cells, rows, start, stop, a, founds):
+    """Return whether an attribute varies, all of whose rows are in one bin."""
+    column = cells.column[a]
+    if column < 0 or founds[a, BIN] == founds[a, BIN]:
+        return False
+    known = np.nan
+    for i in range(start, stop):
+        number = cells.numbers[number_of(rows[i]), column]
+        if known != known:
+            known = number
+        elif number == number and number != known:
+            return True
+    return False
+
+
+@kernel
+def _draw_attributes(key, first, last, order):
+    """Draw the attributes at some places of the order; the shuffle is recorded."""
+    for i in range(first, last):
+        other = i + draw(key, order.shape[1] - i)
+        order[DRAWN, i] = other
+        order[PLACE, i], order[PLACE, other] = order[PLACE, other], order[PLACE, i]
+
+
+@kernel
+def search_node(
+    cells, labels, rules, rows, start, stop, lines, counted, totals, at, key, work
+):
+    """Return the attribute whose split is best, -1 without any, and how many vary.
+
+    Attributes are tried in column order, or ``rules.tries`` that vary are drawn.
+    """
+    p, order = len(cells.n_bins), work.order
+    slack = slack_of(rules.kind, totals, at)
+    small = not counted and stop - start <= rules.small
+    sampled = rules.tries < p
+    if small:
+        for i in range(stop - start):
+            work.members[i] = rows[start + i]
+    elif not counted and not sampled:
+        count(cells, labels, rules, rows, start, stop, ZERO, p, lines, work.words)
+    best, chosen, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
+    while drawn < p and varying < rules.tries:
+        if sampled and drawn == at_hand:
+            # As many as are still wanted are drawn and counted together.
+            at_hand = min(p, drawn + rules.tries - varying)
+            _draw_attributes(key, drawn, at_hand, order)
+            if not small:
+                n = at_hand - drawn
+                count_drawn(
+                    cells, labels, rules, rows, start, stop, drawn, n, lines, work
+                )
+        a = order[PLACE, drawn]
+        drawn += 1
+        if small:
+            n, order[LINE_OF, a] = stop - start, -1
+            _search_small(cells, labels, rules, n, totals, at, a, slack, work)
+        else:
+            search_edges(cells, rules, lines, a, slack, work)
+            if sampled and _varies_inside(cells, rows, start, stop, a, work.founds):
+                work.founds[a, BIN] = -1
+        here = work.founds[a, WORTH]
+        varying += work.founds[a, BIN] == work.founds[a, BIN]
+        # Of equals the first column wins, in whatever order they are drawn.
+        if here > best + slack or (a < chosen and here >= best - slack):
+            best, chosen = here, a
+    if not small and rules.exact:
+        # The best so far is opened first: what it gains, the others need not try.
+        floor, front, best, chosen = best, chosen, -np.inf, -1
+        for i in range(-1, drawn):
+            a = front if i < 0 else order[PLACE, i]
+            if a < 0 or (i >= 0 and a == front):
+                continue
+            low = floor - 3 * slack
+            search_inside(
+                cells, labels, rules, rows, start, stop, lines, a, low, slack, work
+            )
+            here = work.founds[a, WORTH]
+            varying += work.founds[a, BIN] == work.founds[a, BIN]
+            floor = max(floor, here)
+            if here > best + slack or (a < chosen and here >= best - slack):
+                best, chosen = here, a
+    if sampled:  # the order is put back
+        for i in range(at_hand - 1, -1, -1):
+            other = order[DRAWN, i]
+            order[PLACE, i], order[PLACE, other] = order[PLACE, other], order[PLACE, i]
+    return chosen, varying

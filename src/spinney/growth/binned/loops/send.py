@@ -1,0 +1,63 @@
+"""Rows sent down a grown tree: each node has a stretch of one array of row numbers."""
+
+from spinney._support.jit.compile import ZERO, entry, kernel
+from spinney._support.jit.references import reference
+from spinney.growth.binned.loops.layout import ABSENT, BINS
+from spinney.growth.binned.loops.nodes import (
+    ATTRIBUTE,
+    CHILD,
+    CUT_LOW,
+    CUT_MISSING,
+    LINE,
+    LINES,
+)
+
+__all__ = ["send_all", "send_rows"]
+
+
+@kernel
+def send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare):
+    """Put the rows of a node's first branch before the others, in their order.
+
+    ``spans`` has where the rows of a node begin and end; those of both children are
+    set. ``marks`` are of codes, ``spare`` has room for all rows.
+    """
+    begin, end = spans[node, 0], spans[node, 1]
+    a, low = whole[node, ATTRIBUTE], real[node, CUT_LOW]
+    column, absent_left = cells.column[a], real[node, CUT_MISSING] == 0
+    if cells.nominal[a]:
+        for code in range(BINS):
+            marks[code] = 0
+        for line in range(whole[node, LINE], whole[node, LINE] + whole[node, LINES]):
+            marks[by_code[line, 0]] = by_code[line, 1] == 1
+    elif column < 0:
+        for code in range(cells.n_bins[a]):
+            marks[code] = cells.values[a, code] <= low
+    marks[ABSENT] = absent_left
+    at, waiting = begin, ZERO
+    for i in range(begin, end):
+        row = rows[i]
+        if column < 0:
+            left = marks[cells.codes[row, a]]
+        else:
+            number = cells.numbers[row, column]
+            left = ZERO + (number <= low or (absent_left and number != number))
+        rows[at] = row
+        spare[waiting] = row
+        at += left
+        waiting += 1 - left
+    for i in range(waiting):
+        rows[at + i] = spare[i]
+    for branch in range(2):
+        child = whole[node, CHILD + branch]
+        spans[child, 0] = at if branch else begin
+        spans[child, 1] = end if branch else at
+
+
+@entry
+def send_all(cells, whole, real, by_code, spans, rows, marks, spare):
+    """Send the rows of the root to the leaves."""
+    cells = reference(cells)
+    for node in range(len(whole)):
+        if whole[node, ATTRIBUTE] >= 0:
+            send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare)

@@ -1,0 +1,159 @@
+"""Sorting numbers with their places, as single words.
+
+The upper half of a key is a number rounded to 32 bits, in an order that whole numbers
+have too; the lower half is a place. Rounding never reverses an order, so only numbers
+that round to one are still to be put right.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel
+from spinney.growth.binned.loops.layout import WAITING
+
+__all__ = ["key_of", "place_of", "settle", "sort_keys", "sort_pairs"]
+
+FEW = 24
+SIGN = np.uint32(0x80000000)
+LOWER = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+
+
+@kernel
+def key_of(number, place):
+    """Return the key of a number at a place."""
+    bits = np.float32(number).view(np.uint32)
+    # Negative numbers grow as their bits fall.
+    ordered = ~bits if bits & SIGN else bits | SIGN
+    return (np.uint64(ordered) << HALF) | np.uint64(place)
+
+
+@kernel
+def place_of(key):
+    """Return the place that a key ends with."""
+    return np.int64(key & LOWER)
+
+
+@kernel
+def sort_keys(keys, n, wholes):
+    """Sort the first n keys.
+
+    Quicksort by the median of three; short runs are left to insertion. The greater
+    part waits on a stack of log₂ n entries at most.
+    """
+    wholes[WAITING, 0], wholes[WAITING, 1] = 0, n - 1
+    depth = 1
+    while depth:
+        depth -= 1
+        first, last = wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1]
+        while last - first >= FEW:
+            middle = (first + last) >> 1
+            if keys[middle] < keys[first]:
+                keys[middle], keys[first] = keys[first], keys[middle]
+            if keys[last] < keys[first]:
+                keys[last], keys[first] = keys[first], keys[last]
+            if keys[last] < keys[middle]:
+                keys[last], keys[middle] = keys[middle], keys[last]
+            pivot = keys[middle]
+            low, high = first, last
+            while low <= high:
+                while keys[low] < pivot:
+                    low += 1
+                while keys[high] > pivot:
+                    high -= 1
+                if low <= high:
+                    keys[low], keys[high] = keys[high], keys[low]
+                    low += 1
+                    high -= 1
+            if high - first < last - low:
+                wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1] = low, last
+                last = high
+            else:
+                wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1] = first, high
+                first = low
+            depth += 1
+        for at in range(first + 1, last + 1):
+            key = keys[at]
+            before = at - 1
+            while before >= first and keys[before] > key:
+                keys[before + 1] = keys[before]
+                before -= 1
+            keys[before + 1] = key
+
+
+@kernel
+def settle(keys, n, values):
+    """Put sorted keys whose numbers round to one in the order of the true values."""
+    for at in range(1, n):
+        key = keys[at]
+        upper, value = key >> HALF, values[key & LOWER]
+        before = at - 1
+        while (
+            before >= 0
+            and keys[before] >> HALF == upper
+            and values[keys[before] & LOWER] > value
+        ):
+            keys[before + 1] = keys[before]
+            before -= 1
+        keys[before + 1] = key
+
+
+FEW_PAIRS = 20
+
+
+@kernel
+def sort_pairs(keys, places, n, waiting):
+    """Sort the first ``n`` keys, and their places with them, in place.
+
+    Quicksort by the median of three; short runs are left to insertion. The greater
+    part waits on a stack of log₂ n entries at most, two words of ``waiting`` each.
+    """
+    waiting[0], waiting[1] = 0, n - 1
+    depth = 1
+    while depth:
+        depth -= 1
+        first, last = waiting[2 * depth], waiting[2 * depth + 1]
+        while last - first >= FEW_PAIRS:
+            middle = (first + last) >> 1
+            if keys[middle] < keys[first]:
+                _swap(keys, places, middle, first)
+            if keys[last] < keys[first]:
+                _swap(keys, places, last, first)
+            if keys[last] < keys[middle]:
+                _swap(keys, places, last, middle)
+            pivot = keys[middle]
+            low, high = first, last
+            while low <= high:
+                while keys[low] < pivot:
+                    low += 1
+                while keys[high] > pivot:
+                    high -= 1
+                if low <= high:
+                    _swap(keys, places, low, high)
+                    low += 1
+                    high -= 1
+            if high - first < last - low:
+                waiting[2 * depth], waiting[2 * depth + 1] = low, last
+                last = high
+            else:
+                waiting[2 * depth], waiting[2 * depth + 1] = first, high
+                first = low
+            depth += 1
+        _insert(keys, places, first, last)
+
+
+@kernel
+def _insert(keys, places, first, last):
+    """Sort a short run by insertion."""
+    for at in range(first + 1, last + 1):
+        key, place = keys[at], places[at]
+        before = at - 1
+        while before >= first and keys[before] > key:
+            keys[before + 1], places[before + 1] = keys[before], places[before]
+            before -= 1
+        keys[before + 1], places[before + 1] = key, place
+
+
+@kernel
+def _swap(keys, places, one, other):
+    keys[one], keys[other] = keys[other], keys[one]
+    places[one], places[other] = places[other], places[one]

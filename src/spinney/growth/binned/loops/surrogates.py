@@ -1,0 +1,357 @@
+"""The surrogates of every inner node of a grown tree, where no cell is missing.
+
+The rows of a node are a stretch of one array of row numbers, those of its first branch
+before the others. With T₀, T₁ the weights of the branches, and D the weight of the
+first branch less that of the second among the rows left of a cut, the cut agrees on ::
+
+    L₀ + R₁ = T₁ + D,    or reversed    L₁ + R₀ = T₀ − D
+
+so the best one is where D is greatest or least. Counts by bin give D at every edge, and
+``surrogate_parts`` looks inside the bins where it may be greater or less.
+
+Of equal cuts the first wins, as ``spinney.search.surrogate_search`` has it: the
+greatest agreement is sought first, then the first cut that has it but for rounding.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.jit.compile import ZERO, entry, kernel
+from spinney._support.jit.references import reference
+from spinney.growth.binned.loops.nodes import ATTRIBUTE, CHILD
+from spinney.growth.binned.loops.send import send_rows
+from spinney.growth.binned.loops.sort import sort_pairs
+from spinney.growth.binned.loops.surrogate_bins import (
+    AFTER,
+    AGREEING,
+    BIN,
+    BOUND,
+    FIRST,
+    HALF,
+    HIGH,
+    LEAST_ROWS,
+    LOW,
+    SECOND,
+    SLACK,
+    SWAPPED,
+    bounded,
+    lay_all,
+    lay_parts,
+    rows_in,
+    scan,
+)
+
+__all__ = ["SurrogateLines", "find_surrogates"]
+
+LEAST_ADJUSTED = 1e-10
+TOLERANCE = 1e-12
+
+# What is kept of a surrogate.
+KEPT_LOW, KEPT_HIGH, AGREEMENT, ADJUSTED, REVERSED = np.arange(5)
+KEPT = 5
+
+
+class SurrogateLines(NamedTuple):
+    """The surrogates of nodes, a line a node, best first.
+
+    ``line_of`` says which line is that of a node; ``attributes`` are -1 where there is
+    none; ``real`` has values beside the cut, agreement, adjusted agreement and whether
+    it is reversed; ``masks`` the codes of both branches, 1 and 2.
+    """
+
+    line_of: NDArray[np.int64]
+    attributes: NDArray[np.int32]
+    real: NDArray[np.float64]
+    masks: NDArray[np.uint8]
+
+
+@kernel
+def _weigh(weights, rows, begin, end):
+    """Return the weight of a stretch of rows."""
+    total = 0.0
+    for i in range(begin, end):
+        total += weights[rows[i]]
+    return total
+
+
+@kernel
+def _count(cells, weights, unit, rows, begin, middle, end, first, last, room):
+    """Count the rows of both branches, and weigh them, by attribute and bin."""
+    words, lines, codes = room.words, room.lines, cells.codes
+    for a in range(first, last):
+        for b in range(cells.n_bins[a]):
+            words[a, b] = 0
+            lines[a, b, 0], lines[a, b, 1] = 0.0, 0.0
+    for i in range(begin, end):
+        row, one = rows[i], FIRST if i < middle else SECOND
+        for a in range(first, last):
+            words[a, codes[row, a]] += one
+        if not unit:
+            side, weight = np.int64(i >= middle), weights[row]
+            for a in range(first, last):
+                lines[a, codes[row, a], side] += weight
+    if unit:
+        for a in range(first, last):
+            for b in range(cells.n_bins[a]):
+                lines[a, b, 0] = np.float64(words[a, b] & (SECOND - FIRST))
+                lines[a, b, 1] = np.float64(words[a, b] >> HALF)
+
+
+@kernel
+def _group(a, n_codes, one, other, room):
+    """Give each code its branch; on a tie the heavier one, of equals the second."""
+    lines, everything = room.lines, one + other
+    heavier = 1 if other / everything >= one / everything - TOLERANCE else 0
+    agreeing, n_first, n_second = 0.0, 0, 0
+    for code in range(n_codes):
+        here = rows_in(room.words[a, code])
+        room.masks[a, code] = 0
+        if here == 0:
+            continue
+        apart = (lines[a, code, 1] - lines[a, code, 0]) / everything
+        side = heavier if abs(apart) <= TOLERANCE else (1 if apart > 0 else 0)
+        room.masks[a, code] = 1 + side
+        agreeing += lines[a, code, side]
+        if side:
+            n_second += here
+        else:
+            n_first += here
+    if min(n_first, n_second) >= LEAST_ROWS:
+        room.founds[a, AGREEING] = agreeing
+
+
+@kernel
+def _best_edge(a, n_bins, openable, one, other, n_rows, room):
+    """Find what the best cut between bins agrees on, and one inside may at most."""
+    lines, apart, before = room.lines, 0.0, ZERO
+    best, bound = -np.inf, -np.inf
+    for b in range(n_bins):
+        here = rows_in(room.words[a, b])
+        if here == 0:
+            continue
+        if openable and here > 1:
+            more = bounded(one, other, apart, lines[a, b, 0], lines[a, b, 1])
+            bound = max(bound, more)
+        apart += lines[a, b, 0] - lines[a, b, 1]
+        before += here
+        if min(before, n_rows - before) >= LEAST_ROWS:
+            best = max(best, other + apart, one - apart)
+    room.founds[a, AGREEING], room.founds[a, BOUND] = best, bound
+
+
+@kernel
+def _floor(first, last, most, least, room):
+    """Return what the last of the surrogates to keep agrees on at least.
+
+    Where so many attributes agree on more, one that agrees on less is never kept.
+    """
+    for k in range(most):
+        room.keys[k] = least
+    for a in range(first, last):
+        found = room.founds[a, AGREEING]
+        at = most - 1
+        if not found > room.keys[at]:
+            continue
+        while at > 0 and room.keys[at - 1] < found:
+            room.keys[at] = room.keys[at - 1]
+            at -= 1
+        room.keys[at] = found
+    return room.keys[most - 1]
+
+
+@kernel
+def _search(
+    cells,
+    weights,
+    unit,
+    rows,
+    begin,
+    middle,
+    end,
+    own,
+    first,
+    last,
+    most,
+    small,
+    room,
+):
+    """Find the best surrogate of each of a range of attributes.
+
+    What agrees too little to be kept is -∞. ``own`` is the attribute of the node.
+    """
+    one, other = (
+        _weigh(weights, rows, begin, middle),
+        _weigh(weights, rows, middle, end),
+    )
+    everything, majority = one + other, max(one, other)
+    founds, n = room.founds, end - begin
+    for a in range(first, last):
+        founds[a, AGREEING], founds[a, BOUND], founds[a, SWAPPED] = -np.inf, -np.inf, 0
+    lesser = everything - majority
+    if lesser <= 0:
+        return
+    least = majority + LEAST_ADJUSTED * lesser
+    sorting = n <= small
+    if not sorting:
+        _count(cells, weights, unit, rows, begin, middle, end, first, last, room)
+    for a in range(first, last):
+        if cells.nominal[a] and a != own:
+            if sorting:
+                _count(cells, weights, unit, rows, begin, middle, end, a, a + 1, room)
+            _group(a, cells.n_bins[a], one, other, room)
+        elif not sorting and a != own:
+            opens = cells.column[a] >= 0
+            _best_edge(a, cells.n_bins[a], opens, one, other, n, room)
+    floor = least
+    if not sorting:
+        floor = _floor(first, last, most, least, room) - SLACK * everything
+    for a in range(first, last):
+        found = founds[a, AGREEING]
+        if a == own or (not sorting and max(found, founds[a, BOUND]) < floor):
+            founds[a, AGREEING] = -np.inf
+        elif not cells.nominal[a]:
+            n_parts, n_keys = ZERO + 1, n
+            if sorting:
+                lay_all(cells, rows, begin, end, a, one, other, room)
+            else:
+                low = max(floor, found - SLACK * everything)
+                n_parts, n_keys = lay_parts(
+                    cells, weights, rows, begin, middle, end, a, one, other, low, room
+                )
+            sort_pairs(room.keys, room.places, n_keys, room.marks)
+            _scan_twice(weights, rows, middle, n, a, n_parts, one, other, least, room)
+        if (founds[a, AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
+            founds[a, AGREEING] = -np.inf
+
+
+@kernel
+def _scan_twice(weights, rows, middle, n, a, n_parts, one, other, least, room):
+    """Find the best cut of sorted rows: what it agrees on, then the first of equals."""
+    room.founds[a, AGREEING], wanted = -np.inf, np.inf
+    for _ in range(2):
+        best = scan(weights, rows, middle, n, a, n_parts, one, other, wanted, room)
+        if best < least:
+            return
+        wanted = best * (1 - TOLERANCE)
+
+
+@kernel
+def _find_ends(cells, rows, begin, end, a, founds):
+    """Find the values beside a cut that are not known: next to bins left closed."""
+    column, before = cells.column[a], np.int64(founds[a, BIN])
+    after, low, high = np.int64(founds[a, AFTER]), -np.inf, np.inf
+    for i in range(begin, end):
+        row = rows[i]
+        code = cells.codes[row, a]
+        if code == before:
+            low = max(low, np.float64(cells.numbers[row, column]))
+        elif code == after:
+            high = min(high, np.float64(cells.numbers[row, column]))
+    if founds[a, LOW] != founds[a, LOW]:
+        founds[a, LOW] = low
+    if founds[a, HIGH] != founds[a, HIGH]:
+        founds[a, HIGH] = high
+
+
+@kernel
+def _keep(cells, weights, rows, begin, middle, end, room, kept, at):
+    """Keep the best of what was found, the greatest agreement first.
+
+    What is kept of attributes is -1 to begin with.
+    """
+    one, other = (
+        _weigh(weights, rows, begin, middle),
+        _weigh(weights, rows, middle, end),
+    )
+    everything, majority = one + other, max(one, other)
+    founds, p = room.founds, len(cells.n_bins)
+    for k in range(kept.attributes.shape[1]):
+        best, chosen = -np.inf, -1
+        for a in range(p):
+            best = max(best, founds[a, AGREEING])
+        if best == -np.inf:
+            return
+        best = min(best / everything, 1.0) - TOLERANCE
+        for a in range(p - 1, -1, -1):
+            if min(founds[a, AGREEING] / everything, 1.0) >= best:
+                chosen = a
+        if cells.nominal[chosen]:
+            for code in range(cells.n_bins[chosen]):
+                kept.masks[at, k, code] = room.masks[chosen, code]
+        elif np.isnan(founds[chosen, LOW] + founds[chosen, HIGH]):
+            _find_ends(cells, rows, begin, end, chosen, founds)
+        agreeing = founds[chosen, AGREEING]
+        kept.attributes[at, k] = chosen
+        kept.real[at, k, KEPT_LOW] = founds[chosen, LOW]
+        kept.real[at, k, KEPT_HIGH] = founds[chosen, HIGH]
+        kept.real[at, k, AGREEMENT] = min(agreeing / everything, 1.0)
+        kept.real[at, k, ADJUSTED] = min(
+            (agreeing - majority) / (everything - majority), 1.0
+        )
+        kept.real[at, k, REVERSED] = founds[chosen, SWAPPED]
+        founds[chosen, AGREEING] = -np.inf
+
+
+@entry
+def find_surrogates(
+    cells,
+    weights,
+    unit,
+    whole,
+    real,
+    by_code,
+    spans,
+    nodes,
+    attributes,
+    steps,
+    rows,
+    small,
+    room,
+    kept,
+):
+    """Find the surrogates of the inner nodes of a subtree.
+
+    ``nodes`` and ``attributes`` are ranges. Of a large node each of the ``steps``
+    (send its rows, search, keep) is made on its own, and the search by several threads.
+    """
+    most = np.int64(kept.attributes.shape[1])
+    cells, room, kept = reference(cells), reference(room), reference(kept)
+    for node in range(nodes[0], nodes[1]):
+        own = whole[node, ATTRIBUTE]
+        if own < 0:
+            continue
+        if steps[0]:
+            send_rows(
+                cells,
+                whole,
+                real,
+                by_code,
+                spans,
+                node,
+                rows,
+                room.marks,
+                room.places,
+            )
+        begin, end = spans[node, 0], spans[node, 1]
+        middle = spans[whole[node, CHILD], 1]
+        if steps[1]:
+            _search(
+                cells,
+                weights,
+                unit,
+                rows,
+                begin,
+                middle,
+                end,
+                own,
+                attributes[0],
+                attributes[1],
+                most,
+                small,
+                room,
+            )
+        if steps[2]:
+            line = kept.line_of[node]
+            _keep(cells, weights, rows, begin, middle, end, room, kept, line)

@@ -1,0 +1,156 @@
+"""A grown tree over the same rows with other labels, its nodes still to be made."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney.growth.binned.binned_nodes import REASONS, GrownNodes
+from spinney.growth.binned.binned_rows import cells_of
+from spinney.growth.binned.loops.layout import ABSENT, BINS
+from spinney.growth.binned.loops.nodes import (
+    ABOVE,
+    ATTRIBUTE,
+    CHILD,
+    GAIN,
+    HEIGHT,
+    LINE,
+    LINES,
+    REASON,
+    Lines,
+    Shape,
+    cut,
+)
+from spinney.growth.binned.loops.send import send_all
+from spinney.recipes import Recipe
+from spinney.trees.counts import CountTable
+from spinney.trees.tree import Reason, Tree
+
+if TYPE_CHECKING:
+    from spinney.sources.training_set import TrainingSet
+
+__all__ = ["recount"]
+
+PURE, PRUNED = REASONS.index(Reason.PURE), REASONS.index(Reason.PRUNED)
+
+
+def recount(tree: Tree, training: "TrainingSet") -> Tree:
+    """Return a tree of classes that the kernels grew, counted on the true classes.
+
+    The rows are those that it was grown on, as ``prune.drafts.recounted`` has it:
+    leaves keep the reason that they had, unless they are pure now.
+    """
+    nodes = tree.nodes
+    assert isinstance(nodes, GrownNodes)
+    counter = _Counter(nodes, training)
+    shape, lines = counter.counted(nodes.recipe)
+    # What lost, lost on other labels.
+    none = cut(nodes.rivals, 0)
+    counted = replace(nodes, shape=shape, lines=lines, rivals=none, _made={})
+    return replace(tree, nodes=counted)
+
+
+class _Counter:
+    """Rows in the order of the leaves, with the stretch of each node."""
+
+    def __init__(self, nodes: GrownNodes, training: "TrainingSet") -> None:
+        self.shape, self.lines = nodes.shape, nodes.lines
+        self.cells = cells_of(training.schema.attributes, training.columns)
+        self.classes, self.width = training.classes, training.schema.n_classes
+        self.weights = training.own_weights
+        n_rows = len(self.classes)
+        self.rows = np.arange(n_rows, dtype=np.uint32)
+        self.spans = np.zeros((len(nodes), 2), np.int64)
+        self.spans[0] = 0, n_rows
+        tree = (self.shape.whole, self.shape.real, self.lines.codes, self.spans)
+        marks, spare = np.zeros(BINS, np.int64), np.empty(n_rows, np.int64)
+        send_all(self.cells, *tree, self.rows, marks, spare)
+
+    def counted(self, recipe: Recipe) -> tuple[Shape, Lines]:
+        """Return the records of nodes with these counts."""
+        weights, counts = self.totals()
+        absent_weights, absent_counts = self.absent()
+        whole, real = self.shape.whole.copy(), self.shape.real.copy()
+        inner = np.flatnonzero(whole[:, ATTRIBUTE] >= 0)
+        children = whole[inner][:, [CHILD, CHILD + 1]]
+        sides = CountTable(
+            np.arange(2),
+            weights[children],
+            counts[children],
+            np.zeros(self.width),
+            np.zeros(self.width, np.int64),
+        )
+        criterion = recipe.measure(numeric=False)
+        real[inner, GAIN] = criterion.gain(sides) if len(inner) else 0.0
+        leaf, pure = whole[:, ATTRIBUTE] < 0, (counts > 0).sum(axis=1) <= 1
+        whole[leaf & ~pure & (whole[:, REASON] == PURE), REASON] = PRUNED
+        whole[leaf & pure, REASON] = PURE
+        shape = Shape(
+            whole,
+            real,
+            np.hstack([weights, absent_weights]),
+            np.hstack([counts, absent_counts]),
+        )
+        return shape, self.by_code()
+
+    def totals(self) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the weights and numbers of rows of all nodes, by class.
+
+        Leaves are counted, and what is above them is added up from below.
+        """
+        whole, n = self.shape.whole, len(self.shape.whole)
+        leaves = np.flatnonzero(whole[:, ATTRIBUTE] < 0)
+        begin, end = self.spans[leaves].T
+        places = np.repeat(leaves, end - begin)
+        keys = places * self.width + self.classes[self.rows]
+        own, size = self.weights[self.rows], n * self.width
+        weights = np.bincount(keys, own, minlength=size).reshape(n, self.width)
+        counts = np.bincount(keys, minlength=size).reshape(n, self.width)
+        for depth in range(int(whole[:, HEIGHT].max()), 0, -1):
+            here = np.flatnonzero(whole[:, HEIGHT] == depth)
+            np.add.at(weights, whole[here, ABOVE], weights[here])
+            np.add.at(counts, whole[here, ABOVE], counts[here])
+        return weights.astype(np.float64), counts.astype(np.int64)
+
+    def absent(self) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the same of the rows whose value is missing where it is asked for."""
+        whole = self.shape.whole
+        weights = np.zeros((len(whole), self.width))
+        counts = np.zeros((len(whole), self.width), np.int64)
+        lacking = (self.cells.codes == ABSENT).any(axis=0)
+        asked = whole[:, ATTRIBUTE]
+        for node in np.flatnonzero((asked >= 0) & lacking[asked]).tolist():
+            rows = self.rows_of(node)
+            rows = rows[self.cells.codes[rows, asked[node]] == ABSENT]
+            self.tally(rows, np.zeros(len(rows), int), weights[node : node + 1])
+            np.add.at(counts[node], self.classes[rows], 1)
+        return weights, counts
+
+    def by_code(self) -> Lines:
+        """Return the lines of codes, which are the codes that they were."""
+        whole, codes = self.shape.whole, self.lines.codes
+        weights = np.zeros((len(codes), self.width))
+        counts = np.zeros((len(codes), self.width), np.int64)
+        for node in np.flatnonzero(whole[:, LINES] > 0).tolist():
+            first, number = whole[node, [LINE, LINES]]
+            lines = slice(first, first + number)
+            rows = self.rows_of(node)
+            own = self.cells.codes[rows, whole[node, ATTRIBUTE]]
+            rows, own = rows[own != ABSENT], own[own != ABSENT]
+            places = np.searchsorted(codes[lines, 0], own)
+            self.tally(rows, places, weights[lines])
+            np.add.at(counts[lines], (places, self.classes[rows]), 1)
+        return Lines(codes, weights, counts)
+
+    def rows_of(self, node: int) -> NDArray[np.uint32]:
+        """Return the rows of a node."""
+        begin, end = self.spans[node]
+        return self.rows[begin:end]
+
+    def tally(
+        self, rows: NDArray[np.uint32], places: NDArray[np.int64], weights: Floats
+    ) -> None:
+        """Add the weights of rows at places, by class."""
+        np.add.at(weights, (places, self.classes[rows]), self.weights[rows])

@@ -1,0 +1,151 @@
+"""The splits that lost at large nodes of a tree that kernels grew."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney.data.schema import Schema
+from spinney.growth.binned.binned_arrays import moments_of
+from spinney.growth.binned.loops.nodes import (
+    ABOVE,
+    ATTRIBUTE,
+    CUT_HIGH,
+    CUT_LOW,
+    CUT_MISSING,
+    EXACT,
+    GAIN,
+    LINE,
+    LINES,
+    Lines,
+    Shape,
+)
+from spinney.recipes import Recipe
+from spinney.search.groupings import midpoints
+from spinney.search.missing_values import policy_named
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Split, Threshold
+from spinney.trees.tree import Candidate
+
+__all__ = ["GrownRivals", "by_code"]
+
+
+@dataclass(frozen=True, eq=False)
+class GrownRivals:
+    """Splits that lost, in the order of their nodes; made when a node is looked at.
+
+    ``records`` are lines of ``growth/binned/loops/runners_up.py``, ``shape`` has the
+    nodes' totals.
+    """
+
+    records: Shape
+    shape: Shape
+    lines: Lines
+    schema: Schema
+    recipe: Recipe
+
+    def of(self, place: int) -> tuple[Candidate, ...]:
+        """Return those of a node, by attribute."""
+        own = range(self._starts[place], self._starts[place + 1])
+        return tuple(map(self._candidate, own))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where those of each node begin."""
+        owners, places = self.records.whole[:, ABOVE], range(len(self.shape.whole) + 1)
+        return [int(start) for start in np.searchsorted(owners, places)]
+
+    def _candidate(self, at: int) -> Candidate:
+        """Return a split and the counts behind it."""
+        sides, (attribute, into, exact, gain) = self._sides, self._facts[at]
+        away = sides.missing[at], sides.missing_rows[at]
+        kind = self.schema.attributes[attribute].kind
+        counted = CountTable(sides.values[at], sides.weights[at], sides.rows[at], *away)
+        if kind != "numeric":
+            numeric = self.schema.target.is_numeric
+            groups, counted = by_code(
+                self.lines, self.records.whole[at], away, numeric=numeric
+            )
+        shares = tuple(sides.shares[at].tolist())
+        split: Split
+        if kind == "nominal":
+            split = Groups(attribute, groups, shares, into)
+        else:
+            split = Threshold(attribute, float(sides.thresholds[at]), shares, into)
+        return Candidate(split, counted, gain, gain, exact)
+
+    @cached_property
+    def _facts(self) -> list[tuple[int, int | None, bool, float]]:
+        """The attribute of each, where missing rows go, whether it is exact, its gain.
+
+        Rows of later tables go to the heavier side where no row here was missing.
+        """
+        whole, real = self.records.whole, self.records.real
+        policy = policy_named(self.recipe.missing)
+        into = real[:, CUT_MISSING].astype(np.int64)
+        if not (policy.divides or policy.surrogates):
+            shares = self._sides.shares
+            heavier = shares[:, 0] < shares.max(axis=1) - TOLERANCE
+            into = np.where(into < 0, heavier, into)
+        branches = [None if branch < 0 else branch for branch in into.tolist()]
+        exact = whole[:, EXACT].astype(np.bool_).tolist()
+        gains = real[:, GAIN].tolist()
+        return list(
+            zip(whole[:, ATTRIBUTE].tolist(), branches, exact, gains, strict=True)
+        )
+
+    @cached_property
+    def _sides(self) -> "_Sides":
+        """The counts on both sides of all, worked out together."""
+        records, numeric = self.records, self.schema.target.is_numeric
+        owners = records.whole[:, ABOVE]
+        left, missing = (
+            moments_of(half, numeric=numeric)
+            for half in np.split(records.weights, 2, axis=1)
+        )
+        width = self.shape.weights.shape[1] // 2
+        total = moments_of(self.shape.weights[owners, :width], numeric=numeric)
+        n_counts = self.shape.counts.shape[1] // 2
+        left_rows, missing_rows = np.split(records.counts, 2, axis=1)
+        rows = self.shape.counts[owners, :n_counts] - left_rows - missing_rows
+        right = np.where(rows.any(axis=1, keepdims=True), total - left - missing, 0.0)
+        weights = np.stack([left, right], axis=1)
+        sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
+        low, high = records.real[:, CUT_LOW], records.real[:, CUT_HIGH].copy()
+        # Of a cut between bins of many numbers the edge is known, and cuts there.
+        thresholds, known = low.copy(), ~np.isnan(high)
+        thresholds[known] = midpoints(low[known], high[known])
+        high[~known] = np.nextafter(low[~known], np.inf)
+        return _Sides(
+            np.stack([low, high], axis=1),
+            weights,
+            np.stack([left_rows, rows], axis=1),
+            missing,
+            missing_rows,
+            sizes / sizes.sum(axis=1, keepdims=True),
+            thresholds,
+        )
+
+
+class _Sides(NamedTuple):
+    values: Floats
+    weights: Floats
+    rows: Integers
+    missing: Floats
+    missing_rows: Integers
+    shares: Floats
+    thresholds: Floats
+
+
+def by_code(
+    lines: Lines, facts: Integers, away: tuple[Floats, Integers], *, numeric: bool
+) -> tuple[tuple[tuple[int, ...], ...], CountTable]:
+    """Return the codes of both branches of a record, and its table by code."""
+    first, number = facts[[LINE, LINES]]
+    own = slice(first, first + number)
+    codes, branches = lines.codes[own].T
+    groups = tuple(tuple(codes[branches == side].tolist()) for side in (1, 2))
+    weights = moments_of(lines.weights[own], numeric=numeric)
+    return groups, CountTable(codes, weights, lines.counts[own], *away)

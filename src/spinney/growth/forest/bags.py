@@ -1,0 +1,117 @@
+"""The bags of a forest: which rows each tree is grown on.
+
+A bag is drawn among *copies* of the rows, one a unit of weight where weights are whole,
+in an order that depends on what is in the rows. So a table with its rows shuffled gives
+the same forest, and a row of weight 2 the same as two rows. The bag of a tree depends
+on the seed of the forest and on the number of the tree, and is drawn again where it is
+needed: a forest keeps none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.row_order import Copies, copies_of
+from spinney.errors import ParameterError
+from spinney.growth.forest.forest_settings import ForestSettings
+from spinney.sources.training_set import TrainingSet
+
+__all__ = ["Bags", "tree_seeds"]
+
+
+def tree_seeds(seed: int, number: int) -> tuple[int, int]:
+    """Return the seeds of a tree: of its nodes, and of its bag.
+
+    >>> tree_seeds(0, 1) == tree_seeds(0, 1), tree_seeds(0, 1) == tree_seeds(1, 0)
+    (True, False)
+    """
+    words = np.random.SeedSequence((seed, number)).generate_state(2, np.uint64)
+    return int(words[0]), int(words[1])
+
+
+@dataclass(frozen=True)
+class Bags:
+    """The bags of all trees over some rows."""
+
+    training: TrainingSet
+    settings: ForestSettings
+
+    @cached_property
+    def copies(self) -> Copies | None:
+        """The rows that are drawn from; None where every tree has all."""
+        if not self.settings.bootstrap:
+            return None
+        cells = (*self.training.columns, self.training.classes)
+        return copies_of(cells, self.training.weights, ranked=False)
+
+    @property
+    def base(self) -> Floats | None:
+        """What a row weighs that is in a bag once; None where that is 1."""
+        copies = self.copies
+        if copies is None or copies.weight is None:
+            return self.training.weights
+        if copies.weight == 1:
+            return None
+        return np.full(len(self.training.classes), copies.weight)
+
+    def counts(self, number: int) -> NDArray[np.uint32]:
+        """Return how often each row is in the bag of a tree."""
+        return self.counts_of(self.drawn(number))
+
+    def counts_of(self, drawn: Integers) -> NDArray[np.uint32]:
+        """Return how often each row is in a bag, of how often each copy is."""
+        n_rows, copies = len(self.training.classes), self.copies
+        if copies is not None:
+            drawn = np.bincount(copies.places, drawn, minlength=n_rows)
+        return np.asarray(drawn, dtype=np.uint32)
+
+    def drawn(self, number: int) -> Integers:
+        """Return how often each copy is in the bag of a tree."""
+        settings, copies = self.settings, self.copies
+        if copies is None:
+            return np.ones(len(self.training.classes), np.int64)
+        n_copies = len(copies.places)
+        size = settings.bag_size(n_copies)
+        _, seed = tree_seeds(settings.seed, number)
+        random = np.random.Generator(np.random.PCG64(seed))
+        if settings.replace:
+            drawn = np.bincount(random.integers(0, n_copies, size), minlength=n_copies)
+        else:
+            drawn = np.zeros(n_copies, np.int64)
+            drawn[random.choice(n_copies, size, replace=False, shuffle=False)] = 1
+        return np.asarray(drawn)
+
+    def out(self, number: int) -> NDArray[np.bool_]:
+        """Return which rows are not in the bag of a tree, nor any twin of theirs."""
+        copies = self.copies
+        counts = self.counts(number)
+        return np.asarray((counts if copies is None else counts[copies.twins]) == 0)
+
+    def class_weights(self, counts: NDArray[np.uint32] | None = None) -> Floats | None:
+        """Return what class weights are multiplied by, of a tree with this bag.
+
+        "balanced" makes the classes of all rows equal in weight, "balanced_subsample"
+        those of the bag.
+        """
+        told, target = self.settings.class_weight, self.training.schema.target
+        if told is None:
+            return None
+        n_classes = len(target.classes)
+        if isinstance(told, Mapping):
+            return np.array([told.get(place, 1.0) for place in range(n_classes)])
+        weights = self.training.own_weights
+        if told == "balanced_subsample":
+            if counts is None:
+                msg = "class_weight='balanced_subsample' needs a bag"
+                raise ParameterError(msg)
+            base = 1.0 if self.base is None else self.base
+            weights = np.asarray(counts * base, dtype=np.float64)
+        sums = np.bincount(self.training.classes, weights, minlength=n_classes)
+        present = sums > 0
+        scale = np.ones(n_classes)
+        scale[present] = sums.sum() / (present.sum() * sums[present])
+        return scale

@@ -1,0 +1,177 @@
+"""How much the leaves of a forest are shrunk, as rows out of the bag tell."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.threads import run_each
+from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.compact_tree import Member, as_one
+from spinney.growth.forest.forest import Forest
+from spinney.growth.forest.shrinkage import parts_of
+from spinney.growth.forest.voting import Columns, taken
+
+__all__ = ["MOST_ROWS", "SHRINKAGES", "Inquiry", "best_shrinkage"]
+
+# What is tried, in weights of an average row, and how many rows are asked about.
+SHRINKAGES = (0.0, 3.0, 10.0, 30.0, 100.0)
+MOST_ROWS = 5_000
+MOST_NUMBERS = 250_000  # of the nodes of trees that are asked together
+
+
+class Inquiry:
+    """Rows that are asked about, and which trees have not seen them.
+
+    They are taken evenly among the copies, whose order depends on what is in the rows:
+    so neither their order nor a weight in the place of copies changes anything.
+    """
+
+    def __init__(self, bags: Bags, places: Integers) -> None:
+        n_asked = min(MOST_ROWS, len(places))
+        self.bags = bags
+        self.asked = np.arange(n_asked) * len(places) // n_asked
+        self.rows = places[self.asked]
+        self.unit = float(bags.training.own_weights.sum()) / len(places)
+        self._unseen: dict[int, NDArray[np.bool_]] = {}
+
+    def note(self, number: int, drawn: Integers) -> None:
+        """Note which rows are not in the bag of a tree, where that is known."""
+        self._unseen[number] = drawn[self.asked] == 0
+
+    def unseen(self, numbers: range) -> NDArray[np.bool_]:
+        """Return which rows some trees have not seen, rows × trees."""
+        for number in numbers:
+            if number not in self._unseen:
+                self.note(number, self.bags.drawn(number))
+        return np.stack([self._unseen[number] for number in numbers], axis=1)
+
+
+def best_shrinkage(
+    forest: Forest, inquiry: Inquiry, *, swiftly: bool, threads: int
+) -> float:
+    """Return the shrinkage of least loss on rows out of the bag, the least of equals.
+
+    ``swiftly`` says that a compiler is at hand.
+    """
+    bags, rows = inquiry.bags, inquiry.rows
+    training = bags.training
+    numeric = training.schema.target.is_numeric
+    tried = tuple(inquiry.unit * each for each in SHRINKAGES)
+    truth = training.classes[rows]
+    own = np.zeros(len(rows), np.int64) if numeric else truth.astype(np.int64)
+    columns = taken(training.columns, rows)
+    votes = _swift_votes if swiftly else _plain_votes
+
+    def asked(run: range) -> tuple[Floats, Integers]:
+        out, members = inquiry.unseen(run), forest.members[run.start : run.stop]
+        voters = out.sum(axis=1)
+        return votes(forest, members, columns, out, own, tried), voters
+
+    # Runs of trees are the same whatever the threads, and so is the sum over them.
+    pieces = [partial(asked, run) for run in _runs(forest)]
+    parts = run_each(pieces, at_once=threads)
+    told = np.sum([part for part, _ in parts], axis=0)
+    trees = np.sum([voters for _, voters in parts], axis=0)
+    known = trees > 0
+    if not known.any():
+        return 0.0
+    weights = _weights(bags)[rows]
+    if bags.copies is not None and bags.copies.weight is not None:
+        weights = weights / training.own_weights[rows]  # it comes as often as it weighs
+    loss = (
+        _square_error(told[known], trees[known], truth[known])
+        if numeric
+        else _log_loss(told[known], trees[known], forest.n_outputs)
+    )
+    found = np.average(loss, axis=0, weights=weights[known])
+    least = found.min()
+    return tried[int(np.flatnonzero(found <= least + TOLERANCE * abs(least))[0])]
+
+
+def _runs(forest: Forest) -> list[range]:
+    """Return the numbers of trees in runs that have few numbers at their nodes."""
+    wide = forest.n_outputs + len(SHRINKAGES)
+    ends = np.cumsum([wide * len(member) for member in forest.members])
+    starts = np.flatnonzero(np.diff(ends // MOST_NUMBERS, prepend=-1))
+    return list(map(range, starts, [*starts[1:], len(forest)]))
+
+
+def _plain_votes(
+    forest: Forest,
+    members: Sequence[Member],
+    columns: Columns,
+    out: NDArray[np.bool_],
+    own: Integers,
+    shrinkages: tuple[float, ...],
+) -> Floats:
+    """Return what trees say of the own output of rows, rows × shrinkages, added up."""
+    total = np.zeros((len(out), len(shrinkages)))
+    for member, asked in zip(members, out.T, strict=True):
+        here = np.flatnonzero(asked)
+        tree = member.flat(forest.schema.target, forest.recipe, shrinkages)
+        told = tree.outputs(taken(columns, here), len(here))
+        told = told.reshape(len(here), len(shrinkages), forest.n_outputs)
+        total[here] += told[np.arange(len(here)), :, own[here]]
+    return total
+
+
+def _swift_votes(
+    forest: Forest,
+    members: Sequence[Member],
+    columns: Columns,
+    out: NDArray[np.bool_],
+    own: Integers,
+    shrinkages: tuple[float, ...],
+) -> Floats:
+    """Return the same by compiled loops: down to the leaves, and up their paths."""
+    from spinney.growth.forest.loops.climb import climb
+    from spinney.trees.predict.compiled_walk import leaves
+    from spinney.trees.predict.flat_layout import flat_of
+
+    whole, roots = as_one(members)
+    target = forest.schema.target
+    tree = whole.flat(target, forest.recipe)
+    flat = flat_of(tree, roots)
+    found = leaves(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
+    nodes = flat.numbers[found] + roots.astype(np.int32)
+    # A missing value divides such rows.
+    is_open = np.asarray(((found < 0) & out).any(axis=1))
+    asked = out & ~is_open[:, None]
+    parts = parts_of(whole.weight(target), shrinkages)
+    total = np.zeros((len(out), len(shrinkages)))
+    climb(nodes, asked, whole.parent, tree.distribution, parts, own, total)
+    rows = np.flatnonzero(is_open)
+    if len(rows):
+        some = taken(columns, rows)
+        total[rows] = _plain_votes(
+            forest, members, some, out[rows], own[rows], shrinkages
+        )
+    return total
+
+
+def _weights(bags: Bags) -> Floats:
+    """Return what each row weighs, its class considered."""
+    training, settings = bags.training, bags.settings
+    if settings.class_weight == "balanced_subsample":
+        bags = replace(bags, settings=replace(settings, class_weight="balanced"))
+    scale = bags.class_weights()
+    weights = training.own_weights
+    return weights if scale is None else weights * scale[training.classes]
+
+
+def _square_error(told: Floats, trees: Integers, truth: Floats) -> Floats:
+    """Return the square of each row's error under each shrinkage."""
+    return np.asarray((told / trees[:, None] - truth[:, None]) ** 2)
+
+
+def _log_loss(told: Floats, trees: Integers, n_classes: int) -> Floats:
+    """Return minus the logarithm of the share of each row's class.
+
+    Half a tree more votes for all classes alike, so that no share is 0, and few trees
+    are not believed when they agree.
+    """
+    return np.asarray(-np.log((told + 0.5 / n_classes) / (trees[:, None] + 0.5)))

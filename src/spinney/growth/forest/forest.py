@@ -1,0 +1,127 @@
+"""A grown forest."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from spinney._support.arrays import Integers
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Schema
+from spinney.growth.forest.compact_tree import Member, as_one
+from spinney.growth.forest.forest_settings import ForestSettings
+from spinney.growth.model import Model
+from spinney.recipes import Recipe
+from spinney.trees.predict.flat_tree import FlatTree
+
+if TYPE_CHECKING:
+    from spinney.trees.predict.flat_layout import Flat
+
+__all__ = ["Forest", "Trees"]
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees with all that a later reader needs.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the numbers of attributes and classes mean.
+    recipe : Recipe
+        Of its trees.
+    fingerprint : Fingerprint
+        What it was grown on.
+    settings : ForestSettings
+        How bags, attributes and votes are drawn and counted.
+    members : sequence of Member
+        The trees, as arrays.
+    shrinkage : float
+        How much leaves are shrunk when they vote; see
+        :mod:`spinney.growth.forest.choose_shrinkage`.
+    """
+
+    schema: Schema
+    recipe: Recipe
+    fingerprint: Fingerprint
+    settings: ForestSettings
+    members: tuple[Member, ...]
+    shrinkage: float = 0.0
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.members)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes all trees have."""
+        return sum(map(len, self.members))
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers are said of a row: one a class, or one."""
+        target = self.schema.target
+        return 1 if target.is_numeric else len(target.classes)
+
+    @property
+    def needed(self) -> Integers:
+        """The attributes that some tree asks about."""
+        asked = [member.attribute[member.inner] for member in self.members]
+        return np.unique(np.concatenate(asked)).astype(np.int64)
+
+    @cached_property
+    def flat(self) -> "Flat":
+        """All trees in one layout, to send rows down; each leaf has its vote."""
+        return self.flat_of(self.members)
+
+    def flat_of(self, members: Sequence[Member]) -> "Flat":
+        """Return some of the trees in one layout."""
+        from spinney.trees.predict.flat_layout import flat_of, majority
+
+        whole, roots = as_one(members)
+        flat = flat_of(self.flat_tree(whole), roots)
+        by_share = (
+            self.schema.target.is_numeric or self.settings.voting == "probability"
+        )
+        return flat if by_share else majority(flat)
+
+    def flat_tree(self, member: Member) -> FlatTree:
+        """Return one of the trees as arrays, its leaves shrunk as they vote."""
+        return member.flat(self.schema.target, self.recipe, (self.shrinkage,))
+
+    @property
+    def trees(self) -> "Trees":
+        """The trees, each made readable when it is asked for."""
+        return Trees(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Trees(Sequence[Model]):
+    """The trees of a forest, made when somebody looks at them.
+
+    ``trees[3].tree`` is a :class:`spinney.Tree`, walkable and measured.
+    """
+
+    forest: Forest
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.forest.members)
+
+    @overload
+    def __getitem__(self, number: int) -> Model: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Model, ...]: ...
+    def __getitem__(self, number: int | slice) -> Model | tuple[Model, ...]:
+        """Return a tree, or some."""
+        if isinstance(number, slice):
+            return tuple(self[place] for place in range(*number.indices(len(self))))
+        forest = self.forest
+        tree = forest.members[number].tree(forest.schema, forest.recipe)
+        return Model(tree, forest.recipe, forest.fingerprint)
+
+    def __iter__(self) -> Iterator[Model]:
+        """Walk the trees, one at a time."""
+        return (self[place] for place in range(len(self)))

@@ -1,0 +1,235 @@
+"""Growing a forest: a bag, a tree, and again."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats
+from spinney._support.checks import check_whole
+from spinney._support.threads import run_each
+from spinney._support.threads import thread_count as threads_of
+from spinney.data.fingerprint import Fingerprint
+from spinney.errors import ParameterError
+from spinney.growth.engine import can_grow
+from spinney.growth.forest.bags import Bags, tree_seeds
+from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
+from spinney.growth.forest.compact_tree import Member, alike, member_of
+from spinney.growth.forest.forest import Forest
+from spinney.growth.forest.forest_settings import (
+    ForestSettings,
+    forest_recipe,
+    tries_of,
+)
+from spinney.growth.forest.from_loops import members_of_grown
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
+from spinney.growth.prune import pruned_after_growing
+from spinney.growth.user_options import in_bounds
+from spinney.recipes import Recipe, suited
+from spinney.search.draws import Draws
+from spinney.sources.training_set import TrainingSet
+
+if TYPE_CHECKING:
+    from spinney.growth.binned.binned_rows import Prepared
+
+__all__ = ["Progress", "grow_forest"]
+
+# Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
+# wait for these.
+ROWS_AT_ONCE = 400_000
+
+Progress = Callable[[int, int], None]
+"""Told how many trees of how many are grown."""
+
+
+def grow_forest(
+    training: TrainingSet,
+    recipe: Recipe,
+    settings: ForestSettings,
+    *,
+    n_trees: int,
+    before: Forest | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Forest:
+    """Grow trees, each on its own bag of the rows, several at once.
+
+    The same seed gives the same forest, whatever the threads. ``before`` is the same
+    forest with fewer trees, which are kept.
+    """
+    check_whole("n_estimators", n_trees, least=1)
+    numeric = training.schema.target.is_numeric
+    recipe.refuse_target(numeric=numeric)
+    recipe = suited(recipe, numeric=numeric)
+    recipe = forest_recipe(recipe, extra_random=settings.extra_random)
+    recipe.measure(numeric=numeric)
+    fingerprint = training.fingerprint()
+    grown: tuple[Member, ...] = ()
+    if before is not None:
+        _check_before(before, n_trees, fingerprint, recipe, settings)
+        grown = before.members
+    nursery = _Nursery(training, recipe, settings)
+    threads = threads_of(n_jobs)
+    step = nursery.trees_at_once(n_trees - len(grown), threads)
+    starts = range(len(grown), n_trees, step)
+
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress(min(len(grown) + done * step, n_trees), n_trees)
+
+    parts = run_each(
+        [
+            partial(nursery.grow, range(start, min(start + step, n_trees)))
+            for start in starts
+        ],
+        at_once=threads,
+        done=tell,
+    )
+    members = alike([*grown, *(member for part in parts for member in part)])
+    forest = Forest(training.schema, recipe, fingerprint, settings, members)
+    shrinkage = settings.shrinkage
+    if shrinkage is None:
+        shrinkage = nursery.shrinkage(forest, threads)
+    return replace(forest, shrinkage=float(shrinkage))
+
+
+def _check_before(
+    before: Forest,
+    n_trees: int,
+    fingerprint: Fingerprint,
+    recipe: Recipe,
+    settings: ForestSettings,
+) -> None:
+    """Refuse to add trees to others that were grown otherwise."""
+    msg = ""
+    if len(before) > n_trees:
+        msg = (
+            f"n_estimators={n_trees} is less than the {len(before)} trees that there "
+            "are, and warm_start=True adds some: take more, or warm_start=False"
+        )
+    elif before.fingerprint.digest != fingerprint.digest:
+        msg = (
+            "warm_start=True adds trees on the same rows, and these are others: fit "
+            "anew, with warm_start=False"
+        )
+    elif (before.settings, before.recipe) != (settings, recipe):
+        msg = (
+            "warm_start=True adds trees of the same kind, and parameters have changed: "
+            "fit anew, with warm_start=False"
+        )
+    if msg:
+        raise ParameterError(msg)
+
+
+class _Nursery:
+    """Where the trees of one forest are grown; they share the coded rows."""
+
+    def __init__(
+        self, training: TrainingSet, recipe: Recipe, settings: ForestSettings
+    ) -> None:
+        self.bags = Bags(training, settings)
+        if settings.class_weight != "balanced_subsample":
+            scale = self.bags.class_weights()
+            if scale is not None:
+                weights = training.own_weights
+                sums = np.bincount(training.classes, weights, minlength=len(scale))
+                in_bounds(scale, sums.astype(np.float64), "class_weight")
+        self.recipe, self.settings = recipe, settings
+        self.inquiry: Inquiry | None = None
+        if settings.shrinkage is None and self.bags.copies is not None:
+            self.inquiry = Inquiry(self.bags, self.bags.copies.places)
+        self.tries = tries_of(settings.max_features, len(training.schema.attributes))
+        # A row in a bag once weighs this; the bag says how often it is there.
+        self.rows = replace(training, weights=self.bags.base)
+        self.ready: Prepared | None = None
+        shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
+        plain = settings.extra_random or shares or recipe.pruning != "none"
+        if not plain and can_grow(self.rows, recipe, Options()):
+            from spinney.growth.binned.binned_rows import prepared
+
+            self.ready = prepared(self.rows, recipe, tries=self.tries)
+
+    def trees_at_once(self, n_trees: int, threads: int) -> int:
+        """Return how many trees a thread grows in one go, whatever they become.
+
+        Several where they are small, but so few that all threads are busy to the end.
+        """
+        if self.ready is None:
+            return 1
+        by_rows = ROWS_AT_ONCE // max(1, len(self.rows.classes))
+        return max(1, min(n_trees // (4 * threads), by_rows))
+
+    def grow(self, numbers: range) -> list[Member]:
+        """Grow some trees."""
+        counts = [self._bag(number) for number in numbers]
+        if not self._suit(counts):
+            return [
+                self.grow_one(n, own) for n, own in zip(numbers, counts, strict=True)
+            ]
+        assert self.ready is not None
+        from spinney.growth.binned.binned_forest import grow_several
+
+        seeds = [tree_seeds(self.settings.seed, number)[0] for number in numbers]
+        times = np.array(counts, np.uint8)
+        grown = grow_several(self.ready, times, seeds, self.scaled)
+        return members_of_grown(*grown, self.rows.schema, self.recipe)
+
+    def _bag(self, number: int) -> NDArray[np.uint32]:
+        """Return how often each row is in the bag of a tree."""
+        drawn = self.bags.drawn(number)
+        if self.inquiry is not None:
+            self.inquiry.note(number, drawn)
+        return self.bags.counts_of(drawn)
+
+    def shrinkage(self, forest: Forest, threads: int) -> float:
+        """Return how much leaves are to be shrunk; 0 where trees have seen all rows."""
+        if self.inquiry is None:
+            return 0.0
+        return best_shrinkage(
+            forest, self.inquiry, swiftly=self.ready is not None, threads=threads
+        )
+
+    @cached_property
+    def scaled(self) -> Floats | None:
+        """What a row weighs that is in a bag once, its class considered."""
+        scale = self.bags.class_weights()
+        if scale is None:
+            return self.rows.weights
+        return np.asarray(self.rows.own_weights * scale[self.rows.classes])
+
+    def _suit(self, counts: list[NDArray[np.uint32]]) -> bool:
+        """Return whether these bags can be grown on in one go."""
+        by_bag = self.settings.class_weight == "balanced_subsample"
+        if self.ready is None or by_bag:
+            return False
+        from spinney.growth.binned.binned_forest import MOST_TIMES
+
+        heaviest = 1.0 if self.scaled is None else float(self.scaled.max())
+        total = max(float(own.sum()) for own in counts)
+        often = max(int(own.max()) for own in counts)
+        return heaviest * total < 2.0**32 and often <= MOST_TIMES
+
+    def grow_one(self, number: int, counts: NDArray[np.uint32]) -> Member:
+        """Grow a tree."""
+        seed, _ = tree_seeds(self.settings.seed, number)
+        scale = self.bags.class_weights(counts)
+        schema, recipe = self.rows.schema, self.recipe
+        if self.ready is not None:
+            from spinney.growth.binned.binned_forest import grow_one
+
+            shape, lines = grow_one(self.ready, counts, seed, scale)
+            root = np.zeros(1, np.int64)
+            return members_of_grown(shape, lines, root, schema, recipe)[0]
+        inside = np.flatnonzero(counts)
+        rows = self.rows.taken(inside)
+        weights = rows.own_weights * counts[inside]
+        if scale is not None:
+            weights = weights * scale[rows.classes]
+        source = replace(rows, weights=weights).source()
+        draws = Draws(seed, self.tries, self.settings.extra_random)
+        tree = grow_tree(source, recipe, Options(draws=draws))
+        return member_of(pruned_after_growing(tree, source, recipe=recipe).tree)

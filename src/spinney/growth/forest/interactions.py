@@ -1,0 +1,98 @@
+"""Which attributes a forest asks about below which others.
+
+Two attributes that act together are asked about on the same paths: below a question
+about one, the other gains more than elsewhere. Here is how often, and with what gain.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney.growth.forest.compact_tree import Member
+from spinney.growth.forest.forest import Forest
+
+__all__ = ["Interactions", "interactions_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interactions:
+    """How often and with what gain attributes are asked about below others.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The attributes.
+    counts : array, attributes × attributes
+        ``counts[a, b]``: how many questions about b have one about a on the path
+        above them.
+    gains : array, attributes × attributes
+        What those questions gained, each by the weight of its node, as a share of all
+        that its tree gained; averaged over the trees.
+    splits : array
+        How many questions there are about each attribute, wherever they are.
+    """
+
+    names: tuple[str, ...]
+    counts: Integers
+    gains: Floats
+    splits: Integers
+
+    @property
+    def shares(self) -> Floats:
+        """Of the questions about b, the share below one about a; 0 without any."""
+        return np.asarray(self.counts / np.maximum(self.splits, 1))
+
+    def pairs(self, most: int | None = None) -> list[tuple[str, str, int, float]]:
+        """Return above, below, how often and the gain, the greatest gain first.
+
+        Pairs of an attribute with itself are left out.
+        """
+        places = [
+            (int(a), int(b)) for a, b in zip(*np.nonzero(self.counts), strict=True)
+        ]
+        others = [(a, b) for a, b in places if a != b]
+        others.sort(key=lambda pair: (-self.gains[pair], pair))
+        return [
+            (
+                self.names[a],
+                self.names[b],
+                int(self.counts[a, b]),
+                float(self.gains[a, b]),
+            )
+            for a, b in others[:most]
+        ]
+
+
+def interactions_of(forest: Forest) -> Interactions:
+    """Count the questions of all trees by what is asked above them."""
+    target, p = forest.schema.target, len(forest.schema.attributes)
+    counts, splits = np.zeros((p, p), np.int64), np.zeros(p, np.int64)
+    gains = np.zeros((p, p))
+    for member in forest.members:
+        above = _asked_above(member, p)
+        improvements = member.improvements(target)
+        total = improvements[member.inner].sum()
+        share = improvements / total if total > 0 else improvements
+        for b in np.unique(member.attribute[member.inner]):
+            nodes = np.flatnonzero(member.attribute == b)
+            splits[b] += len(nodes)
+            counts[:, b] += above[nodes].sum(axis=0)
+            gains[:, b] += share[nodes] @ above[nodes]
+    names = tuple(attribute.name for attribute in forest.schema.attributes)
+    return Interactions(names, counts, gains / len(forest), splits)
+
+
+def _asked_above(member: Member, n_attributes: int) -> NDArray[np.bool_]:
+    """Return for each node which attributes are asked about above it."""
+    above = np.zeros((len(member), n_attributes), dtype=bool)
+    depth = member.depth
+    order = np.argsort(depth, kind="stable")
+    ends = np.cumsum(np.bincount(depth))
+    for level in range(1, len(ends)):
+        nodes = order[ends[level - 1] : ends[level]]
+        parents = member.parent[nodes]
+        above[nodes] = above[parents]
+        above[nodes, member.attribute[parents]] = True
+    return above

@@ -1,0 +1,213 @@
+"""What a forest says of a row: its trees vote.
+
+probability
+    the class shares at the leaves, shrunk as the forest has it
+    (:mod:`spinney.growth.forest.choose_shrinkage`) and averaged over the trees; of
+    numbers the mean.
+majority
+    each tree has one vote, for the class of its leaf; a share is one of votes.
+
+*Out of bag*, a row is told by the trees only that were not grown on it: an honest guess
+without rows held out.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney.errors import DataError, warn
+from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.compact_tree import Member
+from spinney.growth.forest.forest import Forest
+from spinney.sources.training_set import TrainingSet
+from spinney.trees.costs import labels_of
+from spinney.trees.predict.predictor import FEWEST_STEPS
+
+__all__ = [
+    "check_bags",
+    "leaves",
+    "out_of_bag",
+    "outputs",
+    "score_of",
+    "taken",
+    "votes_of",
+    "votes_out_of_bag",
+    "warn_of_unseen",
+]
+
+Columns = Sequence[NDArray[Any]]
+
+# Whose votes are counted together; for each of them a byte a row is held.
+TREES_AT_ONCE = 64
+
+
+def votes_of(told: Floats, forest: Forest) -> Floats:
+    """Return what a tree's outputs count in the vote."""
+    if forest.schema.target.is_numeric or forest.settings.voting == "probability":
+        return told
+    labels = labels_of(told, None)
+    return np.asarray(np.eye(told.shape[1])[labels])
+
+
+def each_tree(forest: Forest, columns: Columns, n_rows: int) -> Iterator[Floats]:
+    """Yield what each tree says of all rows."""
+    for member in forest.members:
+        told = forest.flat_tree(member).outputs(columns, n_rows)
+        yield votes_of(told, forest)
+
+
+def outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
+    """Return what the forest says of each row: class shares, or one number."""
+    if is_little(forest.members, n_rows):
+        return np.asarray(_plain_sums(forest, columns, n_rows) / len(forest))
+    from spinney.trees.predict.compiled_walk import votes
+
+    found = votes(forest.flat, columns, n_rows)
+    rows = np.flatnonzero(found.open)
+    if len(rows):  # a missing value divides them
+        found.sums[rows] = _plain_sums(forest, taken(columns, rows), len(rows))
+    return np.asarray(found.sums / len(forest))
+
+
+def is_little(members: Sequence[Member], n_rows: int) -> bool:
+    """Return whether rows are down the trees before a compiler has been loaded."""
+    steps = sum(math.log2(len(member) + 1) for member in members)
+    return n_rows * steps < FEWEST_STEPS
+
+
+def taken(columns: Columns, rows: Integers) -> list[Any]:
+    """Return some rows of columns, of which some may not be there."""
+    return [None if cells is None else cells[rows] for cells in columns]
+
+
+def _plain_sums(forest: Forest, columns: Columns, n_rows: int) -> Floats:
+    """Return the votes of all trees, added up in their order."""
+    total = np.zeros((n_rows, forest.n_outputs))
+    for told in each_tree(forest, columns, n_rows):
+        total += told
+    return total
+
+
+def leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
+    """Return the leaf of each row in each tree, rows × trees.
+
+    Where a missing value divides a row, the leaf that most of it comes to.
+    """
+    found = np.full((n_rows, len(forest)), -1, dtype=np.int32)
+    if not is_little(forest.members, n_rows):
+        from spinney.trees.predict.compiled_walk import leaves as leaves_of
+
+        places = leaves_of(forest.flat, columns, n_rows)
+        found = np.where(places < 0, np.int32(-1), forest.flat.numbers[places])
+    for number, member in enumerate(forest.members):
+        rows = np.flatnonzero(found[:, number] < 0)
+        if len(rows):
+            flat = forest.flat_tree(member)
+            own = columns if len(rows) == n_rows else taken(columns, rows)
+            found[rows, number] = flat.leaf_numbers(own, len(rows))
+    return found
+
+
+def out_of_bag(forest: Forest, bags: Bags) -> tuple[Floats, Integers]:
+    """Return what the trees that did not see a row say of it, and how many those are.
+
+    NaN where every tree has seen it.
+    """
+    check_bags(forest)
+    n_rows = len(bags.training.classes)
+    total, trees = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
+    for start in range(0, len(forest), TREES_AT_ONCE):
+        numbers = range(start, min(start + TREES_AT_ONCE, len(forest)))
+        part, voters = _out_of_bag(forest, bags, numbers)
+        total += part
+        trees += voters
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / trees[:, None]), trees
+
+
+def _out_of_bag(
+    forest: Forest, bags: Bags, numbers: range
+) -> tuple[Floats, NDArray[Any]]:
+    """Return the votes of some trees on the rows that are out of their bags."""
+    members = forest.members[numbers.start : numbers.stop]
+    out = np.stack([bags.out(number) for number in numbers], axis=1)
+    return votes_out_of_bag(forest, members, bags.training.columns, out)
+
+
+def votes_out_of_bag(
+    forest: Forest,
+    members: Sequence[Member],
+    columns: Columns,
+    out: NDArray[np.bool_],
+) -> tuple[Floats, Integers]:
+    """Return the votes of some trees, added up, and how many vote on each row.
+
+    Parameters
+    ----------
+    forest : Forest
+        Whose trees they are.
+    members : sequence of Member
+        The trees.
+    columns : sequence of arrays
+        The cells of the rows.
+    out : rows × trees
+        Which rows are out of the bag of which tree.
+    """
+    rows = np.arange(len(out))
+    total = np.zeros((len(out), forest.n_outputs))
+    if not is_little(members, len(out)):
+        from spinney.trees.predict.compiled_walk import votes
+
+        flat = forest.flat_of(members)
+        found = votes(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
+        total, rows = found.sums, np.flatnonzero(found.open)
+        total[rows] = 0.0
+    for member, own in zip(members, out.T, strict=True):
+        here = rows[own[rows]]
+        if len(here):
+            told = forest.flat_tree(member).outputs(taken(columns, here), len(here))
+            total[here] += votes_of(told, forest)
+    return total, out.sum(axis=1)
+
+
+def score_of(told: Floats, trees: Integers, training: TrainingSet) -> float | None:
+    """Return the accuracy, or R², of what is told out of the bag; None of no row.
+
+    Rows count by their weights, and those that every tree has seen not at all.
+    """
+    known = trees > 0
+    weights, truth = training.own_weights[known], training.classes[known]
+    if not known.any():
+        return None
+    if not training.schema.target.is_numeric:
+        right = labels_of(told[known], None) == truth
+        return float(np.average(right, weights=weights))
+    mean = np.average(truth, weights=weights)
+    spread = float(weights @ (truth - mean) ** 2)
+    if not spread > 0:
+        return None
+    return 1.0 - float(weights @ (truth - told[known, 0]) ** 2) / spread
+
+
+def check_bags(forest: Forest) -> None:
+    """Refuse to look for rows out of the bag where every tree has all rows."""
+    if not forest.settings.bootstrap:
+        msg = (
+            "bootstrap=False grows every tree on all rows: there are none out of the "
+            "bag to ask about; take bootstrap=True"
+        )
+        raise DataError(msg)
+
+
+def warn_of_unseen(trees: Integers) -> None:
+    """Say how many rows no tree can be asked about."""
+    unseen = int(np.count_nonzero(trees == 0))
+    if unseen:
+        warn(
+            f"{unseen} of {len(trees)} rows are in the bag of every tree, so nothing "
+            "is known of them out of the bag: grow more trees"
+        )

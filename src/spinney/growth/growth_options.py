@@ -1,0 +1,43 @@
+"""What a user may say beside the recipe, as the learner wants it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from spinney._support.arrays import Floats
+from spinney.data.schema import Attribute
+from spinney.search.draws import Draws
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user may say beside the recipe.
+
+    Parameters
+    ----------
+    class_weights : array, optional
+        What the weight of each class is multiplied by.
+    preference : sequence of int
+        Attributes that win ties, first to last; the others follow in order.
+    forced : mapping of path to attribute
+        The attribute to split by at a node; its path is the tuple of branches
+        as they read, ``()`` for the root.
+    costs : array, optional
+        ``costs[label][true]``: labels are those of least expected cost, and splits
+        are sought under altered priors.
+    prices : mapping of int to float
+        What it costs to ask for an attribute.
+    constructed : sequence of Attribute
+        Attributes with formulas, which stand after those of the source.
+    draws : Draws, optional
+        What is drawn at each node, where the tree is one of a forest.
+    """
+
+    class_weights: Floats | None = None
+    preference: Sequence[int] = ()
+    forced: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    costs: Floats | None = None
+    prices: Mapping[int, float] = field(default_factory=dict)
+    constructed: Sequence[Attribute] = ()
+    draws: Draws | None = None

@@ -1,0 +1,35 @@
+"""A grown tree with all that a later reader needs: recipe, schema, origin."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Schema
+from spinney.recipes import Recipe
+from spinney.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spinney.growth.prune import Sequence, Steps
+
+__all__ = ["Model"]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What is saved to a file and loaded from one.
+
+    ``steps`` say what pruning did while the model was made, and ``sequence`` holds
+    the subtrees that it chose among by cost complexity, None of other prunings. A
+    file keeps neither: ``steps`` is None where the record is not known.
+    """
+
+    tree: Tree
+    recipe: Recipe
+    fingerprint: Fingerprint
+    steps: "Steps | None" = field(default=None, compare=False, repr=False)
+    sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the tree."""
+        return self.tree.schema

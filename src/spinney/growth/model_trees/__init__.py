@@ -1,0 +1,1 @@
+"""Linear models in the leaves: M5."""

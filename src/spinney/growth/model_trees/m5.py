@@ -1,0 +1,266 @@
+"""From a grown tree to a model tree: linear models, pruning, smoothing (M5).
+
+Sources: Quinlan, "Learning with continuous classes" (1992), and Wang and Witten,
+"Inducing model trees for continuous classes" (1997), as Weka's M5P carries them
+out. Each step is one setting of the recipe:
+
+leaves="linear"
+    every node gets a linear model of the attributes that are asked below it: a
+    number as it is, an indicator for a subset of categories. A grown leaf asks
+    nothing below, so its model is the mean: pruning, or smoothing, brings models
+    to leaves.
+pruning="adjusted-error"
+    from the leaves up, a node becomes a leaf if its own model's error, times
+    (n + 2v) / (n − v), is at most that of the branches below it. n counts its rows
+    by weight; v counts the coefficients and intercepts, below a node one more
+    for its split. Where n ≤ v the factor is 10.
+smoothing=k
+    on the way to the root each prediction p becomes (n p + k q) / (n + k), where n
+    is the weight below and q the prediction of the node above. As all are linear,
+    the leaf's model itself is replaced by the mixture.
+
+The errors are root mean squares. Weights are repetitions of a row, except that those
+whose mean is below 1 cannot be: of them only the proportions count, as if the mean
+were 1, so that weights which sum to 1 give the trees of weights which sum to n. All
+sums come from the source, so a tree over a database is treated as one in memory.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spinney._support.arrays import TOLERANCE
+from spinney.data.schema import Attribute
+from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
+from spinney.growth.prune import Pruned, PruneStep, Steps
+from spinney.growth.prune.walks import Running, cut, deepest_first
+from spinney.recipes import Recipe
+from spinney.search.groupings import LISTED
+from spinney.search.root_statistics import Overall, overall_by_attribute
+from spinney.sources.base import ROOT, Request, Source, TermRequest, take_formulas
+from spinney.trees.counts import spread_of
+from spinney.trees.criteria import squared_error
+from spinney.trees.linear import LinearModel, Term, mixed
+from spinney.trees.split import Groups
+from spinney.trees.tree import Node, Tree
+
+__all__ = ["MOST_TERMS", "with_models"]
+
+# Nominal attributes are asked about in many ways: the terms nearest to a node are
+# kept, so that its equations stay small. An attribute of more than LISTED values
+# gives no terms, for models with such lists would outgrow the rows.
+MOST_TERMS = 100
+# As M5P: how errors are adjusted, and an error too small to mind.
+MULTIPLIER = 2.0
+OVERFITTED = 10.0
+NEGLIGIBLE = 1e-5
+
+Terms = dict[Term, int]
+
+
+def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Pruned:
+    """Return a tree for numbers with the models that its recipe asks for, pruned.
+
+    The source must be the one that the tree was grown on. The steps are those of
+    ``pruning="adjusted-error"``.
+    """
+    wanted = (recipe.leaves, recipe.pruning, recipe.smoothing) != ("mean", "none", 0)
+    if not tree.schema.target.is_numeric or not wanted:
+        return Pruned(tree, Steps(()))
+    take_formulas(source, tree.schema)
+    linear = recipe.leaves == "linear"
+    below = terms_below(tree, _overall(tree, source)) if linear else [{} for _ in tree]
+    # How many rows the weight 1 stands for.
+    scale = max(1.0, tree.root.n_rows / tree.root.weight)
+    sizes = [node.weight * scale for node in tree]
+    found = _fit(tree, source, below, scale=scale)
+    steps: list[PruneStep] = []
+    if recipe.pruning == "adjusted-error":
+        steps = adjusted_steps(tree, found, sizes)
+    models = _smoothed(tree, [each.model for each in found], sizes, recipe.smoothing)
+    nodes = tuple(map(_with_model, tree, models))
+    cuts = {step.node for step in steps if step.pruned}
+    return Pruned(cut(Tree(tree.schema, nodes), cuts), Steps(steps))
+
+
+def _with_model(node: Node, model: LinearModel) -> Node:
+    """Return a node that predicts by a model; by a number, if it has no terms."""
+    if model.terms:
+        return replace(node, model=model)
+    return replace(node, distribution=np.array([model.intercept]))
+
+
+def _overall(tree: Tree, source: Source) -> dict[int, Overall]:
+    """Return what all rows say of the attributes that the tree asks about."""
+    asked = sorted({node.split.attribute for node in tree if node.split is not None})
+    if not asked:
+        return {}
+    (tables,) = source.tables([Request(ROOT, tuple(asked))])
+    return overall_by_attribute(tables, tree.schema)
+
+
+def terms_below(tree: Tree, overall: dict[int, Overall]) -> list[Terms]:
+    """Return for each node the terms asked below it, with the depth of the asking."""
+    found: list[Terms] = [{} for _ in tree]
+    for node in reversed(tree.nodes):
+        here = found[node.number]
+        if node.split is not None:
+            place = node.split.attribute
+            attribute = tree.schema.attributes[place]
+            for term in _terms_of(node, attribute, overall[place]):
+                here[term] = node.depth
+        if len(here) > MOST_TERMS:
+            nearest = sorted(here, key=lambda term: (here[term], *_order(term)))
+            found[node.number] = here = {t: here[t] for t in nearest[:MOST_TERMS]}
+        if node.parent is not None:
+            above = found[node.parent]
+            for term, depth in here.items():
+                above[term] = min(depth, above.get(term, depth))
+    return found
+
+
+def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
+    """Return the order of terms: columns, then larger sets of codes first."""
+    codes = term.codes or ()
+    return term.attribute, -len(codes), codes
+
+
+def _terms_of(node: Node, attribute: Attribute, overall: Overall) -> list[Term]:
+    """Return what a split says of its attribute, as terms."""
+    split = node.split
+    typical = overall.typical
+    if not isinstance(split, Groups):
+        assert split is not None
+        return [Term(split.attribute, None, typical)]
+    if len(attribute.values) > LISTED:
+        return []
+    groups = [group for group in split.groups[1 : MOST_TERMS + 1] if group]
+    return [
+        Term(split.attribute, group, float(int(typical) in group)) for group in groups
+    ]
+
+
+def _fit(
+    tree: Tree, source: Source, below: Sequence[Terms], *, scale: float
+) -> list[Fitted]:
+    """Return the model of every node, the rows being sent down a level at a time."""
+    target = tree.schema.target
+    assert target.origin is not None
+    found: list[Fitted | None] = [None] * len(tree)
+    level = [tree.root]
+    while level:
+        asked = [node for node in level if below[node.number] and node.n_rows]
+        terms = [tuple(sorted(below[node.number], key=_order)) for node in asked]
+        requests = [
+            TermRequest(node.number, line)
+            for node, line in zip(asked, terms, strict=True)
+        ]
+        answers = source.products(requests) if requests else []
+        for node, line, products in zip(asked, terms, answers, strict=True):
+            counted = products.scaled(np.array([scale]))
+            found[node.number] = fitted(counted, line, origin=target.origin)
+        following: list[Node] = []
+        for node in level:
+            if node.route is None:
+                continue
+            children = tree.children(node)
+            following += children
+            inner = {c.branch: c.number for c in children if below[c.number]}
+            if inner:
+                source.partition(node.number, node.route, inner)
+        level = following
+    return [
+        each if each is not None else _mean(node, scale)
+        for node, each in zip(tree, found, strict=True)
+    ]
+
+
+def _mean(node: Node, scale: float) -> Fitted:
+    """Return the mean as a model; without rows it is that of the node above."""
+    error = scale * float(spread_of(node.weights)) if node.n_rows else 0.0
+    return Fitted(LinearModel(node.value), error)
+
+
+def adjusted_steps(
+    tree: Tree, found: Sequence[Fitted], sizes: Sequence[float]
+) -> list[PruneStep]:
+    """Return for each inner node whether its own model is no worse than its branches.
+
+    A step's ``before`` and ``after`` are the adjusted errors of the node with its
+    branches and as a leaf, its risks the squared errors of the whole tree on the
+    training rows, before smoothing. ``sizes`` says how many rows each node counts for,
+    and the errors of what was found are sums over as many.
+    """
+    scale = sizes[0] / tree.root.weight
+    errors = Running(tree, np.array([each.squared_error for each in found]))
+    # One more parameter for each split: its attribute is chosen too.
+    parameters = Running(
+        tree,
+        np.array([float(each.n_parameters) for each in found]),
+        np.array([0.0 if node.is_leaf else 1.0 for node in tree]),
+    )
+    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
+    steps = []
+    for node in deepest_first(tree):
+        own, size = found[node.number], sizes[node.number]
+        as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
+        as_tree = adjusted(
+            errors.as_tree(node), int(parameters.as_tree(node)), weight=size
+        )
+        pruned = as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible
+        steps.append(
+            PruneStep(
+                node.number,
+                tree.condition(node),
+                as_tree,
+                as_leaf,
+                pruned,
+                measure="adjusted error of the node",
+                risk_before=errors.total / scale,
+                risk_after=errors.after(node) / scale,
+            )
+        )
+        errors.decide(node, pruned=pruned)
+        parameters.decide(node, pruned=pruned)
+    return steps
+
+
+def adjusted(error: float, n_parameters: int, *, weight: float) -> float:
+    """Return the root mean squared error, raised by the number of parameters.
+
+    >>> adjusted(36.0, 2, weight=4)      # 3 · (4 + 2 · 2) / (4 − 2)
+    12.0
+    >>> adjusted(36.0, 4, weight=4)
+    30.0
+    """
+    if not weight:
+        return 0.0
+    factor = OVERFITTED
+    if weight > n_parameters * (1 + TOLERANCE):
+        factor = (weight + MULTIPLIER * n_parameters) / (weight - n_parameters)
+    return float(np.sqrt(error / weight)) * factor
+
+
+def _smoothed(
+    tree: Tree, models: Sequence[LinearModel], sizes: Sequence[float], constant: float
+) -> list[LinearModel]:
+    """Return each node's model mixed with those above it.
+
+    A prediction that comes to a node from below leaves the root as
+    ``share · prediction + rest``. Both go down with the walk, for below a child of
+    size n the prediction is (n p + k q) / (n + k), q being this node's.
+    """
+    if not constant:
+        return list(models)
+    shares, rests = [1.0], [LinearModel(0.0)]
+    smooth = [models[0]]
+    for node in tree.nodes[1:]:
+        assert node.parent is not None
+        share, rest = shares[node.parent], rests[node.parent]
+        whole = sizes[node.number] + constant
+        above = share * constant / whole
+        shares.append(share * sizes[node.number] / whole)
+        rests.append(mixed([(1.0, rest), (above, models[node.parent])]))
+        smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node.number])]))
+    return smooth

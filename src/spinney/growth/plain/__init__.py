@@ -1,0 +1,1 @@
+"""The plain learner: the algorithm over count tables."""

@@ -1,0 +1,251 @@
+"""New attributes before growing: differences, ratios and conjunctions of others.
+
+One attribute a round, at most as many as the recipe says::
+
+    grow a tree with the attributes made so far
+    propose formulas; count each at the tree's heaviest nodes
+    take the one that helps most, or end
+
+Differences and ratios are those of pairs of the best numeric attributes, by gain at
+the root. Conjunctions are those of FRINGE (Pagallo and Haussler 1990, "Boolean
+feature discovery in empirical learning"): the last two tests on the way to a leaf.
+As a conjunction of one round can be a test of the next, they grow to three clauses.
+
+A formula helps at a node if it passes the gates of
+:mod:`spinney.search.oblique.combinations` against the attribute that the node chose: it
+must beat its merit by the factor 1 + penalty · (attributes − 1), and save more bits
+than it takes to say which formula it is and where, log₂ of how many were proposed times
+the nodes. Its rank is the sum, over the nodes where it helps, of the node's weight
+times the lead.
+
+At last only attributes that the tree asks about are kept: it is grown again until
+they are the same, so that no figure of a node depends on what is not there.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from spinney._support.arrays import first_best
+from spinney.data.formula import Clause, Conjunction, Difference, Formula, Ratio
+from spinney.data.schema import Attribute, Schema
+from spinney.errors import ParameterError
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
+from spinney.recipes import Recipe
+from spinney.search.node_split import Decision
+from spinney.search.oblique.combinations import (
+    Weighing,
+    admitted,
+    bits_known,
+    bits_of,
+    lead,
+    proposed,
+)
+from spinney.sources.base import ROOT, Request, Source, take_formulas
+from spinney.trees.costs import altered_priors
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Intervals, Split
+from spinney.trees.tree import Node, Tree
+
+__all__ = ["fringe", "grow_with_construction", "pairs"]
+
+MOST_NUMBERS = 12
+MOST_LEAVES = 50
+MOST_NODES = 5
+# So many formulas are counted at once.
+BATCH = 16
+
+
+def grow_with_construction(
+    source: Source, recipe: Recipe, options: Options | None = None
+) -> Tree:
+    """Grow a tree; with attributes made of others, if the recipe asks for them."""
+    options = options or Options()
+    made: list[Attribute] = []
+    # Conjunctions are needed most where no single test gains anything.
+    trial = replace(
+        recipe, min_gain=0.0, alpha_split=None, mdl_correction=False, linear_terms=0
+    )
+    while len(made) < recipe.construct:
+        said = replace(options, constructed=made, forced={})
+        tree = grow_tree(source, trial, said)
+        found = _best(source, tree, trial, said)
+        if found is None:
+            break
+        made.append(found)
+    while True:
+        tree = grow_tree(source, recipe, replace(options, constructed=made))
+        attributes = tree.schema.attributes
+        asked = [attributes[n.candidate.attribute] for n in tree if not n.is_leaf]
+        used = [attribute for attribute in made if attribute in asked]
+        if len(used) == len(made):
+            return tree
+        made = used
+
+
+def _best(
+    source: Source, tree: Tree, recipe: Recipe, options: Options
+) -> Attribute | None:
+    """Return the attribute that helps most at the heaviest nodes, if one does."""
+    taken = {attribute.formula for attribute in options.constructed}
+    formulas = [
+        formula
+        for formula in dict.fromkeys([*pairs(source, tree), *fringe(tree)])
+        if formula not in taken
+    ]
+    if not formulas:
+        return None
+    named = source.schema.extended(options.constructed)
+    made = [named.constructed(formula) for formula in formulas]
+    weighing = _weighing(source, options)
+    ranks = np.zeros(len(made))
+    for node, tables in _counted(source, tree, made):
+        steps = tree.path(node.number)[:-1]
+        here = replace(weighing, paid={step.candidate.attribute for step in steps})
+        decision = Decision(node.candidates, node.chosen)
+        least = bits_known(decision) + np.log2(len(made) * MOST_NODES)
+        for place, table in enumerate(tables):
+            wider = tree.schema.extended([made[place]])
+            found = proposed(table, wider, recipe, here)
+            if found is None or bits_of(found) <= least:
+                continue
+            ahead = lead(found, node.candidate, wider, recipe, here.paid)
+            if ahead > 0 and admitted(found, decision, wider, recipe, here.total):
+                ranks[place] += node.weight * ahead
+    criterion = recipe.measure(numeric=tree.schema.target.is_numeric)
+    unit = criterion.merit_unit(tree.root.weights)
+    return made[first_best(ranks, unit=unit)] if ranks.any() else None
+
+
+def _weighing(source: Source, options: Options) -> Weighing:
+    """Return how the learner weighs classes."""
+    totals = source.root().weights
+    if options.class_weights is not None:
+        totals = totals * options.class_weights
+    altered = None
+    if options.costs is not None:
+        altered = altered_priors(totals, options.costs)
+    weight = totals[0] if source.schema.target.is_numeric else totals.sum()
+    return Weighing(float(weight), options.class_weights, altered)
+
+
+def _counted(
+    source: Source, tree: Tree, made: Sequence[Attribute]
+) -> Iterator[tuple[Node, list[CountTable]]]:
+    """Give the heaviest nodes that ask, with the tables of new attributes there.
+
+    The rows are sent down the tree again, to those nodes and no others.
+    """
+    schema = tree.schema
+    take_formulas(source, schema)
+    inner = [node for node in tree.nodes if not node.is_leaf]
+    heaviest = sorted(inner, key=lambda node: (-round(node.weight, 9), node.number))
+    wanted = {node.number for node in heaviest[:MOST_NODES]}
+    passed = {step.number for number in wanted for step in tree.path(number)}
+    for number in sorted(passed):
+        node = tree.nodes[number]
+        if number in wanted:
+            yield node, _tables(source, number, made, len(schema.attributes))
+        further = {
+            branch: child
+            for branch, child in enumerate(node.children)
+            if child in passed
+        }
+        if further and node.route is not None:
+            source.partition(number, node.route, further)
+
+
+def _tables(
+    source: Source, node: int, made: Sequence[Attribute], first: int
+) -> list[CountTable]:
+    """Return the tables of new attributes at a node, a batch at a time."""
+    tables: list[CountTable] = []
+    for start in range(0, len(made), BATCH):
+        batch = made[start : start + BATCH]
+        for further, attribute in enumerate(batch):
+            source.extend(first + further, attribute)
+        places = tuple(range(first, first + len(batch)))
+        (found,) = source.tables([Request(node, places)])
+        tables += [found[place] for place in places]
+    return tables
+
+
+def pairs(source: Source, tree: Tree) -> list[Formula]:
+    """Return the differences and ratios of the best numbers at the root.
+
+    Both must count the same for a difference, and nothing but numbers for a ratio.
+    The one that is never 0 divides the other.
+    """
+    schema = source.schema
+    best = sorted(
+        tree.root.candidates, key=lambda found: (-found.gain, found.attribute)
+    )
+    able = [
+        found.attribute
+        for found in best
+        if found.attribute < schema.n_columns
+        and schema.attributes[found.attribute].kind == "numeric"
+    ]
+    places = tuple(sorted(able[:MOST_NUMBERS]))
+    (tables,) = source.tables([Request(ROOT, places)])
+    found: list[Formula] = []
+    for one, other in combinations(places, 2):
+        units = {schema.attributes[place].unit for place in (one, other)}
+        if len(units) == 1:
+            found.append(Difference(one, other))
+        if units == {None}:
+            turned = 0 in tables[other].values and 0 not in tables[one].values
+            found.append(Ratio(other, one) if turned else Ratio(one, other))
+    return found
+
+
+def fringe(tree: Tree) -> list[Formula]:
+    """Return the conjunctions of the last two tests before each of the heaviest leaves.
+
+    Tests that are no clause, such as whether a value is known, give none.
+    """
+    leaves = sorted(tree.leaves, key=lambda leaf: (-round(leaf.weight, 9), leaf.number))
+    found: list[Formula] = []
+    for leaf in leaves[:MOST_LEAVES]:
+        path = tree.path(leaf.number)[-3:]
+        if len(path) < 3:
+            continue
+        clauses: list[Clause] = []
+        for above, below in pairwise(path):
+            tests = _clauses(above.candidate.split, below.branch, tree.schema)
+            if not tests:
+                break
+            clauses += tests
+        else:
+            clauses.sort(key=lambda clause: clause.place)
+            try:
+                found.append(Conjunction(tuple(clauses)))
+            except ParameterError:  # too many, or two about one attribute
+                continue
+    return found
+
+
+def _clauses(split: Split, branch: int, schema: Schema) -> list[Clause]:
+    """Return a branch as clauses about columns; none if it is something else."""
+    place = split.attribute
+    attribute = schema.attributes[place]
+    if isinstance(attribute.formula, Conjunction):
+        yes = isinstance(split, Groups) and split.groups[branch] == (1,)
+        return list(attribute.formula.clauses) if yes else []
+    if attribute.formula is not None:
+        return []
+    if attribute.kind != "numeric":
+        goes = split.branch_of(np.arange(len(attribute.values)))
+        codes = tuple(np.flatnonzero(goes == branch).tolist())
+        return [Clause(place, codes)] if codes else []
+    if isinstance(split, Intervals):
+        low, high = split.bounds(branch)
+    else:
+        assert not isinstance(split, Groups)
+        cut = split.threshold
+        low, high = (cut, np.inf) if branch else (-np.inf, cut)
+    bounded = low < high and not (low == -np.inf and high == np.inf)
+    return [Clause(place, low=low, high=high)] if bounded else []

@@ -1,0 +1,374 @@
+"""The learner: ask, search, partition, repeat.
+
+Words
+-----
+growing node
+    a node that may still be split; finished nodes are another type.
+front
+    the growing nodes whose tables are wanted next.
+open nodes
+    those whose best split is known and not yet made.
+
+The algorithm, a level at a time::
+
+    front ← the root
+    while there is a front:
+        ask the source for the tables of the front       (siblings by subtraction)
+        decide each node: its best split, or the reason to stop
+        take open nodes: all of them, or the best one if leaves are limited
+        ask the source for their surrogates, if the recipe has any
+        make their children; those that may be split are the next front
+
+No row is ever seen here, and nothing recurs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.keyed_random import branch_key, root_key
+from spinney.data.schema import Schema
+from spinney.errors import ParameterError, warn
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.growing_nodes import (
+    Family,
+    Growing,
+    finish,
+    plan,
+    remainder,
+    steps_to,
+)
+from spinney.recipes import Recipe
+from spinney.search.buckets import cuts_of
+from spinney.search.draws import drawn
+from spinney.search.missing_values import policy_named
+from spinney.search.node_split import Decision, decide, n_different
+from spinney.search.oblique.combinations import Weighing, combined, without_unused
+from spinney.search.random_cuts import Drawn, coarse_tables, with_drawn_cuts
+from spinney.search.root_statistics import Overall, overall_by_attribute
+from spinney.search.surrogate_search import Leaving, routes_of
+from spinney.sources.base import ROOT, Request, Source, Totals
+from spinney.trees.costs import altered_priors
+from spinney.trees.criteria import deviation
+from spinney.trees.split import Groups, Route, Split, Threshold, arriving, describe
+from spinney.trees.tree import Reason, Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spinney.trees.counts import CountTable
+
+__all__ = ["grow_tree"]
+
+
+def grow_tree(source: Source, recipe: Recipe, options: Options | None = None) -> Tree:
+    """Grow a tree over the rows of a source."""
+    learner = _Learner(source, recipe, options or Options())
+    return learner.grow()
+
+
+class _Learner:
+    def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
+        self.source, self.recipe, self.options = source, recipe, options
+        self.schema = priced(source.schema, options).extended(options.constructed)
+        self.n_nodes = 0
+        self.n_leaves = 1
+        self.total = 0.0
+        self.unit = 1.0
+        self.least_deviation = 0.0
+        self.overall: dict[int, Overall] = {}
+        self.reached: set[tuple[str, ...]] = set()
+        self.cuts: dict[int, Floats] = {}
+        self.altered: Floats | None = None
+        self.observed: dict[int, NDArray[Any]] = {}
+
+    def grow(self) -> Tree:
+        """Grow as the module's text says."""
+        root = self.plant()
+        self.cuts = self.cut_numbers()
+        families = [Family((root,))] if self.may_split(root) else []
+        open_nodes: list[tuple[float, int, Growing]] = []
+        while families:
+            for node in self.ask(families):
+                self.decide(node)
+                if node.is_open:
+                    heappush(open_nodes, (self.urgency(node), node.number, node))
+            taken = self.take(open_nodes)
+            self.find_routes(taken)
+            families = [self.split(node) for node in taken]
+        self.warn_unreached()
+        return without_unused(finish(root, self.schema, self.recipe))
+
+    def plant(self) -> Growing:
+        """Return the root."""
+        totals, scale = self.source.root(), self.options.class_weights
+        if scale is not None:
+            totals = Totals(totals.weights * scale, totals.rows)
+        self.total = totals.weight
+        if self.schema.target.is_numeric:
+            criterion = self.recipe.measure(numeric=True)
+            self.unit = criterion.gain_unit(totals.weights)
+            self.recipe = self.recipe.in_unit(self.unit)
+            spread = float(deviation(totals.weights))
+            self.least_deviation = self.recipe.min_deviation * spread
+        if self.options.costs is not None:
+            self.altered = altered_priors(totals.weights, self.options.costs)
+        own = len(self.source.schema.attributes)
+        for further, attribute in enumerate(self.options.constructed):
+            self.source.extend(own + further, attribute)
+        everything = tuple(range(len(self.schema.attributes)))
+        key = 0 if self.options.draws is None else root_key(self.options.draws.seed)
+        return Growing(0, totals, everything, whole=self.source.whole, key=key)
+
+    def cut_numbers(self) -> dict[int, Floats]:
+        """Return the cuts between the buckets of numeric attributes."""
+        recipe, attributes = self.recipe, self.schema.attributes
+        method = recipe.bucketing
+        if method is None:
+            return {}
+        numeric = tuple(p for p, a in enumerate(attributes) if a.kind == "numeric")
+        (tables,) = self.source.tables([Request(ROOT, numeric)])
+        return {
+            place: cuts_of(table, method, recipe.n_buckets)
+            for place, table in tables.items()
+        }
+
+    def may_split(self, node: Growing) -> bool:
+        """Return whether a node is worth asking about; note the reason if not."""
+        reason = self.stop(node)
+        if reason is not None:
+            node.decision = Decision((), reason=reason)
+        return reason is None
+
+    def stop(self, node: Growing) -> Reason | None:
+        """Return why a node is a leaf before any table is asked for."""
+        recipe, rows = self.recipe, node.totals.rows
+        if not rows.any():
+            return Reason.EMPTY
+        if node.totals.is_pure:
+            return Reason.PURE
+        if not node.attributes:
+            return Reason.EXHAUSTED
+        if recipe.max_depth is not None and node.depth >= recipe.max_depth:
+            return Reason.DEPTH
+        if node.totals.weight < recipe.least_node * (1 - TOLERANCE):
+            return Reason.ROWS_TO_SPLIT
+        least = self.least_deviation * (1 - TOLERANCE)
+        if least and float(deviation(node.totals.weights)) < least:
+            return Reason.DEVIATION
+        return None
+
+    def ask(self, families: Sequence[Family]) -> list[Growing]:
+        """Give the nodes of the families their tables, and return those to decide."""
+        counted = [node for family in families for node in family.counted]
+        requests = [Request(node.number, node.attributes) for node in counted]
+        for node, tables in zip(counted, self.source.tables(requests), strict=True):
+            node.tables = tables
+        for family in families:
+            if family.subtracted is not None:
+                family.subtracted.tables = remainder(family)
+        nodes = [node for family in families for node in family.nodes]
+        for node in nodes:
+            if node.parent is not None:
+                node.parent.tables = None
+            if node.decision.reason is not None:
+                node.tables = None
+        return [node for node in nodes if node.tables is not None]
+
+    def decide(self, node: Growing) -> None:
+        """Find a node's best split, or the reason why there is none."""
+        assert node.tables is not None
+        if node.parent is None:
+            self.observed = {p: table.values for p, table in node.tables.items()}
+            self.overall = overall_by_attribute(node.tables, self.schema)
+        scale = self.options.class_weights
+        forced = self.options.forced.get(node.path)
+        node.forced = forced is not None
+        self.reached.add(node.path)
+        paid = {split.attribute for split, _ in steps_to(node)}
+        tables = {p: table.scaled(scale) for p, table in self.looked_at(node).items()}
+        found: dict[int, Drawn] = {}
+        if self.options.draws is not None and self.options.draws.cuts:
+            binary = self.recipe.grouping == "binary"
+            tables, found = coarse_tables(tables, self.schema, node.key, binary=binary)
+        node.decision = decide(
+            tables,
+            self.schema,
+            recipe=self.recipe,
+            preference=self.options.preference,
+            forced=forced,
+            total=self.total,
+            cuts=self.cuts,
+            altered=self.altered,
+            paid=paid,
+            observed=self.observed,
+            overall=self.overall,
+        )
+        node.decision = with_drawn_cuts(node.decision, found)
+        if self.recipe.linear_terms > 1 and not node.forced:
+            node.decision, made = combined(
+                self.source,
+                node.number,
+                tables=tables,
+                decision=node.decision,
+                schema=self.schema,
+                recipe=self.recipe,
+                weighing=Weighing(self.total, scale, self.altered, paid),
+            )
+            self.schema = self.schema.extended([] if made is None else [made])
+        if not node.is_open:
+            node.tables = None
+
+    def looked_at(self, node: Growing) -> "Mapping[int, CountTable]":
+        """Return the tables of all attributes, or of those that are drawn."""
+        assert node.tables is not None
+        draws, tables = self.options.draws, node.tables
+        if draws is None:
+            return tables
+        policy = policy_named(self.recipe.missing)
+        places = drawn(
+            node.key,
+            len(self.schema.attributes),
+            draws.tries,
+            lambda p: p in tables and n_different(tables[p], policy) > 1,
+        )
+        return {place: tables[place] for place in places if place in tables}
+
+    def urgency(self, node: Growing) -> float:
+        """Return the order of best-first growth: forced, then by gain over all rows."""
+        if node.forced:
+            return -np.inf
+        return -float(node.totals.weight * node.candidate.gain)
+
+    def take(self, open_nodes: list[tuple[float, int, Growing]]) -> list[Growing]:
+        """Take the nodes to split next: all, or the best if leaves are limited."""
+        limit = self.recipe.max_leaves
+        if limit is None:
+            taken = sorted((node for *_, node in open_nodes), key=lambda n: n.number)
+            open_nodes.clear()
+            return taken
+        while open_nodes:
+            node = self.most_urgent(open_nodes)
+            more = node.candidate.split.n_branches - 1
+            if self.n_leaves + more <= limit:
+                self.n_leaves += more
+                return [node]
+            if node.forced:
+                msg = (
+                    f"force: the split at the path {node.path!r} does not fit into "
+                    f"max_leaves={limit}: raise the limit"
+                )
+                raise ParameterError(msg)
+            node.decision = replace(node.decision, chosen=None, reason=Reason.LEAVES)
+        return []
+
+    def most_urgent(self, open_nodes: list[tuple[float, int, Growing]]) -> Growing:
+        """Take the node of the greatest gain; the oldest of those that tie."""
+        best = heappop(open_nodes)
+        tied = [best]
+        margin = TOLERANCE * self.total * self.unit
+        while open_nodes and open_nodes[0][0] <= best[0] + margin:
+            tied.append(heappop(open_nodes))
+        tied.sort(key=lambda entry: entry[1])
+        for entry in tied[1:]:
+            heappush(open_nodes, entry)
+        return tied[0][2]
+
+    def find_routes(self, nodes: Sequence[Growing]) -> None:
+        """Find how rows leave these nodes, and what surrogates make of it."""
+        leaving = [
+            Leaving(node.number, node.candidate.split, node.tables or {})
+            for node in nodes
+        ]
+        routes = routes_of(self.source, leaving, self.schema, self.recipe, self.cuts)
+        for node, (route, sent) in zip(nodes, routes, strict=True):
+            node.route = route
+            node.sent = sent and sent.scaled(self.options.class_weights)
+
+    def split(self, node: Growing) -> Family:
+        """Make the children of a node and send them their rows."""
+        assert node.route is not None
+        absent = bool(node.candidate.table.missing_rows.any())
+        divided = absent and node.route.last is None
+        node.children = self.children_of(node, whole=node.whole and not divided)
+        front = [child for child in node.children if self.may_split(child)]
+        family = plan(node, front)
+        if family.subtracted is None:
+            node.tables = None
+        if front:
+            kept = {child.branch: child.number for child in family.nodes}
+            route = node.route if absent else Route(node.route.split)
+            self.source.partition(node.number, route, kept)
+        return family
+
+    def children_of(self, node: Growing, *, whole: bool) -> list[Growing]:
+        """Return the children with the counts that the split gives them."""
+        split = node.candidate.split
+        weights, rows = node.candidate.shared_out()
+        if node.sent is not None:
+            weights, rows = node.sent.weights, node.sent.rows
+        used = self.recipe.grouping == "multiway" and is_multiway(split)
+        attributes = tuple(
+            place for place in node.attributes if not used or place != split.attribute
+        )
+        children = [
+            Growing(
+                self.n_nodes + branch + 1,
+                Totals(weights[branch], rows[branch]),
+                attributes,
+                depth=node.depth + 1,
+                branch=branch,
+                parent=node,
+                path=self.path_to(node, branch),
+                whole=whole,
+                key=branch_key(node.key, branch) if self.options.draws else 0,
+            )
+            for branch in range(split.n_branches)
+        ]
+        self.n_nodes += len(children)
+        return children
+
+    def path_to(self, node: Growing, branch: int) -> tuple[str, ...]:
+        """Return how the path to a child reads, if anybody asked for a path."""
+        if not self.options.forced:
+            return ()
+        assert node.route is not None
+        split = node.route.spoken
+        attribute = self.schema.attributes[split.attribute]
+        n_codes = arriving(steps_to(node), split, len(attribute.values))
+        return (*node.path, describe(split, attribute, branch, n_codes=n_codes))
+
+    def warn_unreached(self) -> None:
+        """Say which forced paths lead to no node that could be split."""
+        for path in self.options.forced:
+            if path not in self.reached:
+                msg = (
+                    f"force: no node to split is reached by the path {path!r}; write "
+                    "its branches as they are printed, from the root on"
+                )
+                warn(msg)
+
+
+def priced(schema: Schema, options: Options) -> Schema:
+    """Return the schema with what errors and questions cost."""
+    if options.costs is None and not options.prices:
+        return schema
+    attributes = tuple(
+        replace(attribute, cost=options.prices.get(place, 0.0))
+        for place, attribute in enumerate(schema.attributes)
+    )
+    target = schema.target
+    if options.costs is not None:
+        target = replace(target, costs=tuple(map(tuple, options.costs.tolist())))
+    return replace(schema, attributes=attributes, target=target)
+
+
+def is_multiway(split: Split) -> bool:
+    """Return whether each branch has one value, or bucket, so that none is left."""
+    if isinstance(split, Groups):
+        return max(map(len, split.groups)) == 1
+    return not isinstance(split, Threshold)

@@ -1,0 +1,294 @@
+"""Weakest links, and the table of subtrees by α, as rpart's cptable shows them."""
+
+from collections.abc import Sequence as SequenceOf
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.checks import check_named
+from spinney.errors import ParameterError
+from spinney.growth.prune.prune_record import columns_text
+from spinney.trees.tree import Node, Tree
+
+__all__ = ["RULES", "Links", "Sequence", "Subtree", "sequence_of", "weakest_links"]
+
+# One bend: -α (heaps have the least on top), node, and what its collapse adds to the
+# risk and takes from leaves and splits.
+Bend = tuple[float, int, float, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """When the nodes of a tree collapse.
+
+    Parameters
+    ----------
+    alpha : array, one number a node
+        Where a node becomes a leaf; that of an ancestor may come first. It is −∞ for
+        a leaf, and 0 where a node is no better than a leaf.
+    bends : tuple
+        (α, node, risk added, leaves gone, splits gone) of the collapses that are seen
+        from the root, by rising α.
+    margin : float
+        How far apart links are that are equal but for rounding: they are differences
+        of risks, and so exact to a share of the greatest, the root's.
+    """
+
+    alpha: Floats
+    bends: tuple[Bend, ...]
+    margin: float
+
+    def stays(self, tree: Tree, alphas: Floats) -> tuple[Integers, Integers]:
+        """Return for each node between which of rising alphas it is a leaf.
+
+        It is one from the first on, and from the last on gone with an ancestor;
+        where the first is not below the last it never is.
+        """
+        gone = np.full(len(tree), np.inf)
+        for node in tree:
+            if node.parent is not None:
+                gone[node.number] = min(gone[node.parent], self.alpha[node.parent])
+        reached = alphas + self.margin
+        last = np.searchsorted(reached, gone)
+        last[np.isinf(gone)] = len(alphas)
+        return np.searchsorted(reached, self.alpha), last
+
+
+def weakest_links(tree: Tree, risks: Floats) -> Links:
+    """Find where each node collapses; ``risks`` are those of nodes as leaves."""
+    margin = TOLERANCE * max(float(risks[0]), 0.0)
+    alpha = np.full(len(tree), -np.inf)
+    chains: dict[int, list[Bend]] = {}
+    for node in reversed(tree.nodes):
+        if node.is_leaf:
+            chains[node.number] = []
+            continue
+        chain = _merged([chains.pop(child) for child in node.children])
+        bend = _collapse(node, chain, risks)
+        alpha[node.number] = 0.0 if -bend[0] <= margin else -bend[0]
+        heappush(chain, (-float(alpha[node.number]), *bend[1:]))
+        chains[node.number] = chain
+    bends = sorted((-bend[0], *bend[1:]) for bend in chains[0])
+    return Links(alpha, tuple(bends), margin)
+
+
+def _merged(chains: list[list[Bend]]) -> list[Bend]:
+    """Return all bends as one heap, the small ones put into the largest."""
+    chains.sort(key=len)
+    largest = chains.pop()
+    for chain in chains:
+        for bend in chain:
+            heappush(largest, bend)
+    return largest
+
+
+def _collapse(node: Node, chain: list[Bend], risks: Floats) -> Bend:
+    """Return the bend of a node; takes those off the chain that lie beyond it."""
+    risk = float(sum(risks[child] for child in node.children))
+    leaves, splits = len(node.children), 1
+    own = float(risks[node.number])
+    while True:
+        alpha = (own - risk) / (leaves - 1)
+        if not chain or -chain[0][0] <= alpha:
+            return -alpha, node.number, own - risk, leaves - 1, splits
+        _, _, added, fewer_leaves, fewer_splits = heappop(chain)
+        risk -= added
+        leaves += fewer_leaves
+        splits += fewer_splits
+
+
+# How many standard errors from the least risk a smaller subtree may be.
+RULES = {"1-se": 1.0, "half-se": 0.5, "minimum": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Subtree:
+    """One subtree of the sequence.
+
+    Parameters
+    ----------
+    alpha : float
+        The least α at which it is the cheapest. rpart's CP is α / R(root).
+    leaves, splits : int
+        Its size.
+    risk : float
+        Its training risk.
+    relative_error : float
+        The risk as a share of the root's.
+    cut : tuple of int
+        The nodes that are leaves here, but not in the subtree before.
+    error, deviation : float, optional
+        The cross-validated risk as a share of the root's, and its standard error:
+        rpart's xerror and xstd.
+    """
+
+    alpha: float
+    leaves: int
+    splits: int
+    risk: float
+    relative_error: float
+    cut: tuple[int, ...]
+    error: float | None = None
+    deviation: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """The subtrees by rising α: from the smallest with the least risk to the root.
+
+    ``print`` shows it as rpart's cptable does, the root first. ``chosen`` is the
+    place of the subtree that was taken, if one was.
+    """
+
+    subtrees: tuple[Subtree, ...]
+    root_risk: float
+    chosen: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.subtrees)
+
+    def __getitem__(self, place: int) -> Subtree:
+        return self.subtrees[place]
+
+    @property
+    def alphas(self) -> Floats:
+        """The alphas, rising; the first is 0."""
+        return np.array([subtree.alpha for subtree in self.subtrees])
+
+    @property
+    def middles(self) -> Floats:
+        """√(α_k α_k+1), the geometric middle of where each is the cheapest; then ∞."""
+        alphas = self.alphas
+        return np.append(np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:]), np.inf)
+
+    def cuts(self, place: int) -> set[int]:
+        """Return the nodes to cut to have a subtree."""
+        return {node for row in self.subtrees[: place + 1] for node in row.cut}
+
+    def place(self, alpha: float) -> int:
+        """Return which subtree is the cheapest at this α, the smallest of equals."""
+        within = self.alphas <= alpha + TOLERANCE * self.root_risk
+        return int(np.flatnonzero(within)[-1])
+
+    def judged(self, errors: Floats, deviations: Floats) -> "Sequence":
+        """Return the sequence with cross-validated risks."""
+        scale = self.root_risk if self.root_risk > 0 else 1.0
+        rows = zip(self.subtrees, errors / scale, deviations / scale, strict=True)
+        return replace(
+            self,
+            subtrees=tuple(
+                replace(row, error=float(error), deviation=float(deviation))
+                for row, error, deviation in rows
+            ),
+        )
+
+    def best(self, rule: str) -> int:
+        """Return the place that a rule chooses.
+
+        Parameters
+        ----------
+        rule : {"1-se", "half-se", "minimum"}
+            ``"minimum"``: of the least cross-validated risk, the smallest subtree of
+            equals. ``"1-se"`` and ``"half-se"``: the smallest whose risk is within
+            one standard error of that one's, or half of one.
+        """
+        check_named("rule", rule, RULES)
+        if self.subtrees[0].error is None:
+            msg = f"rule={rule!r} needs cross-validated risks: give data, or an alpha"
+            raise ParameterError(msg)
+        errors = np.array([row.error for row in self.subtrees])
+        least = float(errors.min())
+        margin = TOLERANCE * max(1.0, least)
+        place = int(np.flatnonzero(errors <= least + margin)[-1])
+        limit = least + RULES[rule] * float(self.subtrees[place].deviation or 0.0)
+        return int(np.flatnonzero(errors <= limit + margin)[-1])
+
+    def __str__(self) -> str:
+        judged = self.subtrees[0].error is not None
+        header = ["alpha", "CP", "splits", "leaves", "rel error"]
+        header += ["xerror", "xstd"] if judged else []
+        lines = []
+        for place, row in reversed(list(enumerate(self.subtrees))):
+            line = [
+                f"{row.alpha:.6g}",
+                f"{row.alpha / self.root_risk if self.root_risk > 0 else 0:.6f}",
+                str(row.splits),
+                str(row.leaves),
+                f"{row.relative_error:.5f}",
+            ]
+            if judged:
+                line += [f"{row.error:.5f}", f"{row.deviation:.5f}"]
+            lines.append([*line, "chosen" if place == self.chosen else ""])
+        return columns_text([*header, ""], lines)
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the subtrees as plain data, by rising α."""
+        return [
+            {
+                "alpha": row.alpha,
+                "leaves": row.leaves,
+                "splits": row.splits,
+                "risk": row.risk,
+                "relative_error": row.relative_error,
+                "cut": list(row.cut),
+                "error": row.error,
+                "deviation": row.deviation,
+                "chosen": place == self.chosen,
+            }
+            for place, row in enumerate(self.subtrees)
+        ]
+
+
+def sequence_of(tree: Tree, risks: Floats) -> Sequence:
+    """Return the sequence of a tree; ``risks`` are those of its nodes as leaves."""
+    links = weakest_links(tree, risks)
+    alphas, of_bend = _grouped(links)
+    cut = _cut_nodes(tree, links.bends, of_bend)
+    root_risk = float(risks[0])
+    risk, leaves, splits = root_risk, 1, 0
+    subtrees = []
+    # From the root back, where all figures are known, each step restored.
+    for place in reversed(range(len(alphas))):
+        share = risk / root_risk if root_risk > 0 else 1.0
+        found = Subtree(float(alphas[place]), leaves, splits, risk, share, cut[place])
+        subtrees.append(found)
+        for number in np.flatnonzero(of_bend == place):
+            _, _, added, fewer_leaves, fewer_splits = links.bends[number]
+            risk -= added
+            leaves += fewer_leaves
+            splits += fewer_splits
+    return Sequence(tuple(reversed(subtrees)), root_risk)
+
+
+def _grouped(links: Links) -> tuple[Floats, Integers]:
+    """Return distinct alphas, from 0 on, and for each bend which it belongs to.
+
+    Links within a margin of the first of a group are cut together.
+    """
+    alphas = [0.0]
+    places = np.zeros(len(links.bends), dtype=np.int64)
+    for number, (alpha, *_) in enumerate(links.bends):
+        if alpha > alphas[-1] + links.margin:
+            alphas.append(alpha)
+        places[number] = len(alphas) - 1
+    return np.array(alphas), places
+
+
+def _cut_nodes(
+    tree: Tree, bends: SequenceOf[Bend], places: Integers
+) -> list[tuple[int, ...]]:
+    """Return the nodes that each step cuts, less those below another of the step."""
+    step = np.full(len(tree), len(bends) + 1)
+    for bend, place in zip(bends, places, strict=True):
+        step[bend[1]] = place
+    above = np.full(len(tree), len(bends) + 2)
+    cut: list[list[int]] = [[] for _ in range(int(places.max(initial=0)) + 1)]
+    for node in tree:
+        if node.parent is not None:
+            above[node.number] = min(above[node.parent], step[node.parent])
+        if step[node.number] < min(above[node.number], len(bends) + 1):
+            cut[int(step[node.number])].append(node.number)
+    return [tuple(nodes) for nodes in cut]

@@ -1,0 +1,306 @@
+"""A tree that is being changed: nodes that can take other rows.
+
+Pruning by replacement needs only the counts that a tree keeps. Raising a branch
+sends rows to nodes that were not grown on them, so it asks the source: the count
+table of one attribute a node, a level at a time, as growing does. Surrogates stay as
+they were found when the tree was grown, with the agreement that they had there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.growth.leaf_estimates import outputs_of
+from spinney.recipes import Recipe
+from spinney.search.attribute_split import recount
+from spinney.sources.base import ROOT, Request, Source, Totals, take_formulas
+from spinney.trees.costs import altered_priors, labels_of
+from spinney.trees.split import Route
+from spinney.trees.tree import Candidate, Node, Reason, Tree
+
+__all__ = ["Draft", "Rows", "draft_of", "finished", "recounted"]
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A node that can change.
+
+    Parameters
+    ----------
+    origin : Node
+        The node of the grown tree whose question this one asks.
+    weights, n_rows : array, int
+        Its rows.
+    distribution : array
+        What it predicts.
+    candidate : Candidate, optional
+        Its question with the counts of its rows; None at a node that grew none, and
+        at one that was a leaf when other rows came to it, for nothing counts them.
+    children : list of Draft
+        Empty at a leaf.
+    place : int
+        The number by which the source knows its rows.
+    moved : bool
+        Whether it has rows that it was not grown on.
+    """
+
+    origin: Node
+    weights: Floats
+    n_rows: int
+    distribution: Floats
+    candidate: Candidate | None = None
+    children: "list[Draft]" = field(default_factory=list)
+    place: int = ROOT
+    moved: bool = False
+
+    @property
+    def route(self) -> Route:
+        """How rows leave it."""
+        assert self.candidate is not None
+        origin = self.origin
+        return Route(self.candidate.split, origin.surrogates, origin.otherwise)
+
+    @property
+    def leaves(self) -> "list[Draft]":
+        """The leaves below, or itself."""
+        found, stack = [], [self]
+        while stack:
+            draft = stack.pop()
+            stack.extend(draft.children)
+            if not draft.children:
+                found.append(draft)
+        return found
+
+
+def draft_of(tree: Tree) -> Draft:
+    """Return a tree as drafts."""
+    drafts: list[Draft] = []
+    for node in tree:
+        candidate = None if node.is_leaf else node.candidate
+        drafts.append(
+            Draft(node, node.weights, node.n_rows, node.distribution, candidate)
+        )
+        if node.parent is not None:
+            drafts[node.parent].children.append(drafts[-1])
+    return drafts[0]
+
+
+class Rows:
+    """The rows of drafts, where the source has them."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        source: Source,
+        recipe: Recipe,
+        class_weights: Floats | None,
+        everything: Floats | None = None,
+    ) -> None:
+        self.source, self.recipe, self.scale = source, recipe, class_weights
+        # A tree that was taught on other labels has other weights at its root.
+        own = tree.root.weights if everything is None else everything
+        self.target, self.everything = tree.schema.target, own
+        self.attributes = tree.schema.attributes
+        take_formulas(source, tree.schema)
+        costs = tree.schema.target.costs
+        self.altered: Floats | None = None
+        if costs is not None:
+            self.altered = altered_priors(own, costs)
+        self.n_places = 0
+
+    def outputs(self, weights: Floats) -> Floats:
+        """Return what a node predicts that has these rows."""
+        return outputs_of(
+            weights, self.target, recipe=self.recipe, everything=self.everything
+        )
+
+    def send_down(self, draft: Draft) -> None:
+        """Give the children of a node their rows; it keeps its own."""
+        assert draft.candidate is not None
+        self._partition(draft, draft.children, keep=True)
+
+    def take_back(self, draft: Draft) -> None:
+        """Let go of the children's rows."""
+        self.source.forget(child.place for child in draft.children)
+
+    def moved(self, subtree: Draft, node: Draft) -> Draft:
+        """Return a copy of a subtree over the rows of a node above it."""
+        top = replace(
+            subtree,
+            weights=node.weights,
+            n_rows=node.n_rows,
+            distribution=node.distribution,
+            place=node.place,
+            moved=True,
+            candidate=subtree.candidate if subtree.children else None,
+        )
+        level = [top] if top.children else []
+        while level:
+            following: list[Draft] = []
+            for draft, candidate in zip(level, self._recounted(level), strict=True):
+                draft.candidate = candidate
+                draft.children = self._shared_out(draft)
+                inner = [child for child in draft.children if child.children]
+                if inner:
+                    self._partition(draft, inner, keep=draft is top)
+                elif draft is not top:
+                    self.source.forget([draft.place])
+                following += inner
+            level = following
+        return top
+
+    def _recounted(self, level: Sequence[Draft]) -> list[Candidate]:
+        """Return the questions of a level over the rows that are there now."""
+        asked = []
+        for draft in level:
+            assert draft.candidate is not None
+            asked.append(draft.candidate)
+        requests = [
+            Request(draft.place, (candidate.attribute,))
+            for draft, candidate in zip(level, asked, strict=True)
+        ]
+        return [
+            recount(
+                candidate,
+                tables[candidate.attribute].scaled(self.scale),
+                self.attributes[candidate.attribute],
+                recipe=self.recipe,
+                altered=self.altered,
+            )
+            for candidate, tables in zip(
+                asked, self.source.tables(requests), strict=True
+            )
+        ]
+
+    def _partition(
+        self, draft: Draft, children: Sequence[Draft], *, keep: bool
+    ) -> None:
+        assert draft.candidate is not None
+        numbers = {}
+        for branch, child in enumerate(draft.children):
+            if child in children:
+                self.n_places += 1
+                numbers[branch] = child.place = self.n_places
+        self.source.partition(draft.place, draft.route, numbers, keep=keep)
+
+    def _shared_out(self, draft: Draft) -> list[Draft]:
+        """Return copies of the children with the rows that the split now gives them."""
+        assert draft.candidate is not None
+        weights, rows = draft.candidate.shared_out()
+        absent = draft.candidate.table.missing_rows.any()
+        if absent and draft.route.otherwise is not None:
+            (sent,) = self.source.sent([(draft.place, draft.route)])
+            weights, rows = sent.scaled(self.scale).weights, sent.rows
+        n_rows = [int(each.sum()) for each in rows]
+        return [
+            replace(
+                child,
+                weights=weights[branch],
+                n_rows=n_rows[branch],
+                # Without rows it predicts what the node above does.
+                distribution=self.outputs(weights[branch])
+                if n_rows[branch]
+                else draft.distribution,
+                moved=True,
+                candidate=child.candidate if child.children else None,
+            )
+            for branch, child in enumerate(draft.children)
+        ]
+
+
+def recounted(
+    tree: Tree,
+    source: Source,
+    *,
+    recipe: Recipe,
+    class_weights: Floats | None = None,
+) -> Tree:
+    """Return a tree over other rows, or the same rows with other labels.
+
+    Leaves keep the reason that they had, unless they are pure or empty now.
+    """
+    totals = source.root()
+    scale = 1.0 if class_weights is None else class_weights
+    root = draft_of(tree)
+    weights = totals.weights * scale
+    rows = Rows(tree, source, recipe, class_weights, everything=weights)
+    here = replace(
+        root,
+        weights=weights,
+        n_rows=int(totals.rows.sum()),
+        distribution=rows.outputs(weights),
+    )
+    counted = finished(rows.moved(root, here), tree)
+    nodes = [
+        replace(node, reason=before.reason)
+        if node.reason is Reason.PRUNED and before.reason is not Reason.PURE
+        else node
+        for node, before in zip(counted, tree, strict=True)
+    ]
+    return Tree(tree.schema, tuple(nodes))
+
+
+def finished(root: Draft, tree: Tree) -> Tree:
+    """Return drafts as a tree, numbered in printing order."""
+    nodes: list[Node] = []
+    stack: list[tuple[Draft, int | None, int]] = [(root, None, 0)]
+    children: list[list[int]] = []
+    while stack:
+        draft, parent, branch = stack.pop()
+        number = len(nodes)
+        if parent is not None:
+            children[parent].append(number)
+        children.append([])
+        nodes.append(_finished(draft, nodes, parent, branch, tree))
+        below = [(child, number, b) for b, child in enumerate(draft.children)]
+        stack.extend(reversed(below))
+    linked = zip(nodes, children, strict=True)
+    return Tree(
+        tree.schema, tuple(replace(node, children=tuple(c)) for node, c in linked)
+    )
+
+
+def _finished(
+    draft: Draft,
+    nodes: Sequence[Node],
+    parent: int | None,
+    branch: int,
+    tree: Tree,
+) -> Node:
+    """Return one node, its children not yet known."""
+    origin = draft.origin
+    candidates, chosen = origin.candidates, origin.chosen
+    if draft.moved:
+        candidates = () if draft.candidate is None else (draft.candidate,)
+        chosen = 0
+    return Node(
+        len(nodes),
+        parent,
+        branch,
+        0 if parent is None else nodes[parent].depth + 1,
+        draft.weights,
+        draft.n_rows,
+        draft.distribution,
+        int(labels_of(draft.distribution, tree.schema.target.costs)),
+        candidates,
+        chosen if draft.children else None,
+        (),
+        None if draft.children else _reason(draft),
+        origin.forced,
+        surrogates=origin.surrogates if draft.children else (),
+        otherwise=origin.otherwise if draft.children else None,
+    )
+
+
+def _reason(draft: Draft) -> Reason:
+    """Return why a draft without children is a leaf."""
+    if draft.origin.is_leaf and not draft.moved:
+        assert draft.origin.reason is not None
+        return draft.origin.reason
+    if not draft.n_rows:
+        return Reason.EMPTY
+    of_classes = len(draft.weights) == len(draft.origin.distribution)
+    rows = np.ceil(draft.weights).astype(np.int64) if of_classes else np.ones(1, int)
+    return Reason.PURE if Totals(draft.weights, rows).is_pure else Reason.PRUNED

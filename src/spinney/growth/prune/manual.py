@@ -1,0 +1,65 @@
+"""Pruning by hand: the user names the nodes that become leaves."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from spinney._support.arrays import Floats
+from spinney._support.checks import is_whole
+from spinney.errors import ParameterError
+from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
+from spinney.growth.prune.risk import leaf_risks
+from spinney.growth.prune.walks import Running, cut, deepest_first
+from spinney.trees.tree import Tree
+
+__all__ = ["manual"]
+
+
+def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> Pruned:
+    """Return the tree with these nodes as leaves, and what each cut did.
+
+    The deepest are cut first, so that each step says what it did by itself.
+    """
+    chosen = {_checked(tree, number) for number in _listed(nodes)}
+    errors = Running(tree, leaf_risks(tree, costs))
+    steps = []
+    for node in deepest_first(tree):
+        if node.number in chosen:
+            before, after = errors.total, errors.after(node)
+            steps.append(
+                PruneStep(
+                    node.number,
+                    tree.condition(node),
+                    before,
+                    after,
+                    pruned=True,
+                    measure="training risk",
+                    risk_before=before,
+                    risk_after=after,
+                )
+            )
+        errors.decide(node, pruned=node.number in chosen)
+    return Pruned(cut(tree, chosen), Steps(steps))
+
+
+def _listed(nodes: object) -> list[Any]:
+    if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
+        msg = f"nodes={nodes!r} must be a list of numbers of nodes, such as [3, 7]"
+        raise ParameterError(msg)
+    listed = list(nodes)
+    if not listed:
+        msg = "nodes=[] names no node: give the numbers of nodes to cut, such as [3, 7]"
+        raise ParameterError(msg)
+    return listed
+
+
+def _checked(tree: Tree, number: Any) -> int:
+    if not is_whole(number) or not 0 <= number < len(tree):
+        msg = (
+            f"nodes: there is no node {number!r}: they are numbered from 0, the root, "
+            f"to {len(tree) - 1}, in printing order"
+        )
+        raise ParameterError(msg)
+    if tree.nodes[int(number)].is_leaf:
+        msg = f"nodes: node {number} is a leaf: name a node that has branches"
+        raise ParameterError(msg)
+    return int(number)

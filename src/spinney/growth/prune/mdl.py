@@ -1,0 +1,74 @@
+"""MDL pruning: the subtree that describes the training classes in the fewest bits.
+
+After Mehta, Rissanen & Agrawal, MDL-based decision tree pruning (KDD 1995), its full
+form: a node is a leaf or a split, which takes 1 bit to say. The classes of the n rows
+at a leaf take, n_c of them of class c among k classes, the stochastic complexity ::
+
+    Σ_c n_c log₂(n / n_c)  +  (k − 1)/2 · log₂(n / 2)  +  log₂(π^(k/2) / Γ(k/2))
+
+and a split log₂ of the number of attributes, and log₂ of the number of ways to branch
+on the one it asks about: 1 for one branch a value, 2^(v−1) − 1 for two subsets of v
+values, v − 1 for a cut of ordered ones. Of a number the tree does not keep how many
+values came to a node; n − 1 cuts, one between any two rows, are counted.
+
+The older proposal by Quinlan & Rivest (1989) is for two classes and no numbers, and
+Wallace & Patrick (1993) found its code for exceptions wanting; hence this one.
+"""
+
+from math import lgamma, log, log2, pi
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.growth.prune.prune_record import Pruned
+from spinney.growth.prune.risk import leaf_risks
+from spinney.growth.prune.walks import bottom_up
+from spinney.trees.split import Intervals
+from spinney.trees.tree import Node, Tree
+
+__all__ = ["class_bits", "mdl", "split_bits"]
+
+
+def class_bits(weights: Floats) -> float:
+    """Return the bits for the classes of the rows at a leaf; at least 0.
+
+    >>> import numpy as np
+    >>> round(class_bits(np.array([4.0, 4.0])), 3)      # 8 + log₂(4)/2 + log₂ π
+    10.651
+    """
+    n, k = float(weights.sum()), len(weights)
+    if n <= 0:
+        return 0.0
+    present = weights[weights > 0]
+    data = float((present * np.log2(n / present)).sum())
+    constant = (k / 2 * log(pi) - lgamma(k / 2)) / log(2)
+    return max(data + (k - 1) / 2 * log2(n / 2) + constant, 0.0)
+
+
+def split_bits(tree: Tree, node: Node) -> float:
+    """Return the bits for what an inner node asks, without those of its children."""
+    candidate = node.candidate
+    attribute = tree.schema.attributes[candidate.attribute]
+    n_values = len(candidate.table.values)
+    bits = 1.0 + log2(len(tree.schema.attributes))
+    if isinstance(candidate.split, Intervals):  # buckets, which are given
+        return bits
+    if attribute.kind == "numeric":
+        return bits + log2(max(node.n_rows - 1, 1))
+    if candidate.split.n_branches > 2 or n_values <= 2:
+        return bits
+    if attribute.kind == "ordinal":
+        return bits + log2(n_values - 1)
+    return bits + (n_values - 1) + log2(1 - 0.5 ** (n_values - 1))
+
+
+def mdl(tree: Tree) -> Pruned:
+    """Return the pruned tree of the fewest bits and what each step did.
+
+    A step's ``before`` and ``after`` are the bits of the whole tree.
+    """
+    as_leaf = np.array([1.0 + class_bits(node.weights) for node in tree])
+    of_split = np.array([0.0 if n.is_leaf else split_bits(tree, n) for n in tree])
+    return bottom_up(
+        tree, as_leaf, of_split=of_split, risks=leaf_risks(tree), measure="bits"
+    )

@@ -1,0 +1,72 @@
+"""Pessimistic pruning (Quinlan 1987, as Mingers 1989 describes it): top-down.
+
+The errors of a leaf are corrected by ½. A subtree of L leaves and E errors among N rows
+is kept only if its corrected errors, and one standard error more, are fewer than those
+of the leaf that would replace it::
+
+    (E + L/2) + SE  <  errors of the leaf + 1/2
+    SE = √((E + L/2) (N − E − L/2) / N)
+
+No validation rows are needed. A node is looked at before what is below it, so nothing
+below a node that becomes a leaf is.
+"""
+
+from math import sqrt
+
+import numpy as np
+
+from spinney._support.arrays import TOLERANCE
+from spinney.growth.prune.prune_record import Pruned, PruneStep
+from spinney.growth.prune.risk import below, leaf_errors, leaf_risks
+from spinney.growth.prune.walks import top_down
+from spinney.trees.tree import Node, Tree
+
+__all__ = ["corrected_errors", "pessimistic"]
+
+
+def corrected_errors(errors: float, leaves: int, weight: float) -> tuple[float, float]:
+    """Return the corrected errors of a subtree and their standard error.
+
+    >>> corrected, error = corrected_errors(10, 4, 35)
+    >>> corrected, round(error, 2)
+    (12.0, 2.81)
+    """
+    corrected = errors + leaves / 2
+    variance = corrected * (weight - corrected) / weight if weight > 0 else 0.0
+    return corrected, sqrt(max(variance, 0.0))
+
+
+def pessimistic(tree: Tree) -> Pruned:
+    """Return the pruned tree and what each step did.
+
+    A step's ``before`` is the left side of the rule for the node's subtree, ``after``
+    the right side; both are of the node alone.
+    """
+    as_leaf, risks = leaf_errors(tree), leaf_risks(tree)
+    errors, risks_below = below(tree, as_leaf), below(tree, risks)
+    leaves = below(tree, np.ones(len(tree)))
+    total = float(risks_below[0])
+
+    def judge(node: Node) -> PruneStep:
+        nonlocal total
+        place, before = node.number, total
+        corrected, deviation = corrected_errors(
+            float(errors[place]), int(leaves[place]), node.weight
+        )
+        limit = float(as_leaf[place]) + 0.5
+        after = total - float(risks_below[place]) + float(risks[place])
+        pruned = corrected + deviation >= limit - TOLERANCE * max(1.0, limit)
+        if pruned:
+            total = after
+        return PruneStep(
+            place,
+            tree.condition(node),
+            corrected + deviation,
+            limit,
+            pruned,
+            measure="corrected errors of the subtree + 1 SE, and of the leaf",
+            risk_before=before,
+            risk_after=after,
+        )
+
+    return top_down(tree, judge)

@@ -1,0 +1,179 @@
+"""The record of pruning: what each step did to the error."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any
+
+from spinney._support.text import shown, signs_to_ascii, weight_text
+from spinney.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spinney.growth.prune.cost_complexity_sequence import Sequence as Subtrees
+
+__all__ = ["PruneStep", "Pruned", "Steps", "columns_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class PruneStep:
+    """One node examined, and what changing it does.
+
+    Parameters
+    ----------
+    node : int
+        Its number in the tree before pruning.
+    condition : str
+        The branch that leads to it.
+    before, after : float
+        What the method goes by, named by ``measure``, without and with the change.
+        The change is that the node becomes a leaf; for ``"pre-pruning"``, which
+        comes from above, that it is split.
+    pruned : bool
+        Whether it became a leaf.
+    action : str
+        What error-based pruning did: "collapsed", "replaced", "raised" or "kept";
+        empty for other methods.
+    measure : str
+        What ``before`` and ``after`` are.
+    risk_before, risk_after : float
+        The training error of the whole tree without and with the change: the weight
+        of the rows in error, their cost, or the sum of squares. A row that a missing
+        value divides counts by its parts, while ``score`` asks for its one label.
+        NaN where it is not known: the counts do not tell how linear models err.
+    """
+
+    node: int
+    condition: str
+    before: float
+    after: float
+    pruned: bool
+    action: str = ""
+    measure: str = field(default="", compare=False)
+    risk_before: float = field(default=nan, compare=False)
+    risk_after: float = field(default=nan, compare=False)
+
+
+class Steps(Sequence[PruneStep]):
+    """The steps of pruning in their order; ``print`` shows them as a table."""
+
+    def __init__(self, steps: Iterable[PruneStep]) -> None:
+        # An iterator is a record that nobody has asked for yet.
+        self._given = steps if isinstance(steps, Iterator) else tuple(steps)
+
+    @cached_property
+    def _steps(self) -> tuple[PruneStep, ...]:
+        return tuple(self._given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Steps, (self._steps,)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._steps[place]
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __iter__(self) -> Iterator[PruneStep]:
+        return iter(self._steps)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Steps):
+            return self._steps == other._steps
+        return self._steps == other
+
+    def __hash__(self) -> int:
+        return hash(self._steps)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} steps of pruning>"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return the steps as a table, a line each."""
+        if not self._steps:
+            return "no node was examined"
+        header = ("node", "before", "after", "risk", "after", "", "branch")
+        lines = [
+            (
+                str(step.node),
+                _text(step.before),
+                _text(step.after),
+                _text(step.risk_before),
+                _text(step.risk_after),
+                _action(step),
+                shown(step.condition) or "(root)",
+            )
+            for step in self._steps
+        ]
+        measures = ", ".join(dict.fromkeys(step.measure for step in self._steps))
+        title = f"before, after: {measures}; risk: on the training rows"
+        text = f"{title}\n{columns_text(header, lines, left=2)}"
+        return signs_to_ascii(text) if ascii_only else text
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the steps as plain data."""
+        return [
+            {
+                "node": step.node,
+                "branch": step.condition,
+                "measure": step.measure,
+                "before": _known(step.before),
+                "after": _known(step.after),
+                "training_risk_before": _known(step.risk_before),
+                "training_risk_after": _known(step.risk_after),
+                "pruned": step.pruned,
+                "action": _action(step),
+            }
+            for step in self._steps
+        ]
+
+
+def _action(step: PruneStep) -> str:
+    """Return what a step did: "pruned" or "kept", or a word of its method's."""
+    return step.action or ("pruned" if step.pruned else "kept")
+
+
+def _known(measure: float) -> float | None:
+    """Return a measure; None where it is NaN, as a risk of linear models is."""
+    return None if isnan(measure) else measure
+
+
+def _text(measure: float) -> str:
+    return "" if isnan(measure) else weight_text(measure)
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The result of every pruning: the smaller tree and the steps that led to it.
+
+    Each step says what it did to the error. ``sequence`` is the table of subtrees of
+    ``"cost-complexity"``, None for other methods.
+    """
+
+    tree: Tree
+    steps: Steps
+    sequence: "Subtrees | None" = None
+
+
+def columns_text(
+    header: Sequence[str], lines: Sequence[Sequence[str]], *, left: int = 0
+) -> str:
+    """Return aligned columns; the last ``left`` ones are flush left.
+
+    >>> print(columns_text(("n", "name"), [("10", "a"), ("9", "b")], left=1))
+     n  name
+    10  a
+     9  b
+    """
+    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
+    flush = len(widths) - left
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place < flush else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in (header, *lines)
+    )

@@ -1,0 +1,1 @@
+"""The compiled engine of a branch a value: rows coded by rank."""

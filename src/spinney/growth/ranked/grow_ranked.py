@@ -1,0 +1,322 @@
+"""A tree of several branches by several threads.
+
+The largest nodes are searched together, each thread taking some of the attributes; what
+is below them is dealt out in bundles of nodes, a thread growing one at a time. Nodes
+are numbered in the end, so who grew what leaves no trace.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import TOLERANCE
+from spinney._support.jit.compile import ZERO
+from spinney._support.threads import n_threads, run_all
+from spinney.growth.prune import Pruned
+from spinney.growth.ranked.loops.grow import EXPAND, GROW, SEARCH
+from spinney.growth.ranked.loops.grow import grow as grow_nodes
+from spinney.growth.ranked.loops.layout import (
+    BEGIN,
+    CANDIDATE,
+    CHILD,
+    CHILDREN,
+    CHOSEN,
+    CODES,
+    DONE,
+    END,
+    EXHAUSTED,
+    FOUND,
+    INNER,
+    LINE,
+    NODE,
+    NODES,
+    PARENT,
+    PLAIN,
+    PURE,
+    REASON,
+    SHORT_OF_LINES,
+    SHORT_OF_NODES,
+    TOO_DEEP,
+    TOO_FEW,
+    WAITING,
+    WRITTEN,
+    Grown,
+    Members,
+    Space,
+)
+from spinney.growth.ranked.prune_ranked import prune_ranked
+from spinney.growth.ranked.ranked_nodes import RankedNodes, printing_order
+from spinney.growth.ranked.ranked_rows import Ready, ready
+from spinney.growth.ranked.ranked_workspace import (
+    ROOM_OF_MEMBERS,
+    ROOM_OF_NODES,
+    enlarged,
+    space_for,
+)
+from spinney.recipes import Recipe
+from spinney.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spinney.sources.training_set import TrainingSet
+
+__all__ = ["grow", "grow_and_prune", "grow_ranked"]
+
+# A node of fewer rows is grown by one thread, and so is one with less than an eighth of
+# all rows; each thread has so many bundles of them.
+FEWEST_ROWS = 8_000
+SHARE = 8
+BUNDLES = 4
+
+OF_NODES = ROOM_OF_NODES[SHORT_OF_NODES]
+WRITTEN_ARRAYS = (*OF_NODES, *ROOM_OF_NODES[SHORT_OF_LINES])
+
+
+def grow_ranked(ready: Ready, reason: int) -> Grown:
+    """Grow the tree of all rows; its root is a leaf if there is a reason."""
+    n_rows = len(ready.ranked.codes)
+    gang = _Gang.of(ready, n_rows, 1)
+    gang.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
+    if ready.parts is not None:
+        gang.members.parts[:n_rows] = ready.parts
+    root = gang.grown
+    root.nodes[0], root.weights[0], root.counts[0] = 0, ready.weights, ready.counts
+    root.nodes[0, [PARENT, CHOSEN, REASON]] = -1, -1, reason
+    root.state[NODES] = 1
+    if reason:
+        return _cut(gang.grown)
+    gang.members.stack[0] = 0, n_rows, 0, ready.parts is None, 0
+    gang.members.used[0] = 0
+    root.state[WAITING] = 1
+    least = max(FEWEST_ROWS, n_rows // SHARE)
+    if n_threads() == 1 or n_rows <= least:
+        gang.run()
+        return _cut(gang.grown)
+    aside = gang.grow_largest(least)
+    return _joined(gang.grown, _grow_aside(ready, gang, aside))
+
+
+@dataclass
+class _Waiting:
+    """A node that waits for a thread: its number, its members, and what is used."""
+
+    node: int
+    rows: NDArray[np.uint32]
+    parts: NDArray[np.float64]
+    used: NDArray[np.uint8]
+    plain: int
+
+
+@dataclass
+class _Gang:
+    """All that the loop works on, in one thread."""
+
+    ready: Ready
+    members: Members
+    grown: Grown
+    space: Space
+
+    @classmethod
+    def of(cls, ready: Ready, n_members: int, n_nodes: int) -> "_Gang":
+        """Return room for the nodes that wait; it grows where it has to."""
+        p, n_classes = len(ready.ranked.facts), ready.limits.n_classes
+        room = n_members + n_members // 4 + 64
+        most = int(ready.ranked.facts[:, CODES].max())
+        stack = n_nodes + 4 * most + 64
+        members = Members(
+            np.empty(room, np.uint32),
+            np.empty(room),
+            np.empty(room, np.uint32),
+            np.empty(room),
+            np.empty((stack, 5), np.int64),
+            np.empty((stack, p), np.uint8),
+        )
+        nodes = n_nodes + 2 * n_members + 4 * most + 64
+        lines = n_members + p * (most + 3) + 64
+        grown = Grown(
+            np.empty((nodes, 9), np.int32),
+            np.empty((nodes, n_classes)),
+            np.empty((nodes, n_classes), np.int64),
+            np.empty((n_members // 2 + p + 64, 6), np.int32),
+            np.empty((n_members // 2 + p + 64, 2)),
+            np.empty(lines, np.int32),
+            np.empty((lines, n_classes)),
+            np.empty((lines, n_classes), np.int64),
+            np.zeros(5, np.int64),
+        )
+        return cls(ready, members, grown, space_for(ready, n_members))
+
+    def step(self, mode: int, first: int, last: int) -> None:
+        """Let the loop work until it is done, with more room whenever it asks."""
+        ready = self.ready
+        while True:
+            short = grow_nodes(
+                ready.ranked,
+                ready.limits,
+                self.members,
+                self.grown,
+                self.space,
+                ZERO + mode,
+                ZERO + first,
+                ZERO + last,
+            )
+            if short == DONE:
+                return
+            self.enlarge(int(short))
+
+    def run(self) -> None:
+        """Grow all that waits."""
+        self.step(GROW, 0, len(self.ready.ranked.facts))
+
+    def enlarge(self, short: int) -> None:
+        """Give more room to what is short of it."""
+        self.members = enlarged(self.members, ROOM_OF_MEMBERS[short])
+        self.grown = enlarged(self.grown, ROOM_OF_NODES[short])
+
+    def grow_largest(self, least: int) -> list[_Waiting]:
+        """Split the nodes with more members than this; return the others."""
+        p, aside = len(self.ready.ranked.facts), []
+        n = min(n_threads(), p)
+        ranges = [(p * part // n, p * (part + 1) // n) for part in range(n)]
+        # The threads share what has a place for each attribute.
+        spaces = [self.space]
+        for _ in ranges[1:]:
+            own = space_for(self.ready, len(self.members.rows), table=self.space.table)
+            found, merits = self.space.found, self.space.merits
+            spaces.append(own._replace(found=found, merits=merits))
+        while self.grown.state[WAITING]:
+            top = int(self.grown.state[WAITING]) - 1
+            begin, end, node, plain, _ = map(int, self.members.stack[top])
+            if end - begin <= least:
+                parts = np.zeros(0) if plain else self.members.parts[begin:end].copy()
+                rows = self.members.rows[begin:end].copy()
+                used = self.members.used[top].copy()
+                aside.append(_Waiting(node, rows, parts, used, plain))
+                self.grown.state[WAITING] = top
+                continue
+            run_all(
+                [
+                    partial(_Gang.step, _Gang(*self.with_space(space)), SEARCH, *part)
+                    for space, part in zip(spaces, ranges, strict=True)
+                ]
+            )
+            self.step(EXPAND, 0, p)
+        return aside
+
+    def with_space(self, space: Space) -> tuple[Ready, Members, Grown, Space]:
+        """Return what a thread searches with that has other room to work in."""
+        return self.ready, self.members, self.grown, space
+
+
+def _grow_aside(ready: Ready, top: _Gang, aside: list[_Waiting]) -> list[Grown]:
+    """Grow the nodes that wait, in bundles of about as many rows each."""
+    bundles: list[list[_Waiting]] = [[] for _ in range(BUNDLES * n_threads())]
+    sizes = np.zeros(len(bundles), np.int64)
+    for waiting in sorted(aside, key=lambda each: -len(each.rows)):
+        least = int(sizes.argmin())
+        bundles[least].append(waiting)
+        sizes[least] += len(waiting.rows)
+    pieces = [partial(_bundle, ready, top, bundle) for bundle in bundles if bundle]
+    return run_all(pieces)
+
+
+def _bundle(ready: Ready, top: _Gang, bundle: list[_Waiting]) -> Grown:
+    """Grow some nodes; they come first, under the numbers that they had as parents."""
+    n_members = sum(len(waiting.rows) for waiting in bundle)
+    gang = _Gang.of(ready, n_members, len(bundle))
+    place = 0
+    for at, waiting in enumerate(bundle):
+        stretch = slice(place, place + len(waiting.rows))
+        gang.members.rows[stretch] = waiting.rows
+        if not waiting.plain:
+            gang.members.parts[stretch] = waiting.parts
+        gang.members.stack[at, [BEGIN, END]] = stretch.start, stretch.stop
+        gang.members.stack[at, [NODE, PLAIN]] = at, waiting.plain
+        gang.members.used[at] = waiting.used
+        gang.grown.nodes[at] = top.grown.nodes[waiting.node]
+        place = stretch.stop
+    gang.grown.state[[WAITING, NODES]] = len(bundle), len(bundle)
+    gang.run()
+    for at, waiting in enumerate(bundle):
+        gang.grown.nodes[at, PARENT] = waiting.node
+    state = gang.grown.state
+    state[WAITING] = len(bundle)
+    return gang.grown
+
+
+def _joined(top: Grown, bundles: list[Grown]) -> Grown:
+    """Put bundles after the top of the tree."""
+    cut = [_cut(top), *(_cut(bundle) for bundle in bundles)]
+    n_nodes, n_found, n_lines = (int(top.state[i]) for i in (NODES, FOUND, WRITTEN))
+    for part, bundle in zip(cut[1:], bundles, strict=True):
+        own, nodes = int(bundle.state[WAITING]), part.nodes
+        part.candidates[:, LINE] += n_lines
+        nodes[:, CANDIDATE] += n_found
+        inner = nodes[:, CHILDREN] > 0
+        nodes[inner, CHILD] += n_nodes - own
+        roots = nodes[:own, PARENT].copy()
+        below = nodes[own:, PARENT]
+        first = below < own
+        below[~first] += n_nodes - own
+        below[first] = roots[below[first]]
+        nodes[:own, PARENT] = cut[0].nodes[roots, PARENT]
+        cut[0].nodes[roots] = nodes[:own]
+        n_nodes += len(nodes) - own
+        n_found += len(part.candidates)
+        n_lines += len(part.line_codes)
+    begins = [0, *(int(bundle.state[WAITING]) for bundle in bundles)]
+    joined: dict[str, Any] = {"state": np.array([0, n_nodes, n_found, n_lines, 0])}
+    for name in WRITTEN_ARRAYS:
+        arrays = [getattr(part, name) for part in cut]
+        if name in OF_NODES:
+            arrays = [array[own:] for array, own in zip(arrays, begins, strict=True)]
+        joined[name] = np.concatenate(arrays)
+    return top._replace(**joined)
+
+
+def _cut(grown: Grown) -> Grown:
+    """Return what was written of arrays."""
+    ends = dict.fromkeys(WRITTEN_ARRAYS, int(grown.state[WRITTEN]))
+    ends |= dict.fromkeys(OF_NODES, int(grown.state[NODES]))
+    ends |= dict.fromkeys(("candidates", "merits"), int(grown.state[FOUND]))
+    written: dict[str, Any] = {
+        name: getattr(grown, name)[:end] for name, end in ends.items()
+    }
+    return grown._replace(**written)
+
+
+def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
+    """Grow the tree that the plain learner would grow.
+
+    Its nodes are made when they are looked at.
+    """
+    return Tree(training.schema, _nodes(ready(training, recipe), recipe))
+
+
+def grow_and_prune(training: "TrainingSet", recipe: Recipe) -> Pruned:
+    """Grow a tree and prune it by errors, as the plain learner would."""
+    rows = ready(training, recipe)
+    nodes = _nodes(rows, recipe)
+    return prune_ranked(Tree(training.schema, nodes), nodes, rows)
+
+
+def _nodes(rows: Ready, recipe: Recipe) -> RankedNodes:
+    grown = grow_ranked(rows, _reason(rows))
+    order = printing_order(grown.nodes)
+    return RankedNodes(grown, rows.values, rows.schema, recipe, *order)
+
+
+def _reason(rows: Ready) -> int:
+    """Return why the root is a leaf, if it is one."""
+    limits = rows.limits
+    if (rows.counts > 0).sum() == 1:
+        return PURE
+    if not rows.schema.attributes:
+        return EXHAUSTED
+    if limits.max_depth == 0:
+        return TOO_DEEP
+    if rows.weights.sum() < limits.least_node * (1 - TOLERANCE):
+        return TOO_FEW
+    return INNER

@@ -1,0 +1,1 @@
+"""The compiled loops of a branch a value."""

@@ -1,0 +1,176 @@
+"""Counts by value and class at a node.
+
+Attributes with few values are counted together, a row at a time, into tables with a
+line for every code; those with more codes than the node has rows are sorted. Either way
+the outcome is the *runs*: the codes that occur, rising, each with its weights by class
+and, unless the node is plain, its counts. Members are added up in their order, as the
+plain learner does, so that sums round alike.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import kernel
+from spinney.growth.ranked.loops.layout import AWAY, CODES, OFFSET
+
+__all__ = ["count_together", "is_listed", "runs_of"]
+
+# A table has at most so many lines for each row, and in all.
+SPARSE = 4
+MOST_LISTED = 65_536
+
+# Fewer keys are sorted by insertion.
+FEW = 40
+
+
+@kernel
+def is_listed(facts, a, n_members):
+    """Return whether an attribute is counted in a table of all codes."""
+    k = facts[a, CODES]
+    return k <= SPARSE * n_members and k <= MOST_LISTED
+
+
+@kernel
+def count_together(ranked, members, begin, end, plain, n_classes, first, last, space):
+    """Count the attributes from ``first`` to ``last`` that are to have tables."""
+    codes, facts, table = ranked.codes, ranked.facts, space.table
+    listed, n_listed = space.listed, 0
+    width = n_classes if plain else 2 * n_classes
+    for a in range(first, last):
+        if space.found[a, 0] >= 0 and is_listed(facts, a, end - begin):
+            start = 2 * n_classes * facts[a, OFFSET]
+            listed[n_listed, 0], listed[n_listed, 1] = a, start
+            n_listed += 1
+            for cell in range(start, start + width * (facts[a, CODES] + 1)):
+                table[cell] = 0.0
+    # Unsigned places cannot be counted from the end, and so need no second look.
+    label, rows, parts = codes.shape[1] - 1, members.rows, members.parts
+    step, n_more = np.uint64(width), np.uint64(n_classes)
+    for i in range(begin, end):
+        r = rows[i]
+        c = np.uint64(codes[r, label])
+        if plain:
+            for t in range(n_listed):
+                table[listed[t, 1] + step * codes[r, listed[t, 0]] + c] += 1.0
+        else:
+            part = parts[i]
+            for t in range(n_listed):
+                cell = listed[t, 1] + step * codes[r, listed[t, 0]] + c
+                table[cell] += part
+                table[cell + n_more] += 1.0
+
+
+@kernel
+def runs_of(ranked, members, begin, end, plain, n_classes, a, space):
+    """Find the runs of an attribute; return how many there are.
+
+    The missing rows are left in a vector.
+    """
+    width = n_classes if plain else 2 * n_classes
+    vectors, away = space.vectors, AWAY * 2 * n_classes
+    for c in range(away, away + 2 * n_classes):
+        vectors[c] = 0.0
+    if is_listed(ranked.facts, a, end - begin):
+        return _runs_of_table(ranked.facts, n_classes, width, a, space)
+    n_keys = _keys_of(ranked, members, begin, end, plain, n_classes, a, space)
+    return _runs_of_keys(ranked, members, begin, n_keys, plain, n_classes, a, space)
+
+
+@kernel
+def _runs_of_table(facts, n_classes, width, a, space):
+    table, runs, codes, k = space.table, space.runs, space.codes, facts[a, CODES]
+    start, n_runs = 2 * n_classes * facts[a, OFFSET], 0
+    counts = start + width - n_classes
+    for code in range(k):
+        here = False
+        for c in range(n_classes):
+            here |= table[counts + width * code + c] > 0.0
+        if here:
+            codes[n_runs] = code
+            for c in range(width):
+                runs[width * n_runs + c] = table[start + width * code + c]
+            n_runs += 1
+    for c in range(width):
+        space.vectors[AWAY * 2 * n_classes + c] = table[start + width * k + c]
+    return n_runs
+
+
+@kernel
+def _keys_of(ranked, members, begin, end, plain, n_classes, a, space):
+    """Sort the members whose value is known; return how many they are.
+
+    A key has the code in its upper half and the member's place in the lower.
+    """
+    codes, k = ranked.codes, ranked.facts[a, CODES]
+    rows, vectors, away = members.rows, space.vectors, AWAY * 2 * n_classes
+    keys, n_keys, label = space.keys, 0, ranked.codes.shape[1] - 1
+    least, most = np.uint64(k), np.uint64(0)
+    for i in range(begin, end):
+        r = rows[i]
+        code = np.uint64(codes[r, a])
+        if code == np.uint64(k):
+            c = np.int64(codes[r, label])
+            vectors[away + c] += 1.0 if plain else members.parts[i]
+            if not plain:
+                vectors[away + n_classes + c] += 1.0
+            continue
+        keys[n_keys] = code << np.uint64(32) | np.uint64(i - begin)
+        n_keys += 1
+        least, most = min(least, code), max(most, code)
+    if n_keys <= FEW:
+        for at in range(1, n_keys):
+            key, before = keys[at], at - 1
+            while before >= 0 and keys[before] > key:
+                keys[before + 1] = keys[before]
+                before -= 1
+            keys[before + 1] = key
+        return n_keys
+    _sort_by_digits(keys, space.spare_keys, space.histogram, n_keys, least, most)
+    return n_keys
+
+
+@kernel
+def _sort_by_digits(keys, spare, histogram, n_keys, least, most):
+    """Sort keys by their codes, digit by digit of 8 bits from the lowest."""
+    shift = np.uint64(0)
+    while (most - least) >> shift > np.uint64(0):
+        for digit in range(256):
+            histogram[digit] = 0
+        for i in range(n_keys):
+            digit = ((keys[i] >> np.uint64(32)) - least) >> shift & np.uint64(255)
+            histogram[digit] += 1
+        place = 0
+        for digit in range(256):
+            number = histogram[digit]
+            histogram[digit] = place
+            place += number
+        for i in range(n_keys):
+            digit = ((keys[i] >> np.uint64(32)) - least) >> shift & np.uint64(255)
+            spare[histogram[digit]] = keys[i]
+            histogram[digit] += 1
+        for i in range(n_keys):
+            keys[i] = spare[i]
+        shift += np.uint64(8)
+
+
+@kernel
+def _runs_of_keys(ranked, members, begin, n_keys, plain, n_classes, a, space):
+    codes, runs, label = ranked.codes, space.runs, ranked.codes.shape[1] - 1
+    width = n_classes if plain else 2 * n_classes
+    keys, found, rows, parts = space.keys, space.codes, members.rows, members.parts
+    n_runs, last = 0, np.int64(-1)
+    for i in range(n_keys):
+        key = keys[i]
+        code = np.int64(key >> np.uint64(32))
+        if code != last:
+            found[n_runs] = last = code
+            for c in range(width):
+                runs[width * n_runs + c] = 0.0
+            n_runs += 1
+        place = begin + np.int64(key & np.uint64(0xFFFFFFFF))
+        cell = width * (n_runs - 1) + np.int64(codes[rows[place], label])
+        if plain:
+            runs[cell] += 1.0
+        else:
+            runs[cell] += parts[place]
+            runs[cell + n_classes] += 1.0
+    return n_runs

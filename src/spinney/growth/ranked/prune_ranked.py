@@ -1,0 +1,274 @@
+"""Error-based pruning of a tree of several branches, by compiled loops."""
+
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers, last_best
+from spinney.growth.prune import Pruned, PruneStep, Steps
+from spinney.growth.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
+from spinney.growth.ranked.loops.layout import (
+    AFTER,
+    ATTRIBUTE,
+    BEFORE,
+    CANDIDATE,
+    CHILDREN,
+    CHOSEN,
+    COLLAPSED,
+    CUT,
+    DEPTH,
+    DONE,
+    EMPTY,
+    HIGH,
+    INNER,
+    KEPT,
+    LOW,
+    NODES,
+    PARENT,
+    PRUNED,
+    PURE,
+    RAISED,
+    REASON,
+    REPLACED,
+    RISK_AFTER,
+    RISK_BEFORE,
+    SHORT_OF_LINES,
+    SHORT_OF_NODES,
+    STEPS,
+    WAITING,
+    Drafts,
+    Grown,
+    Members,
+    Rules,
+)
+from spinney.growth.ranked.loops.prune import prune
+from spinney.growth.ranked.ranked_nodes import (
+    RankedNodes,
+    levels_of,
+    printing_order,
+    sums_below,
+)
+from spinney.growth.ranked.ranked_rows import Ready
+from spinney.growth.ranked.ranked_workspace import (
+    ROOM_OF_DRAFTS,
+    ROOM_OF_MEMBERS,
+    ROOM_OF_NODES,
+    enlarged,
+    space_for,
+)
+from spinney.recipes import Recipe
+from spinney.search.groupings import midpoint
+from spinney.trees.tree import Tree
+
+__all__ = ["prune_ranked"]
+
+ACTIONS = {
+    COLLAPSED: "collapsed",
+    REPLACED: "replaced",
+    RAISED: "raised",
+    KEPT: "kept",
+}
+
+
+def prune_ranked(tree: Tree, nodes: RankedNodes, rows: Ready) -> Pruned:
+    """Prune a tree as ``error_based`` does; the rows are those it was grown on."""
+    pruning = _Pruning(nodes, rows)
+    pruning.run()
+    return Pruned(pruning.tree(tree), Steps(pruning.steps(tree, nodes)))
+
+
+class _Pruning:
+    def __init__(self, nodes: RankedNodes, rows: Ready) -> None:
+        self.nodes, self.rows = nodes, rows
+        recipe, n_rows = nodes.recipe, len(rows.ranked.codes)
+        prior, weight = _prior(recipe, rows.weights)
+        self.rules = Rules(
+            recipe.raising,
+            float(recipe.confidence),
+            NormalDist().inv_cdf(1 - recipe.confidence),
+            1.0 + weight,
+        )
+        # What is written must not change the tree as it was grown.
+        every = (*ROOM_OF_NODES[SHORT_OF_NODES], *ROOM_OF_NODES[SHORT_OF_LINES])
+        self.grown = enlarged(nodes.grown, every)
+        self.grown = self.grown._replace(state=nodes.grown.state.copy())
+        _set_cuts(self.grown, nodes)
+        room, n_nodes = len(self.grown.nodes), len(nodes)
+        self.drafts = Drafts(
+            np.arange(room, dtype=np.int32),
+            np.zeros(room, np.uint8),
+            np.zeros(room),
+            np.zeros(room),
+            np.zeros((n_nodes + 64, 2), np.int64),
+            np.zeros((n_nodes + 64, 4)),
+            prior,
+            np.zeros(3),
+        )
+        size = 2 * n_rows + 64 if recipe.raising else 1
+        self.members = Members(
+            np.empty(size, np.uint32),
+            np.empty(size),
+            np.empty(size, np.uint32),
+            np.empty(size),
+            np.empty((4096, 5), np.int64),
+            np.empty((0, 0), np.uint8),
+        )
+        self.space = space_for(rows, 1)
+
+    def run(self) -> None:
+        """Collapse, then prune from the leaves up."""
+        n_rows, parts = len(self.rows.ranked.codes), self.rows.parts
+        self.collapse()
+        if self.rules.raising:
+            self.members.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32)
+            if parts is not None:
+                self.members.parts[:n_rows] = parts
+        self.members.stack[0] = 0, n_rows, 0, parts is None, 0
+        self.grown.state[WAITING] = 1
+        while True:
+            short = prune(
+                self.rows.ranked,
+                self.rules,
+                self.members,
+                self.grown,
+                self.drafts,
+                self.space,
+            )
+            if short == DONE:
+                return
+            self.enlarge(int(short))
+
+    def collapse(self) -> None:
+        """Make leaves, from the root down, where a subtree errs no less."""
+        nodes, drafts, numbers = self.grown.nodes, self.drafts, self.nodes.numbers
+        wrong, risks = np.zeros(len(numbers)), np.zeros(len(numbers))
+        some = np.flatnonzero(self.grown.counts[: len(numbers)].any(axis=1))
+        weights = self.grown.weights[some]
+        sizes, lines = weights.sum(axis=1), np.arange(len(some))
+        wrong[some] = sizes - weights[lines, last_best(weights)]
+        told = (weights + drafts.prior) / (sizes + self.rules.scale - 1)[:, None]
+        risks[some] = sizes - weights[lines, last_best(told)]
+        levels = levels_of(nodes)
+        as_tree, risk_of_tree = (
+            sums_below(nodes, levels, own) for own in (wrong, risks)
+        )
+        useless = nodes[: len(wrong), CHILDREN] > 0
+        useless &= as_tree >= wrong - COLLAPSE_SLACK
+        gone = np.zeros(len(wrong), np.bool_)
+        for level in levels[1:]:
+            above = nodes[level, PARENT]
+            gone[level] = gone[above] | useless[above]
+        cut = np.flatnonzero(useless & ~gone)
+        cut = cut[np.argsort(numbers[cut])]
+        nodes[cut, CHILDREN] = 0
+        after = risk_of_tree[0] + np.cumsum(risks[cut] - risk_of_tree[cut])
+        risk = np.append(risk_of_tree[0], after)
+        figures = (as_tree[cut], wrong[cut], risk[:-1], after)
+        drafts.steps[: len(cut), 0], drafts.steps[: len(cut), 1] = cut, COLLAPSED
+        drafts.measures[: len(cut)] = np.stack(figures, axis=1)
+        drafts.total[0] = risk[-1]
+        self.grown.state[STEPS] = len(cut)
+
+    def enlarge(self, short: int) -> None:
+        """Give more room to what is short of it."""
+        self.members = enlarged(self.members, ROOM_OF_MEMBERS[short])
+        self.grown = enlarged(self.grown, ROOM_OF_NODES[short])
+        self.drafts = enlarged(self.drafts, ROOM_OF_DRAFTS[short])
+
+    def tree(self, tree: Tree) -> Tree:
+        """Return what is left, numbered in printing order."""
+        nodes, grown = self.nodes, self.grown
+        n_nodes = int(grown.state[NODES])
+        grown = grown._replace(
+            nodes=grown.nodes[:n_nodes],
+            weights=grown.weights[:n_nodes],
+            counts=grown.counts[:n_nodes],
+        )
+        levels = levels_of(grown.nodes)
+        for depth, level in enumerate(levels[1:]):
+            above = np.repeat(levels[depth], grown.nodes[levels[depth], CHILDREN])
+            grown.nodes[level, PARENT] = above
+            grown.nodes[level, DEPTH] = depth + 1
+        order, numbers = printing_order(grown.nodes)
+        self.give_reasons(order)
+        left = RankedNodes(
+            grown, nodes.values, nodes.schema, nodes.recipe, order, numbers
+        )
+        return Tree(tree.schema, left)
+
+    def give_reasons(self, lines: Integers) -> None:
+        """Say why nodes are leaves that were none, or have other rows than they had."""
+        nodes, moved = self.grown.nodes, self.drafts.moved
+        lines = lines[nodes[lines, CHILDREN] == 0]
+        nodes[lines, CHOSEN] = -1
+        lines = lines[(moved[lines] > 0) | (nodes[lines, REASON] == INNER)]
+        present = np.count_nonzero(self.grown.weights[lines], axis=1)
+        reasons = np.where(present == 1, PURE, PRUNED)
+        no_rows = ~self.grown.counts[lines].any(axis=1)
+        nodes[lines, REASON] = np.where(no_rows, EMPTY, reasons)
+
+    def steps(self, tree: Tree, nodes: RankedNodes) -> Iterator[PruneStep]:
+        """Give the steps; a node is called by the number that it had."""
+        n_steps, numbers = int(self.grown.state[STEPS]), nodes.numbers
+        listed, measures = self.drafts.steps[:n_steps], self.drafts.measures[:n_steps]
+        return _told(tree, listed, measures, numbers)
+
+
+def _told(
+    tree: Tree, listed: Integers, measures: Floats, numbers: Integers
+) -> Iterator[PruneStep]:
+    for (line, did), figures in zip(listed.tolist(), measures.tolist(), strict=True):
+        number = int(numbers[line])
+        yield PruneStep(
+            number,
+            tree.condition(tree.nodes[number]),
+            figures[BEFORE],
+            figures[AFTER],
+            did in (COLLAPSED, REPLACED),
+            ACTIONS[did],
+            measure=COUNTED if did == COLLAPSED else ESTIMATED,
+            risk_before=figures[RISK_BEFORE],
+            risk_after=figures[RISK_AFTER],
+        )
+
+
+def _prior(recipe: Recipe, everything: Floats) -> tuple[Floats, float]:
+    """Return what is added to the weights of classes, and what that weighs."""
+    if recipe.probability == "laplace":
+        return np.ones(len(everything)), float(len(everything))
+    if recipe.probability == "m-estimate":
+        return recipe.m * everything / everything.sum(), recipe.m
+    return np.zeros(len(everything)), 0.0
+
+
+def _set_cuts(grown: Grown, nodes: RankedNodes) -> None:
+    """Say which code is the last that goes left, of rows that were elsewhere too.
+
+    Between the values on both sides of a threshold there may be others then.
+    """
+    asked = nodes.grown.nodes[nodes.grown.nodes[:, CHILDREN] > 0]
+    lines = (asked[:, CANDIDATE] + asked[:, CHOSEN]).astype(np.int64)
+    found = grown.candidates[lines]
+    for place, attribute in enumerate(nodes.schema.attributes):
+        here = found[:, ATTRIBUTE] == place
+        here &= found[:, HIGH] > found[:, LOW] + 1
+        if attribute.kind != "nominal" and here.any():
+            values = nodes.values[place]
+            ends = values[found[here][:, [LOW, HIGH]]].astype(np.float64)
+            grown.candidates[lines[here], CUT] = _last_left(values, ends)
+
+
+def _last_left(values: NDArray[Any], ends: Floats) -> Integers:
+    """Return the place of the last value that is not above the midpoints of pairs."""
+    with np.errstate(over="ignore"):
+        middles = ends.sum(axis=1) / 2
+    cuts = np.searchsorted(values, middles, side="right") - 1
+    # Of halves a midpoint has no more digits than it keeps; others are looked at.
+    halves = (np.abs(middles) < 1e10) & (2 * middles == np.floor(2 * middles))
+    for odd in np.flatnonzero(~halves).tolist():
+        threshold = midpoint(*map(float, ends[odd]))
+        cuts[odd] = np.searchsorted(values, threshold, side="right") - 1
+    return np.asarray(cuts)

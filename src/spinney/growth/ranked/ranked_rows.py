@@ -1,0 +1,174 @@
+"""Rows as the loops of several branches take them: every value by its rank."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.threads import run_all
+from spinney.data.schema import Attribute, Schema
+from spinney.growth.ranked.loops.layout import (
+    ENTROPY,
+    GINI,
+    NOMINAL,
+    NUMERIC,
+    ORDINAL,
+    Limits,
+    Ranked,
+)
+from spinney.recipes import Recipe
+
+if TYPE_CHECKING:
+    from spinney.sources.training_set import TrainingSet
+
+__all__ = ["Ready", "ready"]
+
+KINDS = {"numeric": NUMERIC, "ordinal": ORDINAL, "nominal": NOMINAL}
+DEEP = 2**31 - 1
+
+# The splits that lost are kept at nodes with so large a share of the rows.
+RIVALS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Ranked rows, with what a search is to know."""
+
+    schema: Schema
+    ranked: Ranked
+    limits: Limits
+    values: tuple[NDArray[Any], ...]
+    parts: Floats | None
+    weights: Floats
+    counts: Integers
+
+
+def ready(training: "TrainingSet", recipe: Recipe) -> Ready:
+    """Rank rows for the kernels."""
+    schema, classes = training.schema, training.classes
+    pairs = list(zip(schema.attributes, training.columns, strict=True))
+    found = run_all([partial(_ranked, *pair) for pair in pairs])
+    values = tuple(each for each, _ in found)
+    n_codes = [len(each) for each in values]
+    n_classes, parts = schema.n_classes, training.weights
+    small = max(*n_codes, n_classes) < 2**16
+    dtype = np.uint16 if small else np.uint32
+    codes = np.empty((len(classes), len(pairs) + 1), dtype)
+
+    def fill(place: int, ranks: NDArray[Any]) -> None:
+        codes[:, place] = ranks
+
+    columns = [*(ranks for _, ranks in found), classes]
+    run_all([partial(fill, *each) for each in enumerate(columns)])
+    weights = np.bincount(classes, parts, minlength=n_classes)
+    counts = np.bincount(classes, minlength=n_classes)
+    total = float(weights.sum())
+    ranked = Ranked(
+        codes,
+        _facts(schema, recipe, n_codes, total),
+        np.concatenate([np.zeros(0), *_numbers(schema, values)]),
+        _steps(schema, recipe, values),
+    )
+    if parts is not None and np.all(parts == 1.0):
+        parts = None
+    limits = _limits(recipe, n_classes, total, len(classes))
+    return Ready(
+        schema,
+        ranked,
+        limits,
+        values,
+        parts,
+        weights.astype(np.float64),
+        counts.astype(np.int64),
+    )
+
+
+def _limits(recipe: Recipe, n_classes: int, total: float, n_rows: int) -> Limits:
+    criterion = recipe.measure(numeric=False)
+    return Limits(
+        n_classes,
+        GINI if criterion.name == "gini" else ENTROPY,
+        criterion.average,
+        float(criterion.slack),
+        DEEP if recipe.max_depth is None else recipe.max_depth,
+        float(recipe.least_node),
+        float(recipe.least_branch(total)),
+        float(recipe.min_cut_share),
+        float(recipe.min_branch_share),
+        float(recipe.min_gain),
+        recipe.mdl_correction and criterion.bits,
+        n_rows // RIVALS,
+    )
+
+
+def _facts(
+    schema: Schema, recipe: Recipe, n_codes: list[int], total: float
+) -> Integers:
+    """Return kind, codes, place of counts, place of numbers, and many values or not."""
+    from spinney.growth.ranked.loops.count import MOST_LISTED
+
+    most = recipe.measure(numeric=False).many_values * total * (1 - TOLERANCE)
+    attributes = schema.attributes
+    many = [a.kind == "nominal" and len(a.values) >= most for a in attributes]
+    facts = np.zeros((len(attributes), 5), np.int64)
+    lines, numbers = 0, 0
+    for place, attribute in enumerate(attributes):
+        k, kind = n_codes[place], KINDS[attribute.kind]
+        facts[place] = kind, k, lines, numbers, many[place] and not all(many)
+        lines += k + 1 if k <= MOST_LISTED else 0
+        numbers += k if kind == NUMERIC else 0
+    return facts
+
+
+def _numbers(schema: Schema, values: tuple[NDArray[Any], ...]) -> list[Floats]:
+    pairs = zip(schema.attributes, values, strict=True)
+    return [numbers for attribute, numbers in pairs if attribute.kind == "numeric"]
+
+
+def _steps(schema: Schema, recipe: Recipe, values: tuple[NDArray[Any], ...]) -> Floats:
+    pairs = zip(schema.attributes, values, strict=True)
+    return np.array(
+        [
+            recipe.step_of(each) if attribute.kind == "numeric" else 0.0
+            for attribute, each in pairs
+        ]
+    )
+
+
+def _ranked(
+    attribute: Attribute, cells: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the values and the rank of each cell; that after the last, if missing."""
+    if attribute.kind != "numeric":
+        k = len(attribute.values)
+        return np.arange(k), np.where(cells < 0, k, cells)
+    numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
+    absent = np.isnan(numbers)
+    known = numbers[~absent] if absent.any() else numbers
+    values, places = _distinct(known)
+    if known is numbers:
+        return values, places
+    ranks = np.full(len(numbers), len(values), np.int64)
+    ranks[~absent] = places
+    return values, ranks
+
+
+def _distinct(numbers: Floats) -> tuple[Floats, Integers]:
+    """Return the distinct numbers, rising, and the place of each number among them.
+
+    Whole numbers that lie close together are marked in a list rather than sorted.
+    """
+    if len(numbers):
+        least, most = float(numbers.min()), float(numbers.max())
+        if most - least < 8 * len(numbers) and abs(least) < 2**52:
+            places = (numbers - least).astype(np.int64)
+            if np.array_equal(places + least, numbers):
+                occurs = np.zeros(int(most - least) + 1, np.bool_)
+                occurs[places] = True
+                ranks = np.cumsum(occurs) - 1
+                return least + np.flatnonzero(occurs).astype(np.float64), ranks[places]
+    values, places = np.unique(numbers, return_inverse=True)
+    return values, places

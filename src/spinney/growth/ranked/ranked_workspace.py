@@ -1,0 +1,110 @@
+"""Room for the loops of several branches, which ask for more when it is short."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.growth.ranked.loops.count import MOST_LISTED, SPARSE
+from spinney.growth.ranked.loops.layout import (
+    CODES,
+    OFFSET,
+    SHORT_OF_LINES,
+    SHORT_OF_MEMBERS,
+    SHORT_OF_NODES,
+    SHORT_OF_STACK,
+    SHORT_OF_STEPS,
+    VECTORS,
+    Drafts,
+    Grown,
+    Members,
+    Space,
+)
+from spinney.growth.ranked.ranked_rows import Ready
+
+__all__ = [
+    "ROOM_OF_DRAFTS",
+    "ROOM_OF_MEMBERS",
+    "ROOM_OF_NODES",
+    "enlarged",
+    "space_for",
+]
+
+MOST_LOGS = 65_536
+
+Arrays = TypeVar("Arrays", Members, Grown, Drafts)
+Names = defaultdict[int, Sequence[str]]
+
+# What is too short, by what a loop says.
+ROOM_OF_MEMBERS: Names = defaultdict(
+    tuple,
+    {
+        SHORT_OF_MEMBERS: ("rows", "parts", "spare_rows", "spare_parts"),
+        SHORT_OF_STACK: ("stack", "used"),
+    },
+)
+ROOM_OF_NODES: Names = defaultdict(
+    tuple,
+    {
+        SHORT_OF_NODES: ("nodes", "weights", "counts"),
+        SHORT_OF_LINES: (
+            "candidates",
+            "merits",
+            "line_codes",
+            "line_weights",
+            "line_counts",
+        ),
+    },
+)
+ROOM_OF_DRAFTS: Names = defaultdict(
+    tuple,
+    {
+        SHORT_OF_NODES: ("origin", "moved", "estimates", "risks"),
+        SHORT_OF_STEPS: ("steps", "measures"),
+    },
+)
+
+
+def enlarged(arrays: Arrays, names: Sequence[str]) -> Arrays:
+    """Return arrays, those of these names with twice the room."""
+    return arrays._replace(**{name: _longer(getattr(arrays, name)) for name in names})
+
+
+def _longer(array: NDArray[Any]) -> NDArray[Any]:
+    more = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    more[: len(array)] = array
+    return more
+
+
+def space_for(
+    ready: Ready, n_members: int, table: NDArray[np.float64] | None = None
+) -> Space:
+    """Return room to search nodes of so many members."""
+    facts, n_classes = ready.ranked.facts, ready.limits.n_classes
+    most = int(facts[:, CODES].max())
+    if table is None:
+        listed = facts[:, CODES] <= MOST_LISTED
+        lines = int((facts[listed, OFFSET] + facts[listed, CODES] + 1).max(initial=3))
+        table = np.empty(2 * n_classes * lines)
+    n_runs = most + 2
+    n_keys = n_members if most > MOST_LISTED else min(n_members, most // SPARSE + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        numbers = np.arange(min(MOST_LOGS, len(ready.ranked.codes) + 1), dtype=float)
+        logs = numbers * np.log2(numbers)
+    logs[0] = 0.0
+    return Space(
+        table,
+        np.empty((len(facts), 2), np.uint64),
+        np.empty(n_runs, np.int64),
+        np.empty(2 * n_classes * n_runs),
+        np.empty(n_runs),
+        np.empty(n_keys, np.uint64),
+        np.empty(n_keys, np.uint64),
+        np.empty(256, np.int64),
+        np.empty(VECTORS * 2 * n_classes),
+        np.zeros((len(facts), 5), np.int64),
+        np.zeros((len(facts), 2)),
+        logs,
+    )

@@ -1,0 +1,1 @@
+"""The default recipe: labels that a forest has smoothed, cross-validated pruning."""

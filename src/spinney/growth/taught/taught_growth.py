@@ -1,0 +1,169 @@
+"""Growing on rows at hand: with a forest as the teacher, and again on some of them.
+
+A tree that a forest taught is grown on smoothed labels and then counted again on the
+true ones: every number that it shows is of rows as they are.
+
+What is drawn, the forest's rows and the folds, is drawn among *copies* of the rows: one
+a unit of weight, in an order that depends on their cells only. So a table with its rows
+shuffled gives the same tree, and so do two rows in the place of one of weight 2.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney._support.row_order import Copies, copies_of
+from spinney.data.schema import Target
+from spinney.errors import ParameterError, SpinneyWarning, warn
+from spinney.growth.engine import grow_swiftly, is_swift, recount_swiftly, suits
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.construct import grow_with_construction
+from spinney.growth.prune import Pruned, TrainingRows, cost_complexity, folds_of
+from spinney.growth.prune.drafts import recounted
+from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
+from spinney.recipes import Recipe
+from spinney.sources.training_set import TrainingSet
+from spinney.trees.criteria import CRITERIA
+from spinney.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Lesson", "warn_of_squares"]
+
+
+def warn_of_squares(recipe: Recipe, target: Target) -> None:
+    """Say that cost complexity is one of squares, where a tree was grown otherwise.
+
+    The deviance of counts is not to be had of moments: Σ y ln y is missing, and where
+    a leaf's mean is 0 it is infinite for the first event held out.
+    """
+    if target.is_numeric and recipe.measure(numeric=True) is CRITERIA["poisson"]:
+        warn(
+            "criterion='poisson': the tree is grown by the deviance of counts, but "
+            "cost-complexity pruning weighs its leaves by squared errors"
+        )
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Rows, and how a tree is grown on them."""
+
+    training: TrainingSet
+    recipe: Recipe
+    options: Options
+
+    @cached_property
+    def order(self) -> Copies:
+        """The rows in an order that depends on their cells, as often as they weigh."""
+        training = self.training
+        cells = (*training.columns, training.classes)
+        return copies_of(cells, training.weights)
+
+    @cached_property
+    def copies(self) -> TrainingSet:
+        """The rows in order, as often as they weigh; once where that is not whole."""
+        places, weight = self.order.places, self.order.weight
+        copies = self.training.taken(places)
+        if weight is None:
+            return copies
+        weights = None if weight == 1 else np.full(len(places), weight)
+        return replace(copies, weights=weights)
+
+    @cached_property
+    def labels(self) -> Floats | None:
+        """The labels of all copies as a forest smooths them, if there is one."""
+        if not self.recipe.forest:
+            return None
+        return smoothed_labels(self.copies, self.recipe.forest, self.recipe.seed)
+
+    def grow(self) -> Tree:
+        """Return the unpruned tree of all rows; of its copies a row has the mean."""
+        if self.labels is None:
+            return self._grown(self.training, None)
+        places, twins = self.order.places, self.order.twins
+        numbers = np.bincount(places, minlength=len(twins))
+        sums = np.zeros((len(numbers), *self.labels.shape[1:]))
+        np.add.at(sums, places, self.labels)
+        return self._grown(self.training, (sums[twins].T / numbers[twins]).T)
+
+    def _grown(
+        self, training: TrainingSet, labels: Floats | None, *, rivals: bool = True
+    ) -> Tree:
+        """Return the unpruned tree of some rows with these labels, or their own.
+
+        A tree that is counted again keeps no rivals, and one of a fold needs none.
+        """
+        if labels is None:
+            return self._learned(training, rivals=rivals)
+        taught = smoothed_training(training, labels)
+        tree = self._learned(taught, rivals=False)
+        if is_swift(tree) and not training.schema.target.is_numeric:
+            return recount_swiftly(tree, training)
+        scale = self.options.class_weights
+        return recounted(
+            tree, training.source(), recipe=self.recipe, class_weights=scale
+        )
+
+    def _learned(self, training: TrainingSet, *, rivals: bool) -> Tree:
+        """Return the tree of these rows: of many by compiled loops, if they can."""
+        if suits(training, self.recipe, self.options, rivals=rivals):
+            return grow_swiftly(training, self.recipe)
+        return grow_with_construction(training.source(), self.recipe, self.options)
+
+    def grow_on(self, mask: "NDArray[np.bool_]") -> Tree:
+        """Return the unpruned tree of some of the copies."""
+        labels = None if self.labels is None else self.labels[mask]
+        return self._grown(self.copies.taken(mask), labels, rivals=False)
+
+    def regrow(self, mask: "NDArray[np.bool_]") -> Tree:
+        """Return the tree of some copies, where what was forced may not be possible."""
+        with warnings.catch_warnings():
+            # On fewer rows a forced path may lead nowhere: no concern of the user's.
+            warnings.simplefilter("ignore", SpinneyWarning)
+            try:
+                return self.grow_on(mask)
+            except ParameterError:
+                if not self.options.forced:
+                    raise
+        # Or its attribute has one value there: then the tree is grown freely.
+        free = replace(self, options=replace(self.options, forced={}))
+        return free.grow_on(mask)
+
+    def training_rows(self) -> TrainingRows:
+        """Return the copies with the way to grow on some of them."""
+        training, scale = self.copies, self.options.class_weights
+        counted = training.own_weights
+        if scale is not None:
+            counted = counted * scale[training.classes]
+        return TrainingRows(training.columns, training.classes, counted, self.regrow)
+
+    def pruned(self, tree: Tree) -> Pruned:
+        """Return the tree pruned by weakest links, as cross-validation chooses."""
+        recipe, training = self.recipe, self.copies
+        target, n_rows = training.schema.target, len(training.classes)
+        warn_of_squares(recipe, target)
+        asked = not recipe.given.isdisjoint(("folds", "pruning"))
+        if asked and recipe.folds > n_rows:
+            warn(
+                f"folds={recipe.folds} of recipe {recipe.name!r} is more than the "
+                f"rows: {n_rows} folds of one row each choose the alpha"
+            )
+        folds = folds_of(
+            training.classes,
+            target,
+            n_folds=min(recipe.folds, n_rows),
+            seed=recipe.seed,
+            asked=asked,
+        )
+        return cost_complexity(
+            tree,
+            training=self.training_rows(),
+            folds=folds,
+            rule=recipe.rule,
+            costs=self.options.costs,
+        )

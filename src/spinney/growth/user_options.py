@@ -1,0 +1,267 @@
+"""What a user says beside the recipe, turned into the learner's options."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney._support.checks import as_real
+from spinney._support.text import number_text, signs_from_ascii, value_text
+from spinney.data.cost_matrix import Costs, cost_array
+from spinney.data.schema import Schema, Target
+from spinney.data.table import Column, Value
+from spinney.errors import DataError, ParameterError, did_you_mean, warn
+from spinney.growth.growth_options import Options
+from spinney.recipes import Recipe
+from spinney.sources.base import Source
+from spinney.sources.training_set import LARGEST_TOTAL, check_total
+
+__all__ = ["class_weights_of", "in_bounds", "options_of", "refuse_without_classes"]
+
+
+def options_of(
+    source: Source,
+    *,
+    recipe: Recipe,
+    class_weight: Mapping[Value, float] | str | None = None,
+    ties: Sequence[str] | None = None,
+    force: Mapping[Any, str] | None = None,
+    priors: Mapping[Value, float] | None = None,
+    cost_matrix: Costs | None = None,
+    test_costs: Mapping[str, float] | None = None,
+) -> Options:
+    """Return the learner's options; names become places in the schema."""
+    schema = source.schema
+    totals = source.root()
+    check_total(np.array([totals.weight]))
+    _warn_of_light_rows(totals.weight, int(totals.rows.sum()), recipe)
+    scale = _class_weights(class_weight, schema, totals.weights)
+    if priors is not None:
+        scale = _from_priors(priors, schema, totals.weights, class_weight)
+    return Options(
+        class_weights=scale,
+        preference=[_place(name, schema, "ties") for name in _listed(ties)],
+        forced={
+            _path(path): _place(name, schema, "force")
+            for path, name in _mapped(force).items()
+        },
+        costs=None if cost_matrix is None else _costs(cost_matrix, schema),
+        prices=_prices(test_costs, schema),
+    )
+
+
+def refuse_without_classes(parameter: str, target: Target) -> None:
+    """Refuse what is said of classes where the target is a number."""
+    if target.is_numeric:
+        msg = (
+            f"{parameter}: the target {target.name!r} is a number and has no classes; "
+            "leave it out, or declare the target nominal"
+        )
+        raise ParameterError(msg)
+
+
+def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
+    """Return the costs in the order of the classes; each class must cost something."""
+    refuse_without_classes("cost_matrix", schema.target)
+    costs = cost_array(cost_matrix, schema.target.classes)
+    with np.errstate(over="ignore"):
+        sums = costs.sum(axis=0)
+    for true, dear in zip(schema.target.classes, sums, strict=True):
+        if dear == np.inf:
+            msg = (
+                f"cost_matrix: the costs where {true!r} is true add up to infinity: "
+                "scale all of them down"
+            )
+            raise ParameterError(msg)
+        if not dear > 0:
+            msg = (
+                f"cost_matrix: no error costs anything where {true!r} is true: give "
+                "each class at least one error with a cost above 0"
+            )
+            raise ParameterError(msg)
+    return costs
+
+
+def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int, float]:
+    """Return what it costs to ask for attributes, by their places."""
+    if test_costs is None:
+        return {}
+    if not isinstance(test_costs, Mapping):
+        msg = f"test_costs={test_costs!r} must map names to costs, such as {{'x': 2}}"
+        raise ParameterError(msg)
+    prices = {}
+    for name, cost in test_costs.items():
+        place = _place(name, schema, "test_costs")
+        if not 0 <= as_real(cost) < np.inf:
+            msg = (
+                f"test_costs: {name!r} costs {cost!r}; it must be a number of 0 or more"
+            )
+            raise ParameterError(msg)
+        prices[place] = float(cost)
+    return prices
+
+
+def _from_priors(
+    priors: Mapping[Value, float], schema: Schema, totals: Floats, class_weight: Any
+) -> Floats:
+    """Return class weights that give the classes these shares of all weight."""
+    refuse_without_classes("priors", schema.target)
+    if class_weight is not None:
+        msg = "priors and class_weight say the same thing twice: give one of them"
+        raise ParameterError(msg)
+    if not isinstance(priors, Mapping) or len(priors) != schema.n_classes:
+        classes = ", ".join(repr(label) for label in schema.target.classes)
+        msg = f"priors={priors!r} must give a share to each class: {classes}"
+        raise ParameterError(msg)
+    shares = _by_class(priors, schema, "priors")
+    if not np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6):
+        msg = f"priors={priors!r} add up to {shares.sum():g}: they must add up to 1"
+        raise ParameterError(msg)
+    with np.errstate(over="ignore"):
+        scale = np.asarray(shares * totals.sum() / totals)
+    return in_bounds(scale, totals, "priors")
+
+
+def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
+    """Warn where limits, which count weight, forbid what the rows would allow."""
+    limits = {
+        "min_samples_leaf": recipe.least_branch(weight),
+        "min_samples_split": recipe.least_node,
+    }
+    for name, least in limits.items():
+        if weight < least <= n_rows:
+            warn(
+                f"{name}={number_text(least)} counts weight, and the {n_rows} rows "
+                f"weigh {weight:.6g} together, so no split is possible: scale the "
+                "weights or lower the limit"
+            )
+
+
+def _listed(ties: Sequence[str] | None) -> Sequence[str]:
+    if ties is None:
+        return ()
+    if isinstance(ties, str) or not isinstance(ties, Iterable):
+        msg = f"ties={ties!r} must be a list of names, such as [{ties!r}]"
+        raise ParameterError(msg)
+    return ties
+
+
+def _mapped(force: Mapping[Any, str] | None) -> Mapping[Any, str]:
+    if force is None or isinstance(force, Mapping):
+        return force or {}
+    msg = f"force={force!r} must map paths to names, such as {{(): 'texture'}}"
+    raise ParameterError(msg)
+
+
+def _place(name: Any, schema: Schema, parameter: str) -> int:
+    if not isinstance(name, str):
+        msg = f"{parameter}: {name!r} is no name of an attribute"
+        raise ParameterError(msg)
+    try:
+        return schema.position(name)
+    except DataError as error:
+        msg = f"{parameter}: {error}"
+        raise ParameterError(msg) from None
+
+
+def _path(path: Any) -> tuple[str, ...]:
+    """Return a path as the learner writes it: branches as they are printed."""
+    if not isinstance(path, (str, tuple, list)):
+        msg = (
+            f"force: {path!r} is no path: () is the root, ('texture = clear',) a branch"
+        )
+        raise ParameterError(msg)
+    steps = (path,) if isinstance(path, str) else tuple(path)
+    return tuple(
+        signs_from_ascii(str(step).strip().removesuffix(" or missing"))
+        for step in steps
+    )
+
+
+def _class_weights(
+    given: Mapping[Value, float] | str | None, schema: Schema, totals: Floats
+) -> Floats | None:
+    """Return what each class's weight is multiplied by."""
+    if given is None:
+        return None
+    refuse_without_classes("class_weight", schema.target)
+    if given == "balanced":
+        present = totals > 0
+        with np.errstate(over="ignore"):
+            balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
+        return in_bounds(np.where(present, balanced, 1.0), totals, "class_weight")
+    if not isinstance(given, Mapping):
+        msg = f'class_weight={given!r} must be a mapping, "balanced" or None'
+        raise ParameterError(msg)
+    return in_bounds(_by_class(given, schema, "class_weight"), totals, "class_weight")
+
+
+def in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
+    """Return what classes are multiplied by, or refuse what no float can add up."""
+    with np.errstate(over="ignore"):
+        total = float((scale * totals).sum())
+    if not (np.isfinite(scale).all() and total <= LARGEST_TOTAL):
+        msg = (
+            f"{parameter} makes the weights of all rows add up to {total:g}, and "
+            f"products of them are beyond floats: scale them down, to at most "
+            f"{LARGEST_TOTAL:g} together"
+        )
+        raise ParameterError(msg)
+    return scale
+
+
+def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> Floats:
+    """Return one number above 0 for each class; 1 where none is given."""
+    labels = tuple(x.item() if isinstance(x, np.generic) else x for x in given)
+    column = Column(schema.target.name, "nominal", np.arange(len(labels)), labels)
+    weights = np.ones(schema.n_classes)
+    for label, code in zip(labels, schema.target.encode(column), strict=True):
+        if code < 0:
+            known = map(value_text, schema.target.classes)
+            remedy = did_you_mean(value_text(label), known)
+            msg = f"{parameter}: no class {label!r}: {remedy}"
+            raise ParameterError(msg)
+        weight = given[label]
+        if not 0 < as_real(weight) < np.inf:
+            msg = f"{parameter}: {label!r} has {weight!r}; it must be a number above 0"
+            raise ParameterError(msg)
+        weights[code] = weight
+    return weights
+
+
+def class_weights_of(
+    told: "Mapping[Value, float] | str | None", target: Target
+) -> "dict[int, float] | str | None":
+    """Return class weights by place; a name, or None, as it is.
+
+    >>> class_weights_of({"no": 3}, Target("play", ("no", "yes")))
+    {0: 3.0, 1: 1.0}
+    """
+    if told is None or isinstance(told, str):
+        return told
+    if not isinstance(told, Mapping):
+        msg = (
+            f"class_weight={told!r} must be a dict of weights by class, 'balanced', "
+            "'balanced_subsample' or None"
+        )
+        raise ParameterError(msg)
+    found = dict.fromkeys(range(len(target.classes)), 1.0)
+    for label, weight in told.items():
+        place = _class_place(label, target)
+        number = as_real(weight)
+        if not 0 < number < float("inf"):
+            msg = f"class_weight: {label!r} has {weight!r}; it must be a number above 0"
+            raise ParameterError(msg)
+        found[place] = number
+    return found
+
+
+def _class_place(label: Any, target: Target) -> int:
+    texts = [value_text(each) for each in target.classes]
+    text = value_text(label) if isinstance(label, (str, int, float)) else str(label)
+    if text not in texts:
+        remedy = did_you_mean(text, texts)
+        msg = f"class_weight: no class {label!r}: {remedy}"
+        raise ParameterError(msg)
+    return texts.index(text)
