@@ -17,10 +17,10 @@ from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import factorise
 from spinney.errors import ModelFormatError
-from spinney.files.model_container import pack, read_header, unpack
-from spinney.files.model_file import Limits, load_model, save_model
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.file.container import pack, read_header, unpack
+from spinney.output.file.tree_file import Limits, load_model, save_model
 from spinney.recipes import RECIPES, Recipe
 from spinney.sources.memory import MemorySource
 from spinney.trees.counts import CountTable

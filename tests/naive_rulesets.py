@@ -9,7 +9,7 @@ from math import comb, lgamma, log, log2
 from tests.naive import Cell, Row
 
 from spinney.data.schema import Schema
-from spinney.rules import Condition
+from spinney.output.rules.leaf_rules import Condition
 
 
 def upper_limit(errors: int, total: int, confidence: float) -> float:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
         choose_k,
     )
     from spinney.evaluation import evaluate, learning_curve, robustness
-    from spinney.explained_clusters import explain_clusters
+    from spinney.models.clusters.explained import explain_clusters
+    from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
-    from spinney.rulesets import RuleSet
     from spinney.search.buckets import discretise
     from spinney.trees.counts import CountTable
     from spinney.trees.tree import Node, Tree
@@ -86,14 +86,14 @@ _HOMES = {
     "MiniBatchKMeans": "spinney.estimators",
     "Node": "spinney.trees.tree",
     "Recipe": "spinney.recipes",
-    "RuleSet": "spinney.rulesets",
+    "RuleSet": "spinney.output.rules",
     "Tree": "spinney.trees.tree",
     "TreeClassifier": "spinney.estimators",
     "TreeRegressor": "spinney.estimators",
     "choose_k": "spinney.estimators",
     "discretise": "spinney.search.buckets",
     "evaluate": "spinney.evaluation",
-    "explain_clusters": "spinney.explained_clusters",
+    "explain_clusters": "spinney.models.clusters.explained",
     "grow": "spinney.api",
     "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.keyed_random import seed_of
-from spinney.clustered import Clusters
-from spinney.clustered.file import load_clusters
-from spinney.clustered.model import MIXED
+from spinney.cluster.clusters import MIXED
 from spinney.data.declarations import declarations_of
 from spinney.data.table import Value
 from spinney.errors import ParameterError, did_you_mean
@@ -20,18 +18,20 @@ from spinney.estimators import (
     TreeRegressor,
 )
 from spinney.estimators.kept import adopt
-from spinney.files.model_file import load_model
-from spinney.files.model_kind import CLUSTERS, FOREST, format_name
-from spinney.forest.file import load_forest
-from spinney.forest.tables import (
+from spinney.growth.forest import Forest
+from spinney.growth.model import Model
+from spinney.models.clusters import Clusters
+from spinney.models.fitted_forest import (
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
     forest_from,
     refuse_forest_arguments,
 )
-from spinney.growing import grow_from
-from spinney.growth.forest import Forest
-from spinney.growth.model import Model
+from spinney.models.grow_model import grow_from
+from spinney.output.file.cluster_file import load_clusters
+from spinney.output.file.forest_file import load_forest
+from spinney.output.file.kind import CLUSTERS, FOREST, format_name
+from spinney.output.file.tree_file import load_model
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:

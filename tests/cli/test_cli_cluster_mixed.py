@@ -43,7 +43,7 @@ def test_the_curve_is_drawn(works, folder):
 
 def test_the_curve_of_a_given_k(monkeypatch, works):
     pytest.importorskip("matplotlib")
-    from spinney.clustered import plots
+    from spinney.models.clusters import cluster_plots as plots
 
     told = []
 

@@ -33,7 +33,7 @@ def test_no_file_is_left_where_the_report_fails(tool, folder, monkeypatch):
         raise ValueError
 
     for name, more in (("_facts", ["--json"]), ("_report", [])):
-        monkeypatch.setattr(f"spinney.cli.pruning.{name}", fails)
+        monkeypatch.setattr(f"spinney.cli.prune_command.{name}", fails)
         found = tool("prune", "c.spinney", "--node", 0, "-o", "b.spinney", *more)
         assert found.code == 1
         assert not (folder / "b.spinney").exists()

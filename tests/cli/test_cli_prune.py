@@ -6,7 +6,7 @@ import pytest
 from tests.strategies import TABLES
 
 import spinney
-from spinney.files.model_file import load_model
+from spinney.output.file.tree_file import load_model
 
 TRAIN = TABLES / "watermelon_2.0_train.csv"
 VALID = TABLES / "watermelon_2.0_valid.csv"

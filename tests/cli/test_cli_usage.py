@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from spinney.cli import output
+from spinney.cli import shell_output as output
 from spinney.trees.criteria import CRITERIA
 
 COMMANDS = ("grow", "show", "rules", "explain", "predict", "evaluate", "info")
@@ -199,7 +199,7 @@ def test_an_output_that_appears_meanwhile_is_kept(
     refused, write, monkeypatch, model, melons
 ):
     write("out.csv", "precious")
-    monkeypatch.setattr("spinney.cli.commands.check_output", lambda *_, **__: None)
+    monkeypatch.setattr("spinney.cli.read_commands.check_output", lambda *_, **__: None)
     assert "exists" in refused(2, "predict", model, melons, "-o", "out.csv")
     line = refused(2, "grow", melons, "--target", "ripe", "-o", "out.csv")
     assert "exists" in line

@@ -14,9 +14,9 @@ from sklearn.metrics import (
 from tests import naive_choosing as naive
 
 import spinney
-from spinney.cluster.choice import MEASURES, Line
-from spinney.cluster.choosing import Limits, Starts, choose
-from spinney.cluster.deciding import decided
+from spinney.cluster.choose_k.choice import MEASURES, Line
+from spinney.cluster.choose_k.choice_rules import decided
+from spinney.cluster.choose_k.choose import Limits, Starts, choose
 from spinney.errors import DataError, ParameterError
 
 IRIS = "tests/tables/iris.csv"

@@ -18,10 +18,10 @@ from tests.models import (
 
 import spinney
 from spinney import ForestClassifier, KMeans, KPrototypes, MiniBatchKMeans
-from spinney.clustered.file import is_clusters, load_clusters, save_clusters
 from spinney.errors import DataError, ModelFormatError, ParameterError
 from spinney.estimators.kept import kept
-from spinney.files.model_file import load_model
+from spinney.output.file.cluster_file import is_clusters, load_clusters, save_clusters
+from spinney.output.file.tree_file import load_model
 
 NUMBERS = {
     "size": [1.0, 1.5, 3.0, 5.0, 3.5, 9.0],

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from spinney import KMeans, KPrototypes, MiniBatchKMeans, load
-from spinney.cluster import fit
-from spinney.cluster.chance import Chance, Pool
-from spinney.cluster.fit import k_means
-from spinney.cluster.rows import PlainRows
-from spinney.cluster.starts import plus_plus
-from spinney.clustered.file import save_clusters
+from spinney.cluster import k_means as fit
+from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_rows import PlainRows
+from spinney.cluster.k_means import k_means
+from spinney.cluster.k_means_starts import plus_plus
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.estimators.kept import kept
+from spinney.output.file.cluster_file import save_clusters
 
 ROWS = np.array([[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]])
 START = ROWS[[1, 3]]

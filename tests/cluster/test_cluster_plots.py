@@ -7,12 +7,12 @@ import pytest
 from tests.cli.conftest import TABLES
 
 from spinney.cli import run
-from spinney.cluster.choosing import Starts, choose
-from spinney.clustered.finding import curve_of, find_clusters
-from spinney.clustered.plan import Plan
-from spinney.clustered.plots import check_plots, elbow, plane_of, scatter
+from spinney.cluster.choose_k.choose import Starts, choose
 from spinney.data import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
+from spinney.models.clusters.cluster_plan import Plan
+from spinney.models.clusters.cluster_plots import check_plots, elbow, plane_of, scatter
+from spinney.models.clusters.find_clusters import curve_of, find_clusters
 
 PNG = b"\x89PNG"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import spinney
 from spinney.errors import DataError, ParameterError
-from spinney.explained_clusters.profiles import profiles_of
+from spinney.models.clusters.explained.profiles import profiles_of
 
 
 def iris():

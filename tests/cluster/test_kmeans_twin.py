@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.naive_kmeans import k_means as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.cluster.chance import Chance, Pool
-from spinney.cluster.iterate import iterate
-from spinney.cluster.rows import PlainRows
-from spinney.cluster.starts import drawn_rows, plus_plus
-from spinney.cluster.swift import SwiftRows
+from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_rows import PlainRows
+from spinney.cluster.compiled_rows import SwiftRows
+from spinney.cluster.k_means_iterations import iterate
+from spinney.cluster.k_means_starts import drawn_rows, plus_plus
 from spinney.errors import SpinneyWarning
 
 NONE = np.empty(0)

@@ -11,8 +11,8 @@ from sklearn.metrics import (
 )
 from tests import naive_choosing as naive
 
-from spinney.cluster import measures as measures_module
-from spinney.cluster.measures import (
+from spinney.cluster.choose_k import cluster_measures as measures_module
+from spinney.cluster.choose_k.cluster_measures import (
     calinski_harabasz,
     davies_bouldin,
     silhouette,

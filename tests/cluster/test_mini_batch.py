@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from spinney import DataError, KMeans, MiniBatchKMeans, ParameterError
-from spinney.cluster.batches import Running
+from spinney.cluster.mini_batch import Running
 from spinney.data import batches as reading
 
 CENTRES = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 9.0]])

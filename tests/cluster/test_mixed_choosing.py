@@ -10,11 +10,11 @@ from tests.naive_prototypes import distance_of_rows
 
 import spinney
 from spinney import KPrototypes
-from spinney.cluster.choosing import Limits, choose
-from spinney.cluster.knee import elbow_of
-from spinney.cluster.measures import mean_widths
-from spinney.cluster.mixed_choosing import choose_mixed, distances_between
-from spinney.cluster.mixed_fit import k_prototypes
+from spinney.cluster.choose_k.choose import Limits, choose
+from spinney.cluster.choose_k.choose_mixed import choose_mixed, distances_between
+from spinney.cluster.choose_k.cluster_measures import mean_widths
+from spinney.cluster.choose_k.elbow import elbow_of
+from spinney.cluster.prototypes.k_prototypes import k_prototypes
 from spinney.errors import DataError, ParameterError
 
 KINDS = ["numeric", "nominal", 3]

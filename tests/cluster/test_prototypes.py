@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from spinney import DataError, KMeans, KPrototypes, ParameterError, read_table
-from spinney.cluster.chance import Chance
-from spinney.cluster.mixed import MixedCells
-from spinney.cluster.mixed_starts import Margins
+from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.prototypes.mixed_rows import MixedCells
+from spinney.cluster.prototypes.prototype_starts import Margins
 from spinney.data.declarations import Declarations
 from spinney.errors import SpinneyWarning
 

@@ -9,12 +9,16 @@ from hypothesis import strategies as st
 from tests.naive_prototypes import k_prototypes as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.cluster.chance import Chance
-from spinney.cluster.mixed import MixedCells, PlainMixed, Prototypes
-from spinney.cluster.mixed_fit import k_prototypes
-from spinney.cluster.mixed_starts import Margins, cao_rows, huang_rows
-from spinney.cluster.mixed_swift import SwiftMixed
-from spinney.cluster.prototypes import iterate_prototypes, middle_of, spreads_of
+from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.prototypes.compiled_mixed_rows import SwiftMixed
+from spinney.cluster.prototypes.k_prototypes import k_prototypes
+from spinney.cluster.prototypes.mixed_rows import MixedCells, PlainMixed, Prototypes
+from spinney.cluster.prototypes.prototype_iterations import (
+    iterate_prototypes,
+    middle_of,
+    spreads_of,
+)
+from spinney.cluster.prototypes.prototype_starts import Margins, cao_rows, huang_rows
 
 NONE = np.empty(0)
 LEVELS = 4  # of each nominal column

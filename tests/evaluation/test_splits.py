@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from spinney.data.declarations import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyError, SpinneyWarning
-from spinney.evaluation.rows import rows_of
+from spinney.evaluation.evaluation_rows import rows_of
 from spinney.evaluation.splits import Scheme, parts_of
 
 

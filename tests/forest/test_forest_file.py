@@ -19,9 +19,9 @@ from tests.models import (
 import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.export.text import to_text
-from spinney.files.model_file import load_model
-from spinney.forest.file import is_forest, load_forest, save_forest
+from spinney.output.file.forest_file import is_forest, load_forest, save_forest
+from spinney.output.file.tree_file import load_model
+from spinney.output.tree_text import to_text
 
 TABLE = {
     "size": [1.0, 2.5, 3.0, 4.0, 5.0, 6.0, None, 8.0] * 5,

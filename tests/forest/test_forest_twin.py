@@ -13,7 +13,6 @@ from tests.swift.test_swift_trees import settings_of_recipes, training_sets
 
 import spinney
 from spinney.errors import ParameterError
-from spinney.export.text import to_text
 from spinney.growth.forest import ForestSettings, grow_forest, voting
 from spinney.growth.forest import grow_forest as growing
 from spinney.growth.forest.bags import Bags, tree_seeds
@@ -23,6 +22,7 @@ from spinney.growth.forest.forest_settings import forest_recipe, tries_of
 from spinney.growth.forest.importances import impurity_importances
 from spinney.growth.forest.interactions import interactions_of
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet
 from spinney.trees.predict.flat_tree import flatten

@@ -7,14 +7,14 @@ import pytest
 import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.files.model_container import pack, read_header, unpack
-from spinney.files.strict_json import dump, parse
 from spinney.growth.forest import choose_shrinkage as choosing
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
 from spinney.growth.forest.compact_tree import as_one
 from spinney.growth.forest.shrinkage import shrunk
 from spinney.growth.forest.voting import taken
+from spinney.output.file.container import pack, read_header, unpack
+from spinney.output.file.strict_json import dump, parse
 
 GENERATOR = np.random.default_rng(4)
 ROWS = GENERATOR.normal(size=(240, 4))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.export.json import to_json
-from spinney.files.model_file import load_model, save_model
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.export.tree_json import to_json
+from spinney.output.file.tree_file import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.search.buckets import METHODS
 from spinney.search.missing_values import POLICIES

@@ -12,7 +12,6 @@ from tests.unit.test_prune import check_subtree
 
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Schema, Target
-from spinney.files.model_file import load_model, save_model
 from spinney.growth.growth_options import Options
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
@@ -21,6 +20,7 @@ from spinney.growth.prune.cost_complexity import TrainingRows, cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import below, leaf_risks
 from spinney.growth.prune.walks import cut
+from spinney.output.file.tree_file import load_model, save_model
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Tree
 

@@ -8,9 +8,9 @@ from tests import naive_regression as naive
 
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.files.model_file import load_model, save_model
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.file.tree_file import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten

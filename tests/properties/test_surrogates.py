@@ -10,11 +10,11 @@ from tests import naive
 from tests.models import FINGERPRINT, assert_same_model
 from tests.strategies import Rows, cells_of, columns_of, tables
 
-from spinney.export.json import to_json
-from spinney.files.model_file import load_model, save_model
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.walks import cut
+from spinney.output.export.tree_json import to_json
+from spinney.output.file.tree_file import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Node, Tree

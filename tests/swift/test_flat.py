@@ -13,7 +13,6 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Column, Table
 from spinney.errors import SpinneyWarning
-from spinney.growing import grow_model
 from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as prepared
 from spinney.growth.binned import grow_binned as crowd
@@ -22,7 +21,8 @@ from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import prepared as coded
 from spinney.growth.binned.grow_binned import grow_together
 from spinney.growth.plain.learner import grow_tree
-from spinney.readable import ReadableTree
+from spinney.models.fitted_tree import ReadableTree
+from spinney.models.grow_model import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.groupings import midpoint, midpoints
 from spinney.search.missing_values import POLICIES

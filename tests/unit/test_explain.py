@@ -22,10 +22,10 @@ import spinney
 from spinney._support.text import weight_text
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
-from spinney.explain import NodeExplanation, explain_node, explain_row
 from spinney.growth.growth_options import Options
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.explain import NodeExplanation, explain_node, explain_row
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.split import Groups

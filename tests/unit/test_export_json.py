@@ -14,9 +14,9 @@ from tests.models import (
 
 from spinney.data.schema import Schema, Target
 from spinney.errors import ParameterError
-from spinney.export.json import to_json
-from spinney.files.model_header import FORMAT_VERSION
 from spinney.growth.model import Model
+from spinney.output.export.tree_json import to_json
+from spinney.output.file.header import FORMAT_VERSION
 from spinney.recipes import RECIPES
 from spinney.trees.tree import Tree
 

@@ -12,10 +12,10 @@ import spinney
 from spinney.data import read_table
 from spinney.data.declarations import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.export.text import to_text
-from spinney.growing import grow_from, grow_model
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
+from spinney.models.grow_model import grow_from, grow_model
+from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.sources.training_set import as_classes, training_set

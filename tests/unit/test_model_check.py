@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.models import Arrays, contents, good_file, refusal, setter, with_arrays
 
-from spinney.files.model_file import load_model
+from spinney.output.file.tree_file import load_model
 
 good = good_file  # the fixture, by the name that tests ask for
 BIG = 2**62

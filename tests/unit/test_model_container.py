@@ -21,9 +21,9 @@ from tests.models import (
 
 from spinney.data.schema import Schema, Target
 from spinney.errors import ModelFormatError
-from spinney.export.json import to_json
-from spinney.files.model_file import Limits, load_model, save_model
 from spinney.growth.model import Model
+from spinney.output.export.tree_json import to_json
+from spinney.output.file.tree_file import Limits, load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.trees.tree import Node, Reason, Tree
 

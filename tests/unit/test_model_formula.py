@@ -8,10 +8,14 @@ import pytest
 
 import spinney
 from spinney.data.formula import Clause, Conjunction, Difference, Linear, Ratio
-from spinney.export.json import to_json
-from spinney.files.model_formula import formula_data, read_formula
-from spinney.files.model_header import header_of, read_schema
-from spinney.files.strict_json import DamageError
+from spinney.output.export.tree_json import to_json
+from spinney.output.file.header import (
+    formula_data,
+    header_of,
+    read_formula,
+    read_schema,
+)
+from spinney.output.file.strict_json import DamageError
 
 FORMULAS = (
     Difference(0, 1),

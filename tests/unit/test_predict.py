@@ -14,10 +14,10 @@ from tests.strategies import Rows, cells_of, recipes, tables
 import spinney
 from spinney import TreeClassifier
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.export.text import to_text
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.rules.leaf_rules import rules_of
+from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
-from spinney.rules import rules_of
 from spinney.sources.memory import MemorySource
 from spinney.trees.costs import labels_of
 from spinney.trees.predict import flat_tree as predict

@@ -13,8 +13,8 @@ from tests.strategies import Rows, cells_of, recipes, tables
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.rules.leaf_rules import Condition, Rule, rules_of
 from spinney.recipes import RECIPES
-from spinney.rules import Condition, Rule, rules_of
 from spinney.sources.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Tree

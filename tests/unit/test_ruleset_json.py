@@ -14,7 +14,7 @@ from tests.unit.test_rulesets import training_of
 import spinney
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.growth.plain.learner import grow_tree
-from spinney.rulesets import ruleset_of
+from spinney.output.rules import ruleset_of
 
 MELONS = str(Path(__file__).parents[1] / "tables" / "watermelon_3.0.csv")
 

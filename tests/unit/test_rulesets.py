@@ -13,15 +13,20 @@ from tests.strategies import Rows, columns_of, recipes, tables, textbook
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.rules import ruleset_of
+from spinney.output.rules.build_ruleset import Rows as TrainingRows
+from spinney.output.rules.build_ruleset import _chosen, _distinct, _simplified
+from spinney.output.rules.choose_rules import (
+    _best_of_all,
+    _climbed,
+    _task,
+    chosen_rules,
+)
+from spinney.output.rules.description_length import coding_of
+from spinney.output.rules.leaf_rules import Condition, rules_of
+from spinney.output.rules.paths import holds, matches, merged, paths_of
+from spinney.output.rules.simplify_rules import simplified
 from spinney.recipes import RECIPES
-from spinney.rules import Condition, rules_of
-from spinney.rulesets import ruleset_of
-from spinney.rulesets.building import Rows as TrainingRows
-from spinney.rulesets.building import _chosen, _distinct, _simplified
-from spinney.rulesets.choosing import _best_of_all, _climbed, _task, chosen_rules
-from spinney.rulesets.coding import coding_of
-from spinney.rulesets.paths import holds, matches, merged, paths_of
-from spinney.rulesets.simplify import simplified
 from spinney.sources.training_set import TrainingSet
 
 TABLES = Path(__file__).parents[1] / "tables"

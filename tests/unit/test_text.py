@@ -14,8 +14,8 @@ from tests.strategies import TABLES, recipes, tables
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.export.text import class_counts, to_text
 from spinney.growth.plain.learner import grow_tree
+from spinney.output.tree_text import class_counts, to_text
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.tree import Tree

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, NoReturn
 import click
 
 from spinney._version import __version__
-from spinney.cli.options import in_shell_words
-from spinney.cli.output import say
+from spinney.cli.shell_options import in_shell_words
+from spinney.cli.shell_output import say
 from spinney.errors import (
     DataError,
     ModelFormatError,
@@ -54,11 +54,11 @@ class _Commands(click.Group):
         "info",
     )
     homes: ClassVar = {
-        "cluster": "spinney.cli.clusters",
-        "evaluate": "spinney.cli.evaluating",
-        "forest": "spinney.cli.forests",
-        "grow": "spinney.cli.growing",
-        "prune": "spinney.cli.pruning",
+        "cluster": "spinney.cli.cluster_command",
+        "evaluate": "spinney.cli.evaluate_command",
+        "forest": "spinney.cli.forest_command",
+        "grow": "spinney.cli.grow_command",
+        "prune": "spinney.cli.prune_command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -67,7 +67,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.names:
             return None
-        home = self.homes.get(cmd_name, "spinney.cli.commands")
+        home = self.homes.get(cmd_name, "spinney.cli.read_commands")
         found: click.Command = getattr(import_module(home), cmd_name)
         return found
 

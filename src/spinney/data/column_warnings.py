@@ -30,7 +30,7 @@ def identifier_warnings(table: Table) -> list[str]:
 
     Examples
     --------
-    >>> from spinney.files import read_table
+    >>> from spinney.data.read_table import read_table
     >>> table = read_table({"name": [f"n{i}" for i in range(12)]})
     >>> identifier_warnings(table)[0].split(":")[0]
     "column 'name' looks like an identifier, all 12 values differ"
@@ -81,7 +81,7 @@ def number_warnings(
 
     Examples
     --------
-    >>> from spinney.files import read_table
+    >>> from spinney.data.read_table import read_table
     >>> table = read_table({"age": [*map(str, range(20)), "NA"]})
     >>> number_warnings(table)[0].split(":")[0]
     "column 'age' reads as text because of 'NA'"

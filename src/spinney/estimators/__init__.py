@@ -1,12 +1,10 @@
 """The scikit-learn classes over all of it."""
 
-from spinney.estimators.choosing import choose_k
-from spinney.estimators.classifier import TreeClassifier
-from spinney.estimators.forest import ForestClassifier, ForestRegressor
-from spinney.estimators.kmeans import KMeans
-from spinney.estimators.mini_batch import MiniBatchKMeans
-from spinney.estimators.prototypes import KPrototypes
-from spinney.estimators.regressor import TreeRegressor
+from spinney.estimators.forest_estimators import ForestClassifier, ForestRegressor
+from spinney.estimators.k_means_estimator import KMeans, choose_k
+from spinney.estimators.k_prototypes_estimator import KPrototypes
+from spinney.estimators.mini_batch_estimator import MiniBatchKMeans
+from spinney.estimators.tree_estimators import TreeClassifier, TreeRegressor
 
 __all__ = [
     "ForestClassifier",

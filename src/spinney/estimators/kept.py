@@ -6,8 +6,8 @@ import numpy as np
 
 from spinney._support.checks import is_whole
 from spinney._version import __version__
-from spinney.cluster.batches import Running
-from spinney.clustered.model import BATCHES, MIXED, Clusters, schema_of
+from spinney.cluster.clusters import BATCHES, MIXED, Clusters, schema_of
+from spinney.cluster.mini_batch import Running
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute
 

@@ -13,6 +13,7 @@ from spinney._support.text import shown, value_text
 from spinney.data.cost_matrix import cost_array
 from spinney.data.table import Table, Value
 from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.evaluation.evaluation_rows import EvaluationRows, codes_of
 from spinney.evaluation.measures import (
     Measured,
     class_measures,
@@ -20,7 +21,6 @@ from spinney.evaluation.measures import (
     size_measures,
 )
 from spinney.evaluation.results import FoldResult
-from spinney.evaluation.rows import EvaluationRows, codes_of
 from spinney.evaluation.splits import Part
 from spinney.evaluation.variants import FOREST, Variant
 

@@ -8,8 +8,8 @@ from spinney._support.arrays import Floats
 from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import declarations_of
 from spinney.errors import ParameterError
+from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
 from spinney.evaluation.results import Evaluation
-from spinney.evaluation.rows import EvaluationRows, rows_of
 from spinney.evaluation.runs import Progress, Task, run_all
 from spinney.evaluation.splits import Part, Scheme, parts_of, settled
 from spinney.evaluation.variants import Recipes, Variant, variants_of

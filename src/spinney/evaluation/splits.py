@@ -15,7 +15,7 @@ from spinney._support.arrays import Integers
 from spinney._support.checks import check_seed, check_whole, is_real
 from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, ParameterError, warn
-from spinney.evaluation.rows import EvaluationRows
+from spinney.evaluation.evaluation_rows import EvaluationRows
 
 __all__ = ["Part", "Scheme", "parts_of", "settled"]
 

@@ -20,7 +20,7 @@ def outputs_of(
 
     Examples
     --------
-    >>> from spinney.recipe import RECIPES
+    >>> from spinney.recipes.named_recipes import RECIPES
     >>> laplace = RECIPES["c4.5"].changed(probability="laplace")
     >>> weights, everything = np.array([3.0, 0.0]), np.array([5.0, 9.0])
     >>> outputs_of(weights, Target("play", ("no", "yes")), recipe=laplace,

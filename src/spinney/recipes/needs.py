@@ -313,7 +313,7 @@ def refuse_unusable(
 
     Examples
     --------
-    >>> from spinney.recipe import RECIPES
+    >>> from spinney.recipes.named_recipes import RECIPES
     >>> refuse_unusable(RECIPES["id3"])
     >>> refuse_unusable(RECIPES["id3"], ["confidence"])
     Traceback (most recent call last):

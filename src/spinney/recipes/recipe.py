@@ -294,7 +294,7 @@ class Recipe:
     def least_side(self, known: float, n_classes: int) -> float:
         """Return the least weight of a threshold's side, of a ``known`` weight.
 
-        >>> from spinney.recipe import RECIPES
+        >>> from spinney.recipes.named_recipes import RECIPES
         >>> RECIPES["c4.5"].least_side(150, 3), RECIPES["c4.5"].least_side(14, 2)
         (5.0, 0.7000000000000001)
         """
@@ -343,7 +343,7 @@ class Recipe:
 
         Examples
         --------
-        >>> from spinney.recipe import RECIPES
+        >>> from spinney.recipes.named_recipes import RECIPES
         >>> RECIPES["id3"].changed(m=3)
         Traceback (most recent call last):
         spinney.errors.ParameterError: m=3 needs probability='m-estimate', and \

@@ -44,7 +44,7 @@ def propose(
 
     Examples
     --------
-    >>> from spinney.recipe import RECIPES
+    >>> from spinney.recipes.named_recipes import RECIPES
     >>> height = CountTable.of([[0, 1], [1, 0], [0, 1], [1, 0], [1, 0]])
     >>> propose(height, Attribute("height", "ordinal", tuple("abcde")), 0,
     ...         recipe=RECIPES["id3"]).split.threshold

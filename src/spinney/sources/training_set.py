@@ -33,6 +33,7 @@ __all__ = [
     "check_target",
     "check_texts",
     "check_total",
+    "given_weights",
     "missing_classes",
     "origin_of",
     "row_weights",
@@ -440,7 +441,7 @@ def rows_of(
     if len(classes) != table.n_rows:
         msg = f"y has {len(classes)} labels and the table {table.n_rows} rows"
         raise DataError(msg)
-    weights = _checked_weights(sample_weight, table.n_rows)
+    weights = given_weights(sample_weight, table.n_rows)
     kept = (~np.isnan(classes) if numeric else classes >= 0) & (weights > 0)
     if not kept.any():
         msg = (
@@ -456,7 +457,7 @@ def rows_of(
     )
 
 
-def _checked_weights(sample_weight: Any, n_rows: int) -> Floats:
+def given_weights(sample_weight: Any, n_rows: int) -> Floats:
     """Return a weight for each row, or say why there is none."""
     if sample_weight is None:
         return np.ones(n_rows)
@@ -468,4 +469,7 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> Floats:
         msg = f"sample_weight must be {n_rows} numbers, none of them below 0 or missing"
         raise DataError(msg)
     check_total(weights)
+    if n_rows and not weights.any():
+        msg = "sample_weight is 0 for every row: at least one must weigh more"
+        raise DataError(msg)
     return weights

@@ -6,7 +6,7 @@ not. A missing value, and a category that no training row had, counts in a term 
 the value that the term keeps for it: M5P's, the mean of a number, and whether the
 commonest category is one of the codes, over all training rows.
 
->>> from spinney.schema import Attribute, Schema, Target
+>>> from spinney.data.schema import Attribute, Schema, Target
 >>> schema = Schema((Attribute("size", "numeric"), Attribute("sort", "nominal",
 ...     ("a", "b", "c"))), Target("price", origin=0.0))
 >>> model = LinearModel(12.5, (Term(0, None, 2.0), Term(1, (1, 2), 0.0)), (0.5, -3.0))

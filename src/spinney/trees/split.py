@@ -253,7 +253,7 @@ def describe(
 
     ``n_codes`` is how many codes can come to the node, all if it is not said.
 
-    >>> from spinney.schema import Attribute
+    >>> from spinney.data.schema import Attribute
     >>> size = Attribute("size", "ordinal", ("small", "medium", "large"))
     >>> describe(Threshold(0, 0.5, (0.5, 0.5)), size, 1)
     'size ≥ medium'

@@ -32,13 +32,7 @@ __all__ = ["OFF", "ZERO", "entry", "kernel"]
 OFF = bool(getattr(config, "DISABLE_JIT", False))  # loops run as they are written
 
 _PACKAGE = Path(__file__).parents[2]
-_SOURCES = sorted(
-    [
-        *Path(__file__).parent.glob("*.py"),
-        *_PACKAGE.rglob("loops/*.py"),
-        *_PACKAGE.glob("kernels/*.py"),
-    ]
-)
+_SOURCES = sorted([*Path(__file__).parent.glob("*.py"), *_PACKAGE.rglob("loops/*.py")])
 _DIGEST = sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()
 
 _OPTIONS: dict[str, Any] = {

@@ -117,8 +117,8 @@ METHODS = {
 
 
 # What a recipe may end with and needs nothing but the tree and its source;
-# cost complexity asks for rows (spinney.lessons), M5's pruning for linear models
-# (spinney.model_trees).
+# cost complexity asks for rows (growth.taught), M5's pruning for linear models
+# (growth.model_trees).
 AFTER_GROWING = ("collapse", "error-based", "pessimistic", "mdl", "simplify")
 
 

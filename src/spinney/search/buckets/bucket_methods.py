@@ -40,7 +40,7 @@ def cuts_of(table: CountTable, method: str, n: int) -> Floats:
 
     ``n`` is the number of buckets; entropy-mdl finds its own.
 
-    >>> from spinney.counts import CountTable
+    >>> from spinney.trees.counts import CountTable
     >>> cuts_of(CountTable.of([[1], [1], [1], [1]]), "equal-frequency", 2)
     array([1.5])
     """
@@ -54,7 +54,8 @@ def cuts_of(table: CountTable, method: str, n: int) -> Floats:
 def is_exact(table: CountTable, method: str, n: int) -> bool:
     """Tell whether the cuts are those of the definition, not of merged values.
 
-    Only k-means on very many values is not: see :func:`~spinney.buckets.k_means`.
+    Only k-means on very many values is not: see
+    :func:`~spinney.search.buckets.k_means`.
     """
     return method != "k-means" or k_means_is_exact(table, n)
 
@@ -68,7 +69,7 @@ def codes_of(values: Floats, cuts: Floats) -> Integers:
 def bucketed(table: CountTable, cuts: Floats) -> CountTable:
     """Return the table by buckets, numbered from 0; missing rows stay missing.
 
-    >>> from spinney.counts import CountTable
+    >>> from spinney.trees.counts import CountTable
     >>> bucketed(CountTable.of([[1, 0], [2, 1], [0, 3]]), np.array([0.5])).weights
     array([[1., 0.],
            [2., 4.]])

@@ -35,7 +35,7 @@ def k_means(table: CountTable, n: int) -> Floats:
     partitions that are equal within 1e-12, it is the one whose last cut is lowest,
     then the one before, and so on.
 
-    >>> from spinney.counts import CountTable
+    >>> from spinney.trees.counts import CountTable
     >>> import numpy as np
     >>> from dataclasses import replace
     >>> table = CountTable.of([[1]] * 6)

@@ -1,7 +1,7 @@
 """How good a split is: pure functions of a count table, higher is better.
 
 The rows of the table are the branches of the split. Every function takes a
-:class:`~spinney.counts.CountTable` or a plain array of shape (branches, classes),
+:class:`~spinney.trees.counts.CountTable` or a plain array of shape (branches, classes),
 and a stack of tables gives a stack of merits. Where values are missing, gains
 are discounted by ρ, the share of the weight whose value is known (Quinlan 1993).
 

@@ -1,0 +1,263 @@
+"""The command that evaluates recipes."""
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney.cli.shell_options import (
+    check_output,
+    class_weight_of,
+    cost_matrix_of,
+    examples,
+    output_options,
+    reading_options,
+    table_options,
+    text_options,
+    weight_options,
+)
+from spinney.cli.shell_output import (
+    STANDARD_OUTPUT,
+    as_json,
+    progress_bar,
+    write_data,
+    write_text,
+)
+from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.evaluation import Evaluation
+
+__all__ = ["evaluate"]
+
+RATE = click.FloatRange(0, 1)
+
+
+@click.command(
+    epilog=examples(
+        "spinney evaluate melons.csv --target ripe --ignore id --folds 5",
+        "spinney evaluate iris.csv --target class --recipe c4.5 "
+        "--recipe cart:max_depth=3",
+        "spinney evaluate iris.csv --target class --holdout 0.3 --json > result.json",
+        "spinney evaluate credit.csv --target class --costs costs.csv --measure cost",
+        "spinney evaluate iris.csv --target class --recipe cart "
+        "--recipe forest:n_estimators=50,trees=c4.5",
+        "spinney evaluate iris.csv --target class --learning-curve",
+        "spinney evaluate iris.csv --target class --noise 0 --noise 0.2",
+    ),
+    short_help="Measure recipes on rows that they have not seen.",
+)
+@table_options
+@click.option(
+    "--recipe",
+    "recipes",
+    multiple=True,
+    metavar="NAME[:SETTING=VALUE,...]",
+    help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of them "
+    "with other settings. Repeatable.  [default: auto, c4.5 and cart; with "
+    "--learning-curve auto]",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Of the cross-validation: 10 if unsaid, or as many as there can be.",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How often, each time with other folds.",
+)
+@click.option(
+    "--holdout", type=float, help="Test on this share of the rows instead of folds."
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of the random numbers."
+)
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    help="A measure to show, such as accuracy, auc, brier or leaves. Repeatable.",
+)
+@click.option("--learning-curve", is_flag=True, help="Train on ever more rows.")
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    metavar="ROWS|SHARE",
+    help="A size of the learning curve, such as 50 or 0.5. Repeatable.",
+)
+@click.option(
+    "--noise",
+    type=RATE,
+    multiple=True,
+    help="Inject noise into training rows at this rate. Repeatable.",
+)
+@click.option(
+    "--missing-rate",
+    type=RATE,
+    multiple=True,
+    help="Take training cells away at this rate. Repeatable.",
+)
+@click.option(
+    "--missing-in-test", is_flag=True, help="Take cells of test rows away too."
+)
+@weight_options
+@reading_options
+@output_options
+@text_options
+def evaluate(data: str, target: str, **options: Any) -> None:
+    """Measure recipes on rows of DATA (a file, or -) that they were not trained on.
+
+    Costs are reported; no tree is grown otherwise for them.
+    """
+    _check_options(options)
+    check_output(options["output"], force=options["force"])
+    found = _evaluated(data, target, options)
+    plain, output = options["ascii_"], options["output"]
+    if options["json_"]:
+        text = as_json("evaluate", found.as_dict(), ascii_only=plain)
+        write_data(text, output, force=options["force"])
+        return
+    settings: dict[str, Any] = {
+        "measures": options["measures"],
+        "width": _width(output),
+    }
+    if output is None or output == STANDARD_OUTPUT:
+        write_text(
+            lambda ascii_: found.text(ascii_only=ascii_, **settings), ascii_only=plain
+        )
+    else:
+        text = found.text(ascii_only=plain, **settings)
+        write_data(text, output, force=options["force"])
+
+
+def _width(output: str | None) -> int | None:
+    """Return the width of the terminal; None where the text goes elsewhere."""
+    seen = output in (None, STANDARD_OUTPUT) and sys.stdout is not None
+    if seen and (sys.stdout.isatty() or "COLUMNS" in os.environ):
+        return shutil.get_terminal_size((80, 24)).columns
+    return None
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse options that exclude each other, and measures that nobody knows."""
+    from spinney.evaluation.measures import measure_named
+
+    held_out, all_measures = options["holdout"] is not None, options["json_"]
+    for wrong, said in (
+        (held_out and options["folds"], "--holdout and --folds"),
+        (
+            options["learning_curve"] and options["noise"],
+            "--learning-curve and --noise",
+        ),
+        (
+            options["learning_curve"] and options["missing_rate"],
+            "--learning-curve and --missing-rate",
+        ),
+        (all_measures and options["measures"], "--json, which has all, and --measure"),
+    ):
+        if wrong:
+            msg = f"{said} exclude each other: leave one out"
+            raise ParameterError(msg)
+    if options["sizes"] and not options["learning_curve"]:
+        msg = "--size says nothing alone: add --learning-curve"
+        raise ParameterError(msg)
+    for name in options["measures"]:
+        measure_named(name)
+    if options["missing_in_test"] and not options["missing_rate"]:
+        msg = "--missing-in-test says nothing alone: add --missing-rate"
+        raise ParameterError(msg)
+
+
+def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
+    from spinney.evaluation import evaluate, learning_curve, robustness
+
+    arguments = _arguments(options)
+    arguments["cost_matrix"] = cost_matrix_of(options["costs"])
+    # Where none is named, those that the functions have by themselves.
+    named = [_recipe(text) for text in options["recipes"]]
+    recipes = [named] if named else []
+    with progress_bar("growing") as progress:
+        arguments["progress"] = progress
+        if options["learning_curve"]:
+            if options["sizes"]:
+                arguments["sizes"] = [_size(text) for text in options["sizes"]]
+            return learning_curve(data, target, *recipes, **arguments)
+        if options["noise"] or options["missing_rate"]:
+            return robustness(
+                data,
+                target,
+                *recipes,
+                noise=options["noise"],
+                missing=options["missing_rate"],
+                missing_in_test=options["missing_in_test"],
+                **arguments,
+            )
+        return evaluate(data, target, *recipes, **arguments)
+
+
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that all evaluations take."""
+    names = ("folds", "repeats", "holdout", "seed", "weight", "encoding")
+    kinds = ("nominal", "ordinal", "numeric", "ignore")
+    found = {name: options[name] for name in (*names, *kinds)}
+    found["format"] = options["format_"]
+    found["missing_values"] = options["missing"]
+    class_weight = class_weight_of(options["class_weight"])
+    return found if class_weight is None else {**found, "class_weight": class_weight}
+
+
+def _recipe(text: str) -> Any:
+    """Return a recipe's name, or a label with arguments of grow.
+
+    >>> _recipe("cart:max-depth=3,criterion=gain")
+    ('cart:max-depth=3,criterion=gain', {'recipe': 'cart', 'max_depth': 3,
+    'criterion': 'gain'})
+    """
+    name, colon, rest = text.partition(":")
+    if not colon:
+        return name
+    arguments: dict[str, Any] = {"recipe": name}
+    for setting in rest.split(","):
+        key, sign, value = setting.partition("=")
+        if not (sign and key.strip() and value.strip()):
+            msg = (
+                f"--recipe {text!r}: {setting!r} must read SETTING=VALUE, as in "
+                "cart:max_depth=3,min_gain=0.01"
+            )
+            raise ParameterError(msg)
+        # The shell's --missing is a marker of missing cells; see the options of grow.
+        key = key.strip().replace("-", "_")
+        key = "missing" if key == "missing_policy" else key
+        if key in arguments:
+            remedy = (
+                f"the recipe is {name!r}, before the colon"
+                if key == "recipe"
+                else f"{key} is set twice: set it once"
+            )
+            msg = f"--recipe {text!r}: {setting!r} cannot be set: {remedy}"
+            raise ParameterError(msg)
+        arguments[key] = _value(value.strip())
+    return (text, arguments)
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text, text)
+
+
+def _size(text: str) -> float:
+    number = _value(text)
+    if isinstance(number, (str, bool)):
+        msg = f"--size {text!r} must be a number of rows, or a share such as 0.5"
+        raise ParameterError(msg)
+    return float(number) if isinstance(number, float) else int(number)

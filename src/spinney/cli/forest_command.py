@@ -1,0 +1,279 @@
+"""Forests, from the shell."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney.cli.shell_options import (
+    check_output,
+    class_weight_of,
+    examples,
+    limit_options,
+    output_options,
+    reading_options,
+    table_options,
+    text_options,
+)
+from spinney.cli.shell_output import (
+    STANDARD_OUTPUT,
+    as_json,
+    progress_bar,
+    say,
+    write_data,
+    write_text,
+)
+from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.growth.forest.importances import Importances
+    from spinney.models.fitted_forest import ReadableForest
+    from spinney.sources.training_set import TrainingSet
+
+__all__ = ["forest"]
+
+_OF_RECIPES = (
+    "criterion",
+    "grouping",
+    "max_depth",
+    "max_leaves",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_gain",
+)
+_OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
+
+
+@click.command(
+    epilog=examples(
+        "spinney forest melons.csv --target ripe --ignore id -o melons.spinney",
+        "spinney forest iris.csv --target class --trees 500 --permutation",
+        "spinney forest votes.csv --target party --missing '?' --recipe c4.5 --json",
+        "spinney predict melons.spinney new.csv --probabilities",
+    ),
+    short_help="Grow many trees that vote.",
+)
+@table_options
+@click.option(
+    "--trees", type=int, default=100, show_default=True, help="How many trees."
+)
+@click.option(
+    "--recipe", default="cart", show_default=True, help="cart, id3, c4.5 or chaid."
+)
+@click.option("--criterion", help="As for grow.")
+@click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
+@click.option(
+    "--missing-policy", help="fractional, most-common, own-category, branch or mean."
+)
+@limit_options
+@click.option(
+    "--min-samples-leaf",
+    type=float,
+    help="Least weight of a branch.  [default: 1]",
+)
+@click.option(
+    "--max-features",
+    metavar="sqrt|log2|all|NUMBER|SHARE",
+    help="Attributes looked at in a node.  [default: sqrt, for numbers two thirds]",
+)
+@click.option("--no-bootstrap", is_flag=True, help="Grow every tree on all rows.")
+@click.option("--without-replacement", is_flag=True, help="Draw each row once at most.")
+@click.option("--max-samples", metavar="ROWS|SHARE", help="Rows drawn for a tree.")
+@click.option("--extra-random", is_flag=True, help="Draw cuts, too.")
+@click.option("--voting", help="probability or majority.")
+@click.option(
+    "--shrinkage",
+    type=float,
+    help="Shrink leaves to the nodes above.  [default: as rows out of the bag tell]",
+)
+@click.option("--weight", metavar="COLUMN", help="The column of row weights.")
+@click.option(
+    "--class-weight",
+    multiple=True,
+    metavar="CLASS=NUMBER",
+    help='Multiply a class\'s weight; or "balanced", "balanced_subsample". Repeatable.',
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
+)
+@click.option("--jobs", type=int, help="Trees that grow at once: one a core if unsaid.")
+@click.option(
+    "--permutation", is_flag=True, help="Measure importances by permutation too."
+)
+@click.option("--quiet", is_flag=True, help="Do not print what the forest is like.")
+@reading_options
+@output_options
+@text_options
+def forest(data: str, target: str, **options: Any) -> None:
+    """Grow a forest on the table DATA (a file, or - for standard input)."""
+    from spinney.data.declarations import declarations_of
+    from spinney.models.fitted_forest import ReadableForest, forest_from
+    from spinney.output.file.forest_file import save_forest
+
+    output = options["output"]
+    _check_options(options)
+    check_output(output, force=options["force"])
+    with progress_bar("growing") as progress:
+        grown, training = forest_from(
+            data,
+            target,
+            n_trees=options["trees"],
+            recipe=options["recipe"],
+            settings=_settings(options),
+            recipe_settings={
+                **{name: options[name] for name in _OF_RECIPES},
+                # The shell's --missing is a marker of missing cells.
+                "missing": options["missing_policy"],
+            },
+            declarations=declarations_of(
+                options["nominal"],
+                options["ordinal"],
+                options["numeric"],
+                options["ignore"],
+                options["missing"],
+            ),
+            weight=options["weight"],
+            format=options["format_"],
+            encoding=options["encoding"],
+            n_jobs=options["jobs"],
+            progress=progress,
+        )
+    if output is not None:
+        save_forest(grown, output, force=options["force"])
+        say(f"saved to {output}")
+    if options["quiet"]:
+        return
+    facts = _facts(ReadableForest(grown), training, options)
+    if options["json_"]:
+        text = as_json("forest", facts, ascii_only=options["ascii_"])
+        write_data(text)
+    else:
+        write_text(
+            lambda plain: _text(facts, plain=plain), ascii_only=options["ascii_"]
+        )
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    if options["output"] == STANDARD_OUTPUT:
+        msg = "-o '-': a forest does not go to standard output: name a file, or --json"
+        raise ParameterError(msg)
+    if options["quiet"]:
+        for name, value in (("--json", "json_"), ("--permutation", "permutation")):
+            if options[value]:
+                msg = f"--quiet and {name} exclude each other: leave one out"
+                raise ParameterError(msg)
+    if options["no_bootstrap"] and options["permutation"]:
+        msg = (
+            "--permutation asks trees about rows that they have not seen, and with "
+            "--no-bootstrap there are none: leave one out"
+        )
+        raise ParameterError(msg)
+    if options["no_bootstrap"] and options["without_replacement"]:
+        msg = "--no-bootstrap and --without-replacement exclude each other"
+        raise ParameterError(msg)
+
+
+def _settings(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what is said of the forest, as the library takes it."""
+    found = {name: options[name] for name in _OF_FORESTS}
+    found["bootstrap"] = not options["no_bootstrap"]
+    found["replace"] = not options["without_replacement"]
+    found["extra_random"] = options["extra_random"]
+    given = options["class_weight"]
+    balanced = given in (("balanced",), ("balanced_subsample",))
+    found["class_weight"] = given[0] if balanced else class_weight_of(given)
+    for name in ("max_features", "max_samples"):
+        if options[name] is not None:
+            found[name] = _number(options[name])
+    if options["max_features"] == "all":
+        found["max_features"] = 1.0
+    return found
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _facts(
+    model: "ReadableForest", training: "TrainingSet", options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what is told of a forest that was just grown."""
+    from spinney.growth.forest.bags import Bags
+    from spinney.growth.forest.importances import permutation_importances
+    from spinney.models.facts import about_forest
+
+    grown = model.forest_
+    bags = Bags(training, grown.settings)
+    facts = about_forest(model)
+    facts["out_of_bag"] = None
+    if grown.settings.bootstrap:
+        facts["out_of_bag"] = _out_of_bag(grown, bags, training)
+    facts["importances"] = _listed(model.importances())
+    facts["permutation_importances"] = None
+    if options["permutation"]:
+        found = permutation_importances(grown, bags, n_jobs=options["jobs"])
+        facts["permutation_importances"] = _listed(found)
+    facts["interactions"] = [
+        {"above": above, "below": below, "splits": splits, "gain": gain}
+        for above, below, splits, gain in model.interactions().pairs(10)
+    ]
+    return facts
+
+
+def _out_of_bag(grown: Any, bags: Any, training: "TrainingSet") -> dict[str, Any]:
+    from spinney.growth.forest.voting import out_of_bag, score_of, warn_of_unseen
+
+    told, trees = out_of_bag(grown, bags)
+    warn_of_unseen(trees)
+    name = "R²" if grown.schema.target.is_numeric else "accuracy"
+    return {
+        "measure": name,
+        "score": score_of(told, trees, training),
+        "rows": int((trees > 0).sum()),
+    }
+
+
+def _listed(found: "Importances") -> list[dict[str, Any]]:
+    return [
+        {"attribute": name, "mean": mean, "spread": spread}
+        for name, mean, spread in found.ranked()
+    ]
+
+
+def _text(facts: dict[str, Any], *, plain: bool) -> str:
+    """Return the facts for people."""
+    size = facts["size"]
+    lines = [
+        f"{facts['target']}: {size['trees']} trees, {size['leaves']} leaves, "
+        f"height up to {size['height']}"
+    ]
+    told = facts["out_of_bag"]
+    if told is not None and told["score"] is not None:
+        name = "R2" if plain and told["measure"] == "R²" else told["measure"]
+        lines.append(f"out of bag: {name} {told['score']:.4f} on {told['rows']} rows")
+    for key, title in (
+        ("importances", "importance (share of gain, and its spread over trees)"),
+        ("permutation_importances", "importance by permutation (growth of the error)"),
+    ):
+        if facts[key]:
+            lines += ["", title, *_table(facts[key], plain=plain)]
+    if facts["interactions"]:
+        lines += ["", "asked below one another (above > below: splits, share of gain)"]
+        lines += [
+            f"  {pair['above']} > {pair['below']}: {pair['splits']}, {pair['gain']:.4f}"
+            for pair in facts["interactions"][:5]
+        ]
+    return "\n".join(lines)
+
+
+def _table(entries: list[dict[str, Any]], *, plain: bool) -> list[str]:
+    width = min(40, max(len(entry["attribute"]) for entry in entries))
+    sign = "+-" if plain else "±"
+    return [
+        f"  {e['attribute']:<{width}}  {e['mean']:8.4f} {sign} {e['spread']:.4f}"
+        for e in entries
+    ]

@@ -1,0 +1,176 @@
+"""The command that prunes."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney.cli.shell_options import (
+    check_output,
+    cost_matrix_of,
+    costs_option,
+    examples,
+    file_options,
+    load_readable,
+    output_options,
+    text_options,
+)
+from spinney.cli.shell_output import (
+    STANDARD_OUTPUT,
+    as_json,
+    say,
+    write_data,
+    write_text,
+)
+from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.models.fitted_tree import ReadableTree
+
+__all__ = ["prune"]
+
+
+@click.command(
+    epilog=examples(
+        "spinney prune melons.spinney --validation more.csv -o smaller.spinney",
+        "spinney prune melons.spinney --method cost-complexity --data melons.csv",
+        "spinney prune melons.spinney --method cost-complexity --alpha 1.5",
+        "spinney prune credit.spinney --validation more.csv --costs costs.csv",
+        "spinney prune melons.spinney --method error-based --data melons.csv",
+        "spinney prune melons.spinney --method mdl --json",
+        "spinney prune melons.spinney --node 3 --node 7 -o smaller.spinney",
+    )
+)
+@click.argument("model")
+@click.option(
+    "--method",
+    help="reduced-error (default), pre-pruning, cost-complexity, pessimistic, "
+    "error-based, collapse, mdl, manual (default with --node) or simplify.",
+)
+@click.option("--validation", metavar="TABLE", help="The rows whose error decides.")
+@click.option(
+    "--data",
+    metavar="TABLE",
+    help="The training table, to choose an alpha by folds or to raise branches.",
+)
+@click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights of that table."
+)
+@click.option(
+    "--node",
+    type=int,
+    multiple=True,
+    help="Cut this node by hand; spinney show --numbers has them. Repeatable.",
+)
+@click.option("--alpha", type=float, help="What a leaf costs, in training errors.")
+@click.option("--folds", type=int, help="How many folds, 10 if not said.")
+@click.option("--rule", help="1-se (default), half-se or minimum.")
+@click.option(
+    "--confidence", type=float, help="Of error-based pruning; the recipe's if not said."
+)
+@click.option(
+    "--raising/--no-raising",
+    default=None,
+    help="Whether error-based pruning may raise branches; it needs --data.",
+)
+@costs_option
+@click.option("--seed", type=int, help="That of the folds, 0 if not said.")
+@file_options
+@output_options
+@text_options
+def prune(model: str, **options: Any) -> None:
+    """Prune MODEL, and say what each step did to the error."""
+    output, force = options["output"], options["force"]
+    if output == STANDARD_OUTPUT:
+        msg = "-o '-': a model does not go to standard output: name a file, or --json"
+        raise ParameterError(msg)
+    check_output(output, force=force)
+    loaded = load_readable(model)
+    smaller = loaded.prune(
+        options["method"],
+        validation=_table(loaded, options, "validation", whole=False),
+        data=_table(loaded, options, "data", whole=True),
+        nodes=options["node"] or None,
+        weight=options["weight"],
+        alpha=options["alpha"],
+        folds=options["folds"],
+        rule=options["rule"],
+        confidence=options["confidence"],
+        raising=options["raising"],
+        cost_matrix=cost_matrix_of(options["costs"]),
+        seed=options["seed"],
+    )
+    # What is told is made before the file: a run that fails leaves none behind.
+    if options["json_"]:
+        facts = _facts(loaded, smaller)
+        data = as_json("prune", facts, ascii_only=options["ascii_"])
+        _save(smaller, output, force=force)
+        write_data(data)
+    else:
+        texts = {
+            plain: _report(loaded, smaller, ascii_only=plain) for plain in (False, True)
+        }
+        _save(smaller, output, force=force)
+        write_text(texts.__getitem__, ascii_only=options["ascii_"])
+
+
+def _save(model: "ReadableTree", output: str | None, *, force: bool) -> None:
+    """Save the smaller tree, where a file is named; say so, or that it is not."""
+    if output is None:
+        say("nothing was saved; -o FILE saves the pruned model")
+        return
+    from spinney.output.file.tree_file import save_model
+
+    save_model(model.model_, output, force=force)
+    say(f"saved to {output}")
+
+
+def _table(
+    model: "ReadableTree", options: dict[str, Any], name: str, *, whole: bool
+) -> Any:
+    """Return the table that an option names, if it does."""
+    if options[name] is None:
+        return None
+    return model.read(
+        options[name],
+        format=options["format_"],
+        encoding=options["encoding"],
+        whole=whole,
+        weight=options["weight"],
+    )
+
+
+def _facts(before: "ReadableTree", after: "ReadableTree") -> dict[str, Any]:
+    steps, sequence = after.pruning_, after.sequence_
+    assert steps is not None
+    return {
+        "leaves": {"before": before.tree.n_leaves, "after": after.tree.n_leaves},
+        "training_risk": {"before": _risk(before), "after": _risk(after)},
+        "steps": steps.as_dicts(),
+        **({} if sequence is None else {"sequence": sequence.as_dicts()}),
+    }
+
+
+def _risk(model: "ReadableTree") -> float | None:
+    """Return the training risk of a tree: rows in error, or squares; None of models."""
+    from math import isnan
+
+    from spinney.growth.prune.risk import below, leaf_risks
+
+    risk = float(below(model.tree, leaf_risks(model.tree))[0])
+    return None if isnan(risk) else risk
+
+
+def _report(before: "ReadableTree", after: "ReadableTree", *, ascii_only: bool) -> str:
+    from spinney._support.text import weight_text
+
+    assert after.pruning_ is not None
+    parts = [after.pruning_.text(ascii_only=ascii_only)]
+    if after.sequence_ is not None:
+        parts.append(str(after.sequence_))
+    lines = [f"leaves: {before.tree.n_leaves}, now {after.tree.n_leaves}"]
+    risks = _risk(before), _risk(after)
+    if risks[0] is not None and risks[1] is not None:
+        was, now = weight_text(risks[0]), weight_text(risks[1])
+        lines.append(f"training risk: {was}, now {now}")
+    parts.append("\n".join(lines))
+    return "\n\n".join(parts)

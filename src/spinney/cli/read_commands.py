@@ -1,0 +1,303 @@
+"""The commands."""
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spinney.cli.shell_options import (
+    check_output,
+    examples,
+    file_options,
+    json_option,
+    load_any,
+    load_readable,
+    output_options,
+    text_options,
+)
+from spinney.cli.shell_output import (
+    STANDARD_OUTPUT,
+    as_json,
+    escaped,
+    write_data,
+    write_text,
+)
+from spinney.errors import ParameterError, warn
+from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence
+
+if TYPE_CHECKING:
+    from spinney.models.fitted_tree import ReadableTree
+    from spinney.output.rules import RuleSet
+
+__all__ = [
+    "check_alone",
+    "explain",
+    "info",
+    "predict",
+    "rules",
+    "show",
+    "show_tree",
+    "simplified",
+]
+
+
+def show_tree(
+    model: "ReadableTree",
+    *,
+    max_depth: int | None,
+    ascii_: bool,
+    json_: bool,
+    numbers: bool = False,
+) -> None:
+    """Print a tree, as text or as data."""
+    from spinney.output.tree_text import to_text
+
+    if json_:
+        write_data(escaped(model.export("json").rstrip("\n"), ascii_only=ascii_))
+    else:
+        write_text(
+            lambda plain: to_text(
+                model.tree, max_depth=max_depth, ascii_only=plain, numbers=numbers
+            ),
+            ascii_only=ascii_,
+        )
+
+
+@click.command(
+    epilog=examples(
+        "spinney show melons.spinney",
+        "spinney show melons.spinney --depth 2 --ascii",
+        "spinney show melons.spinney --numbers",
+        "spinney show melons.spinney --json | jq '.nodes[0]'",
+    )
+)
+@click.argument("model")
+@click.option("--depth", type=click.IntRange(min=0), help="Hide what lies deeper.")
+@click.option(
+    "--numbers",
+    is_flag=True,
+    help="Begin each line with the node's number, for explain --node and prune --node.",
+)
+@text_options
+def show(
+    model: str, depth: int | None, *, numbers: bool, ascii_: bool, json_: bool
+) -> None:
+    """Print the tree of MODEL, or its clusters."""
+    from spinney.cli.cluster_command import is_clusters, show_clusters
+
+    if is_clusters(model):
+        show_clusters(
+            model, {"--depth": depth, "--numbers": numbers}, ascii_=ascii_, json_=json_
+        )
+        return
+    if json_ and numbers:
+        msg = "--numbers and --json exclude each other: JSON has the numbers"
+        raise ParameterError(msg)
+    if json_ and depth is not None:
+        msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
+        raise ParameterError(msg)
+    show_tree(
+        load_readable(model),
+        max_depth=depth,
+        ascii_=ascii_,
+        json_=json_,
+        numbers=numbers,
+    )
+
+
+@click.command(
+    epilog=examples(
+        "spinney rules melons.spinney",
+        "spinney rules melons.spinney --json",
+        "spinney rules melons.spinney --simplify melons.csv",
+        "spinney rules melons.spinney --simplify melons.csv --json -o rules.json",
+    )
+)
+@click.argument("model")
+@click.option(
+    "--simplify",
+    metavar="DATA",
+    help="Print C4.5's shorter rule set; DATA is the table MODEL was grown on.",
+)
+@click.option(
+    "--confidence",
+    type=float,
+    help="Of the pessimistic error, with --simplify: 0.25 if not said; less is "
+    "shorter.",
+)
+@click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights, with --simplify."
+)
+@file_options
+@output_options
+@text_options
+def rules(model: str, simplify: str | None, **options: Any) -> None:
+    """Print one rule for each leaf of MODEL, or its simplified rule set."""
+    plain, output, force = options["ascii_"], options["output"], options["force"]
+    check_output(output, force=force)
+    loaded = load_readable(model)
+    if simplify is None:
+        check_alone(options)
+        found: Any = loaded.rules()
+        as_data = as_json("rules", {"rules": found.as_dicts()}, ascii_only=plain)
+    else:
+        found = simplified(loaded, simplify, options)
+        as_data = escaped(found.to_json().rstrip("\n"), ascii_only=plain)
+    if options["json_"]:
+        write_data(as_data, output, force=force)
+    elif output is None or output == STANDARD_OUTPUT:
+        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
+    else:
+        write_data(found.text(ascii_only=plain), output, force=force)
+
+
+@click.command(
+    epilog=examples(
+        "spinney explain melons.spinney --node 0",
+        "spinney explain melons.spinney --row new.csv --row-number 3",
+    )
+)
+@click.argument("model")
+@click.option(
+    "--node",
+    type=int,
+    help="The node whose arithmetic is wanted: 0 is the root; spinney show --numbers "
+    "has the others.",
+)
+@click.option("--row", metavar="DATA", help="The table that holds a row to follow.")
+@click.option(
+    "--row-number",
+    type=click.IntRange(min=1),
+    help="Which row of that table, the first if not said.",
+)
+@file_options
+@text_options
+def explain(model: str, node: int | None, row: str | None, **options: Any) -> None:
+    """Print the arithmetic of a node of MODEL, or the path of a row."""
+    number, plain = options["row_number"], options["ascii_"]
+    if row is not None and node is not None:
+        msg = f"--node {node} and --row {row!r} exclude each other: name one"
+        raise ParameterError(msg)
+    if row is None and number is not None:
+        msg = f"--row-number {number} says nothing alone: name its table by --row"
+        raise ParameterError(msg)
+    loaded = load_readable(model)
+    if row is None:
+        found = loaded.explain(node=0 if node is None else node)
+    else:
+        table = loaded.read(
+            row, format=options["format_"], encoding=options["encoding"]
+        )
+        found = loaded.explain(row=_one_row(table, row, number or 1))
+    if options["json_"]:
+        kind = "explain-node" if row is None else "explain-row"
+        write_data(as_json(kind, found.as_dict(), ascii_only=plain))
+    else:
+        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
+
+
+def _one_row(table: Any, data: str, number: int) -> Any:
+    if number > table.n_rows:
+        msg = f"--row-number {number}: {data!r} has {table.n_rows} rows; name one"
+        raise ParameterError(msg)
+    return table.take(slice(number - 1, number))
+
+
+@click.command(
+    epilog=examples(
+        "spinney predict melons.spinney new.csv -o out.csv",
+        "spinney predict melons.spinney new.csv --probabilities --leaf",
+        "cat new.csv | spinney predict melons.spinney - --json > out.json",
+    )
+)
+@click.argument("model")
+@click.argument("data")
+@click.option("--probabilities", is_flag=True, help="Add a column for each class.")
+@click.option("--leaf", is_flag=True, help="Add the number of the leaf.")
+@click.option("--raw", is_flag=True, help="Do not guard cells against spreadsheets.")
+@file_options
+@output_options
+@json_option
+def predict(model: str, data: str, **options: Any) -> None:
+    """Predict the class, or the cluster, of each row of DATA by MODEL.
+
+    DATA is a file, or - for standard input. Columns are found by name: further
+    ones and any order are fine.
+    """
+    from spinney.cli.predict_command import as_csv, as_rows, predictions, unseen_warning
+
+    output, force = options["output"], options["force"]
+    check_output(output, force=force)
+    loaded: Any = load_any(model)
+    table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
+    if hasattr(loaded, "clusters_"):
+        from spinney.cli.cluster_command import predict_clusters
+
+        predict_clusters(loaded, table, options, seen=_seen(output))
+        return
+    for name, values in loaded.unseen(table).items():
+        warn(unseen_warning(name, values))
+    found = predictions(
+        loaded, table, probabilities=options["probabilities"], leaf=options["leaf"]
+    )
+    if options["json_"]:
+        text = as_json("predict", as_rows(found))
+    else:
+        text = as_csv(found, raw=options["raw"], seen=_seen(output))
+    write_data(text, output, force=force)
+
+
+def _seen(output: str | None) -> bool:
+    """Return whether the result goes straight to a terminal."""
+    to_stdout = output is None or output == STANDARD_OUTPUT
+    return to_stdout and sys.stdout is not None and sys.stdout.isatty()
+
+
+@click.command(
+    epilog=examples(
+        "spinney info melons.spinney", "spinney info melons.spinney --json"
+    ),
+    short_help="Print what MODEL is, or the versions installed here.",
+)
+@click.argument("model", required=False)
+@json_option
+def info(model: str | None, *, json_: bool) -> None:
+    """Print what MODEL is and what it was grown on; without it, the versions here."""
+    from spinney.models.facts import about_installation, as_lines, facts_of
+
+    facts = about_installation() if model is None else facts_of(load_any(model))
+    if json_:
+        write_data(as_json("info", facts))
+    else:
+        write_text(lambda _: as_lines(facts))
+
+
+def check_alone(options: Mapping[str, Any]) -> None:
+    """Refuse options that say nothing without --simplify."""
+    for name in ("confidence", "weight"):
+        if options[name] is not None:
+            msg = f"--{name} {options[name]} says nothing without --simplify DATA"
+            raise ParameterError(msg)
+
+
+def simplified(
+    model: "ReadableTree", data: str, options: Mapping[str, Any]
+) -> "RuleSet":
+    """Return the rule set of a model over the table that it was grown on."""
+    from spinney.data.conform import read_by
+    from spinney.sources.training_set import row_weights
+
+    given, weight = options["confidence"], options["weight"]
+    confidence = check_confidence(CONFIDENCE if given is None else given)
+    schema = model.model_.schema
+    table = read_by(
+        schema,
+        range(len(schema.attributes)),
+        data,
+        also=() if weight is None else (weight,),
+        format=options["format_"],
+        encoding=options["encoding"],
+    )
+    weights = None if weight is None else row_weights(table[weight])
+    return model.ruleset(table, sample_weight=weights, confidence=confidence)

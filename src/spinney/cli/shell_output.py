@@ -1,0 +1,162 @@
+"""What the shell tool writes: data to stdout or a file, talk to stderr.
+
+Data, which is CSV or JSON, is UTF-8 wherever it goes. Text for people is in the
+encoding of the terminal; where that lacks the signs of a tree, they are ASCII.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from math import isinf
+from typing import Any
+
+import click
+
+from spinney._support.text import shown
+from spinney.errors import SpinneyError
+
+__all__ = [
+    "STANDARD_OUTPUT",
+    "as_json",
+    "escaped",
+    "progress_bar",
+    "say",
+    "write_data",
+    "write_text",
+]
+
+STANDARD_OUTPUT = "-"
+
+
+def say(text: str) -> None:
+    """Say one line on stderr; control characters are escaped."""
+    with suppress(OSError):  # nobody listens
+        click.echo(f"spinney: {shown(text)}", err=True)
+
+
+def as_json(kind: str, content: Any, *, ascii_only: bool = False) -> str:
+    """Return content as JSON, under the name and version of its schema.
+
+    JSON has no infinity: it is the text "infinity" there.
+    """
+    data = {"schema": f"spinney/{kind}/1", **_without_infinity(content)}
+    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
+    return escaped(text, ascii_only=ascii_only)
+
+
+def _without_infinity(content: Any) -> Any:
+    """Return plain data whose infinite numbers are texts.
+
+    >>> _without_infinity({"a": [1.0, float("inf")], "b": -float("inf")})
+    {'a': [1.0, 'infinity'], 'b': '-infinity'}
+    """
+    if isinstance(content, dict):
+        return {name: _without_infinity(part) for name, part in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_without_infinity(part) for part in content]
+    if isinstance(content, float) and isinf(content):
+        return "infinity" if content > 0 else "-infinity"
+    return content
+
+
+def escaped(text: str, *, ascii_only: bool) -> str:
+    r"""Return JSON whose strings hold no sign that a terminal might obey.
+
+    >>> escaped('"é \x9b"', ascii_only=False), escaped('"é"', ascii_only=True)
+    ('"é \\u009b"', '"\\u00e9"')
+    """
+
+    def written(found: re.Match[str]) -> str:
+        sign = found[0]
+        if sign.isprintable() and not ascii_only:
+            return sign
+        units = sign.encode("utf-16-be", "surrogatepass").hex()
+        return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
+
+    return re.sub(r"[^\0-~]", written, text)
+
+
+def write_data(text: str, output: str | None = None, *, force: bool = False) -> None:
+    """Write data to stdout, or whole to a file."""
+    data = (text + "\n").encode("utf-8", "backslashreplace")
+    if output is None or output == STANDARD_OUTPUT:
+        _write(data)
+        return
+    from spinney._support.atomic_file import write_whole
+
+    write_whole(output, [data], force=force)
+
+
+def write_text(text: Callable[[bool], str], *, ascii_only: bool = False) -> None:
+    """Write text for people; ``text`` makes it, with signs of ASCII if told so."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        data = _tame(text(ascii_only)).encode(encoding)
+    except UnicodeEncodeError:
+        data = _tame(text(True)).encode(encoding, "backslashreplace")
+    _write(data)
+
+
+def _tame(text: str) -> str:
+    """Return lines without control characters; a second line of defence."""
+    return "".join(f"{shown(line)}\n" for line in text.split("\n"))
+
+
+def _write(data: bytes) -> None:
+    """Write bytes to stdout now, so that a failure is known before we exit."""
+    if sys.stdout is None:
+        msg = "standard output is closed: there is nowhere to write to"
+        raise SpinneyError(msg)
+    try:
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        else:  # a stream of text in memory
+            sys.stdout.write(data.decode("utf-8"))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        msg = f"cannot write to standard output: {error.strerror}"
+        raise SpinneyError(msg) from error
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a function of done and total that moves a bar; None without a terminal.
+
+    The bar is there from the first move on, so that a refusal shows none.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    # The bar goes when it is done: what stays on the screen is the result.
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=None)
+
+    def move(done: int, total: int) -> None:
+        bar.start()  # as often as one likes
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield move
+    finally:
+        if bar.live.is_started:
+            bar.stop()

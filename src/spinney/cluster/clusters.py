@@ -1,0 +1,223 @@
+"""Clusters with all that a later reader needs: columns, centroids, origin."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import option
+from spinney.cluster.k_means import nearest_scaled
+from spinney.cluster.prototypes.k_prototypes import nearest_prototypes
+from spinney.cluster.prototypes.mixed_coding import mixed_cells, values_of
+from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Table
+from spinney.errors import DataError
+
+__all__ = [
+    "BATCHES",
+    "COLUMN",
+    "METHODS",
+    "MIXED",
+    "Clusters",
+    "cells_of",
+    "refuse_missing",
+    "schema_of",
+    "spread_of",
+]
+
+COLUMN = "cluster"
+"""What the column of clusters is called, unless a table has one of that name."""
+
+BATCHES = "mini-batch k-means"
+MIXED = "k-prototypes"
+"""The method of tables that are not all numbers."""
+METHODS = ("k-means", BATCHES, MIXED)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """What is saved to a file and loaded from one.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns that distances are measured in; its target is the cluster.
+    named : bool
+        Whether the columns had names, or were those of an array.
+    method : str
+        One of ``METHODS``.
+    settings : mapping of str
+        How the clusters were found, by the names of the estimator's parameters.
+    centroids : array, clusters × numeric columns
+        Measured in scales; NaN in a column that no row of k-prototypes knows.
+    scale : array, numeric columns
+        What a column is divided by before distances are measured: 1 unless
+        standardised.
+    codes : array of int, clusters × other columns
+        The values of prototypes among those of their attributes; -1 if not known.
+    gamma : float
+        What a nominal difference weighs, of k-prototypes; else 0.
+    weights : array, clusters
+        How much each cluster weighs: how many rows it has, where none has a weight. Of
+        mini-batches it is what the centroid has had in all passes.
+    start : array, clusters × numeric columns
+        The centroids that k-means began with; no row of it if not known.
+    inertia : float
+        The weighted sum of the squared distances of rows to their centroids.
+    n_iterations : int
+    fingerprint : Fingerprint
+        What they were found on.
+    """
+
+    schema: Schema
+    named: bool
+    method: str
+    settings: Mapping[str, Any]
+    centroids: NDArray[Any]
+    scale: Floats
+    codes: Integers
+    gamma: float
+    weights: Floats
+    start: NDArray[Any]
+    inertia: float
+    n_iterations: int
+    fingerprint: Fingerprint
+
+    def __len__(self) -> int:
+        return len(self.centroids)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(attribute.name for attribute in self.schema.attributes)
+
+    @property
+    def sizes(self) -> Floats:
+        """How much each cluster weighs, in one pass over the rows."""
+        passes = self.n_iterations if self.method == BATCHES else 1
+        return self.weights / max(passes, 1)
+
+    @property
+    def standardised(self) -> bool:
+        """Whether columns are divided by their spread."""
+        return bool((self.scale != 1).any())
+
+    @property
+    def places(self) -> NDArray[Any]:
+        """The centroids in the units of the numeric columns."""
+        return np.asarray(self.centroids * self.scale.astype(self.centroids.dtype))
+
+    @property
+    def prototypes(self) -> Prototypes:
+        """The centroids as k-prototypes takes them."""
+        coded = [a for a in self.schema.attributes if a.kind != "numeric"]
+        sizes = [len(attribute.values) for attribute in coded]
+        first = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        codes = np.where(self.codes < 0, first[-1], self.codes + first[:-1])
+        return Prototypes(self.centroids, codes)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The centroids as values, in the order of the columns."""
+        return values_of(self.schema, self.prototypes._replace(numbers=self.places))
+
+    def scaled(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Return numbers as distances are measured in them."""
+        if not self.standardised:
+            return cells
+        return np.asarray(cells / self.scale.astype(cells.dtype))
+
+    def assign(
+        self, table: Table, *, n_jobs: int | None = None
+    ) -> tuple[Integers, Floats]:
+        """Return the cluster of each row of a table, and the distance to it.
+
+        The distance is Euclidean; of k-prototypes it is the sum that its rows are
+        compared by.
+        """
+        if self.method == MIXED:
+            return self._assign_mixed(mixed_cells(self.schema, table), n_jobs)
+        encoded = self.schema.encode(table)
+        for attribute, cells in zip(self.schema.attributes, encoded, strict=True):
+            refuse_missing(attribute.name, np.isnan(cells))
+        return self.nearest(np.column_stack(encoded), n_jobs=n_jobs)
+
+    def _assign_mixed(
+        self, cells: MixedCells, n_jobs: int | None
+    ) -> tuple[Integers, Floats]:
+        scaled = replace(cells, numbers=self.scaled(cells.numbers))
+        return nearest_prototypes(scaled, self.prototypes, self.gamma, n_jobs=n_jobs)
+
+    def nearest(
+        self, cells: NDArray[Any], *, n_jobs: int | None = None
+    ) -> tuple[Integers, Floats]:
+        """Return the cluster of each row of numbers, and the distance to it."""
+        kind = self.centroids.dtype
+        scaled = self.scaled(cells.astype(kind, copy=False))
+        labels, squares, power = nearest_scaled(scaled, self.centroids, n_jobs=n_jobs)
+        with np.errstate(over="ignore"):
+            return labels, np.ldexp(np.sqrt(squares), power)
+
+
+def schema_of(
+    attributes: Sequence[Attribute], n_clusters: int, markers: Sequence[str] = ()
+) -> Schema:
+    """Return the schema of clusters over some columns."""
+    target = Target(COLUMN, tuple(range(n_clusters)))
+    return Schema(tuple(attributes), target, tuple(markers))
+
+
+def cells_of(table: Table) -> Floats:
+    """Return the cells of a table of numbers, none of them missing."""
+    for column in table.columns:
+        if column.kind != "numeric":
+            msg = (
+                f"column {column.name!r} is {column.kind}, and k-means measures "
+                "distances of numbers: leave it out "
+                f"({option('ignore', column.name)}), or use k-prototypes"
+            )
+            raise DataError(msg)
+        refuse_missing(column.name, column.missing)
+    return np.column_stack([column.cells for column in table.columns])
+
+
+def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
+    """Refuse a column with missing cells, by the first row that has one."""
+    if missing.any():
+        row, n = int(np.argmax(missing)) + 1, int(missing.sum())
+        more = f" and {n - 1} more" if n > 1 else ""
+        msg = (
+            f"column {name!r} is missing (NaN) in row {row}{more}, and k-means knows "
+            "no missing cells: fill them, leave these rows out, or use k-prototypes "
+            "(method='k-prototypes', --method k-prototypes)"
+        )
+        raise DataError(msg)
+
+
+def spread_of(cells: NDArray[Any], weights: Floats | None) -> Floats:
+    """Return the standard deviation of each column; 1 of a constant one.
+
+    Missing cells do not count.
+
+    >>> spread_of(np.array([[1.0, 5.0], [3.0, 5.0], [np.nan, 5.0]]), None)
+    array([1., 1.])
+    """
+    own = np.ones(len(cells)) if weights is None else weights
+    return np.array([_spread(column.astype(np.float64), own) for column in cells.T])
+
+
+def _spread(column: Floats, weights: Floats) -> float:
+    known = ~np.isnan(column) & (weights > 0)
+    column, weights = column[known], weights[known]
+    if not len(column) or column.min() == column.max():
+        return 1.0
+    largest = float(np.abs(column).max())
+    column = column / largest  # so that no square overflows or vanishes
+    middle = np.average(column, weights=weights)
+    spread = np.sqrt(np.average((column - middle) ** 2, weights=weights)) * largest
+    return float(spread) if spread > 0 else 1.0

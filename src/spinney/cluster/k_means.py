@@ -1,0 +1,289 @@
+"""k-means of an array: starts, restarts, and who does the work."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.kmeans_1d import optimal_centroids
+from spinney._support.matrix_view import matrix_behind
+from spinney._support.threads import n_threads
+from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_rows import PlainRows, Rows, squares_between
+from spinney.cluster.k_means_iterations import Clustering, Watch, iterate
+from spinney.cluster.k_means_starts import drawn_rows, plus_plus
+from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
+from spinney.errors import DataError, ParameterError
+
+__all__ = [
+    "STARTS",
+    "Start",
+    "distances_between",
+    "k_means",
+    "nearest_centroids",
+    "nearest_scaled",
+    "rows_for",
+]
+
+Start = str | NDArray[Any] | Callable[..., Any]
+STARTS = ("k-means++", "random", "optimal")
+
+# Below so many products of rows, clusters and columns no compiler is loaded.
+LEAST_WORK = 4_000_000
+# And so many products of clusters and columns: NumPy works column by column.
+LEAST_WIDE = 10_000
+
+
+def k_means(
+    cells: NDArray[Any],
+    n_clusters: int,
+    *,
+    weights: Floats | None = None,
+    start: Start = "k-means++",
+    n_starts: int = 1,
+    max_iterations: int = 300,
+    tolerance: float = 0.0,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    watch: Watch | None = None,
+) -> Clustering:
+    """Return the clustering of least inertia that some starts lead to.
+
+    Parameters
+    ----------
+    cells : array, rows × columns
+        Finite numbers, float32 or float64; at least as many rows as clusters.
+    n_clusters : int
+    weights : array, optional
+        Those of the rows, none of them negative; rows of weight 0 are labelled only.
+    start : {"k-means++", "random", "optimal"}, array or callable
+        Centroids to start from, or what draws them. ``"optimal"``, of one column, is
+        the best clustering there is (``_support/kmeans_1d.py``). A callable is given
+        the cells, the number of clusters and a ``random_state``, and returns centroids.
+    n_starts : int
+        How many times; of clusterings equally good, but for a rounding, the first is
+        returned.
+    max_iterations : int
+    tolerance : float
+        The iterations end if the squared moves of all centroids sum to no more than
+        this times the mean variance of the columns. 0: only when nothing moves.
+    seed : int
+        The same seed leads to the same clustering, whatever ``n_jobs``.
+    n_jobs : int, optional
+        How many threads; one a core if not said.
+    watch : callable, optional
+        What is told of every iteration of every start; see ``iterate.Watch``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = k_means(np.array([[1.0], [2.0], [8.0]]), 2)
+    >>> np.sort(found.centroids.ravel())
+    array([1.5, 8. ])
+    >>> found.inertia
+    0.5
+    """
+    given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
+    given, heavy = scaled_weights(given)
+    cells = _as_kernels_take_it(cells)
+    power = scaling_power(cells)
+    scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
+    work = scaled.size * n_clusters * n_starts
+    if scaled.shape[1] * n_clusters * n_starts > LEAST_WIDE:
+        work = max(work, LEAST_WORK)
+    rows = rows_for(scaled, given, work, n_jobs)
+    limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
+    chance = Chance(seed)
+    if isinstance(start, str) and start == "optimal":
+        start = _optimal(cells, given, n_clusters)
+    pool = Pool(scaled) if isinstance(start, str) else None
+    best: Clustering | None = None
+    with _one_thread_a_product(rows):
+        for turn in range(n_starts):
+            own = chance.branch(turn)
+            if pool is not None:
+                draw = plus_plus if start == "k-means++" else drawn_rows
+                centroids = rows.cells[draw(rows, n_clusters, own, pool)]
+            else:
+                centroids = _given(rows, n_clusters, start, own, power)
+            found = iterate(
+                rows,
+                centroids,
+                max_iterations=max_iterations,
+                tolerance=limit,
+                watch=_unscaled_watch(watch, power),
+            )
+            if best is None or found.inertia < best.inertia * (1 - TOLERANCE):
+                best = found
+    assert best is not None
+    return _unscaled(best, power, heavy)
+
+
+def _unscaled(found: Clustering, power: int, heavy: int) -> Clustering:
+    """Return a clustering on the scale of the cells and the weights."""
+    if not power and not heavy:
+        return found
+    with np.errstate(over="ignore"):
+        return replace(
+            found,
+            centroids=np.ldexp(found.centroids, power),
+            start=np.ldexp(found.start, power),
+            inertia=float(np.ldexp(found.inertia, 2 * power + heavy)),
+        )
+
+
+def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
+    """Return what is told of centroids on the scale of the cells."""
+    if watch is None or not power:
+        return watch
+    told = watch
+
+    def unscaled(before: Any, after: Any, labels: Any, changed: int) -> None:
+        told(np.ldexp(before, power), np.ldexp(after, power), labels, changed)
+
+    return unscaled
+
+
+def rows_for(
+    cells: NDArray[Any], weights: Floats, work: float, n_jobs: int | None
+) -> Rows:
+    """Return rows that NumPy works on, or compiled loops where there is much work."""
+    if work < LEAST_WORK:
+        return PlainRows(cells, weights)
+    from spinney.cluster.compiled_rows import SwiftRows
+
+    return SwiftRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
+
+
+def nearest_centroids(
+    cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
+) -> tuple[Integers, Floats]:
+    """Return each row's nearest centroid, the first of equals, and its square.
+
+    >>> import numpy as np
+    >>> nearest_centroids(np.array([[1.0], [4.0]]), np.array([[0.0], [2.0], [5.0]]))
+    (array([0, 2]), array([1., 1.]))
+    """
+    labels, squares, power = nearest_scaled(cells, centroids, n_jobs=n_jobs)
+    with np.errstate(over="ignore"):
+        return labels, np.ldexp(squares, 2 * power)
+
+
+def nearest_scaled(
+    cells: NDArray[Any], centroids: NDArray[Any], *, n_jobs: int | None = None
+) -> tuple[Integers, Floats, int]:
+    """Return what :func:`nearest_centroids` does, and the power of two of distances.
+
+    Squares are those of distances that were divided by it, so they are finite.
+    """
+    cells, points, power = _alike(cells, centroids)
+    rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
+    with _one_thread_a_product(rows):
+        rows.restart(len(points))
+        rows.assign(points)
+        labels = rows.labels()
+        return labels, rows.squares(points, labels), power
+
+
+def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
+    """Return the distances of rows to centroids, in float64.
+
+    >>> import numpy as np
+    >>> distances_between(np.array([[3e200, 0.0]]), np.array([[0.0, 4e200]]))
+    array([[5.e+200]])
+    """
+    cells, points, power = _alike(cells, centroids)
+    with np.errstate(over="ignore"):
+        return np.ldexp(np.sqrt(squares_between(cells, points)), power)
+
+
+def _alike(
+    cells: NDArray[Any], centroids: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Return rows and centroids of one type, divided by a power of two."""
+    kind = np.result_type(cells, centroids)
+    cells = _as_kernels_take_it(cells.astype(kind, copy=False))
+    points = centroids.astype(kind)
+    power = scaling_power(cells, points)
+    if power:
+        cells, points = np.ldexp(cells, -power), np.ldexp(points, -power)
+    return cells, points, power
+
+
+def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
+    """Return rows side by side, of one type to the compiler whoever may write them."""
+    cells = np.ascontiguousarray(cells)
+    if cells.flags.writeable:
+        return cells
+    found = matrix_behind(list(cells.T))
+    return cells.copy() if found is None else found
+
+
+def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:
+    """Return the best centroids of one column."""
+    if cells.shape[1] != 1:
+        msg = f"init='optimal' is for one column, not {cells.shape[1]}: use 'k-means++'"
+        raise ParameterError(msg)
+    values = cells[:, 0].astype(np.float64)
+    return optimal_centroids(values, weights, n_clusters)[:, None]
+
+
+def _given(
+    rows: Rows, n_clusters: int, start: Start, chance: Chance, power: int
+) -> NDArray[Any]:
+    """Return given centroids, on the scale of the rows."""
+    if callable(start):
+        state = np.random.RandomState(int(chance.number() * 2**32))
+        cells = np.ldexp(rows.cells, power) if power else rows.cells
+        start = np.asarray(start(cells, n_clusters, random_state=state))
+        start = checked_centroids(start, n_clusters, cells.shape[1])
+    given: NDArray[Any] = np.ldexp(np.asarray(start, dtype=np.float64), -power)
+    kind = rows.cells.dtype
+    if largest_of(given) > 2.0 ** FARTHEST[kind.itemsize]:
+        most = np.ldexp(largest_of(rows.cells), power)
+        msg = (
+            f"init holds {largest_of(np.asarray(start)):g}, and the rows nothing "
+            f"beyond {most:g}: squares of such distances overflow; give centroids "
+            "that are nearer to the rows"
+        )
+        raise DataError(msg)
+    return given.astype(kind)
+
+
+def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
+    """Return given centroids, refused unless finite and of the right shape."""
+    try:
+        centroids = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = "init must be a name, a function or an array of numbers"
+        raise ParameterError(msg) from None
+    if centroids.shape != (n_clusters, n_columns):
+        msg = (
+            f"init has the shape {centroids.shape} and must have {n_clusters} "
+            f"centroids of {n_columns} columns each"
+        )
+        raise ParameterError(msg)
+    if not np.isfinite(centroids).all():
+        msg = "init holds NaN or infinity: a centroid needs finite numbers"
+        raise DataError(msg)
+    return centroids
+
+
+def _one_thread_a_product(rows: Rows) -> Any:
+    """Let each product of matrices use one thread, since we have our own."""
+    if isinstance(rows, PlainRows):
+        return nullcontext()
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    """Return the control of the libraries that multiply matrices."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

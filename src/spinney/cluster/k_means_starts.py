@@ -1,0 +1,71 @@
+"""Where k-means starts: k-means++, or rows drawn by chance."""
+
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers, heaviest
+from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_rows import Rows
+
+__all__ = ["drawn_rows", "plus_plus"]
+
+AT_ONCE = 8  # candidates that cost no more than one
+
+
+def drawn_rows(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integers:
+    """Return rows drawn with chances as their weights, no two of them equal.
+
+    Where there are no more, the first that was drawn fills up.
+    """
+    left = _weights(rows).copy()
+    totals = pool.totals(left)
+    chosen: list[int] = []
+    while len(chosen) < n_clusters and totals.sum() > 0:
+        row = pool.draw(totals, left.__getitem__, chance.number())
+        chosen.append(row)
+        left[pool.doubles(row)] = 0.0
+        place = int(pool.bins[row])
+        totals[place] = left[pool.members(place)].sum()
+    return _filled_up(chosen, n_clusters)
+
+
+def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integers:
+    """Return rows far from each other: k-means++ (Arthur and Vassilvitskii 2007).
+
+    The first is drawn with chances as the weights; each other is the best of at least
+    2 + ⌊log k⌋ rows, a multiple of 8, drawn with chances as their weighted squared
+    distances to the nearest of those before: the one that lowers the sum of these most,
+    the first drawn if there are several, but for a rounding: two rows that are nearest
+    to each other often lower it alike. Where no row is left that is not chosen, the
+    first fills up.
+    """
+    tries = -(-(2 + int(log(n_clusters))) // AT_ONCE) * AT_ONCE
+    weights = _weights(rows)
+    totals = pool.totals(weights)
+    first = pool.draw(totals, weights.__getitem__, chance.number())
+    chosen = [first]
+    rows.begin(first, pool.bins)
+
+    def sizes(some: Integers) -> Floats:
+        return np.asarray(rows.nearest()[some].astype(np.float64) * weights[some])
+
+    while len(chosen) < n_clusters:
+        totals = rows.totals()
+        if not totals.sum() > 0:
+            break
+        drawn = [pool.draw(totals, sizes, chance.number()) for _ in range(tries)]
+        best = drawn[heaviest(rows.gains(np.array(drawn)))]
+        rows.take(best)
+        chosen.append(best)
+    return _filled_up(chosen, n_clusters)
+
+
+def _filled_up(chosen: list[int], n: int) -> Integers:
+    return np.array(chosen + chosen[:1] * (n - len(chosen)))
+
+
+def _weights(rows: Rows) -> NDArray[Any]:
+    return rows.weights if len(rows.weights) else np.ones(len(rows.cells))

@@ -1,0 +1,59 @@
+"""What k-means++ asks of all rows: what each candidate would gain, and taking one.
+
+``near`` is each row's squared distance to the nearest centroid so far, ``owner`` that
+centroid. Let D be the distance of a row to its owner, and y a candidate. By the
+triangle inequality the row stays where it is if y is at least 2 D from the owner; so
+``gap``, for each centroid a quarter of its least squared distance to the candidates,
+less a rounding, spares many rows. What is spared would have gained nothing, and nothing
+is added. ``better`` keeps which candidates are nearer to a row than its owner, a bit
+each: only those rows are looked at when one is taken.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import entry
+from spinney.cluster.loops.lanes import LANES, gain, squares
+
+__all__ = ["gains_of", "take"]
+
+
+@entry
+def gains_of(rows, weights, near, owner, better, gap, points, lanes, gains, span):
+    """Add up, block by block, what each point would take off the squared distances.
+
+    ``gains`` has a line a block and group of points; ``span`` is the number of rows in
+    a block, and the first and last block to do.
+    """
+    n, groups, size = rows.shape[0], points.shape[0], span[0]
+    for block in range(span[1], span[2]):
+        for row in range(block * size, min(n, (block + 1) * size)):
+            before = near[row]
+            spared = before <= gap[owner[row]]
+            weight = weights[row] if weights.size else 1.0
+            for group in range(groups):
+                better[group, row] = 0
+                if spared:
+                    continue
+                if squares(rows, row, points, group, lanes) < before:
+                    better[group, row] = gain(
+                        before, weight, lanes, gains, block * groups + group
+                    )
+
+
+@entry
+def take(rows, weights, near, owner, better, bins, points, lanes, totals, span):
+    """Take candidate number ``span[3]`` in, as centroid number ``span[4]``.
+
+    ``totals`` gets the weighted sums of the squared distances by block and bin.
+    """
+    n, size = rows.shape[0], span[0]
+    group, lane = span[3] // LANES, span[3] % LANES
+    for block in range(span[1], span[2]):
+        totals[block] = 0.0
+        for row in range(block * size, min(n, (block + 1) * size)):
+            if (better[group, row] >> lane) & 1:
+                squares(rows, row, points, group, lanes)
+                near[row] = lanes[0, lane]
+                owner[row] = span[4]
+            weight = weights[row] if weights.size else 1.0
+            totals[block, bins[row]] += weight * np.float64(near[row])

@@ -1,0 +1,1 @@
+"""k-prototypes: clusters of mixed rows."""

@@ -1,0 +1,215 @@
+"""k-prototypes of a table: γ, starts, restarts, and who does the work."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.threads import n_threads
+from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.prototypes.mixed_rows import (
+    MixedCells,
+    MixedRows,
+    PlainMixed,
+    Prototypes,
+)
+from spinney.cluster.prototypes.prototype_iterations import (
+    Partition,
+    costs_of,
+    filled_in,
+    iterate_prototypes,
+    middle_of,
+    spreads_of,
+)
+from spinney.cluster.prototypes.prototype_starts import Margins, cao_rows, huang_rows
+from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
+from spinney.errors import DataError
+
+__all__ = [
+    "LARGEST_GAMMA",
+    "MIXED_STARTS",
+    "default_gamma",
+    "k_prototypes",
+    "nearest_prototypes",
+]
+
+MIXED_STARTS = ("huang", "cao")
+LARGEST_GAMMA = 1e300  # so that costs are finite
+
+# Below so many products of rows, clusters and columns no compiler is loaded.
+LEAST_WORK = 1_000_000
+
+
+def k_prototypes(
+    cells: MixedCells,
+    n_clusters: int,
+    *,
+    weights: Floats | None = None,
+    gamma: float | None = None,
+    start: str | Prototypes = "huang",
+    n_starts: int = 1,
+    max_iterations: int = 100,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> tuple[Partition, float]:
+    """Return the partition of least cost that some starts lead to, and γ.
+
+    Parameters
+    ----------
+    cells : MixedCells
+        At least as many rows as clusters.
+    n_clusters : int
+    weights : array, optional
+        Those of the rows, none of them negative; rows of weight 0 are labelled only.
+    gamma : float, optional
+        What a nominal difference weighs; see :func:`default_gamma` if not said.
+    start : {"huang", "cao"} or Prototypes
+        Cells that a given prototype lacks are those of the middle of all rows.
+    n_starts : int
+        How many times; of partitions equally good, but for a rounding, the first is
+        returned.
+    max_iterations : int
+    seed : int
+        The same seed leads to the same partition, whatever ``n_jobs``.
+    n_jobs : int, optional
+        How many threads; one a core if not said.
+    """
+    given = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
+    given, heavy = scaled_weights(given)
+    weighty = cells.take(given > 0) if len(given) else cells
+    cells = _without(cells, np.asarray(np.isnan(weighty.numbers).all(axis=0)))
+    power = _power(cells)
+    scaled = _scaled(cells, power)
+    rows = rows_for(scaled, given, n_clusters * n_starts, n_jobs)
+    middle = middle_of(rows)
+    spreads = np.empty(0)
+    if gamma is None or (isinstance(start, str) and start == "cao"):
+        spreads = spreads_of(scaled, given, middle)
+    if gamma is None:
+        gamma = default_gamma(np.ldexp(spreads, power))
+    rows.gamma = _scaled_gamma(scaled, gamma, power)
+    margins = Margins(scaled, given) if isinstance(start, str) else None
+    chance, best = Chance(seed), None
+    for turn in range(n_starts):
+        if isinstance(start, Prototypes):
+            first = _given(scaled, start, power)
+        else:
+            assert margins is not None
+            if start == "cao":
+                densities = margins.densities(spreads)
+                chosen = cao_rows(rows, n_clusters, densities, middle)
+            else:
+                chosen = huang_rows(rows, n_clusters, chance.branch(turn), margins)
+            first = scaled.take(chosen).as_prototypes()
+        found = iterate_prototypes(
+            rows, filled_in(scaled, first, middle), max_iterations=max_iterations
+        )
+        if best is None or found.cost < best.cost * (1 - TOLERANCE):
+            best = found
+    assert best is not None
+    return _unscaled(best, power, heavy), gamma
+
+
+def rows_for(
+    cells: MixedCells, weights: Floats, times: int, n_jobs: int | None
+) -> MixedRows:
+    """Return rows that NumPy works on, or compiled loops where there is much work."""
+    columns = cells.numbers.shape[1] + cells.codes.shape[1]
+    if len(cells) * columns * times < LEAST_WORK:
+        return PlainMixed(cells, weights, 1.0)
+    from spinney.cluster.prototypes.compiled_mixed_rows import SwiftMixed
+
+    return SwiftMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
+
+
+def default_gamma(spreads: Floats) -> float:
+    """Return half the mean standard deviation of the numeric columns, after Huang.
+
+    Columns without a known cell do not count; 1 where no number differs from another,
+    or there is no numeric column.
+
+    >>> default_gamma(np.array([1.0, 3.0, np.nan])), default_gamma(np.array([]))
+    (1.0, 1.0)
+    """
+    known = spreads[~np.isnan(spreads)]
+    half = float(np.mean(known / 2)) if len(known) else 0.0
+    return half if half > 0 else 1.0
+
+
+def nearest_prototypes(
+    cells: MixedCells,
+    prototypes: Prototypes,
+    gamma: float,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[Integers, Floats]:
+    """Return each row's nearest prototype, the first of equals, and the distance."""
+    cells = _without(cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0)))
+    power = _power(cells, prototypes.numbers)
+    scaled = _scaled(cells, power)
+    points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
+    rows = rows_for(scaled, np.empty(0), len(points.codes), n_jobs)
+    rows.gamma = _scaled_gamma(scaled, gamma, power)
+    rows.restart(len(points.codes))
+    rows.assign(points)
+    labels = rows.labels()
+    costs = costs_of(scaled, points, labels, rows.gamma)
+    with np.errstate(over="ignore"):
+        return labels, np.ldexp(costs, 2 * power)
+
+
+def _without(cells: MixedCells, nowhere: NDArray[np.bool_]) -> MixedCells:
+    """Return the cells without the numbers of columns that no prototype knows."""
+    if not nowhere.any():
+        return cells
+    return replace(cells, numbers=np.where(nowhere, np.nan, cells.numbers))
+
+
+def _power(cells: MixedCells, *more: Floats) -> int:
+    """Return the power of two to divide numbers by, so that no square overflows.
+
+    γ is divided by its square, so no order of distances changes. Numbers whose squares
+    vanish are scaled up only where there is no γ that could overflow: beside any coded
+    column they would not count. 0 where there is no need.
+    """
+    tables = [table[~np.isnan(table)] for table in (cells.numbers, *more)]
+    power = scaling_power(*tables)
+    return 0 if power < 0 and cells.codes.shape[1] else power
+
+
+def _given(cells: MixedCells, start: Prototypes, power: int) -> Prototypes:
+    """Return given prototypes on the scale of the rows, unless they are too far off."""
+    numbers = np.ldexp(start.numbers, -power)
+    known = ~np.isnan(numbers)
+    if largest_of(numbers[known]) > 2.0 ** FARTHEST[8]:
+        most = np.ldexp(largest_of(cells.numbers[~np.isnan(cells.numbers)]), power)
+        msg = (
+            f"init holds {largest_of(start.numbers[known]):g}, and the rows nothing "
+            f"beyond {most:g}: squares of such distances overflow; give prototypes "
+            "that are nearer to the rows"
+        )
+        raise DataError(msg)
+    return Prototypes(numbers, start.codes)
+
+
+def _scaled(cells: MixedCells, power: int) -> MixedCells:
+    if not power:
+        return cells
+    return replace(cells, numbers=np.ldexp(cells.numbers, -power))
+
+
+def _scaled_gamma(cells: MixedCells, gamma: float, power: int) -> float:
+    return float(np.ldexp(gamma, -2 * power)) if cells.codes.shape[1] else 0.0
+
+
+def _unscaled(found: Partition, power: int, heavy: int) -> Partition:
+    if not power and not heavy:
+        return found
+    numbers = np.ldexp(found.prototypes.numbers, power)
+    with np.errstate(over="ignore"):
+        return replace(
+            found,
+            prototypes=found.prototypes._replace(numbers=numbers),
+            cost=float(np.ldexp(found.cost, 2 * power + heavy)),
+        )

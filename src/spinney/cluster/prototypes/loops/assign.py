@@ -1,0 +1,97 @@
+"""Rows of numbers and codes to their nearest prototypes.
+
+A code is a line of the table ``unlike``, which has a column a cluster: what that value
+adds to the distance from each prototype. One line is that of missing cells, all 0. So
+the distances from a row to all prototypes are a few lines added up, cluster by cluster
+side by side; the additions are those of ``spinney.cluster.prototypes.mixed_rows``, in
+the same order.
+
+Sums are whole numbers (``spinney.cluster.exact_sums``), and so are the weights of
+values by cluster: a row that leaves a cluster is taken off exactly, in any order.
+"""
+
+import numpy as np
+
+from spinney._support.jit.compile import entry, kernel
+
+__all__ = ["measure", "mingle"]
+
+
+@kernel
+def add_up(numbers, codes, row, points, unlike, gamma, lanes):
+    """Write the distances from a row to all prototypes into the first of the lanes."""
+    n_clusters = lanes.shape[1]
+    for cluster in range(n_clusters):
+        lanes[0, cluster] = 0.0
+        lanes[1, cluster] = 0.0
+    for column in range(numbers.shape[1]):
+        cell = numbers[row, column]
+        if cell == cell:
+            for cluster in range(n_clusters):
+                apart = cell - points[column, cluster]
+                lanes[0, cluster] += apart * apart
+    for column in range(codes.shape[1]):
+        line = codes[row, column]
+        for cluster in range(n_clusters):
+            lanes[1, cluster] += unlike[line, cluster]
+    for cluster in range(n_clusters):
+        lanes[0, cluster] += gamma * lanes[1, cluster]
+
+
+@entry
+def measure(numbers, codes, points, unlike, gamma, lanes, out, span):
+    """Write the distances from some rows to all prototypes."""
+    for row in range(span[0], span[1]):
+        add_up(numbers, codes, row, points, unlike, gamma, lanes)
+        for cluster in range(lanes.shape[1]):
+            out[row, cluster] = lanes[0, cluster]
+
+
+@entry
+def mingle(numbers, codes, weights, own, points, unlike, gamma, scales, room, span):
+    """Send some rows to their nearest prototypes; return how many left.
+
+    ``own`` is the cluster of each row, or -1; ``room`` is (sums, counts, lanes): what
+    the clusters gain is added to the first two.
+    """
+    sums, counts, lanes = room
+    changed = 0
+    for row in range(span[0], span[1]):
+        add_up(numbers, codes, row, points, unlike, gamma, lanes)
+        found, best = np.int64(0), lanes[0, 0]
+        for cluster in range(1, lanes.shape[1]):
+            if lanes[0, cluster] < best:
+                found, best = np.int64(cluster), lanes[0, cluster]
+        before = np.int64(own[row])
+        if found != before:
+            changed += 1
+            own[row] = found
+            weight = weights[row] if weights.size else 1.0
+            place = (row, found, np.int64(1))
+            add_mixed(numbers, codes, place, weight, scales, sums, counts)
+            if before >= 0:
+                place = (row, before, np.int64(-1))
+                add_mixed(numbers, codes, place, weight, scales, sums, counts)
+    return changed
+
+
+@kernel
+def add_mixed(numbers, codes, place, weight, scales, sums, counts):
+    """Add a row to the sums and counts of a cluster, or take it off."""
+    row, cluster, sign = place
+    width = numbers.shape[1]
+    for column in range(2 * width + 1):
+        part = weight
+        if column < 2 * width:
+            cell = numbers[row, column % width]
+            if cell != cell:
+                continue
+            if column < width:
+                part *= cell
+        high = np.rint(part * scales[0, column])
+        low = np.rint((part - high * scales[1, column]) * scales[2, column])
+        sums[0, cluster, column] += sign * np.int64(high)
+        sums[1, cluster, column] += sign * np.int64(low)
+    unit = sign * np.int64(np.rint(weight * scales[0, 2 * width]))
+    for column in range(codes.shape[1]):
+        counts[codes[row, column], cluster] += unit

@@ -1,0 +1,76 @@
+"""Tables as rows of numbers and codes, and prototypes as values again."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+from spinney.data.schema import Attribute, Schema
+from spinney.data.table import Table
+from spinney.errors import DataError, ParameterError
+
+__all__ = ["mixed_cells", "prototypes_of", "values_of"]
+
+
+def mixed_cells(schema: Schema, table: Table) -> MixedCells:
+    """Return the rows of a table as numbers and codes."""
+    numeric = [a for a in schema.attributes if a.kind == "numeric"]
+    coded = [a for a in schema.attributes if a.kind != "numeric"]
+    first = np.append(0, np.cumsum([len(a.values) for a in coded])).astype(np.int64)
+    numbers = np.empty((table.n_rows, len(numeric)))
+    for place, attribute in enumerate(numeric):
+        numbers[:, place] = attribute.encode(table[attribute.name])
+    codes = np.empty((table.n_rows, len(coded)), np.int32)
+    for place, attribute in enumerate(coded):
+        column = table[attribute.name]
+        found = attribute.encode(column)
+        absent = np.where(column.missing, first[-1], first[-1] + 1)
+        codes[:, place] = np.where(found >= 0, found + first[place], absent)
+    ordinal = np.array([a.kind == "ordinal" for a in coded], dtype=bool)
+    return MixedCells(numbers, codes, first, ordinal)
+
+
+def values_of(schema: Schema, prototypes: Prototypes) -> NDArray[Any]:
+    """Return prototypes as a table of values, in the order of the columns.
+
+    It is one of floats where all columns are numeric, else of objects; what is not
+    known is NaN or None.
+    """
+    kinds = {attribute.kind for attribute in schema.attributes}
+    if kinds == {"numeric"}:
+        return prototypes.numbers.copy()
+    shape = (len(prototypes.codes), len(schema.attributes))
+    values = np.empty(shape, dtype=object)
+    numbers, codes = list(prototypes.numbers.T), list(prototypes.codes.T)
+    first = 0
+    for place, attribute in enumerate(schema.attributes):
+        if attribute.kind == "numeric":
+            values[:, place] = [float(number) for number in numbers.pop(0)]
+        else:
+            values[:, place] = _levels(attribute, codes.pop(0) - first)
+            first += len(attribute.values)
+    return values
+
+
+def _levels(attribute: Attribute, codes: Any) -> list[Any]:
+    known = attribute.values
+    return [known[code] if code < len(known) else None for code in codes]
+
+
+def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
+    """Return prototypes that the user gave as a table."""
+    if table.n_rows != n_clusters:
+        msg = f"init has {table.n_rows} prototypes and n_clusters={n_clusters}"
+        raise ParameterError(msg)
+    cells = mixed_cells(schema, table)
+    if (cells.codes == cells.unseen).any():
+        coded = [a for a in schema.attributes if a.kind != "numeric"]
+        row, place = np.argwhere(cells.codes == cells.unseen)[0]
+        name = coded[place].name
+        msg = (
+            f"init has {table[name].value(int(row))!r} in column {name!r}, a value "
+            "that no row has: give one of theirs, or None"
+        )
+        raise DataError(msg)
+    return cells.as_prototypes()

@@ -1,0 +1,141 @@
+"""Where k-prototypes starts: by frequencies (Huang) or by densities (Cao)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.row_order import keys_of
+from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.prototypes.mixed_rows import MixedCells, MixedRows, Prototypes
+from spinney.cluster.prototypes.prototype_iterations import filled_in
+
+__all__ = ["Margins", "cao_rows", "huang_rows"]
+
+
+class Margins:
+    """The values of each column and their weights, one column by itself."""
+
+    def __init__(self, cells: MixedCells, weights: Floats) -> None:
+        self._cells = cells
+        self._weights = weights if len(weights) else np.ones(len(cells))
+        self._sorted = [self._sort(column) for column in cells.numbers.T]
+        counted = np.zeros(cells.unseen + 1)
+        for column in cells.codes.T:
+            np.add.at(counted, column, self._weights)
+        self._counted = counted
+        self._keys: NDArray[np.uint64] | None = None
+
+    def _sort(self, column: Floats) -> tuple[Floats, Floats]:
+        """Return the known numbers, rising, and the running sum of their weights."""
+        order = np.argsort(column, kind="stable")
+        order = order[: len(order) - np.count_nonzero(np.isnan(column))]
+        return column[order], np.cumsum(self._weights[order])
+
+    def keys(self) -> NDArray[np.uint64]:
+        """Return a word for each row, one for all equal rows."""
+        if self._keys is None:
+            whole = np.hstack([self._cells.numbers, self._cells.codes])
+            self._keys = keys_of(np.ascontiguousarray(whole))
+        return self._keys
+
+    def draw(self, chance: Chance) -> Prototypes:
+        """Return a point, each cell of it drawn from the known ones of its column."""
+        cells = self._cells
+        numbers = np.full(len(self._sorted), np.nan)
+        for column, (values, running) in enumerate(self._sorted):
+            place = _drawn(running, chance.number())
+            if place >= 0:
+                numbers[column] = values[place]
+        codes = np.full(len(cells.ordinal), cells.missing)
+        for column in range(len(codes)):
+            begin, end = cells.first[column : column + 2]
+            place = _drawn(np.cumsum(self._counted[begin:end]), chance.number())
+            if place >= 0:
+                codes[column] = begin + place
+        return Prototypes(numbers[None, :], codes[None, :])
+
+    def densities(self, spreads: Floats) -> Floats:
+        """Return how frequent the cells of each row are, on average.
+
+        That of a code is the share of the weight of all rows that has it; that of a
+        number, the share within half a standard deviation; that of a missing cell, 0.
+        """
+        cells, total = self._cells, self._weights.sum()
+        found = np.zeros(len(cells))
+        for column, (values, running) in enumerate(self._sorted):
+            cell = cells.numbers[:, column]
+            if not len(values):
+                continue
+            sums = np.append(0.0, running)
+            high = np.searchsorted(values, cell + spreads[column] / 2, side="right")
+            low = np.searchsorted(values, cell - spreads[column] / 2, side="left")
+            share = (sums[high] - sums[low]) / total
+            found += np.where(np.isnan(cell), 0.0, share)
+        shares = self._counted / total
+        shares[cells.missing] = 0.0
+        for column in cells.codes.T:
+            found += shares[column]
+        return found / (len(self._sorted) + len(cells.ordinal))
+
+
+def _drawn(running: Floats, share: float) -> int:
+    """Return the place where a running sum passes a share of it; -1 if it is empty."""
+    if not len(running) or not running[-1] > 0:
+        return -1
+    place = np.searchsorted(running, share * running[-1], side="right")
+    return int(min(place, np.searchsorted(running, running[-1])))
+
+
+def huang_rows(
+    rows: MixedRows, n_clusters: int, chance: Chance, margins: Margins
+) -> Integers:
+    """Return rows near to points drawn by the frequencies of values (Huang 1998).
+
+    Each cell of a point is drawn from the known cells of its column, by their weights;
+    the row nearest to it is taken, unless an equal one was. Of several it is the one of
+    the least key, so the order of the rows does not count. Where no other row is left,
+    the first one fills up.
+    """
+    left = _weights(rows) > 0
+    keys, chosen = margins.keys(), list[int]()
+    while len(chosen) < n_clusters and left.any():
+        point = margins.draw(chance)
+        apart = rows.distances(point)[:, 0]
+        apart[~left] = np.inf
+        near = np.flatnonzero(apart == apart.min())
+        row = int(near[np.argmin(keys[near])])
+        chosen.append(row)
+        left &= keys != keys[row]
+    return _filled_up(chosen, n_clusters)
+
+
+def cao_rows(
+    rows: MixedRows, n_clusters: int, densities: Floats, middle: Prototypes
+) -> Integers:
+    """Return rows that are dense and far from each other (Cao, Liang and Bai 2009).
+
+    The first is the densest; each other has the largest of the products of its density
+    and its distance to the nearest of those before; the first of equals. Where no other
+    row is left, the first one fills up.
+    """
+    weights = _weights(rows)
+    density = np.where(weights > 0, densities, -1.0)
+    chosen = [int(np.argmax(density))]
+    least = np.where(weights > 0, np.inf, 0.0)
+    while len(chosen) < n_clusters:
+        point = rows.cells.take(chosen[-1:]).as_prototypes()
+        point = filled_in(rows.cells, point, middle)
+        least = np.minimum(least, rows.distances(point)[:, 0] * densities)
+        row = int(np.argmax(least))
+        if not least[row] > 0:
+            break
+        chosen.append(row)
+    return _filled_up(chosen, n_clusters)
+
+
+def _filled_up(chosen: list[int], n: int) -> Integers:
+    return np.array(chosen + chosen[:1] * (n - len(chosen)))
+
+
+def _weights(rows: MixedRows) -> Floats:
+    return rows.weights if len(rows.weights) else np.ones(len(rows.cells))

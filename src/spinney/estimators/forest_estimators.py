@@ -1,0 +1,291 @@
+"""Forests by scikit-learn's conventions."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from spinney._support.arrays import Floats
+from spinney._support.checks import check_choice, check_whole
+from spinney._support.keyed_random import seed_of
+from spinney.data.schema import Target
+from spinney.data.table import Value
+from spinney.errors import ParameterError
+from spinney.estimators.table_estimator import TableEstimator
+from spinney.estimators.targets import ClassTarget, NumberTarget
+from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.forest import Forest
+from spinney.growth.forest.forest_settings import ForestSettings
+from spinney.growth.forest.grow_forest import grow_forest
+from spinney.growth.forest.voting import out_of_bag, score_of, warn_of_unseen
+from spinney.growth.user_options import class_weights_of
+from spinney.models.fitted_forest import (
+    FOREST_PARAMETERS,
+    RECIPE_PARAMETERS,
+    ReadableForest,
+)
+from spinney.recipes import Named, Recipe, recipe_named
+from spinney.sources.training_set import TrainingSet
+
+__all__ = ["ForestClassifier", "ForestRegressor"]
+
+
+@dataclass(eq=False, repr=False)
+class ForestEstimator(TableEstimator, ReadableForest):
+    """What a forest for classes and one for numbers share."""
+
+    n_estimators: int = 100
+    recipe: str | Recipe = "cart"
+    _: KW_ONLY
+    criterion: Named | None = None
+    grouping: str | None = None
+    missing: str | None = None
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_samples_split: float | None = None
+    min_samples_leaf: float | None = None
+    min_weight_fraction_leaf: float | None = None
+    min_gain: float | None = None
+    pruning: str | None = None
+    max_features: str | float | None = "sqrt"
+    bootstrap: bool = True
+    replace: bool = True
+    max_samples: float | None = None
+    extra_random: bool = False
+    shrinkage: float | None = None
+    oob_score: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
+        check_choice("oob_score", self.oob_score)
+        check_choice("warm_start", self.warm_start)
+        if not isinstance(self.verbose, bool):
+            check_whole("verbose", self.verbose, least=0)
+        check_whole("n_estimators", self.n_estimators, least=1)
+        self._by_name = False
+        training = self._rows(X, y, sample_weight)
+        before = old.__dict__.get("forest_") if self.warm_start else None
+        settings = self._forest_settings(training, before)
+        if self.oob_score and not settings.bootstrap:
+            msg = (
+                "oob_score=True needs bootstrap=True: without it every tree has seen "
+                "every row; leave one of them out"
+            )
+            raise ParameterError(msg)
+        forest = grow_forest(
+            training,
+            self._recipe(),
+            settings,
+            n_trees=self.n_estimators,
+            before=before,
+            n_jobs=self.n_jobs,
+            progress=_told(self.verbose),
+        )
+        self._adopt(forest)
+        if self.oob_score:
+            told, trees = out_of_bag(forest, Bags(training, settings))
+            warn_of_unseen(trees)
+            self.oob_score_ = score_of(told, trees, training)
+            self._keep_out_of_bag(_at_all_rows(told, sample_weight))
+
+    def _recipe(self) -> Recipe:
+        said = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
+        return recipe_named(self.recipe).changed(**said)
+
+    def _forest_settings(
+        self, training: TrainingSet, before: Forest | None
+    ) -> ForestSettings:
+        """Return the settings; a warm start keeps the seed that was drawn."""
+        told = {name: getattr(self, name) for name in FOREST_PARAMETERS}
+        drawn = before is not None and not isinstance(
+            self.random_state, (int, np.integer)
+        )
+        seed = before.settings.seed if before and drawn else seed_of(self.random_state)
+        return ForestSettings(**told, **self._votes(training.schema.target), seed=seed)
+
+    def _votes(self, target: Target) -> dict[str, Any]:
+        """Return the settings that are about classes."""
+        return {}
+
+    def _keep_out_of_bag(self, told: Floats) -> None:
+        """Keep what is told of each row out of the bag."""
+        raise NotImplementedError
+
+    def _grown(self) -> Forest:
+        check_is_fitted(self, "forest_")
+        return self.forest_
+
+    def __str__(self) -> str:
+        if "forest_" not in self.__dict__:
+            return repr(self)
+        return ReadableForest.__str__(self)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """What each column gained, as shares; :meth:`importances` has the spread."""
+        return self.importances().mean
+
+
+def _at_all_rows(told: Floats, sample_weight: Any) -> Floats:
+    """Return what is told, NaN of rows that weigh nothing and were left out."""
+    if sample_weight is None:
+        return told
+    weights = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
+    if len(weights) == 1:  # one number for all rows
+        return told
+    whole = np.full((len(weights), told.shape[1]), np.nan)
+    whole[weights > 0] = told
+    return whole
+
+
+def _told(verbose: int) -> Callable[[int, int], None] | None:
+    """Return what says on stderr how many trees are grown: each, or each tenth."""
+    if not verbose:
+        return None
+
+    def tell(done: int, total: int) -> None:
+        step = 1 if verbose > 1 else max(1, total // 10)
+        if done % step == 0 or done == total:
+            sys.stderr.write(f"tree {done} of {total}\n")
+
+    return tell
+
+
+@dataclass(eq=False, repr=False)
+class ForestClassifier(ClassTarget, ForestEstimator):
+    """A random forest for classes, over tables as they are.
+
+    Many trees, each grown on rows drawn for it and looking at few attributes in a
+    node, vote (Breiman 2001). Nominal, ordinal, numeric and missing values are taken as
+    they are, as by :class:`TreeClassifier`. The same ``random_state`` gives the same
+    forest, whatever the threads or the order of the rows.
+
+    Parameters
+    ----------
+    n_estimators : int
+        How many trees.
+    recipe : {"cart", "id3", "c4.5", "chaid"} or Recipe
+        That of the trees. Where it has surrogates ("cart"), missing values go to the
+        branch where they gain most instead.
+    criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
+min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : optional
+        Settings of the recipe to change; see :class:`spinney.Recipe`.
+    max_features : {"sqrt", "log2"}, int, float or None
+        How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
+        share of all, or all (None).
+    bootstrap : bool
+        Whether each tree is grown on rows drawn for it, or on all.
+    replace : bool
+        Whether a row can be drawn more than once.
+    max_samples : int or float, optional
+        How many rows are drawn, or which share; all if not said, or 63.2 % without
+        replacement.
+    extra_random : bool
+        Whether one cut is drawn for each attribute and node, not sought: extremely
+        randomised trees (Geurts, Ernst and Wehenkel 2006).
+    shrinkage : float, optional
+        How much what a leaf says is shrunk towards the nodes above it, in rows' weight
+        (hierarchical shrinkage); 0 is not at all. If not said, 0, 3, 10, 30 and 100
+        are tried on rows out of the bag, at most 5,000, and the best is kept as
+        ``forest_.shrinkage``.
+    voting : {"probability", "majority"}
+        Whether a tree votes with the class shares of a leaf, or with one class.
+    class_weight : dict, "balanced" or "balanced_subsample", optional
+        What each class's weight is multiplied by; "balanced" makes all equal, the other
+        in the rows of each tree.
+    oob_score : bool
+        Whether to tell each training row by the trees that have not seen it.
+    random_state : int, RandomState or None
+        The seed.
+    n_jobs : int, optional
+        How many trees grow at once; as many as there are cores if not said, or -1.
+    warm_start : bool
+        Whether ``fit`` adds trees to those that there are.
+    verbose : int
+        1 says on stderr when a tenth of the trees is grown, 2 says it of each.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    forest_ : Forest
+        The trees as arrays, with recipe, schema and origin. :attr:`trees` makes them
+        readable: ``model.trees[3].tree``.
+    oob_score_ : float
+        The accuracy out of the bag; None where every tree has seen every row.
+    oob_decision_function_ : array, rows × classes
+        The votes out of the bag; NaN where every tree has seen a row.
+    feature_importances_ : array
+        What each column gained, as shares.
+
+    Examples
+    --------
+    >>> from spinney import ForestClassifier
+    >>> rows = [["sunny", 30], ["rain", 18], ["rain", 25], ["sunny", 21]] * 5
+    >>> classes = ["no", "no", "yes", "yes"] * 5
+    >>> model = ForestClassifier(20, random_state=0).fit(rows, classes)
+    >>> model.predict([["rain", 24]])
+    array(['yes'], dtype='<U3')
+    """
+
+    _: KW_ONLY
+    probability: str | None = None
+    m: float | None = None
+    voting: str = "probability"
+    class_weight: Mapping[Value, float] | str | None = None
+
+    def _votes(self, target: Target) -> dict[str, Any]:
+        scale = class_weights_of(self.class_weight, target)
+        return {"voting": self.voting, "class_weight": scale}
+
+    def _keep_out_of_bag(self, told: Floats) -> None:
+        self.oob_decision_function_ = told
+
+
+@dataclass(eq=False, repr=False)
+class ForestRegressor(NumberTarget, ForestEstimator):
+    """A random forest for numbers: the mean of what its trees say.
+
+    It takes tables and parameters as :class:`ForestClassifier` does; what is about
+    classes it has not.
+
+    Parameters
+    ----------
+    n_estimators, recipe, criterion, grouping, missing, max_depth, max_leaves, \
+min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
+bootstrap, replace, max_samples, extra_random, shrinkage, oob_score, random_state, \
+n_jobs, warm_start, verbose
+        As for :class:`ForestClassifier`.
+    max_features : {"sqrt", "log2"}, int, float or None
+        How many attributes that vary are looked at in a node; two thirds if not said.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        As for :class:`ForestClassifier`.
+    oob_score_ : float
+        R² out of the bag.
+    oob_prediction_ : array
+        What is told of each row out of the bag; NaN where every tree has seen it.
+
+    Examples
+    --------
+    >>> from spinney import ForestRegressor
+    >>> rows = [[number, number % 3] for number in range(60)]
+    >>> numbers = [number + 10.0 * (number % 3) for number in range(60)]
+    >>> model = ForestRegressor(50, random_state=0).fit(rows, numbers)
+    >>> bool(abs(model.predict([[30, 0]])[0] - 30) < 5)
+    True
+    """
+
+    _: KW_ONLY
+    max_features: str | float | None = 2 / 3
+
+    def _keep_out_of_bag(self, told: Floats) -> None:
+        self.oob_prediction_ = told[:, 0]

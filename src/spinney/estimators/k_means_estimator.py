@@ -1,0 +1,332 @@
+"""k-means by scikit-learn's conventions."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from spinney._support.arrays import Floats
+from spinney._support.checks import check_named, check_whole
+from spinney._support.keyed_random import seed_of
+from spinney._support.threads import thread_count as threads_of
+from spinney.cluster.choose_k.choice import Choice
+from spinney.cluster.choose_k.choose import N_STARTS, Limits, Starts, choose
+from spinney.cluster.clusters import spread_of
+from spinney.cluster.k_means import STARTS, Start, k_means
+from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
+from spinney.errors import DataError, ParameterError
+from spinney.estimators.cluster_estimator import (
+    Centroids,
+    checked_start,
+    numbers_of,
+    weights_of,
+)
+from spinney.estimators.kept import attributes_of
+
+__all__ = ["KMeans", "choose_k", "several", "starts_of", "with_chosen_k"]
+
+
+class KMeans(Centroids):
+    """Clusters around means: Lloyd's iterations, exact, and fast by bounds.
+
+    Each row belongs to its nearest centroid, the first of equals, and each centroid is
+    the weighted mean of its rows. Distances are compared in float64 and means are exact
+    sums divided once, so the result is that of plain loops from the same start. Neither
+    threads nor the order of the rows change what is drawn, and a row of weight 2 is as
+    good as two. A cluster that loses all rows gets the row farthest from its centroid,
+    the first of equals; where there are fewer distinct rows than clusters, some stay
+    empty and a warning says so.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says; see
+        :func:`spinney.choose_k`. Then ``init`` is a name, and ``n_init="auto"`` is 4
+        for ``"k-means++"``.
+    init : {"k-means++", "random", "optimal"}, array or callable
+        Where to start. ``"k-means++"`` draws rows far from each other, the best of
+        at least 2 + ⌊log k⌋ and of 8 each time; ``"random"`` draws rows;
+        ``"optimal"``, for one column, solves the problem: no clusters are better. An
+        array has the centroids; a callable gets the rows, the number of clusters and a
+        ``random_state``.
+    n_init : int or "auto"
+        How many starts; the clusters of least inertia are kept. ``"auto"`` is 10 where
+        starts are drawn by ``"random"`` or a callable, else 1.
+    max_iter : int
+        How many iterations at most.
+    tol : float
+        0.0: the iterations end when nothing moves. Else also when the squared moves of
+        all centroids sum to at most ``tol`` times the mean variance of the columns,
+        which is scikit-learn's rule.
+    standardise : bool
+        Whether each column is divided by its standard deviation before distances are
+        measured; a constant column by 1. ``cluster_centers_`` and a given ``init`` are
+        in the units of the columns all the same, ``inertia_`` and distances are not.
+    random_state : int, RandomState or None
+        The seed. The same seed gives the same clusters, whatever ``n_jobs``.
+    n_jobs : int, optional
+        How many threads; one a core if not said, or -1.
+
+    Attributes
+    ----------
+    cluster_centers_ : array, clusters × columns
+        The centroids, of the type of the rows.
+    labels_ : array
+        The cluster of each row.
+    counts_ : array
+        What the rows of each cluster weigh: how many they are, if none has a weight.
+    inertia_ : float
+        The weighted sum of the squared distances of rows to their centroids.
+    n_iter_ : int
+        How many iterations there were, the one that moved nothing included.
+    choice_ : Choice
+        With ``n_clusters="auto"``: the curve, and which rule decided.
+    n_features_in_ : int
+        How many columns.
+    feature_names_in_ : array
+        Their names, where they have any.
+
+    Examples
+    --------
+    >>> from spinney import KMeans
+    >>> rows = [[1, 1], [1.5, 2], [3, 4], [5, 7], [3.5, 5]]
+    >>> model = KMeans(2, init=[[1.5, 2], [5, 7]]).fit(rows)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
+    >>> model.cluster_centers_.round(2)
+    array([[1.83, 2.33],
+           [4.25, 6.  ]])
+    >>> model.predict([[4, 4]])
+    array([1])
+    """
+
+    choice_: Choice
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        init: Start = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 0.0,
+        standardise: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.standardise = standardise
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _find(self, X: Any, sample_weight: Any) -> None:
+        cells = numbers_of(self, X, reset=True)
+        weights = weights_of(sample_weight, len(cells))
+        seed, n_jobs = seed_of(self.random_state), threads_of(self.n_jobs)
+        rows = cells
+        if self.standardise:
+            self._scale = spread_of(cells, weights)
+            rows = cells / self._scale.astype(cells.dtype)
+        told = self
+        if isinstance(self.n_clusters, str):
+            told, self.choice_ = with_chosen_k(self, rows, weights, seed)
+        start, n_starts = checked_start(told, *cells.shape)
+        if self._scale is not None and isinstance(start, np.ndarray):
+            start = start / self._scale
+        found = k_means(
+            rows,
+            int(told.n_clusters),
+            weights=weights,
+            start=start,
+            n_starts=n_starts,
+            max_iterations=self.max_iter,
+            tolerance=self.tol,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+        self._keep(found.centroids)
+        self._tell(found, weights, found.inertia)
+        self._seed, self._began = seed, found.start
+
+    def _keep(self, centroids: Any) -> None:
+        """Keep centroids as they are measured, and in the units of the columns."""
+        self.cluster_centers_ = centroids
+        if self._scale is not None:
+            self._scaled_centers = centroids
+            self.cluster_centers_ = centroids * self._scale.astype(centroids.dtype)
+
+    def explain(
+        self, X: Any, sample_weight: Any = None, *, rows: int = ROWS_SHOWN
+    ) -> Trace:
+        """Return the iterations that led to the clusters, as tables.
+
+        Parameters
+        ----------
+        X, sample_weight
+            The rows that the clusters were found on; no others have these iterations.
+        rows : int
+            Distances are told of the first rows, so many at most.
+
+        Examples
+        --------
+        >>> from spinney import KMeans
+        >>> rows = [[1, 1], [1.5, 2], [3, 4], [5, 7], [3.5, 5]]
+        >>> model = KMeans(2, init=[[1.5, 2], [5, 7]]).fit(rows)
+        >>> trace = model.explain(rows)
+        >>> trace.iterations[0].distances[[0, 2, 4]].round(2)
+        array([[1.12, 7.21],
+               [2.5 , 3.61],
+               [3.61, 2.5 ]])
+
+        ``print(trace)`` shows all tables.
+        """
+        check_is_fitted(self)
+        check_whole("rows", rows, least=1)
+        cells, centroids = self._measured(numbers_of(self, X, reset=False))
+        trace = explain_k_means(
+            cells,
+            self._began,
+            names=[attribute.name for attribute in attributes_of(self)],
+            weights=weights_of(sample_weight, len(cells)),
+            max_iterations=self.max_iter,
+            tolerance=self.tol,
+            rows=rows,
+        )
+        if not np.array_equal(trace.clustering.centroids, centroids):
+            msg = (
+                "these rows lead to other clusters: give those that the clusters were "
+                "found on, with their weights"
+            )
+            raise DataError(msg)
+        return trace
+
+
+Means = TypeVar("Means", bound=Centroids)
+
+
+def with_chosen_k(
+    estimator: Means, cells: Any, weights: Floats | None, seed: int
+) -> tuple[Means, Choice]:
+    """Return an estimator with the number of clusters that rows have, and the choice.
+
+    Where ``n_init`` is ``"auto"``, it has as many starts as each k was tried with, so
+    that its clusters are those of the choice.
+    """
+    settings = estimator.get_params(deep=False)
+    check_named("n_clusters", settings["n_clusters"], ["auto"])
+    settings["n_init"] = several(settings["n_init"], settings["init"])
+    told = type(estimator)(**{**settings, "n_clusters": 1})
+    starts = starts_of(told, cells.shape, seed, settings["n_jobs"])
+    choice = choose(cells, weights=weights, starts=starts)
+    return type(estimator)(**{**settings, "n_clusters": choice.k}), choice
+
+
+def several(n_init: Any, init: Any) -> Any:
+    """Return how many starts are meant: ``"auto"`` is 4 for k-means++.
+
+    One unlucky start would bend the curve.
+    """
+    usual = isinstance(init, str) and init == "k-means++"
+    return N_STARTS if usual and n_init == "auto" else n_init
+
+
+def starts_of(
+    estimator: Any, shape: tuple[int, int], seed: int, n_jobs: int | None
+) -> Starts:
+    """Return how an estimator starts, for every number of clusters alike."""
+    if not isinstance(estimator.init, str):
+        msg = (
+            "init must be a name where the number of clusters is to be chosen: "
+            f"{' or '.join(map(repr, STARTS))}"
+        )
+        raise ParameterError(msg)
+    start, n_starts = checked_start(estimator, *shape)
+    return Starts(
+        start, n_starts, estimator.max_iter, estimator.tol, seed, threads_of(n_jobs)
+    )
+
+
+def choose_k(
+    data: Any,
+    ks: Any = "auto",
+    *,
+    rule: str = "silhouette",
+    measures: Sequence[str] | None = None,
+    sample_weight: Any = None,
+    init: str = "k-means++",
+    n_init: int | str = "auto",
+    max_iter: int = 300,
+    tol: float = 0.0,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    silhouette_rows: int = 5000,
+    gap_rows: int = 1000,
+    gap_tables: int = 20,
+) -> Choice:
+    """Return how many clusters a table of numbers has, by a rule, and the curve.
+
+    The clusters are those of :class:`spinney.KMeans` with the same parameters. Equal
+    rows are one row of more weight, so neither the order of rows nor whether a row
+    comes twice or weighs 2 changes a number.
+
+    Parameters
+    ----------
+    data : array, data frame, dict of columns or anything that ``read_table`` takes
+        Columns of finite numbers.
+    ks : sequence of int or "auto"
+        The numbers of clusters to try, in order. ``"auto"``: 2 to 10, for the rule
+        ``"gap"`` 1 to 10, and no more than there are different rows.
+    rule : str
+        ``"silhouette"`` and ``"calinski_harabasz"`` choose the largest,
+        ``"davies_bouldin"`` the smallest, ``"elbow"`` the elbow of inertia by Kneedle
+        (S = 1), ``"gap"`` the least k whose gap is at least the next one less its
+        standard error. Ties go to fewer clusters.
+    measures : sequence of str, optional
+        What to measure beside the inertia and what the rule needs, by the same names;
+        all but ``"gap"``, which takes long, if not said.
+    sample_weight : array, optional
+        The weight of each row; one of weight 2 counts as two.
+    init, n_init, max_iter, tol, random_state, n_jobs
+        Those of :class:`spinney.KMeans`; ``init`` is a name, and ``n_init="auto"`` is
+        4 for ``"k-means++"``: one unlucky start would bend the curve.
+    silhouette_rows : int
+        Silhouettes are exact where there are no more different rows than this; else of
+        a sample of so many, and the choice says so.
+    gap_rows, gap_tables : int
+        How many rows the reference tables of the gap statistic have at most, and how
+        many are drawn; where there are more rows, a sample stands for them.
+
+    Returns
+    -------
+    Choice
+        Its ``k``, the sentence ``why``, the ``curve``; ``print`` shows all.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> table = {"size": [1, 1.2, 0.9, 5, 5.1, 4.8], "age": [3, 3.1, 2.9, 9, 9.2, 8.8]}
+    >>> choice = spinney.choose_k(table)
+    >>> choice.k
+    2
+    >>> print(choice.why)
+    k = 2 by silhouette: its silhouette, 0.959678, is the largest; the next is 0.609514
+    at k = 3.
+    """
+    starts = several(n_init, init)
+    told = KMeans(1, init=init, n_init=starts, max_iter=max_iter, tol=tol)
+    cells = numbers_of(told, data, reset=True)
+    weights = weights_of(sample_weight, len(cells))
+    return choose(
+        cells,
+        ks,
+        weights=weights,
+        rule=rule,
+        measures=measures,
+        starts=starts_of(told, cells.shape, seed_of(random_state), n_jobs),
+        limits=Limits(silhouette_rows, gap_rows, gap_tables),
+    )

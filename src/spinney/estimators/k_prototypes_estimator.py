@@ -1,0 +1,311 @@
+"""k-prototypes, and so k-modes, by scikit-learn's conventions."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_named, check_number, check_whole
+from spinney._support.keyed_random import seed_of
+from spinney._support.threads import thread_count as threads_of
+from spinney.cluster.choose_k.choice import Choice
+from spinney.cluster.choose_k.choose_mixed import choose_mixed
+from spinney.cluster.clusters import Clusters, spread_of
+from spinney.cluster.prototypes.k_prototypes import (
+    LARGEST_GAMMA,
+    MIXED_STARTS,
+    k_prototypes,
+    nearest_prototypes,
+)
+from spinney.cluster.prototypes.mixed_coding import (
+    mixed_cells,
+    prototypes_of,
+    values_of,
+)
+from spinney.cluster.prototypes.mixed_rows import Prototypes
+from spinney.data import read_table
+from spinney.data.conform import read_by
+from spinney.data.duckdb.columns import is_relation
+from spinney.data.schema import Schema, Target
+from spinney.data.table import Table
+from spinney.errors import CellError, DataError, ParameterError, SpinneyError
+from spinney.estimators.cluster_estimator import (
+    ClusterEstimator,
+    check_counts,
+    check_enough,
+    n_starts_of,
+    refuse_no_rows,
+    weights_of,
+)
+from spinney.estimators.kept import kept_prototypes
+from spinney.estimators.table_estimator import TableEstimator, has_names_only
+from spinney.sources.training_set import attribute_of
+
+__all__ = [
+    "KPrototypes",
+    "given_prototypes",
+    "mixed_cells",
+    "mixed_schema",
+    "read_mixed",
+    "values_of",
+]
+
+
+class KPrototypes(ClusterEstimator, TableEstimator):
+    """Clusters of mixed tables: numbers, names, ordered names, missing cells.
+
+    Each row belongs to its nearest prototype, the first of equals. The distance is the
+    sum of squared differences of numbers, plus γ times the number of nominal values
+    that differ and, for ordinal values, the difference of their ranks divided by that
+    of the last and the first level. A missing cell adds nothing; a value that no row
+    had when the clusters were found differs from all others. A prototype has the mean
+    of its rows' numbers, their most frequent nominal values and the median of their
+    ordinal ones, over known cells and by weight, the first of equals; so the cost never
+    rises. With nominal columns only this is k-modes, with numeric columns only k-means.
+
+    Numbers are taken as they are: columns in larger units count more, unless
+    ``standardise`` is said. Neither threads nor a weight of 2 in the place of two equal
+    rows change the clusters. A cluster that loses all rows gets the row farthest from
+    its prototype, the first of equals; where there are fewer distinct rows than
+    clusters, some stay empty and a warning says so.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says, of the
+        root of the distance between rows; then ``init`` is a name.
+    init : {"huang", "cao"} or table
+        Where to start. ``"huang"`` draws each cell of a prototype by the frequencies of
+        its column, and takes the nearest row; ``"cao"`` takes rows that are dense and
+        far from each other, and draws nothing. A table, or an array, has the prototypes
+        themselves, None or NaN where the middle of all rows will do.
+    gamma : float, optional
+        What a nominal difference weighs beside squared differences of numbers. If not
+        said it is half the mean standard deviation of the numeric columns, after
+        Huang; 1 where no number differs from another or there are none.
+    n_init : int or "auto"
+        How many starts; the clusters of least cost are kept. ``"auto"`` is 10 for
+        ``"huang"``, else 1.
+    max_iter : int
+        How many iterations at most.
+    standardise : bool
+        Whether each numeric column is divided by its standard deviation first, over
+        known cells and by weight. Prototypes are numbers of the columns all the same.
+    random_state : int, RandomState or None
+        The seed. The same seed gives the same clusters, whatever ``n_jobs``.
+    n_jobs : int, optional
+        How many threads; one a core if not said, or -1.
+
+    Attributes
+    ----------
+    cluster_centers_ : array, clusters × columns
+        The prototypes as values; objects unless all columns are numeric. NaN or None
+        in a column that no row knows.
+    labels_ : array
+        The cluster of each row.
+    counts_ : array
+        What the rows of each cluster weigh: how many they are, if none has a weight.
+    inertia_ : float
+        The weighted sum of the distances of rows to their prototypes; ``cost_`` too.
+    n_iter_ : int
+        How many iterations there were, the one that moved nothing included.
+    gamma_ : float
+        The γ that was used.
+    choice_ : Choice
+        With ``n_clusters="auto"``: the curve, and which rule decided.
+    n_features_in_ : int
+        How many columns.
+    feature_names_in_ : array
+        Their names, where they have any.
+
+    Examples
+    --------
+    >>> from spinney import KPrototypes
+    >>> melons = {
+    ...     "texture": ["clear", "clear", None, "blurry", "blurry"],
+    ...     "grams": [700, 770, 630, 240, 340],
+    ... }
+    >>> model = KPrototypes(2, init="cao").fit(melons)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
+    >>> model.cluster_centers_
+    array([['clear', 700.0],
+           ['blurry', 290.0]], dtype=object)
+    >>> model.predict({"texture": ["blurry", "smooth"], "grams": [300, 600]})
+    array([1, 0])
+
+    Where all columns are nominal it is k-modes:
+
+    >>> modes = KPrototypes(2, init="cao").fit({
+    ...     "colour": ["green", "green", "green", "black", "black"],
+    ...     "root": ["curled", "curled", "stiff", "stiff", None],
+    ... })
+    >>> modes.labels_, modes.gamma_, modes.cost_
+    (array([0, 0, 0, 1, 1]), 1.0, 1.0)
+    """
+
+    _has_target = False
+    gamma_: float
+    choice_: Choice
+    _by_name = False
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        init: Any = "huang",
+        gamma: float | None = None,
+        n_init: int | str = "auto",
+        max_iter: int = 100,
+        standardise: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.gamma = gamma
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.standardise = standardise
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # Learning
+
+    def _find(self, X: Any, sample_weight: Any) -> None:
+        self._by_name = False
+        table = self._read(X, reset=True)
+        weights = weights_of(sample_weight, table.n_rows)
+        self._schema = mixed_schema(table)
+        start, n_starts = self._checked_start(table.n_rows)
+        self._seed = seed_of(self.random_state)
+        cells = mixed_cells(self._schema, table)
+        if self.standardise:
+            self._scale = spread_of(cells.numbers, weights)
+            cells = replace(cells, numbers=cells.numbers / self._scale)
+            if isinstance(start, Prototypes):
+                start = start._replace(numbers=start.numbers / self._scale)
+        settings: dict[str, Any] = {
+            "weights": weights,
+            "gamma": None if self.gamma is None else float(self.gamma),
+            "start": start,
+            "n_starts": n_starts,
+            "max_iterations": self.max_iter,
+            "seed": self._seed,
+            "n_jobs": threads_of(self.n_jobs),
+        }
+        k: Any = self.n_clusters
+        if isinstance(k, str):
+            self.choice_ = choose_mixed(cells, **settings)
+            k = self.choice_.k
+        found, self.gamma_ = k_prototypes(cells, k, **settings)
+        self._prototypes = found.prototypes
+        scale = 1.0 if self._scale is None else self._scale
+        told = found.prototypes._replace(numbers=found.prototypes.numbers * scale)
+        self.cluster_centers_ = values_of(self._schema, told)
+        self._tell(found, weights, found.cost)
+
+    def _checked_start(self, n_rows: int) -> tuple[Any, int]:
+        """Refuse parameters that mean nothing; return the start, and how many."""
+        k: Any = self.n_clusters
+        if isinstance(k, str):
+            self._check_choice(k)
+        else:
+            check_counts(self)
+            check_enough(k, n_rows)
+        check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
+        start: Any = self.init
+        named = isinstance(start, str)
+        if named:
+            check_named("init", start, MIXED_STARTS)
+        n_starts = n_starts_of(self.n_init, drawn=named and start == "huang")
+        if not named:
+            start = given_prototypes(self._schema, start, k)
+        return start, n_starts
+
+    def _check_choice(self, k: str) -> None:
+        check_named("n_clusters", k, ["auto"])
+        check_whole("max_iter", self.max_iter, least=1)
+        if not isinstance(self.init, str):
+            msg = (
+                "init must be a name where the number of clusters is to be chosen: "
+                f"{' or '.join(map(repr, MIXED_STARTS))}"
+            )
+            raise ParameterError(msg)
+
+    # Reading
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        """Return X as a table; what scikit-learn refuses is our error."""
+        framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
+        named = has_names_only(X) or is_relation(X) or (self._by_name and framed)
+        if not reset and named:
+            table = read_mixed(self._schema, X)
+        else:
+            table = self._checked(X, reset=reset)
+        refuse_no_rows(table)
+        return table
+
+    def _checked(self, X: Any, *, reset: bool) -> Table:
+        try:
+            return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
+        except SpinneyError:
+            raise
+        except TypeError as error:
+            raise CellError(str(error)) from None
+        except ValueError as error:
+            raise DataError(str(error)) from None
+
+    # Telling
+
+    def _nearest(self, X: Any) -> tuple[Integers, Floats]:
+        check_is_fitted(self, "cluster_centers_")
+        cells = mixed_cells(self._schema, self._read(X, reset=False))
+        if self._scale is not None:
+            cells = replace(cells, numbers=cells.numbers / self._scale)
+        jobs = threads_of(self.n_jobs)
+        return nearest_prototypes(cells, self._prototypes, self.gamma_, n_jobs=jobs)
+
+    def _kept(self) -> Clusters:
+        return kept_prototypes(self)
+
+    @property
+    def cost_(self) -> float:
+        """The weighted sum of the distances of rows to their prototypes."""
+        check_is_fitted(self, "cluster_centers_")
+        return self.inertia_
+
+
+def mixed_schema(table: Table) -> Schema:
+    """Return what the columns of a table mean; there is no target."""
+    attributes = tuple(attribute_of(column) for column in table.columns)
+    return Schema(attributes, Target("cluster"))
+
+
+def read_mixed(schema: Schema, X: Any) -> Table:
+    """Read a later table whose columns are found by their names."""
+    return read_by(schema, range(len(schema.attributes)), X)
+
+
+def given_prototypes(schema: Schema, given: Any, n_clusters: int) -> Prototypes:
+    """Return prototypes that the user gave as a table or an array of values."""
+    return prototypes_of(schema, _given_table(schema, given), n_clusters)
+
+
+def _given_table(schema: Schema, given: Any) -> Table:
+    if has_names_only(given) or hasattr(given, "columns"):
+        return read_mixed(schema, given)
+    try:
+        array = np.array(given, dtype=object)
+    except ValueError:
+        array = np.empty(0, dtype=object)
+    if array.ndim != 2 or array.shape[1] != len(schema.attributes):
+        msg = (
+            f"init has the shape {array.shape} and must be 'huang', 'cao' or a table "
+            f"of prototypes, {len(schema.attributes)} columns each"
+        )
+        raise ParameterError(msg)
+    columns = dict(zip(schema.names, array.T, strict=True))
+    return read_mixed(schema, {name: list(cells) for name, cells in columns.items()})

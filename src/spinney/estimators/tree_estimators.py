@@ -1,0 +1,251 @@
+"""What the scikit-learn classes of one tree share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+from spinney._support.arrays import Floats
+from spinney.data.cost_matrix import Costs
+from spinney.data.table import Value
+from spinney.estimators.table_estimator import TableEstimator
+from spinney.estimators.targets import ClassTarget, NumberTarget
+from spinney.growth.model import Model
+from spinney.models.fitted_tree import ReadableTree
+from spinney.models.grow_model import grow_model
+from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
+
+__all__ = ["TreeClassifier", "TreeEstimator", "TreeRegressor"]
+
+
+@dataclass(eq=False, repr=False)
+class TreeEstimator(TableEstimator, ReadableTree):
+    """What a tree for classes and one for numbers share.
+
+    A subclass adds the parameters of its own, says what its target is and predicts.
+    Parameters are fields, of which the signature of ``__init__`` is made that
+    scikit-learn reads; what is about classes only is no parameter of a tree for
+    numbers.
+    """
+
+    recipe: str | Recipe = DEFAULT_RECIPE
+    _: KW_ONLY
+    criterion: Named | None = None
+    grouping: str | None = None
+    missing: str | None = None
+    buckets: str | None = None
+    n_buckets: int | None = None
+    alpha_merge: float | None = None
+    alpha_resplit: float | None = None
+    exhaustive: bool | None = None
+    alpha_split: float | None = None
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_samples_split: float | None = None
+    min_samples_leaf: float | None = None
+    min_weight_fraction_leaf: float | None = None
+    min_gain: float | None = None
+    min_branch_share: float | None = None
+    min_deviation: float | None = None
+    leaves: str | None = None
+    smoothing: float | None = None
+    min_step: float | None = None
+    thresholds: str | None = None
+    pruning: str | None = None
+    folds: int | None = None
+    rule: str | None = None
+    forest: float | None = None
+    seed: int | None = None
+    linear_terms: int | None = None
+    linear_penalty: float | None = None
+    construct: int | None = None
+    surrogates: int | None = None
+    test_costs: Mapping[str, float] | None = None
+    ties: Sequence[str] | None = None
+    force: Mapping[Any, str] | None = None
+
+    # Learning
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
+        self._by_name = False
+        training = self._rows(X, y, sample_weight)
+        model = grow_model(
+            training.source(),
+            training.fingerprint(),
+            recipe=self._recipe(),
+            training=training,
+            **self._options(),
+        )
+        self._adopt(model)
+
+    def _options(self) -> dict[str, Any]:
+        """Return what is said beside the recipe, for ``grow_model``."""
+        return {
+            "ties": self.ties,
+            "force": self.force,
+            "test_costs": self.test_costs,
+        }
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name, None) for name in SETTINGS}
+
+    def _recipe(self) -> Recipe:
+        return recipe_named(self.recipe).changed(**self._settings())
+
+    def _grown(self) -> Model:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def __str__(self) -> str:
+        return super().__str__() if hasattr(self, "model_") else repr(self)
+
+    # Reading
+
+    def get_depth(self) -> int:
+        """Return the height of the tree."""
+        return self.tree.height
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        return self.tree.n_leaves
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """What each column gained, as shares: ``tree.importances``.
+
+        What an attribute with a formula gained is divided equally among the columns
+        behind it.
+        """
+        schema, gained = self.tree.schema, self.tree.importances
+        columns = gained[: schema.n_columns].copy()
+        for place in range(schema.n_columns, len(gained)):
+            behind = schema.behind([place])
+            columns[behind] += gained[place] / len(behind)
+        return columns
+
+    def _growing_options(self) -> dict[str, Any]:
+        own = {"ties": self.ties, "force": self.force}
+        known = {name: value for name, value in own.items() if value is not None}
+        return {**super()._growing_options(), **known}
+
+
+@dataclass(eq=False, repr=False)
+class TreeClassifier(ClassTarget, TreeEstimator):
+    """A decision tree for classes, over tables as they are.
+
+    Nominal, ordinal, numeric and missing values are taken as they are: text,
+    booleans and categoricals in a data frame are nominal, ordered categoricals of
+    pandas and Arrow ordinal, numbers and dates numeric. Parameters left None come
+    from the recipe.
+
+    A model that was fitted reads later tables by scikit-learn's conventions: the
+    same columns in the same order. One from :func:`spinney.grow` or
+    :func:`spinney.load` finds its columns by name.
+
+    Parameters
+    ----------
+    recipe : {"auto", "id3", "c4.5", "cart", "chaid"} or Recipe
+        The learner; see :class:`spinney.Recipe`.
+    criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
+exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
+min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
+min_deviation, leaves, smoothing, mdl_correction, min_cut_share, min_step, \
+thresholds, pruning, confidence, raising, probability, m, folds, rule, forest, seed, \
+linear_terms, linear_penalty, construct, surrogates : optional
+        Settings of the recipe to change; see :class:`spinney.Recipe`. One that has
+        no effect is refused by ``fit``, but for ``seed``.
+    class_weight : dict or "balanced", optional
+        What each class's weight is multiplied by; "balanced" makes all equal.
+    priors : dict, optional
+        The share of all weight that each class is to have, in its place.
+    cost_matrix : mapping of mappings or square array, optional
+        ``cost_matrix[label][true]``: what a label costs where the class is another.
+        Splits heed it by altered priors, and labels are those of least expected
+        cost; the class shares stay as they are. See :mod:`spinney.trees.costs`.
+    test_costs : dict, optional
+        What it costs to ask for an attribute, by name: merits are divided by 1 plus
+        the cost, unless the attribute was asked for above.
+    ties : sequence of str, optional
+        Attributes that win ties, first to last; the others follow in column order.
+    force : mapping, optional
+        The attribute to split by at a node. A node is named by its path: ``()`` is
+        the root, ``("texture = clear",)`` the branch that is printed so.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    model_ : Model
+        The tree with its recipe and origin; :attr:`tree` is short for its tree.
+    pruning_ : Steps
+        What pruning did, in the order in which it was done, while growing or later;
+        None of a model that was loaded, for a file does not keep it.
+    sequence_ : Sequence
+        The subtrees that pruning by cost complexity chose among; None without it.
+
+    Examples
+    --------
+    >>> from spinney import TreeClassifier
+    >>> rows = [["sunny", 30], ["rain", 18], ["rain", 25], ["sunny", 21]]
+    >>> model = TreeClassifier(recipe="id3").fit(rows, ["no", "no", "yes", "yes"])
+    >>> print(model)
+    y  (4: no 2 (50 %), yes 2 (50 %))
+    ├── x1 ≤ 19.5 → no  (1: no 1 (100 %))
+    └── x1 > 19.5  (3: no 1 (33 %), yes 2 (67 %))
+        ├── x1 ≤ 27.5 → yes  (2: yes 2 (100 %))
+        └── x1 > 27.5 → no  (1: no 1 (100 %))
+    """
+
+    _: KW_ONLY
+    mdl_correction: bool | None = None
+    min_cut_share: float | None = None
+    confidence: float | None = None
+    raising: bool | None = None
+    probability: str | None = None
+    m: float | None = None
+    class_weight: Mapping[Value, float] | str | None = None
+    priors: Mapping[Value, float] | None = None
+    cost_matrix: Costs | None = None
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            **super()._options(),
+            "class_weight": self.class_weight,
+            "priors": self.priors,
+            "cost_matrix": self.cost_matrix,
+        }
+
+
+@dataclass(eq=False, repr=False)
+class TreeRegressor(NumberTarget, TreeEstimator):
+    """A regression tree, over tables as they are: a leaf predicts a number.
+
+    It takes tables and settings as :class:`TreeClassifier` does.
+
+    Parameters
+    ----------
+    recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe
+        The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
+    criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
+exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
+min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
+min_deviation, leaves, smoothing, min_step, thresholds, pruning, folds, rule, forest, \
+seed, linear_terms, linear_penalty, construct, surrogates : optional
+        Settings of the recipe to change; see :class:`spinney.Recipe`. One that has
+        no effect is refused by ``fit``, but for ``seed``.
+    test_costs, ties, force : optional
+        As for :class:`TreeClassifier`.
+
+    Examples
+    --------
+    >>> from spinney import TreeRegressor
+    >>> rows = [["sunny", 30], ["rain", 18], ["rain", 25], ["sunny", 21]]
+    >>> model = TreeRegressor("cart", max_depth=1).fit(rows, [8.5, 2.0, 2.5, 9.0])
+    >>> print(model)
+    y  (4: mean 5.5, sd 3.764)
+    ├── x0 = rain → 2.25  (2: mean 2.25, sd 0.3536)
+    └── x0 = sunny → 8.75  (2: mean 8.75, sd 0.3536)
+    >>> model.predict([["rain", 20]])
+    array([2.25])
+    """

@@ -1,1 +1,0 @@
-"""Model files, on their way to output."""

@@ -1,1 +1,0 @@
-"""Forests, on their way."""

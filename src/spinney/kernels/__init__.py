@@ -1,1 +1,0 @@
-"""Compiled loops, on their way beside their drivers."""

@@ -1,0 +1,1 @@
+"""Fitted models without scikit-learn: how they come about, and what they can do."""

@@ -1,0 +1,110 @@
+"""What can be done with clusters that were found: tell, assign, keep.
+
+Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
+add its conventions.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import figure, number_text, shown, weight_text
+from spinney._support.text_table import in_columns, number_cells
+from spinney.cluster.clusters import BATCHES, MIXED, Clusters
+from spinney.data.conform import read_by
+from spinney.data.schema import Attribute
+from spinney.data.table import Table
+from spinney.output.file.cluster_file import save_clusters
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["ReadableClusters"]
+
+
+class ReadableClusters:
+    """Clusters and what can be done with them; ``print`` shows the centroids.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        The centroids with their columns and origin.
+    """
+
+    def __init__(self, clusters: Clusters) -> None:
+        self.clusters_ = clusters
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, width: int | None = None) -> str:
+        """Return sizes and centroids as a table, in blocks where it is too wide."""
+        found = self.clusters_
+        return "\n".join([*self.table(width=width), "", *self._lines(found)])
+
+    def table(self, *, width: int | None = None) -> list[str]:
+        """Return the lines of the table of clusters."""
+        found = self.clusters_
+        sizes = found.sizes
+        shares = sizes / (float(sizes.sum()) or 1.0)
+        columns = [
+            ["cluster", *map(str, range(len(found)))],
+            ["rows", *map(weight_text, sizes)],
+            ["share", *(f"{100 * share:.1f} %" for share in shares)],
+        ]
+        values = found.values
+        for place, attribute in enumerate(found.schema.attributes):
+            cells = _cells(attribute, values[:, place].tolist())
+            columns.append([shown(attribute.name), *cells])
+        return in_columns(columns, width=width, indent=0)
+
+    def _lines(self, found: Clusters) -> list[str]:
+        n = found.n_iterations
+        turn = "pass" if found.method == BATCHES else "iteration"
+        many = ("es" if turn == "pass" else "s") * (n != 1)
+        how = f"{found.method}, {n} {turn}{many}"
+        lines = [f"inertia {figure(found.inertia)} ({how})"]
+        kinds = {attribute.kind for attribute in found.schema.attributes}
+        if found.method == MIXED and kinds != {"numeric"}:
+            lines.append(f"a nominal difference weighs {figure(found.gamma)} (gamma)")
+        if found.standardised:
+            lines.append(
+                "distances are of standardised columns: each divided by its standard "
+                "deviation"
+            )
+        return lines
+
+    # Reading tables, and assigning their rows
+
+    def read(
+        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+    ) -> Table:
+        """Read a table as the clusters understand it; columns are found by name."""
+        schema = self.clusters_.schema
+        needed = range(len(schema.attributes))
+        return read_by(
+            schema,
+            needed,
+            data,
+            may_be_empty=self.clusters_.method == MIXED,
+            format=format,
+            encoding=encoding,
+        )
+
+    def assign(self, table: Table) -> tuple[Integers, Floats]:
+        """Return the cluster of each row of a table, and the distance to it."""
+        return self.clusters_.assign(table)
+
+    # Keeping
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Save the clusters to a file; :func:`spinney.load` reads it back."""
+        save_clusters(self.clusters_, path)
+
+
+def _cells(attribute: Attribute, values: list[Any]) -> list[str]:
+    """Return the values of one column of centroids."""
+    if attribute.kind != "numeric":
+        return ["-" if value is None else shown(value) for value in values]
+    if attribute.unit is not None:
+        return [number_text(round(value, 6), attribute.unit) for value in values]
+    return ["-" if cell == "nan" else cell for cell in number_cells(values)]

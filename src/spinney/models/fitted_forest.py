@@ -1,0 +1,368 @@
+"""What can be done with a grown forest: predict, question, keep.
+
+Nothing here needs scikit-learn, so that the shell tool starts quickly; the estimators
+add its conventions.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.checks import check_whole
+from spinney._support.text import shown
+from spinney.data import read_table
+from spinney.data.conform import read_by, unseen_values
+from spinney.data.declarations import Declarations
+from spinney.data.table import Table, Value
+from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.growth.forest import voting
+from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.forest import Forest, Trees
+from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
+from spinney.growth.forest.grow_forest import Progress, grow_forest
+from spinney.growth.forest.importances import (
+    Importances,
+    impurity_importances,
+    permutation_importances,
+)
+from spinney.growth.forest.interactions import Interactions, interactions_of
+from spinney.growth.forest.proximities import nearest, outlier_scores, proximity_blocks
+from spinney.growth.user_options import class_weights_of
+from spinney.output.file.forest_file import save_forest
+from spinney.recipes import Recipe, recipe_named, suited
+from spinney.sources.training_set import (
+    TrainingSet,
+    check_roles,
+    rows_in_memory,
+    rows_of,
+)
+
+if TYPE_CHECKING:
+    import os
+
+    from scipy.sparse import csr_matrix
+
+__all__ = [
+    "FOREST_PARAMETERS",
+    "FOR_NUMBERS",
+    "RECIPE_PARAMETERS",
+    "ReadableForest",
+    "forest_from",
+    "refuse_forest_arguments",
+]
+
+
+class ReadableForest:
+    """A grown forest and what can be done with it.
+
+    Parameters
+    ----------
+    forest : Forest
+        The trees with their recipe and origin.
+    """
+
+    forest_: Forest
+
+    def __init__(self, forest: Forest) -> None:
+        self._adopt(forest)
+
+    def _adopt(self, model: Forest) -> None:
+        """Take a forest as one's own."""
+        self.forest_ = model
+
+    def _grown(self) -> Forest:
+        """Return the forest, or say that there is none yet."""
+        return self.forest_
+
+    @property
+    def trees(self) -> Trees:
+        """The trees: ``trees[3].tree`` is one of them, made when it is asked for."""
+        return self._grown().trees
+
+    def __str__(self) -> str:
+        forest = self._grown()
+        target = forest.schema.target
+        what = "numbers" if target.is_numeric else f"{len(target.classes)} classes"
+        leaves = sum(member.n_leaves for member in forest.members) / len(forest)
+        return (
+            f"{shown(target.name)}: {what}, told by {len(forest)} trees of "
+            f"{leaves:.1f} leaves on average (recipe {forest.recipe.name})"
+        )
+
+    # Reading tables
+
+    def read(
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str = "utf-8",
+        whole: bool = False,
+        weight: str | None = None,
+    ) -> Table:
+        """Read a table as the forest understands it: kinds, names, missing cells.
+
+        Parameters
+        ----------
+        data : anything that ``read_table`` takes
+            The table.
+        format, encoding : str
+            Those of a file, where its suffix does not tell.
+        whole : bool
+            Whether all attributes must be there, and not only those that some tree
+            asks about.
+        weight : str, optional
+            A column of weights to read too.
+        """
+        schema = self._grown().schema
+        needed = np.arange(len(schema.attributes)) if whole else self._needed
+        also = () if weight is None else (weight,)
+        return read_by(
+            schema, needed, data, also=also, format=format, encoding=encoding
+        )
+
+    @property
+    def _needed(self) -> Integers:
+        """The attributes that some tree asks about."""
+        return self._grown().needed
+
+    def _table(self, X: Any) -> Table:
+        """Return X as a table to predict; columns are found by name."""
+        return self.read(X)
+
+    def _whole_table(self, data: Any) -> Table:
+        """Return a table with all attributes, asked about or not."""
+        return self.read(data, whole=True)
+
+    def _columns(self, X: Any) -> tuple[list[Any], int]:
+        """Return the coded columns of a table to predict."""
+        schema = self._grown().schema
+        table = self._table(X)
+        return schema.encode(table, self._needed), table.n_rows
+
+    def unseen(self, table: Table) -> dict[str, list[Value]]:
+        """Return the values of a table that the forest has not seen, by attribute.
+
+        They are treated as missing.
+        """
+        return unseen_values(self._grown().schema, self._needed, table)
+
+    # Predicting
+
+    def outputs(self, X: Any) -> Floats:
+        """Return what is predicted of each row: class shares, or one number."""
+        return voting.outputs(self._grown(), *self._columns(X))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of each class in the vote of the trees."""
+        return self.outputs(X)
+
+    def _values(self, X: Any) -> Floats:
+        """Return the number that is predicted of each row."""
+        return np.asarray(self.outputs(X)[:, 0])
+
+    def apply(self, X: Any) -> Any:
+        """Return the leaf of each row in each tree, rows × trees."""
+        return voting.leaves(self._grown(), *self._columns(X))
+
+    # Questioning
+
+    def importances(self) -> Importances:
+        """Return what each attribute gained, as shares, with its spread over trees.
+
+        See :mod:`spinney.growth.forest.importances`.
+        """
+        return impurity_importances(self._grown())
+
+    def permutation_importances(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None
+    ) -> Importances:
+        """Return by how much errors out of the bag grow without an attribute.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that the forest was grown on; other rows are refused, as nobody
+            knows which of them a tree has not seen. Without y the table must hold
+            the target column.
+        """
+        forest = self._grown()
+        voting.check_bags(forest)
+        return permutation_importances(forest, self._bags(X, y, sample_weight))
+
+    def interactions(self) -> Interactions:
+        """Return how often and with what gain attributes are asked below others."""
+        return interactions_of(self._grown())
+
+    def proximities(self, X: Any, *, k: int = 20) -> "csr_matrix":
+        """Return how near each row is to its ``k`` nearest others, as a sparse matrix.
+
+        See :mod:`spinney.growth.forest.proximities`; :meth:`proximity_blocks` has them
+        all.
+        """
+        return nearest(self.apply(X), k)
+
+    def proximity_blocks(
+        self, X: Any, *, rows: int | None = None
+    ) -> Iterator[tuple[int, "csr_matrix"]]:
+        """Yield all proximities, a block of rows at a time: its first row, and it."""
+        return proximity_blocks(self.apply(X), rows=rows)
+
+    def outliers(self, X: Any, y: Any = None) -> Floats:
+        """Return how far each row is from the others of its class.
+
+        Scores above 10 deserve a look (Breiman and Cutler). Of numbers all rows are
+        one class.
+        """
+        leaves = self.apply(X)
+        if self._grown().schema.target.is_numeric:
+            return outlier_scores(leaves, np.zeros(len(leaves), np.int64))
+        labels = np.asarray(self._table_with_target(X) if y is None else y)
+        if len(labels) != len(leaves):
+            msg = f"X has {len(leaves)} rows and y has {len(labels)}: they must match"
+            raise DataError(msg)
+        return outlier_scores(leaves, np.unique(labels, return_inverse=True)[1])
+
+    def _table_with_target(self, X: Any) -> Integers:
+        """Return the class of each row of a table that holds the target."""
+        target = self._grown().schema.target
+        return np.asarray(target.encode(self.read(X)[target.name]))
+
+    def _bags(self, X: Any, y: Any, sample_weight: Any) -> Bags:
+        """Return the bags of the rows that the forest was grown on."""
+        forest = self._grown()
+        training = self._training(X, y, sample_weight)
+        if training.fingerprint().digest != forest.fingerprint.digest:
+            msg = (
+                "these are not the rows that the forest was grown on, in the order "
+                "that they had: only of those it is known which trees have seen them"
+            )
+            raise DataError(msg)
+        return Bags(training, forest.settings)
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        """Return rows as they are grown on."""
+        table = self._whole_table(X)
+        schema = self._grown().schema
+        return rows_of(schema, table, y=y, sample_weight=sample_weight)
+
+    # Keeping
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Save the forest to a file; :func:`spinney.load` reads it back."""
+        save_forest(self._grown(), path)
+
+
+# Parameters of the estimators that change the recipe, and those of the forest.
+RECIPE_PARAMETERS = (
+    "criterion",
+    "grouping",
+    "missing",
+    "max_depth",
+    "max_leaves",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "min_gain",
+    "pruning",
+    "probability",
+    "m",
+)
+FOREST_PARAMETERS = (
+    "max_features",
+    "bootstrap",
+    "replace",
+    "max_samples",
+    "extra_random",
+    "shrinkage",
+)
+OF_CLASSES = ("voting", "class_weight", "probability", "m")
+
+# What is meant where the target is a number and nothing is said.
+FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
+
+
+def forest_from(
+    data: Any,
+    target: str,
+    *,
+    n_trees: int = 100,
+    recipe: str | Recipe = "cart",
+    settings: Mapping[str, Any],
+    recipe_settings: Mapping[str, Any],
+    declarations: Declarations,
+    weight: str | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Forest, TrainingSet]:
+    """Grow a forest on a table that holds its target; return it and the rows.
+
+    ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
+    the recipe; what is None in them is not said. Class weights are by class.
+    """
+    check_roles(target, weight, declarations.ignore)
+    changes = {n: value for n, value in recipe_settings.items() if value is not None}
+    said = {name: value for name, value in settings.items() if value is not None}
+    named = recipe_named(recipe).changed(**changes)
+    ForestSettings(**{n: v for n, v in said.items() if n != "class_weight"})
+    table = read_table(
+        data, declarations=declarations, format=format, encoding=encoding
+    )
+    training = rows_in_memory(
+        table, target, weight, declarations, from_zero=named.counts_from_zero
+    )
+    if training.schema.target.is_numeric:
+        _refuse_of_classes({**said, **changes})
+        said = {**FOR_NUMBERS, **said}
+    scale = class_weights_of(said.pop("class_weight", None), training.schema.target)
+    forest = grow_forest(
+        training,
+        named,
+        ForestSettings(**said, class_weight=scale),
+        n_trees=n_trees,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return forest, training
+
+
+def refuse_forest_arguments(
+    arguments: Mapping[str, Any], *, numeric: bool | None = None
+) -> None:
+    """Refuse arguments that are none of a forest's, or that it cannot heed.
+
+    ``trees`` is the recipe of its trees. Where it is known whether the target is a
+    number, what is about classes only is refused for one.
+    """
+    own = ("n_estimators", "trees", "random_state", "n_jobs")
+    known = (*own, *RECIPE_PARAMETERS, *FOREST_PARAMETERS, "voting", "class_weight")
+    for name in arguments:
+        if name not in known:
+            msg = f"a forest has no {name!r}: {did_you_mean(name, known)}"
+            raise ParameterError(msg)
+    if numeric:
+        _refuse_of_classes(arguments)
+    changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
+    recipe = recipe_named(arguments.get("trees", "cart")).changed(**changes)
+    told = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
+    settings = ForestSettings(**told)
+    check_whole("n_estimators", arguments.get("n_estimators", 1), least=1)
+    if numeric is not None:
+        recipe.refuse_target(numeric=numeric)
+        recipe = suited(recipe, numeric=numeric)
+        forest_recipe(recipe, extra_random=settings.extra_random)
+
+
+def _refuse_of_classes(said: Mapping[str, Any]) -> None:
+    """Refuse what is about classes, for a target that is a number."""
+    for name in OF_CLASSES:
+        if name in said:
+            msg = (
+                f"{name}={said[name]!r} is about classes, and the target is a number: "
+                "leave it out"
+            )
+            raise ParameterError(msg)

@@ -1,0 +1,421 @@
+"""What can be done with a grown tree: predict, read, question, prune, keep.
+
+Nothing here needs scikit-learn, so that the shell tool starts quickly; the
+estimators add its conventions.
+"""
+
+from collections.abc import Iterable
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.data.conform import read_by, unseen_values
+from spinney.data.cost_matrix import Costs
+from spinney.data.table import Table, Value
+from spinney.errors import ParameterError, warn
+from spinney.growth.model import Model
+from spinney.growth.prune import Sequence, Steps
+from spinney.growth.prune.error_limits import CONFIDENCE
+from spinney.models.prune_model import forced_paths, prune_model
+from spinney.output.explain import (
+    NodeExplanation,
+    RowExplanation,
+    explain_node,
+    explain_row,
+)
+from spinney.output.export.export_formats import exported
+from spinney.output.file.tree_file import save_model
+from spinney.output.rules import RuleSet, ruleset_of
+from spinney.output.rules.leaf_rules import Rules, rules_of
+from spinney.output.tree_text import to_text
+from spinney.sources.training_set import TrainingSet, rows_of
+from spinney.trees.predict.flat_tree import FlatTree
+from spinney.trees.predict.predictor import LaidOut, leaf_numbers, outputs
+from spinney.trees.tree import Tree
+
+if TYPE_CHECKING:
+    import os
+
+    from scipy.sparse import csr_matrix
+
+__all__ = ["ReadableTree", "check_origin"]
+
+
+class ReadableTree:
+    """A grown tree and what can be done with it.
+
+    Parameters
+    ----------
+    model : Model
+        The tree with its recipe and origin.
+    """
+
+    model_: Model
+    pruning_: Steps | None
+    sequence_: Sequence | None
+
+    def __init__(self, model: Model) -> None:
+        self._adopt(model)
+
+    def _adopt(self, model: Model) -> None:
+        """Take a model as one's own."""
+        self.model_ = model
+        self.pruning_, self.sequence_ = model.steps, model.sequence
+        self._laid_out = LaidOut(model.tree)
+
+    def _grown(self) -> Model:
+        """Return the model, or say that there is none yet."""
+        return self.model_
+
+    @property
+    def _flat(self) -> FlatTree:
+        self._grown()
+        return self._laid_out.arrays
+
+    # Predicting
+
+    def read(
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str = "utf-8",
+        whole: bool = False,
+        weight: str | None = None,
+    ) -> Table:
+        """Read a table as the model understands it: kinds, names, missing cells.
+
+        Parameters
+        ----------
+        data : anything that ``read_table`` takes
+            The table.
+        format, encoding : str
+            Those of a file, where its suffix does not tell.
+        whole : bool
+            Whether all attributes of the model must be there, and not only those
+            that the tree asks about.
+        weight : str, optional
+            A column of weights to read too.
+        """
+        schema = self._grown().schema
+        needed = np.arange(len(schema.attributes)) if whole else self._flat.needed
+        also = () if weight is None else (weight,)
+        return read_by(
+            schema,
+            needed,
+            data,
+            optional=() if whole else self._flat.optional,
+            also=also,
+            format=format,
+            encoding=encoding,
+        )
+
+    def _table(self, X: Any) -> Table:
+        """Return X as a table to predict; columns are found by name."""
+        return self.read(X)
+
+    def _columns(self, X: Any) -> tuple[list[Any], int]:
+        """Return the coded columns of a table to predict."""
+        self._grown()
+        table = self._table(X)
+        return self._encoded(table), table.n_rows
+
+    def _encoded(self, table: Table) -> list[Any]:
+        """Return the coded columns of a table to predict."""
+        flat = self._flat
+        return self._grown().schema.encode(table, flat.needed, optional=flat.optional)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of each class at the leaves that a row comes to."""
+        return self.outputs(X)
+
+    def outputs(self, X: Any) -> Floats:
+        """Return what is predicted of each row: class shares, or one number."""
+        return outputs(self._flat, *self._columns(X))
+
+    def _values(self, X: Any) -> Floats:
+        """Return the number that is predicted of each row."""
+        return np.asarray(self.outputs(X)[:, 0])
+
+    def apply(self, X: Any) -> Any:
+        """Return the number of each row's leaf, the heaviest if it comes to several."""
+        return leaf_numbers(self._flat, *self._columns(X))
+
+    def decision_path(self, X: Any) -> "csr_matrix":
+        """Return a sparse matrix, rows × nodes: the weight that a row has at a node."""
+        return self._flat.paths(*self._columns(X))
+
+    def test_costs_of(self, X: Any) -> Floats:
+        """Return what the questions cost that are asked of each row.
+
+        Each attribute is paid for once; where a missing value divides a row, the
+        parts count by their weights.
+        """
+        tree = self._grown().tree
+        dear = np.zeros(len(tree))
+        for node in tree.leaves:
+            asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
+            columns = tree.schema.behind(asked)
+            dear[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
+        return np.asarray(self.decision_path(X) @ dear)
+
+    def unseen(self, table: Table) -> dict[str, list[Value]]:
+        """Return the values of a table that the model has not seen, by attribute.
+
+        They are treated as missing.
+        """
+        return unseen_values(self._grown().schema, self._flat.needed, table)
+
+    # Reading
+
+    @property
+    def tree(self) -> Tree:
+        """The tree: walkable nodes and measures of size."""
+        return self._grown().tree
+
+    def __str__(self) -> str:
+        return to_text(self.tree)
+
+    def rules(self) -> Rules:
+        """Return one rule a leaf; ``print`` shows one a line."""
+        return rules_of(self.tree)
+
+    def ruleset(
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        confidence: float = CONFIDENCE,
+        simplify: bool = True,
+    ) -> RuleSet:
+        """Return C4.5's rule set of the tree: fewer, shorter rules in order.
+
+        A model keeps no rows, so it needs those that it was grown on; it warns
+        where they are others. See :mod:`spinney.output.rules` for what is done.
+
+        Parameters
+        ----------
+        data : table
+            The training table, with the target column unless y is given.
+        y : array, optional
+            The class of each row.
+        sample_weight : array, optional
+            The weight of each row, where the tree was grown with weights.
+        confidence : float
+            The level of the pessimistic error, between 0 and 1; the less, the
+            shorter the rules.
+        simplify : bool
+            False keeps one rule a leaf, in the order of the leaves.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+        >>> model = spinney.grow(shop, "sold", recipe="c4.5")
+        >>> print(model.ruleset(shop))
+        IF size ≤ 3 THEN sold = no  (support 3, errors 0, estimated error 37.0 %)
+        IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
+        OTHERWISE sold = yes  (support 0)
+        """
+        model = self._grown()
+        if model.schema.target.is_numeric:
+            msg = (
+                f"target {model.schema.target.name!r} is a number: a rule set is of "
+                "classes; rules() has one rule a leaf of any tree"
+            )
+            raise ParameterError(msg)
+        table = self._whole_table(data)
+        training = rows_of(model.schema, table, y=y, sample_weight=sample_weight)
+        check_origin(model, training, simplify=simplify)
+        return ruleset_of(
+            model.tree, training, confidence=confidence, simplify=simplify
+        )
+
+    def _whole_table(self, data: Any) -> Table:
+        """Return a table with all attributes, asked about or not."""
+        schema = self._grown().schema
+        return read_by(schema, range(len(schema.attributes)), data)
+
+    def explain(
+        self, node: int | None = None, *, row: Any = None
+    ) -> NodeExplanation | RowExplanation:
+        """Return the arithmetic of a node, or the path of a row.
+
+        Parameters
+        ----------
+        node : int, optional
+            The number of the node; 0 is the root.
+        row : table of one row, optional
+            Instead of ``node``: the row whose path is wanted.
+        """
+        model = self._grown()
+        if (node is None) == (row is None):
+            msg = "explain takes either node=, the number of a node, or row=, one row"
+            raise ParameterError(msg)
+        if node is not None:
+            return explain_node(model, node)
+        table = self._table(row)
+        if table.n_rows != 1:
+            msg = f"row= must hold one row, not {table.n_rows}: such as [3:4]"
+            raise ParameterError(msg)
+        cells = self._encoded(table)
+        return explain_row(model, cells, table.row(0))
+
+    # Pruning and keeping
+
+    def _growing_options(self) -> dict[str, Any]:
+        """Return what the tree was grown with beside its recipe, as far as known."""
+        return {"force": forced_paths(self.tree)}
+
+    def prune(
+        self,
+        method: str | None = None,
+        *,
+        validation: Any = None,
+        data: Any = None,
+        weight: str | None = None,
+        nodes: Iterable[int] | None = None,
+        alpha: float | None = None,
+        folds: int | None = None,
+        rule: str | None = None,
+        confidence: float | None = None,
+        raising: bool | None = None,
+        cost_matrix: Costs | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """Return a new model, pruned; this one stays as it is.
+
+        An option that a method does not use is refused.
+
+        Parameters
+        ----------
+        method : str, optional
+            ``"reduced-error"``, bottom-up against validation rows (default);
+            ``"pre-pruning"``, top-down against them, as if while growing;
+            ``"cost-complexity"``, by weakest links, at an alpha or at the one that
+            cross-validation chooses; ``"error-based"``, as C4.5 does;
+            ``"pessimistic"``, ``"mdl"`` and ``"collapse"``, by the training counts
+            alone; ``"manual"``, the nodes that are named; ``"simplify"``, sibling
+            leaves that say the same. See :mod:`spinney.growth.prune`.
+        validation : table with the target column, optional
+            The rows whose accuracy, cost or squared error decides.
+        data : table with the target column, optional
+            The table that the model was grown on. For ``"cost-complexity"`` without
+            an alpha, to be grown on in folds; for ``"error-based"``, to raise
+            branches.
+        weight : str, optional
+            The column of row weights of ``validation`` or ``data``.
+        nodes : list of int, optional
+            For ``"manual"``, which is then the default: the nodes to cut.
+        alpha : float, optional
+            What a leaf costs, in the unit of the training risk. rpart's cp times the
+            risk of the root.
+        folds : int, optional
+            How many folds; 10 if not said.
+        rule : {"1-se", "half-se", "minimum"}, optional
+            The smallest subtree within one standard error of the least
+            cross-validated risk (default), within half of one, or that of the least.
+        confidence : float, optional
+            For ``"error-based"``: at most 0.5, and less prunes more; that of the
+            recipe if not said.
+        raising : bool, optional
+            For ``"error-based"``: whether a node's largest branch may take its place.
+            It needs the rows, so it is done where ``data`` is given, and refused
+            where it is not.
+        cost_matrix : mapping of mappings or square array, optional
+            ``cost_matrix[label][true]``: what errors cost. That of the model, if it
+            was grown under one and none is given.
+        seed : int, optional
+            That of the folds; 0 if not said.
+
+        Returns
+        -------
+        model
+            Its ``pruning_`` lists what each step did to the error, and prints as a
+            table. ``sequence_`` is the table of the subtrees of
+            ``"cost-complexity"``, None for other methods. A file keeps neither: of a
+            loaded model both are None.
+
+        Examples
+        --------
+        >>> import spinney
+        >>> melons = {"texture": ["clear", "clear", "blurry", "blurry"],
+        ...           "density": [0.7, 0.3, 0.8, 0.2],
+        ...           "ripe": ["yes", "no", "no", "no"]}
+        >>> model = spinney.grow(melons, "ripe", recipe="cart").prune(nodes=[2])
+        >>> print(model)
+        ripe  (4: no 3 (75 %), yes 1 (25 %))
+        ├── texture = blurry → no  (2: no 2 (100 %))
+        └── texture = clear → yes  (2: no 1 (50 %), yes 1 (50 %))
+        >>> print(model.pruning_)
+        before, after: training risk; risk: on the training rows
+        node  before  after  risk  after          branch
+           2       0      1     0      1  pruned  texture = clear
+        """
+        options = {
+            "validation": validation,
+            "data": data,
+            "weight": weight,
+            "nodes": nodes,
+            "alpha": alpha,
+            "folds": folds,
+            "rule": rule,
+            "confidence": confidence,
+            "raising": raising,
+            "cost_matrix": cost_matrix,
+            "seed": seed,
+        }
+        new = copy(self)
+        new._adopt(
+            prune_model(
+                self._grown(),
+                self.read,
+                method=method,
+                options=options,
+                grown_with=self._growing_options(),
+            )
+        )
+        return new
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Save the model to a file; :func:`spinney.load` reads it back."""
+        save_model(self._grown(), path)
+
+    def export(
+        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+    ) -> str:
+        """Return the model in a format, and write it to a path.
+
+        The formats are "text", "numbered-text", in which each line begins with the
+        number of its node, "rules" and "json".
+        """
+        return exported(self._grown(), format, path=path)
+
+
+def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:
+    """Warn where the rules of a model over these rows may contradict its tree."""
+    if not _is_grown_on(model, training):
+        warn(
+            "the table is not the one that the tree was grown on (other rows, "
+            "values, weights or order): the rules fit this table instead"
+        )
+    if simplify and model.schema.target.costs is not None:
+        warn(
+            "the tree has costs of errors (cost_matrix, --costs), and simplified rules "
+            "count errors: they may give other labels than the tree; its rules as they "
+            "are, not simplified, keep its labels"
+        )
+
+
+def _is_grown_on(model: Model, training: TrainingSet) -> bool:
+    """Return whether a model was grown on these rows, as far as it can tell.
+
+    One that was grown in a database knows the number of its rows and their weight.
+    """
+    grown, here = model.fingerprint, training.fingerprint()
+    if grown.digest:
+        return grown.digest == here.digest
+    return grown.n_rows == here.n_rows and bool(np.isclose(grown.weight, here.weight))

@@ -1,0 +1,1 @@
+"""A finished model as words, rules, files and other programs."""

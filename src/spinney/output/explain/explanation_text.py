@@ -1,0 +1,283 @@
+"""Explanations as text: counts, then impurities, then merits, then the choice."""
+
+from dataclasses import replace
+from math import isclose
+from typing import TYPE_CHECKING
+
+from spinney._support.text import (
+    costs_text,
+    figure,
+    label_text,
+    number_text,
+    shown,
+    signs_to_ascii,
+    weight_text,
+)
+
+if TYPE_CHECKING:
+    from spinney.data.table import Value
+    from spinney.output.explain.node_explanation import CandidateLines, NodeExplanation
+    from spinney.output.explain.row_explanation import (
+        ModelArithmetic,
+        RowExplanation,
+        RowStep,
+    )
+
+__all__ = ["node_text", "row_text"]
+
+
+def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
+    """Return the arithmetic of a node as text."""
+    if ascii_only:
+        return signs_to_ascii(node_text(_plain_signs(node)))
+    impurity = node.impurity_name
+    place = " AND ".join(node.path) if node.path else "the root"
+    lines = [f"Node {node.node}: {place}", ""]
+    named = f"altered {impurity}" if impurity and node.altered else impurity
+    head = ("", *map(shown, node.classes), "all", named)
+    own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
+    lines += _columns([head, (*own, _impurity(node.impurity))])
+    if node.altered is not None:
+        factors = ", ".join(
+            f"{shown(label)} × {factor:.4g}"
+            for label, factor in zip(node.classes, node.altered, strict=True)
+        )
+        lead = "altered: " if impurity else ""
+        lines += ["", f"{lead}as errors cost, splits count {factors}"]
+    for candidate in node.candidates:
+        lines += ["", *_candidate(candidate, node, impurity)]
+    lines.append("")
+    if node.average_gain is not None:
+        able = [c.attribute for c in node.candidates if c.competes]
+        lines += [
+            f"average gain of {len(node.candidates)} attributes: "
+            f"{node.average_gain:.3f}; at least that: {', '.join(map(shown, able))}"
+        ]
+    lines.append(f"choice: {node.why}")
+    if node.label_costs and node.chosen is None:
+        told = costs_text(node.classes, node.label_costs, node.label)
+        lines.append(f"label: {shown(node.label)}, of least expected cost: {told}")
+    if node.otherwise is not None:
+        lines += ["", *_stand_ins(node)]
+    return "\n".join(lines)
+
+
+def _stand_ins(node: "NodeExplanation") -> list[str]:
+    """Return what sends a row whose value is missing."""
+    title = f"where {shown(node.chosen or '')} is missing"
+    if not node.surrogates:
+        return [f"{title}: to {node.otherwise}"]
+    own = next(c for c in node.candidates if c.attribute == node.chosen)
+    rows = [(title, *(b.text for b in own.branches), "agreement", "adjusted")]
+    for surrogate in node.surrogates:
+        figures = f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"
+        rows.append((f"  {shown(surrogate.attribute)}", *surrogate.branches, *figures))
+    return [*_columns(rows), f"  else to {node.otherwise}"]
+
+
+def _plain_signs(node: "NodeExplanation") -> "NodeExplanation":
+    """Return the texts that are aligned in ASCII, which may be longer."""
+    candidates = tuple(
+        replace(
+            candidate,
+            missing_goes_to=signs_to_ascii(candidate.missing_goes_to),
+            working=tuple(map(signs_to_ascii, candidate.working)),
+            branches=tuple(
+                replace(branch, text=signs_to_ascii(branch.text))
+                for branch in candidate.branches
+            ),
+        )
+        for candidate in node.candidates
+    )
+    surrogates = tuple(
+        replace(each, branches=tuple(map(signs_to_ascii, each.branches)))
+        for each in node.surrogates
+    )
+    return replace(node, candidates=candidates, surrogates=surrogates)
+
+
+def _candidate(
+    candidate: "CandidateLines", node: "NodeExplanation", impurity: str
+) -> list[str]:
+    rows: list[tuple[str, ...]] = []
+    for number, branch in enumerate(candidate.branches):
+        rows.append(
+            (
+                branch.text,
+                *_counts(branch.weights),
+                weight_text(branch.weight),
+                _impurity(branch.impurity),
+            )
+        )
+        rows += [
+            (f"  {shown(value.value)}", *_counts(value.weights), "", "")
+            for value in candidate.values
+            if value.branch == number
+        ]
+    if candidate.missing:
+        goes = f"  missing: to {candidate.missing_goes_to}"
+        total = weight_text(candidate.missing_weight)
+        rows.append((goes, *_counts(candidate.missing), total, ""))
+    return [
+        shown(candidate.attribute),
+        *("  " + line for line in _columns(rows)),
+        *(f"  {line}" for line in _gain_lines(candidate)),
+        *(f"  {line}" for line in candidate.working),
+        *(f"  {line}" for line in _further_lines(candidate, node, impurity)),
+    ]
+
+
+def _impurity(impurity: float | None) -> str:
+    return "" if impurity is None else f"{impurity:.3f}"
+
+
+def _gain_lines(candidate: "CandidateLines") -> list[str]:
+    """Write the gain out: impurity before, less the branches' by their shares."""
+    if not candidate.decreases:
+        return []
+    known = sum(branch.weight for branch in candidate.branches)
+    parts = " + ".join(
+        f"{weight_text(branch.weight)}/{weight_text(known)} × {branch.impurity:.3f}"
+        for branch in candidate.branches
+        if branch.weight
+    )
+    inner = f"{candidate.known_impurity:.3f} − ({parts})"
+    if candidate.known_share < 1:
+        inner = f"{candidate.known_share:.3f} × ({inner})"
+    return [f"gain = {inner} = {candidate.gain:.3f}"]
+
+
+def _further_lines(
+    candidate: "CandidateLines", node: "NodeExplanation", impurity: str
+) -> list[str]:
+    lines = []
+    left = candidate.gain - candidate.correction
+    if candidate.correction:
+        lines.append(
+            f"less {candidate.correction:.3f}, the choice among thresholds: {left:.3f}"
+        )
+    if impurity == "entropy":
+        lines.append(
+            f"split information {candidate.split_information:.3f}, "
+            f"gain ratio {_ratio(candidate):.3f}"
+        )
+    if node.average_gain is not None and not candidate.competes:
+        lines.append(f"below the average gain {node.average_gain:.3f}: out")
+    if left < node.min_gain and not node.forest:
+        lines.append(f"below the least gain {number_text(node.min_gain)}: out")
+    if candidate.price:
+        lines.append(
+            f"asking costs {candidate.price:g}: {candidate.merit:.3f} / "
+            f"(1 + {candidate.price:g}) = {candidate.merit / (1 + candidate.price):.3f}"
+        )
+    if not candidate.exact and candidate.threshold is not None:
+        lines.append(
+            "not all cuts of this attribute were tried, once none could win: a better "
+            "one may exist"
+        )
+    elif not candidate.exact:
+        lines.append(
+            "subset found by ordering the values, not by trying all: a better one "
+            "may exist"
+        )
+    return lines
+
+
+def _ratio(candidate: "CandidateLines") -> float:
+    """Return the gain ratio after the correction."""
+    if not candidate.correction:
+        return candidate.gain_ratio
+    return (candidate.gain - candidate.correction) / candidate.split_information
+
+
+def _counts(weights: tuple[float, ...]) -> tuple[str, ...]:
+    return tuple(weight_text(weight) for weight in weights)
+
+
+def _columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Align rows of cells, the first column left, the others right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _odd_value(step: "RowStep") -> str:
+    """Return what is odd in the answer to a node's question, for the lines below it."""
+    goes = f": {step.sent_by}" if step.sent_by else ""
+    if step.leaf:
+        return ""
+    if step.value is None:
+        return f"  ({step.asks} is missing{goes})"
+    if not step.seen:
+        value = shown(step.value)
+        return f"  ({step.asks} = {value} was not seen there: as if missing{goes})"
+    return ""
+
+
+def _verdict(row: "RowExplanation") -> str:
+    """Return the label with the shares behind it, and what else decided."""
+    verdict = f"{shown(row.target)} = {label_text(row.label)}"
+    if not row.probabilities:
+        return verdict
+    told = _shares(row.classes, row.probabilities)
+    pairs = zip(row.probabilities, row.counted, strict=True)
+    if not all(isclose(share, counted, abs_tol=1e-9) for share, counted in pairs):
+        told += f", smoothed; counted {_shares(row.classes, row.counted)}"
+    if row.costs:
+        dear = costs_text(row.classes, row.costs, row.label)
+        told += f"; least expected cost: {dear}"
+    return f"{verdict}  ({told})"
+
+
+def _shares(classes: tuple["Value", ...], shares: tuple[float, ...]) -> str:
+    pairs = zip(classes, shares, strict=True)
+    return ", ".join(f"{shown(label)} {share:.3f}" for label, share in pairs)
+
+
+def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
+    """Write a linear model out: each term times its coefficient, and the sum."""
+    rows: list[tuple[str, ...]] = [
+        (f"{model.name}: intercept", "", "", figure(model.intercept))
+    ]
+    for term in model.terms:
+        value = figure(term.value) + (" (missing)" if term.missing else "")
+        rows.append(
+            (
+                f"  {term.text}",
+                value,
+                f"× {figure(term.coefficient)}",
+                figure(term.product),
+            )
+        )
+    rows.append(("  together", "", "", figure(model.value)))
+    if ascii_only:
+        rows = [tuple(map(signs_to_ascii, row)) for row in rows]
+    return _columns(rows)
+
+
+def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:
+    """Return the path of a row as text."""
+    lines = []
+    odd = {-1: ""}  # by the depth of the question; the steps are a walk of the tree
+    for step in row.steps:
+        odd[step.depth] = _odd_value(step)
+        indent = "  " * min(step.depth, 40)
+        part = "" if step.weight == 1 else f"  [weight {weight_text(step.weight)}]"
+        ask = f"  → {label_text(step.label)}" if step.leaf else ""
+        if step.model is not None:
+            ask = f"  → {step.model.name} = {label_text(step.label)}"
+        lines.append(
+            f"{indent}node {step.node}: {step.condition or 'the root'}{part}"
+            f"{odd[step.depth - 1]}{ask}"
+        )
+    for step in row.steps:
+        if step.model is not None:
+            lines += ["", *_model_lines(step.model, ascii_only=ascii_only)]
+    lines += ["", _verdict(row)]
+    text = "\n".join(lines)
+    return signs_to_ascii(text) if ascii_only else text

@@ -1,0 +1,224 @@
+"""The path of a row, in several parts where a missing value divides it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.text import number_text
+from spinney.data.schema import Attribute
+from spinney.data.table import Value
+from spinney.growth.model import Model
+from spinney.output.explain.explanation_text import row_text
+from spinney.trees.costs import expected_costs, labels_of
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.split import describe
+from spinney.trees.tree import Node, Tree
+
+__all__ = ["ModelArithmetic", "RowExplanation", "RowStep", "TermLine", "explain_row"]
+
+
+@dataclass(frozen=True, slots=True)
+class TermLine:
+    """A term of a leaf's model in a row: its value times its coefficient.
+
+    ``missing`` says that the value is the one which stands for a missing one.
+    """
+
+    text: str
+    value: float
+    coefficient: float
+    product: float
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelArithmetic:
+    """What a leaf's linear model makes of a row: intercept and terms add up."""
+
+    name: str
+    intercept: float
+    terms: tuple[TermLine, ...]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class RowStep:
+    """A row at a node: the weight it has there, and what sent it on.
+
+    ``value`` is the row's value of the attribute that the node asks about, and
+    ``seen`` whether the node knows a branch for it; if not it counts as missing.
+    ``asks`` is the name of that attribute, and ``sent_by`` says which surrogate then
+    sent the row, or that none could.
+    ``label`` is what the node predicts; of a leaf with a linear model, what that
+    predicts of this row.
+    """
+
+    node: int
+    depth: int
+    condition: str
+    weight: float
+    value: Value | None
+    seen: bool
+    label: Value
+    leaf: bool
+    distribution: tuple[float, ...]
+    model: ModelArithmetic | None = None
+    sent_by: str = ""
+    asks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowExplanation:
+    """The path of a row; several paths where a missing value divides it.
+
+    ``counted`` are the class shares of the training rows at its leaves, from which
+    smoothing may have made other ``probabilities``; ``costs`` what each label is
+    expected to cost, where errors have costs.
+    """
+
+    target: str
+    classes: tuple[Value, ...]
+    steps: tuple[RowStep, ...]
+    probabilities: tuple[float, ...]
+    label: Value
+    counted: tuple[float, ...] = ()
+    costs: tuple[float, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return the path as it reads."""
+        return row_text(self, ascii_only=ascii_only)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def explain_row(
+    model: Model, cells: Sequence[NDArray[Any]], row: Mapping[str, Value | None]
+) -> RowExplanation:
+    """Return the path of a row, given as encoded columns of one cell and as it is."""
+    tree, target = model.tree, model.schema.target
+    flat = flatten(tree)
+    weights: dict[int, float] = {}
+    for entries in flat.visits(cells, 1):
+        for number, weight in zip(entries.nodes, entries.weights, strict=True):
+            weights[int(number)] = float(weight)
+    steps = []
+    for number in sorted(weights):
+        node = tree.nodes[number]
+        arithmetic = _arithmetic(tree, node, cells)
+        steps.append(
+            RowStep(
+                number,
+                node.depth,
+                tree.condition(node),
+                weights[number],
+                *_asked(tree, node, cells, row),
+                tree.label(node) if arithmetic is None else arithmetic.value,
+                node.is_leaf,
+                tuple(node.distribution.tolist()),
+                arithmetic,
+                _sent_by(tree, node, cells),
+                _asks(tree, node),
+            )
+        )
+    (outputs,) = flat.outputs(cells, 1)
+    numeric = target.is_numeric
+    label = int(labels_of(outputs, target.costs))
+    return RowExplanation(
+        target.name,
+        target.classes,
+        tuple(steps),
+        () if numeric else tuple(outputs.tolist()),
+        float(outputs[0]) if numeric else target.classes[label],
+        () if numeric else _counted(tree, weights),
+        ()
+        if target.costs is None
+        else tuple(expected_costs(outputs, target.costs).tolist()),
+    )
+
+
+def _counted(tree: Tree, weights: Mapping[int, float]) -> tuple[float, ...]:
+    """Return the class shares of the rows at the leaves that a row comes to."""
+    shares = np.zeros(tree.schema.n_classes)
+    for number, weight in weights.items():
+        if tree.nodes[number].is_leaf:
+            shares += weight * tree.counted_shares(tree.nodes[number])
+    return tuple(shares.tolist())
+
+
+def _asks(tree: Tree, node: Node) -> str:
+    """Return the name of the attribute that a node asks about."""
+    if node.split is None:
+        return ""
+    return tree.schema.attributes[node.split.attribute].text()
+
+
+def _arithmetic(
+    tree: Tree, node: Node, cells: Sequence[NDArray[Any]]
+) -> ModelArithmetic | None:
+    """Return what the linear model of a leaf makes of the row, if it has one."""
+    model = node.model
+    if model is None or not node.is_leaf:
+        return None
+    lines = []
+    for term, coefficient in zip(model.terms, model.coefficients, strict=True):
+        cell = np.asarray(cells[term.attribute])[:1]
+        value = float(term.values(cell)[0])
+        lines.append(
+            TermLine(
+                term.text(tree.schema.attributes[term.attribute]),
+                value,
+                coefficient,
+                coefficient * value,
+                bool(term.absent(cell)[0]),
+            )
+        )
+    value = float(sum(line.product for line in lines) + model.intercept)
+    name = tree.model_names[node.number]
+    return ModelArithmetic(name, model.intercept, tuple(lines), value)
+
+
+def _asked(
+    tree: Tree, node: Node, cells: Sequence[Any], row: Mapping[str, Value | None]
+) -> tuple[Value | None, bool]:
+    """Return the row's value that a node asks for, and whether it has a branch."""
+    if node.split is None:
+        return None, True
+    attribute = tree.schema.attributes[node.split.attribute]
+    seen = bool(node.split.branch_of(cells[node.split.attribute])[0] >= 0)
+    if attribute.formula is not None:
+        return _made(attribute, cells[node.split.attribute][0]), seen
+    value = row[attribute.name]
+    if attribute.unit and isinstance(value, float):
+        return number_text(float(cells[node.split.attribute][0]), attribute.unit), seen
+    return value, seen
+
+
+def _made(attribute: Attribute, cell: float) -> Value | None:
+    """Return the value that a formula gives; None where it is missing."""
+    if attribute.kind == "numeric":
+        return None if np.isnan(cell) else float(cell)
+    return None if cell < 0 else attribute.values[int(cell)]
+
+
+def _sent_by(tree: Tree, node: Node, cells: Sequence[Any]) -> str:
+    """Return what sent a row whose value has no branch, where a node has surrogates."""
+    split = node.split
+    if split is None or node.otherwise is None:
+        return ""
+    if split.branch_of(cells[split.attribute])[0] >= 0:
+        return ""
+    for surrogate in node.surrogates:
+        place = surrogate.attribute
+        own = int(surrogate.split.branch_of(cells[place])[0])
+        if own >= 0:
+            text = describe(surrogate.split, tree.schema.attributes[place], own)
+            return f"sent by the surrogate {text}"
+    return "no surrogate is known, sent to the heavier branch"

@@ -1,0 +1,249 @@
+"""Clusters as a file: saved whole or not at all, checked before they are used.
+
+The file is of the kind ``spinney-clusters`` (see :mod:`spinney.data.model_kind`). The
+arrays are ``centroids`` and ``start``, in single or double precision as the rows were,
+``scale``, ``codes`` and ``weights``; the header has the columns, the method and its
+settings, γ, the inertia and the number of iterations.
+"""
+
+from math import inf, isinf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.cluster.clusters import BATCHES, COLUMN, METHODS, MIXED, Clusters
+from spinney.data.schema import Schema
+from spinney.output.file.header import (
+    ADDED,
+    fingerprint_data,
+    read_fingerprint,
+    read_schema,
+    schema_header,
+)
+from spinney.output.file.kind import (
+    CLUSTERS,
+    Kind,
+    Limits,
+    format_name,
+    load_kind,
+    save_kind,
+)
+from spinney.output.file.plain_data import described, members, number, text, whole
+from spinney.output.file.requirements import amounts, require, shaped, within
+from spinney.output.file.strict_json import DamageError
+from spinney.output.file.tree_arrays import Arrays
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["is_clusters", "load_clusters", "save_clusters"]
+
+CLUSTERS_VERSION = 1
+KEYS = (
+    "method",
+    "settings",
+    "named",
+    "attributes",
+    "markers",
+    "gamma",
+    "inertia",
+    "n_iterations",
+    "fingerprint",
+)
+SETTINGS = (
+    "n_clusters",
+    "init",
+    "n_init",
+    "max_iter",
+    "random_state",
+    "standardise",
+)
+# What not all methods have.
+FURTHER = {
+    "k-means": ("tol",),
+    BATCHES: ("tol", "batch_size"),
+    MIXED: ("gamma",),
+}
+ARRAYS = {
+    "centroids": (np.float32, np.float64),
+    "start": (np.float32, np.float64),
+    "scale": (np.float64,),
+    "codes": (np.int32,),
+    "weights": (np.float64,),
+}
+MOST = 1 << 31
+
+
+def is_clusters(path: "str | os.PathLike[str]") -> bool:
+    """Return whether a file says that it holds clusters; False if unreadable."""
+    return format_name(path) == CLUSTERS
+
+
+def save_clusters(
+    clusters: Clusters, path: "str | os.PathLike[str]", *, force: bool = True
+) -> None:
+    """Save clusters; the same clusters give the same bytes.
+
+    Parameters and errors are those of :func:`spinney.data.model_file.save_model`.
+    """
+    save_kind(_CLUSTERS, clusters, path, force=force)
+
+
+def _parts(clusters: Clusters) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    header = _header(clusters)
+    arrays = {name: getattr(clusters, name) for name in ARRAYS}
+    _read(header, arrays)
+    return header, arrays
+
+
+def _header(clusters: Clusters) -> dict[str, Any]:
+    schema = schema_header(clusters.schema)
+    return {
+        "method": clusters.method,
+        "settings": dict(clusters.settings),
+        "named": clusters.named,
+        "attributes": schema["attributes"],
+        "markers": schema["markers"],
+        "gamma": float(clusters.gamma),
+        "inertia": None if isinf(clusters.inertia) else float(clusters.inertia),
+        "n_iterations": int(clusters.n_iterations),
+        "fingerprint": fingerprint_data(clusters.fingerprint),
+    }
+
+
+def load_clusters(
+    path: "str | os.PathLike[str]", *, limits: Limits | None = None
+) -> Clusters:
+    """Load clusters that :func:`save_clusters` wrote.
+
+    Parameters and errors are those of :func:`spinney.data.model_file.load_model`.
+    """
+    return load_kind(_CLUSTERS, path, limits)
+
+
+def _read(data: object, arrays: Arrays) -> Clusters:
+    """Return clusters, after checking every rule that the rest relies on."""
+    found = members(data, "the model", KEYS)
+    method = text(found["method"], "the method")
+    if method not in METHODS:
+        msg = f"the method {method[:40]!r} is unknown"
+        raise DamageError(msg)
+    if type(found["named"]) is not bool:
+        msg = f"named must be true or false, not {described(found['named'])}"
+        raise DamageError(msg)
+    settings = _read_settings(found["settings"], method)
+    n_clusters = len(arrays["centroids"]) if arrays["centroids"].ndim == 2 else 0
+    if not 1 <= n_clusters < MOST:
+        msg = "there is no cluster"
+        raise DamageError(msg)
+    schema = read_schema(
+        {
+            **ADDED,
+            "target": COLUMN,
+            "classes": list(range(n_clusters)),
+            "attributes": found["attributes"],
+            "markers": found["markers"],
+        }
+    )
+    _check_columns(schema, method)
+    _check_arrays(arrays, schema, n_clusters, method)
+    gamma = number(found["gamma"], "gamma")
+    if gamma < 0 or (gamma > 0 and method != MIXED):
+        msg = f"gamma is {gamma}, which means nothing"
+        raise DamageError(msg)
+    # Squares of numbers near the limits of floats have a sum beyond them.
+    beyond = found["inertia"] is None
+    inertia = inf if beyond else number(found["inertia"], "the inertia")
+    if not inertia >= 0:
+        msg = "the inertia is negative"
+        raise DamageError(msg)
+    return Clusters(
+        schema,
+        found["named"],
+        method,
+        settings,
+        arrays["centroids"],
+        arrays["scale"],
+        arrays["codes"],
+        gamma,
+        arrays["weights"],
+        arrays["start"],
+        inertia,
+        whole(found["n_iterations"], "the number of iterations"),
+        read_fingerprint(found["fingerprint"]),
+    )
+
+
+def _check_columns(schema: Schema, method: str) -> None:
+    """Check that columns are such as a method measures distances in."""
+    if not schema.attributes:
+        msg = "there is no column"
+        raise DamageError(msg)
+    for attribute in schema.attributes:
+        plain = attribute.formula is None and not attribute.cost
+        if not plain or (method != MIXED and attribute.kind != "numeric"):
+            msg = f"{method} has no use for the column {attribute.name[:80]!r}"
+            raise DamageError(msg)
+
+
+def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
+    """Check shapes and numbers."""
+    coded = [a for a in schema.attributes if a.kind != "numeric"]
+    n_numeric = len(schema.attributes) - len(coded)
+    shaped(arrays, "centroids", (n, n_numeric))
+    shaped(arrays, "scale", (n_numeric,))
+    shaped(arrays, "codes", (n, len(coded)))
+    shaped(arrays, "weights", (n,))
+    centroids, start, scale = arrays["centroids"], arrays["start"], arrays["scale"]
+    shaped(arrays, "start", (n if len(start) else 0, n_numeric))
+    if start.dtype != centroids.dtype:
+        msg = "the array 'start' has another precision than the centroids"
+        raise DamageError(msg)
+    require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
+    with np.errstate(over="ignore", invalid="ignore"):
+        places = centroids * scale.astype(centroids.dtype)
+    known = np.isfinite(centroids) & np.isfinite(places)
+    if method == MIXED:  # what no row knows, no prototype does
+        known |= np.isnan(centroids).all(axis=0)
+    require(known, "the centroid of cluster {} is no point")
+    require(np.isfinite(start), "the start of cluster {} is no point")
+    sizes = np.array([len(a.values) for a in coded], dtype=np.int64)
+    require(within(arrays["codes"], -1, sizes), "cluster {} has a value that is none")
+    require(amounts(arrays["weights"]), "the weight of cluster {} is none")
+
+
+def _read_settings(data: object, method: str) -> dict[str, Any]:
+    names = (*SETTINGS, *FURTHER[method])
+    entry = members(data, "the settings", names)
+    for name in ("n_clusters", "n_init"):
+        if entry[name] != "auto":
+            whole(entry[name], name, least=1)
+    for name in ("max_iter", "batch_size"):
+        if name in names:
+            whole(entry[name], name, least=1)
+    text(entry["init"], "init")
+    for name in ("tol", "gamma"):
+        if name not in names or (name == "gamma" and entry[name] is None):
+            continue
+        if number(entry[name], name) < 0:
+            msg = f"{name} is negative"
+            raise DamageError(msg)
+    if entry["random_state"] is not None:
+        whole(entry["random_state"], "random_state")
+    if type(entry["standardise"]) is not bool:
+        msg = "standardise must be true or false"
+        raise DamageError(msg)
+    return {name: entry[name] for name in names}
+
+
+_CLUSTERS = Kind(
+    CLUSTERS,
+    CLUSTERS_VERSION,
+    "these clusters",
+    "find the clusters again",
+    "it is a safetensors file, but holds no clusters of Spinney's",
+    ARRAYS,
+    _parts,
+    lambda data, arrays, _: _read(data, arrays),
+)

@@ -1,0 +1,355 @@
+"""A forest as a file: saved whole or not at all, checked before it is used.
+
+The file is of the kind ``spinney-forest`` (see :mod:`spinney.data.model_kind`). The
+arrays are those of :class:`~spinney.growth.forest.compact_tree.Member`, the trees one
+after another, and ``nodes``: how many nodes each tree has.
+"""
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Integers
+from spinney.data.schema import Schema
+from spinney.errors import ParameterError
+from spinney.growth.forest.compact_tree import REASONS, Member, narrowed
+from spinney.growth.forest.forest import Forest
+from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
+from spinney.output.file.header import (
+    KEYS,
+    origin_header,
+    read_fingerprint,
+    read_recipe,
+    read_schema,
+)
+from spinney.output.file.kind import (
+    FOREST,
+    Kind,
+    Limits,
+    format_name,
+    load_kind,
+    save_kind,
+)
+from spinney.output.file.plain_data import listed, members, number
+from spinney.output.file.requirements import (
+    amounts,
+    close,
+    possible,
+    require,
+    shaped,
+    within,
+)
+from spinney.output.file.strict_json import DamageError
+from spinney.output.file.tree_arrays import Arrays
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = [
+    "FOREST_LIMITS",
+    "check_forest_arrays",
+    "is_forest",
+    "load_forest",
+    "save_forest",
+]
+
+FOREST_VERSION = 1
+FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
+
+_SETTINGS = tuple(field.name for field in fields(ForestSettings))
+_ARRAYS = tuple(field.name for field in fields(Member))
+# Weights are in single precision where that is exact, in double precision elsewhere.
+DTYPES: dict[str, tuple[type[np.generic], ...]] = {
+    "nodes": (np.int64,),
+    "attribute": (np.int32,),
+    "parent": (np.int32,),
+    "cut": (np.float64,),
+    "missing": (np.int16,),
+    "gain": (np.float64,),
+    "weights": (np.float32, np.float64),
+    "rows": (np.int32,),
+    "absent": (np.int32,),
+    "reason": (np.uint8,),
+    "listed": (np.int32,),
+    "branches": (np.int16,),
+    "cuts": (np.float64,),
+}
+
+
+def save_forest(
+    forest: Forest, path: "str | os.PathLike[str]", *, force: bool = True
+) -> None:
+    """Save a forest; the same forest gives the same bytes.
+
+    Parameters and errors are those of :func:`spinney.data.model_file.save_model`.
+    """
+    save_kind(_FOREST, forest, path, force=force)
+
+
+def _parts(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    header = _header(forest)
+    _read_header(header)
+    arrays = _arrays(forest)
+    check_forest_arrays(arrays, forest.schema, max_nodes=FOREST_LIMITS.nodes)
+    return header, arrays
+
+
+def _header(forest: Forest) -> dict[str, Any]:
+    settings = {name: getattr(forest.settings, name) for name in _SETTINGS}
+    scale = settings["class_weight"]
+    if scale is not None and not isinstance(scale, str):
+        n_classes = forest.schema.n_classes
+        settings["class_weight"] = [float(scale.get(c, 1.0)) for c in range(n_classes)]
+    for name, value in settings.items():
+        if isinstance(value, np.generic):
+            settings[name] = value.item()
+    origin = origin_header(forest.schema, forest.recipe, forest.fingerprint)
+    return {**origin, "settings": settings, "shrinkage": forest.shrinkage}
+
+
+def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
+    arrays = {
+        name: np.concatenate([getattr(member, name) for member in forest.members])
+        for name in _ARRAYS
+    }
+    arrays["nodes"] = np.array([len(member) for member in forest.members], np.int64)
+    return arrays
+
+
+def is_forest(path: "str | os.PathLike[str]") -> bool:
+    """Return whether a file says of itself that it is a forest; False if unreadable."""
+    return format_name(path) == FOREST
+
+
+def load_forest(
+    path: "str | os.PathLike[str]", *, limits: Limits | None = None
+) -> Forest:
+    """Load a forest that :func:`save_forest` wrote.
+
+    Parameters and errors are those of :func:`spinney.data.model_file.load_model`.
+    """
+    return load_kind(_FOREST, path, limits)
+
+
+def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
+    """Return a forest, after checking every rule that the rest relies on."""
+    found = _read_header(data)
+    check_forest_arrays(arrays, found.schema, max_nodes=max_nodes)
+    return replace(found, members=tuple(_members(arrays)))
+
+
+def _read_header(data: object) -> Forest:
+    """Return a forest without trees, from what its header says."""
+    found = members(data, "the model", (*KEYS, "settings", "shrinkage"))
+    schema = read_schema(found)
+    if schema.target.costs is not None or any(a.formula for a in schema.attributes):
+        msg = "a forest has neither costs nor attributes with formulas"
+        raise DamageError(msg)
+    recipe = read_recipe(found["recipe"])
+    settings = _read_settings(found["settings"], schema.n_classes)
+    fingerprint = read_fingerprint(found["fingerprint"])
+    try:
+        forest_recipe(recipe, extra_random=settings.extra_random)
+    except ParameterError as error:
+        msg = f"the recipe is none of a forest: {error}"
+        raise DamageError(msg) from None
+    shrinkage = number(found["shrinkage"], "the shrinkage")
+    if not shrinkage >= 0 or settings.shrinkage not in (None, shrinkage):
+        msg = f"leaves are shrunk by {shrinkage}, against the settings"
+        raise DamageError(msg)
+    return Forest(schema, recipe, fingerprint, settings, (), shrinkage)
+
+
+def _read_settings(data: object, n_classes: int) -> ForestSettings:
+    entry = dict(members(data, "the settings", _SETTINGS))
+    scale = entry["class_weight"]
+    if isinstance(scale, list):
+        what = "the class weights"
+        numbers = [number(each, what) for each in listed(scale, what)]
+        if len(numbers) != n_classes or min(numbers) < 0:
+            msg = f"{what} must be {n_classes} numbers of at least 0"
+            raise DamageError(msg)
+        entry["class_weight"] = dict(enumerate(numbers))
+    elif scale is not None and not isinstance(scale, str):
+        msg = "the class weights must be a list, a name or nothing"
+        raise DamageError(msg)
+    try:
+        return ForestSettings(**{name: entry[name] for name in _SETTINGS})
+    except (ParameterError, TypeError) as error:
+        msg = f"the settings are none of a forest: {error}"
+        raise DamageError(msg) from None
+
+
+def _members(arrays: Arrays) -> list[Member]:
+    """Return the trees, each with its own part of the arrays."""
+    arrays = {**arrays, "weights": narrowed(arrays["weights"])}
+    ends = arrays["nodes"].cumsum()
+    starts = ends - arrays["nodes"]
+    grouped = np.isnan(arrays["cut"])
+    in_branches = np.append(0, np.where(grouped, arrays["listed"], 0).cumsum())
+    in_cuts = np.append(0, np.where(grouped, 0, arrays["listed"]).cumsum())
+    found = []
+    for start, end in zip(starts, ends, strict=True):
+        own = {name: arrays[name][start:end] for name in _ARRAYS}
+        own["branches"] = arrays["branches"][in_branches[start] : in_branches[end]]
+        own["cuts"] = arrays["cuts"][in_cuts[start] : in_cuts[end]]
+        found.append(Member(**own))
+    return found
+
+
+_FOREST = Kind(
+    FOREST,
+    FOREST_VERSION,
+    "this forest",
+    "grow the forest again",
+    "it is a safetensors file, but not a forest of Spinney's",
+    DTYPES,
+    _parts,
+    _read,
+    limits=FOREST_LIMITS,
+)
+
+
+_BY_NODE = ("attribute", "parent", "cut", "missing", "gain")
+_ALSO_BY_NODE = ("rows", "absent", "reason", "listed")
+
+
+def check_forest_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int) -> None:
+    """Raise where arrays are no trees over a schema."""
+    n = _check_shapes(arrays, schema, max_nodes)
+    starts = np.repeat(arrays["nodes"].cumsum() - arrays["nodes"], arrays["nodes"])
+    own = np.arange(n) - starts  # the number of a node in its tree
+    count = _check_links(arrays, own, starts)
+    _check_questions(arrays, schema, count)
+    _check_lists(arrays, schema, count)
+    _check_counts(arrays, schema, own, starts)
+
+
+def _check_shapes(arrays: Arrays, schema: Schema, max_nodes: int) -> int:
+    """Check the lengths of arrays; return how many nodes there are."""
+    nodes = arrays["nodes"]
+    if nodes.ndim != 1 or not len(nodes) or not within(nodes, 1, max_nodes + 1).all():
+        msg = f"a tree has no node, or more than {max_nodes}"
+        raise DamageError(msg)
+    n = int(nodes.sum())
+    if n > max_nodes:
+        msg = f"there are {n} nodes, over the limit of {max_nodes}"
+        raise DamageError(msg)
+    for name in (*_BY_NODE, *_ALSO_BY_NODE):
+        shaped(arrays, name, (n,))
+    width = 3 if schema.target.is_numeric else schema.n_classes
+    shaped(arrays, "weights", (n, width))
+    listed, grouped = arrays["listed"], np.isnan(arrays["cut"])
+    require(within(listed, 0, 2**31 - 1), "node {} lists a negative number of values")
+    shaped(arrays, "branches", (int(listed[grouped].sum()),))
+    shaped(arrays, "cuts", (int(listed[~grouped].sum()),))
+    return n
+
+
+def _check_links(arrays: Arrays, own: Integers, starts: Integers) -> Integers:
+    """Check that nodes stand in printing order; return how many children each has."""
+    parent = arrays["parent"].astype(np.int64)
+    root = own == 0
+    require(root == (parent == -1), "node {} is a root, or none, against its tree")
+    require(root | within(parent, 0, own), "node {} stands before its parent")
+    above = np.where(root, np.arange(len(own)), parent + starts)
+    # The depth by doubling steps: the way up to an ancestor, and on from there.
+    depth, up = (~root).astype(np.int64), above
+    while not root[up].all():
+        depth, up = depth + depth[up], up[up]
+    # In printing order the parent is the last node before that is one level above.
+    places = np.arange(len(own))
+    by_level = np.sort(depth * len(own) + places)
+    here = np.flatnonzero(~root)
+    wanted = (depth[here] - 1) * len(own) + here
+    last = by_level[np.searchsorted(by_level, wanted) - 1] % len(own)
+    require(last == above[here], "node {} is not in printing order", here)
+    inner = arrays["attribute"] >= 0
+    count = np.bincount(above[here], minlength=len(own))
+    require(inner == (count > 0), "node {} asks something and has no branches, or not")
+    require(~inner | (count > 1), "node {} has one branch")
+    return count
+
+
+def _check_questions(arrays: Arrays, schema: Schema, count: Integers) -> None:
+    """Check what inner nodes ask, and that leaves ask nothing."""
+    attribute, cut = arrays["attribute"], arrays["cut"]
+    inner = attribute >= 0
+    n_attributes = len(schema.attributes)
+    require(within(attribute, -1, n_attributes), "node {} asks about no attribute")
+    nothing = (cut == 0) & (arrays["missing"] == -1) & (arrays["gain"] == 0)
+    nothing &= (arrays["listed"] == 0) & (arrays["absent"] == 0)
+    require(inner | nothing, "leaf {} has what only inner nodes have")
+    require(within(arrays["reason"], 0, len(REASONS)), "node {} has no known reason")
+    require(inner == (arrays["reason"] == 0), "node {} has a reason to stop, or none")
+    require(
+        ~inner | within(arrays["missing"], -1, count),
+        "node {} sends missing values to no branch of its own",
+    )
+    require(np.isfinite(arrays["gain"]), "the gain of node {} is no number")
+    if not inner.any():
+        return
+    kinds = np.array([a.kind for a in schema.attributes])
+    levels = np.array([len(a.values) for a in schema.attributes])
+    nodes = np.flatnonzero(inner)
+    kind, n_values, cuts = kinds[attribute[nodes]], levels[attribute[nodes]], cut[nodes]
+    grouped = np.isnan(cuts)
+    require(~grouped | (kind != "numeric"), "node {} groups numbers", nodes)
+    require(grouped | (kind != "nominal"), "node {} cuts a nominal attribute", nodes)
+    require(cuts != -np.inf, "node {} is cut at no number", nodes)
+    between = (cuts == np.inf) | ((cuts >= 0) & (cuts < n_values - 1))
+    require(
+        grouped | (kind != "ordinal") | between, "node {} is cut at no level", nodes
+    )
+    expected = arrays["listed"][nodes] + 2
+    require(
+        grouped | (count[nodes] == expected), "node {} has branches without cuts", nodes
+    )
+    fitting = (arrays["listed"][nodes] >= 1) & (arrays["listed"][nodes] <= n_values)
+    require(~grouped | fitting, "node {} groups values that there are not", nodes)
+
+
+def _check_lists(arrays: Arrays, schema: Schema, count: Integers) -> None:
+    """Check the branches of codes, and further cuts."""
+    grouped = np.isnan(arrays["cut"])
+    owner = np.repeat(np.arange(len(count)), np.where(grouped, arrays["listed"], 0))
+    branches = arrays["branches"]
+    require(
+        within(branches, -1, count[owner]), "node {} sends a value to no branch", owner
+    )
+    # Every branch has a value, but one that only missing values may take.
+    taken = np.zeros(len(count), dtype=np.int64)
+    pairs = np.unique(np.stack([owner, branches])[:, branches >= 0], axis=1)
+    np.add.at(taken, pairs[0].astype(np.int64), 1)
+    short = count - taken
+    require(
+        ~grouped | (short == 0) | ((short == 1) & (arrays["missing"] >= 0)),
+        "node {} has a branch that no value takes",
+    )
+    intervals = np.repeat(np.arange(len(count)), np.where(grouped, 0, arrays["listed"]))
+    cuts = arrays["cuts"]
+    first = np.append(True, intervals[1:] != intervals[:-1])[: len(cuts)]
+    before = np.where(first, arrays["cut"][intervals], np.append(0.0, cuts)[:-1])
+    require(cuts > before, "the cuts of node {} do not rise", intervals)
+
+
+def _check_counts(
+    arrays: Arrays, schema: Schema, own: Integers, starts: Integers
+) -> None:
+    """Check weights and numbers of rows."""
+    target, rows = schema.target, arrays["rows"]
+    weights = arrays["weights"].astype(np.float64)
+    require(possible(weights, target), "node {} has impossible weights")
+    require(amounts(rows.astype(np.float64)), "node {} has fewer than no rows")
+    require((own > 0) | (rows > 0), "root {} has no rows")
+    require(within(arrays["absent"], 0, rows + 1), "node {} lacks more than its rows")
+    sizes = weights[:, 0] if target.is_numeric else weights.sum(axis=1)
+    require((rows == 0) | (sizes > 0), "node {} has rows that weigh nothing")
+    require((rows > 0) | (arrays["attribute"] < 0), "node {} divides no rows")
+    inner, below = np.flatnonzero(arrays["attribute"] >= 0), np.flatnonzero(own > 0)
+    sums = np.zeros_like(weights)
+    np.add.at(sums, arrays["parent"][below] + starts[below], weights[below])
+    fitting = close(sums[inner], weights[inner], target)
+    require(fitting, "the branches of node {} do not add up to it", inner)

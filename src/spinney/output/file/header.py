@@ -1,0 +1,338 @@
+"""Schema, recipe and fingerprint as plain data, and back.
+
+The model file and its JSON twin write the same data. Values keep their type, as
+JSON tells ``"1"``, ``1``, ``1.0`` and ``true`` apart.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields
+from typing import Any
+
+import numpy as np
+
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Value, level_order
+from spinney.data.times import TIME_UNITS
+from spinney.errors import ParameterError
+from spinney.growth.model import Model
+from spinney.output.file.plain_data import (
+    described,
+    listed,
+    members,
+    number,
+    text,
+    whole,
+)
+from spinney.output.file.strict_json import DIGITS, DamageError
+from spinney.recipes import Recipe
+from spinney.trees.criteria import stored_name
+
+__all__ = [
+    "ADDED",
+    "FORMAT",
+    "FORMAT_VERSION",
+    "KEYS",
+    "fingerprint_data",
+    "formula_data",
+    "header_of",
+    "origin_header",
+    "read_fingerprint",
+    "read_formula",
+    "read_recipe",
+    "read_schema",
+    "schema_header",
+]
+
+FORMAT = "spinney-tree"
+FORMAT_VERSION = 2
+KEYS = (
+    "target",
+    "classes",
+    "origin",
+    "costs",
+    "attributes",
+    "markers",
+    "recipe",
+    "fingerprint",
+)
+# What version 1 did not have, and what it stood for.
+ADDED = {"origin": None, "costs": None}
+
+# A file keeps what the recipe is, not which of it was said by hand.
+_NOT_KEPT = ("given", "for_numbers")
+_OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
+
+_KINDS = ("nominal", "ordinal", "numeric")
+
+
+def header_of(model: Model) -> dict[str, Any]:
+    """Return what a model knows beside its nodes, ready for JSON."""
+    return origin_header(model.schema, model.recipe, model.fingerprint)
+
+
+def origin_header(
+    schema: Schema, recipe: Recipe, fingerprint: Fingerprint
+) -> dict[str, Any]:
+    """Return what one tree, or a forest, knows beside its nodes, ready for JSON."""
+    return {
+        **schema_header(schema),
+        "recipe": {
+            field.name: _plain(stored_name(value) if callable(value) else value)
+            for field in _OF_RECIPES
+            for value in (getattr(recipe, field.name),)
+        },
+        "fingerprint": fingerprint_data(fingerprint),
+    }
+
+
+def fingerprint_data(fingerprint: Fingerprint) -> dict[str, Any]:
+    """Return a fingerprint as data that :func:`read_fingerprint` reads back."""
+    return {name: _plain(value) for name, value in asdict(fingerprint).items()}
+
+
+def schema_header(schema: Schema) -> dict[str, Any]:
+    """Return a schema as data that :func:`read_schema` reads back."""
+    return {
+        "target": schema.target.name,
+        "classes": [_plain(value) for value in schema.target.classes],
+        "origin": _plain(schema.target.origin),
+        "costs": _plain_costs(schema.target),
+        "attributes": [
+            {
+                "name": attribute.name,
+                "kind": attribute.kind,
+                "values": [_plain(value) for value in attribute.values],
+                "unit": attribute.unit,
+                "cost": _plain(attribute.cost),
+                "formula": formula_data(attribute.formula),
+            }
+            for attribute in schema.attributes
+        ],
+        "markers": [_plain(marker) for marker in schema.markers],
+    }
+
+
+def _plain_costs(target: Target) -> list[list[float]] | None:
+    if target.costs is None:
+        return None
+    return [[_plain(cost) for cost in line] for line in target.costs]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of Python's own type that JSON can hold exactly."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is not None and not isinstance(value, (str, bool, int, float)):
+        msg = f"{value!r} is neither text, a number nor true or false"
+        raise DamageError(msg)
+    if isinstance(value, float) and not math.isfinite(value):
+        msg = f"the value {value!r} is not finite"
+        raise DamageError(msg)
+    if isinstance(value, int) and abs(value) >= 10 ** (DIGITS - 1):
+        msg = f"a whole number has {DIGITS} digits or more"
+        raise DamageError(msg)
+    return value
+
+
+def read_schema(data: Mapping[str, Any]) -> Schema:
+    """Return the schema that the header describes."""
+    target = text(data["target"], "the target")
+    classes = _values(data["classes"], "the target")
+    origin = data["origin"]
+    if origin is not None:
+        origin = number(origin, "the origin of the target")
+    if bool(classes) == (origin is not None):
+        msg = "the target must have either classes or an origin"
+        raise DamageError(msg)
+    costs = None if data["costs"] is None else _read_costs(data["costs"], len(classes))
+    attributes = tuple(
+        _read_attribute(entry, place)
+        for place, entry in enumerate(listed(data["attributes"], "the attributes"))
+    )
+    if len({attribute.name for attribute in attributes}) < len(attributes):
+        msg = "two attributes have one name"
+        raise DamageError(msg)
+    markers = listed(data["markers"], "the markers of missing cells")
+    for marker in markers:
+        text(marker, "a marker of missing cells")
+    try:
+        return Schema(
+            attributes, Target(target, classes, origin, costs), tuple(markers)
+        )
+    except ParameterError as error:
+        msg = f"a formula is none: {error}"
+        raise DamageError(msg) from None
+
+
+def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
+    what = "the costs"
+    lines = [listed(line, what) for line in listed(data, what)]
+    costs = tuple(tuple(number(cost, "a cost") for cost in line) for line in lines)
+    if {len(costs), *map(len, costs)} != {n_classes}:
+        msg = f"{what} must be a square of {n_classes} classes"
+        raise DamageError(msg)
+    if min(map(min, costs)) < 0:
+        msg = "a cost is negative"
+        raise DamageError(msg)
+    return costs
+
+
+def _read_attribute(data: object, place: int) -> Attribute:
+    what = f"attribute {place}"
+    keys = ("name", "kind", "values", "unit", "cost", "formula")
+    entry = members(data, what, keys, defaults=("cost", "formula"))
+    kind = entry["kind"]
+    if kind not in _KINDS:
+        msg = f"{what} is of an unknown kind {described(kind)}"
+        raise DamageError(msg)
+    values = _values(entry["values"], what)
+    if kind == "numeric" and values:
+        msg = f"{what} is numeric and yet has a list of values"
+        raise DamageError(msg)
+    unit = None if entry["unit"] is None else text(entry["unit"], f"the unit of {what}")
+    if unit is not None and " since " in unit and unit not in TIME_UNITS.values():
+        msg = f"{what} has an unknown unit {unit[:80]!r}"
+        raise DamageError(msg)
+    cost = number(entry.get("cost", 0.0), f"the cost of {what}")
+    if cost < 0:
+        msg = f"{what} has a negative cost"
+        raise DamageError(msg)
+    name = text(entry["name"], f"the name of {what}")
+    formula = read_formula(entry.get("formula"), what)
+    return Attribute(name, kind, values, unit, cost, formula)
+
+
+def _values(data: object, what: str) -> tuple[Value, ...]:
+    values = listed(data, f"the values of {what}")
+    for value in values:
+        if not isinstance(value, (str, bool, int, float)):
+            msg = f"{what} has a value that is {described(value)}"
+            raise DamageError(msg)
+    if len({level_order(value) for value in values}) < len(values):
+        msg = f"{what} has the same value twice"
+        raise DamageError(msg)
+    return tuple(values)
+
+
+def read_recipe(data: object) -> Recipe:
+    """Return the recipe that the header describes."""
+    known = _OF_RECIPES
+    entry = members(
+        data,
+        "the recipe",
+        [field.name for field in known],
+        defaults=[field.name for field in known if field.default is not MISSING],
+    )
+    settings = {field.name: entry[field.name] for field in known if field.name in entry}
+    text(settings["name"], "the name of the recipe")
+    try:
+        return Recipe(**settings)
+    except ParameterError as error:
+        msg = f"the recipe is none: {error}"
+        raise DamageError(msg) from None
+
+
+def read_fingerprint(data: object) -> Fingerprint:
+    """Return the fingerprint that the header describes."""
+    what = "the fingerprint"
+    entry = members(data, what, [field.name for field in fields(Fingerprint)])
+    weight = number(entry["weight"], f"the weight in {what}")
+    if weight < 0:
+        msg = f"the weight in {what} is negative"
+        raise DamageError(msg)
+    return Fingerprint(
+        whole(entry["n_rows"], f"the rows in {what}"),
+        weight,
+        text(entry["digest"], f"the digest in {what}"),
+        text(entry["version"], f"the version in {what}"),
+    )
+
+
+_PAIRS: dict[str, type[Difference] | type[Ratio]] = {
+    "difference": Difference,
+    "ratio": Ratio,
+}
+
+
+def formula_data(formula: Formula | None) -> dict[str, Any] | None:
+    """Return a formula ready for JSON.
+
+    >>> formula_data(Ratio(0, 2))
+    {'form': 'ratio', 'attributes': [0, 2]}
+    """
+    if formula is None:
+        return None
+    if isinstance(formula, Conjunction):
+        clauses = [_clause_data(clause) for clause in formula.clauses]
+        return {"form": "conjunction", "clauses": clauses}
+    form = type(formula).__name__.lower()
+    data: dict[str, Any] = {"form": form, "attributes": list(formula.places)}
+    if isinstance(formula, Linear):
+        data["coefficients"] = [float(factor) for factor in formula.coefficients]
+    return data
+
+
+def _clause_data(clause: Clause) -> dict[str, Any]:
+    if clause.codes is not None:
+        return {"attribute": clause.place, "codes": list(clause.codes)}
+    low, high = (
+        float(bound) if math.isfinite(bound) else None
+        for bound in (clause.low, clause.high)
+    )
+    return {"attribute": clause.place, "above": low, "at_most": high}
+
+
+def read_formula(data: object, what: str) -> Formula | None:
+    """Return the formula that data describes."""
+    if data is None:
+        return None
+    what = f"the formula of {what}"
+    form = data.get("form") if isinstance(data, dict) else None
+    try:
+        if form == "conjunction":
+            entry = members(data, what, ("form", "clauses"))
+            clauses = listed(entry["clauses"], what)
+            return Conjunction(tuple(_read_clause(clause, what) for clause in clauses))
+        if form == "linear":
+            entry = members(data, what, ("form", "attributes", "coefficients"))
+            factors = listed(entry["coefficients"], what)
+            return Linear(
+                _places(entry["attributes"], what),
+                tuple(number(factor, f"a coefficient of {what}") for factor in factors),
+            )
+        if isinstance(form, str) and form in _PAIRS:
+            entry = members(data, what, ("form", "attributes"))
+            places = _places(entry["attributes"], what)
+            if len(places) == 2:
+                return _PAIRS[form](*places)
+    except ParameterError as error:
+        msg = f"{what} is none: {error}"
+        raise DamageError(msg) from None
+    msg = f"{what} is of an unknown form {described(form)}"
+    raise DamageError(msg)
+
+
+def _places(data: object, what: str) -> tuple[int, ...]:
+    return tuple(
+        whole(place, f"an attribute of {what}") for place in listed(data, what)
+    )
+
+
+def _read_clause(data: object, what: str) -> Clause:
+    keys = ("attribute", "codes", "above", "at_most")
+    entry = members(data, f"a clause of {what}", keys, defaults=keys[1:])
+    place = whole(entry["attribute"], f"an attribute of {what}")
+    if "codes" in entry:
+        if len(entry.keys() & set(keys)) > 2:
+            msg = f"a clause of {what} has both codes and bounds"
+            raise DamageError(msg)
+        return Clause(place, codes=_places(entry["codes"], what))
+    low, high = entry.get("above"), entry.get("at_most")
+    return Clause(
+        place,
+        low=-math.inf if low is None else number(low, f"a bound of {what}"),
+        high=math.inf if high is None else number(high, f"a bound of {what}"),
+    )

@@ -1,0 +1,275 @@
+"""A kind of model file: its name, its arrays, and how it is written and read.
+
+Trees, forests and clusters are files of one form: a safetensors container (see
+:mod:`spinney.data.model_container`) with arrays and these texts:
+
+format
+    The kind, such as ``spinney-tree``.
+format_version, min_reader_version
+    The version of the format, and the oldest one whose readers can use the file.
+library_version
+    The version of Spinney that wrote the file.
+model
+    JSON: all that is no array.
+
+A file is written whole or not at all. Loading runs no code: the container, the
+version, the names and types of the arrays are checked here, for every kind, and
+what they say by ``Kind.read``.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from spinney._support.atomic_file import write_whole
+from spinney._version import __version__
+from spinney.errors import ModelFormatError, ParameterError
+from spinney.output.file.container import Header, pack, read_header, unpack
+from spinney.output.file.plain_data import members
+from spinney.output.file.strict_json import DamageError, dump, parse
+from spinney.output.file.tree_arrays import Arrays
+from spinney.output.file.tree_check import MAX_NODES
+
+__all__ = [
+    "CLUSTERS",
+    "FOREST",
+    "Kind",
+    "Limits",
+    "format_name",
+    "load_kind",
+    "save_kind",
+]
+
+FOREST = "spinney-forest"
+CLUSTERS = "spinney-clusters"
+_TEXTS = ("format", "format_version", "min_reader_version", "library_version", "model")
+
+Content = TypeVar("Content")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a file may ask of its reader.
+
+    Parameters
+    ----------
+    file_bytes, header_bytes : int
+        The longest file and header, checked before they are read.
+    nodes : int
+        The most nodes.
+    """
+
+    file_bytes: int = 1 << 32
+    header_bytes: int = 1 << 26
+    nodes: int = MAX_NODES
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[Content]):
+    """A kind of model file.
+
+    Parameters
+    ----------
+    format, version : str, int
+        What the file says of itself; readers of that version can use it.
+    noun : str
+        What cannot be saved, where it cannot: "this forest".
+    again : str
+        How to have another file: "grow the forest again".
+    refusal : str
+        What is said of a file of another format.
+    dtypes : mapping
+        The arrays by name, and the types that each may have.
+    parts : callable
+        Returns the header and the arrays of what is to be saved; raises DamageError
+        where ``read`` would.
+    read : callable
+        Returns what the header, the arrays and the most nodes say, or raises
+        DamageError.
+    refusals : mapping
+        What is said, with a remedy of their own, of files of the formats that it names.
+    completed : callable, optional
+        Returns the arrays of a file with those that older versions did not have.
+    limits : Limits
+        How much a file may ask for, if the caller says nothing.
+    """
+
+    format: str
+    version: int
+    noun: str
+    again: str
+    refusal: str
+    dtypes: Mapping[str, tuple[type[np.generic], ...]]
+    parts: Callable[[Content], tuple[Mapping[str, Any], Arrays]]
+    read: Callable[[object, Arrays, int], Content]
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    completed: Callable[[Arrays], Arrays] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a file that is damaged."""
+        return f"restore it from a copy, or {self.again}"
+
+
+def save_kind(
+    kind: Kind[Content],
+    content: Content,
+    path: "str | os.PathLike[str]",
+    *,
+    force: bool,
+) -> None:
+    """Save a model; :func:`spinney.data.model_file.save_model` says how."""
+    _check_path(path)
+    try:
+        header, arrays = kind.parts(content)
+        texts = {
+            "format": kind.format,
+            "format_version": str(kind.version),
+            "min_reader_version": str(kind.version),
+            "library_version": __version__,
+            "model": dump(header),
+        }
+        packed = pack(arrays, texts)
+    except DamageError as damage:
+        msg = f"cannot write {os.fsdecode(path)}: {kind.noun} cannot be saved: {damage}"
+        raise ParameterError(msg) from None
+    write_whole(path, packed, force=force)
+
+
+def load_kind(
+    kind: Kind[Content], path: "str | os.PathLike[str]", limits: Limits | None
+) -> Content:
+    """Load what :func:`save_kind` wrote; ModelFormatError if that cannot be."""
+    _check_path(path)
+    limits = limits or kind.limits
+    try:
+        return _content(kind, _bytes_of(path, limits), limits)
+    except DamageError as damage:
+        msg = f"cannot load {os.fsdecode(path)}: {damage}"
+        raise ModelFormatError(msg) from None
+
+
+def _content(kind: Kind[Content], data: bytes, limits: Limits) -> Content:
+    with _advice(kind.remedy):
+        header = read_header(data, max_header=limits.header_bytes)
+    _check_format(kind, header.texts.get("format"))
+    with _advice(kind.remedy):
+        arrays: Arrays = unpack(data, header)
+        if kind.completed:
+            arrays = kind.completed(arrays)
+    _check_version(kind, header)
+    with _advice(_remedy(kind, header)):
+        members(dict(header.texts), "the file", _TEXTS)
+        members(arrays, "the file", kind.dtypes)
+        for name, dtypes in kind.dtypes.items():
+            if arrays[name].dtype not in dtypes:
+                msg = f"the array {name!r} has the dtype of another"
+                raise DamageError(msg)
+        return kind.read(parse(header.texts["model"]), arrays, limits.nodes)
+
+
+@contextmanager
+def _advice(remedy: str) -> Iterator[None]:
+    """Add what to do about it to what is said of damage."""
+    try:
+        yield
+    except DamageError as damage:
+        msg = f"{damage}; {remedy}"
+        raise DamageError(msg) from None
+
+
+def _check_format(kind: Kind[Any], written: str | None) -> None:
+    if written is not None and written in kind.refusals:
+        raise DamageError(kind.refusals[written])
+    if written != kind.format:
+        msg = f"{kind.refusal}; {kind.remedy}"
+        raise DamageError(msg)
+
+
+def _check_path(path: object) -> None:
+    """Refuse what names no file: a number would be taken for an open one."""
+    if not isinstance(path, (str, os.PathLike)):
+        msg = f"path={path!r} is no path: give the name of a model file"
+        raise ParameterError(msg)
+
+
+def _bytes_of(path: "str | os.PathLike[str]", limits: Limits) -> bytes:
+    """Return the bytes of a file, once its size is known to be allowed."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a directory" if stat.S_ISDIR(status.st_mode) else "no plain file"
+            msg = f"it is {kind}; name the model file itself"
+            raise DamageError(msg)
+        if status.st_size > limits.file_bytes:
+            msg = (
+                f"it has {status.st_size} bytes, over the limit of "
+                f"{limits.file_bytes}; allow more (limits) if you trust it"
+            )
+            raise DamageError(msg)
+        with Path(path).open("rb") as file:
+            data = file.read(status.st_size + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        msg = f"{reason}; check the path and that you may read it"
+        raise DamageError(msg) from None
+    if len(data) != status.st_size:
+        msg = "it changed while it was read; try again"
+        raise DamageError(msg)
+    return data
+
+
+def format_name(path: "str | os.PathLike[str]") -> str | None:
+    """Return the format that a file says it has; None if unreadable.
+
+    What is no file, such as a pipe, is not opened: nobody might write to it.
+    """
+    try:
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 0 < length <= Limits().header_bytes:
+                return None
+            head = file.read(length)
+        header = read_header(length.to_bytes(8, "little") + head)
+    except (OSError, ValueError, TypeError, DamageError):
+        return None
+    return header.texts.get("format")
+
+
+def _version(header: Header, key: str) -> int:
+    """Return a version of the format; 0 where there is none."""
+    digits = header.texts.get(key, "")
+    return (
+        int(digits) if len(digits) < 10 and digits.isascii() and digits.isdigit() else 0
+    )
+
+
+def _check_version(kind: Kind[Any], header: Header) -> None:
+    """Refuse a file that only readers of a newer format can use."""
+    oldest = _version(header, "min_reader_version")
+    if oldest > kind.version:
+        writer = header.texts.get("library_version", "unknown")[:40]
+        msg = (
+            f"it was written by a newer Spinney ({writer}), as format {oldest}, and "
+            f"this one reads up to {kind.version}; upgrade Spinney"
+        )
+        raise DamageError(msg)
+    if not 1 <= oldest <= _version(header, "format_version"):
+        msg = f"its versions make no sense; {kind.remedy}"
+        raise DamageError(msg)
+
+
+def _remedy(kind: Kind[Any], header: Header) -> str:
+    """Return what to do about a file that may be damaged, or newer."""
+    if _version(header, "format_version") > kind.version:
+        return "it was written by a newer Spinney: upgrade"
+    return kind.remedy

@@ -1,0 +1,101 @@
+"""Plain data from a file, checked to be of the type that is needed."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from spinney.output.file.strict_json import DamageError
+
+__all__ = [
+    "OPTIONAL",
+    "check_format",
+    "described",
+    "listed",
+    "members",
+    "number",
+    "text",
+    "whole",
+]
+
+# A later version may add keys of this form; every reader may pass over them. Any
+# other key that a reader does not know is one that it would get wrong.
+OPTIONAL = "optional."
+
+
+def members(
+    data: object, what: str, keys: Collection[str], *, defaults: Collection[str] = ()
+) -> Mapping[str, Any]:
+    """Return an object after checking that it has these keys and no others.
+
+    >>> members({"a": 1, "optional.b": 2}, "the thing", ["a"])["a"]
+    1
+    """
+    if not isinstance(data, dict):
+        msg = f"{what} must be an object with keys, not {described(data)}"
+        raise DamageError(msg)
+    for key in keys:
+        if key not in data and key not in defaults:
+            msg = f"{what} has no {key!r}"
+            raise DamageError(msg)
+    for key in data:
+        if key not in keys and not key.startswith(OPTIONAL):
+            msg = f"{what} has an unknown key {key[:80]!r}"
+            raise DamageError(msg)
+    return data
+
+
+def described(data: object) -> str:
+    """Return what data is, for a message."""
+    names = {dict: "an object", list: "a list", type(None): "nothing"}
+    return names.get(type(data)) or repr(data)[:60]
+
+
+def listed(data: object, what: str) -> list[Any]:
+    """Return a list after checking that it is one."""
+    if not isinstance(data, list):
+        msg = f"{what} must be a list, not {described(data)}"
+        raise DamageError(msg)
+    return data
+
+
+def text(data: object, what: str) -> str:
+    """Return a text after checking that it is one."""
+    if not isinstance(data, str):
+        msg = f"{what} must be text, not {described(data)}"
+        raise DamageError(msg)
+    return data
+
+
+def whole(data: object, what: str, *, least: int = 0) -> int:
+    """Return a whole number of 64 bits after checking that it is one."""
+    if type(data) is not int or not least <= data < 2**63:
+        msg = (
+            f"{what} must be a whole number of at least {least}, not {described(data)}"
+        )
+        raise DamageError(msg)
+    return data
+
+
+def number(data: object, what: str) -> float:
+    """Return a finite number after checking that it is one.
+
+    >>> number(3, "the weight")
+    3.0
+    """
+    if type(data) not in (int, float):
+        msg = f"{what} must be a number, not {described(data)}"
+        raise DamageError(msg)
+    return float(data)  # type: ignore[arg-type]
+
+
+def check_format(data: object, name: str, newest: int) -> None:
+    """Refuse data of another format, or of a version that is newer than we know."""
+    if not isinstance(data, dict) or data.get("format") != name:
+        msg = f"it has no format {name!r}"
+        raise DamageError(msg)
+    version = whole(data.get("version"), "the version", least=1)
+    if version > newest:
+        msg = (
+            f"it was written by a newer Spinney, as format {version}, and this one "
+            f"reads up to {newest}: upgrade Spinney"
+        )
+        raise DamageError(msg)

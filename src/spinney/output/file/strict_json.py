@@ -1,0 +1,131 @@
+"""JSON read strictly: what the standard permits, in bounded time and memory.
+
+The standard library's reader accepts NaN, Infinity, numbers that overflow and
+repeated keys, and gives up on deep nesting by RecursionError. Here each of these
+is a :class:`DamageError` that says what is wrong.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+from spinney.errors import ModelFormatError, ParameterError
+
+__all__ = ["DIGITS", "NESTING", "DamageError", "dump", "parse", "read_text"]
+
+NESTING = 16
+DIGITS = 40
+MAX_CHARACTERS = 1 << 30
+
+Content = TypeVar("Content")
+
+# Possessive quantifiers and the optional last quote keep this linear on text that
+# opens a string and never ends it.
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD]")
+_NO_BRACKET = re.compile(r"[^\[\]{}]++")
+
+
+class DamageError(Exception):
+    """What is wrong with a model file, before its name is known."""
+
+
+def read_text(source: str, what: str, read: Callable[[Any], Content]) -> Content:
+    """Return what ``to_json`` wrote, or say by ModelFormatError why that cannot be."""
+    if not isinstance(source, str):
+        msg = f"source={type(source).__name__} must be the text that to_json wrote"
+        raise ParameterError(msg)
+    try:
+        if len(source) > MAX_CHARACTERS:
+            msg = f"it has more than {MAX_CHARACTERS} characters"
+            raise DamageError(msg)
+        return read(parse(source))
+    except DamageError as damage:
+        msg = f"this JSON is no {what}: {damage}; write it again by to_json"
+        raise ModelFormatError(msg) from None
+
+
+def parse(text: str) -> Any:
+    """Return what a JSON text says.
+
+    >>> parse('{"a": [1, 2.5, true]}')
+    {'a': [1, 2.5, True]}
+    >>> parse('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ...
+    spinney.output.file.strict_json.DamageError: the key 'a' occurs twice
+    """
+    _check_nesting(text)
+    try:
+        data = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            parse_int=_integer,
+            parse_float=_number,
+        )
+    except json.JSONDecodeError as error:
+        msg = f"it is no JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+        raise DamageError(msg) from None
+    if _SURROGATE.search(text):
+        dump(data)
+    return data
+
+
+def dump(data: object) -> str:
+    """Return data as compact JSON that any strict reader accepts.
+
+    >>> dump({"a": [1, 0.1, "é"]})
+    '{"a":[1,0.1,"é"]}'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        near = text[max(error.start - 20, 0) : error.end + 20]
+        msg = f"a text holds half a surrogate pair, which is no character: {near!r}"
+        raise DamageError(msg) from None
+    return text
+
+
+def _check_nesting(text: str) -> None:
+    depth = 0
+    for bracket in _NO_BRACKET.sub("", _STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > NESTING:
+            msg = f"its JSON is nested deeper than {NESTING} levels"
+            raise DamageError(msg)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                msg = f"the key {key[:80]!r} occurs twice"
+                raise DamageError(msg)
+            seen.add(key)
+    return data
+
+
+def _constant(name: str) -> NoReturn:
+    msg = f"it holds {name}, which is no JSON"
+    raise DamageError(msg)
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > DIGITS:
+        msg = f"it holds a whole number of more than {DIGITS - 1} digits"
+        raise DamageError(msg)
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        msg = f"it holds the number {digits[:40]}, which is out of range"
+        raise DamageError(msg)
+    return number

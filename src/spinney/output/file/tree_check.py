@@ -1,0 +1,480 @@
+"""Whether flat arrays are a tree: every rule that the rest of Spinney relies on.
+
+The rules are checked in an order in which each may rely on those before it, by
+array operations whose cost is that of the arrays; nothing recurs.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Integers
+from spinney.data.schema import Schema, Target
+from spinney.growth.model import Model
+from spinney.output.file.header import (
+    header_of,
+    read_fingerprint,
+    read_recipe,
+    read_schema,
+)
+from spinney.output.file.requirements import (
+    MOST_ROWS,
+    SHARES_TOLERANCE,
+    Places,
+    amounts,
+    close,
+    counted,
+    grouped,
+    numeric,
+    possible,
+    require,
+    shaped,
+    sizes,
+    within,
+)
+from spinney.output.file.strict_json import DamageError, dump
+from spinney.output.file.tree_arrays import (
+    FORMS,
+    REASONS,
+    Arrays,
+    check_models,
+    children_of,
+    flatten,
+)
+from spinney.trees.costs import labels_of
+from spinney.trees.split import Intervals, Threshold
+from spinney.trees.tree import Tree
+
+__all__ = [
+    "MAX_NODES",
+    "check_arrays",
+    "check_candidates",
+    "check_model",
+    "check_surrogates",
+    "check_tree",
+]
+
+MAX_NODES = 10_000_000
+
+
+def check_model(model: Model) -> tuple[dict[str, Any], Schema, Arrays]:
+    """Return the header, its schema and the arrays of a model that can be read back."""
+    header = header_of(model)
+    schema = read_schema(header)
+    read_recipe(header["recipe"])
+    read_fingerprint(header["fingerprint"])
+    dump(header)
+    return header, schema, check_tree(model.tree)
+
+
+def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
+    """Return the arrays of a tree, after checking them and the links of its nodes."""
+    try:
+        arrays = flatten(tree)
+    except (ValueError, IndexError, OverflowError) as error:
+        msg = f"its nodes do not fit its schema: {error}"
+        raise DamageError(msg) from None
+    check_arrays(arrays, tree.schema, max_nodes=max_nodes)
+    children = children_of(arrays["node.parent"].tolist())
+    for number, node in enumerate(tree.nodes):
+        if node.number != number:
+            msg = f"node {number} is numbered {node.number}"
+            raise DamageError(msg)
+        if node.children != children[number]:
+            msg = f"the children of node {number} are not those that it is parent of"
+            raise DamageError(msg)
+    return arrays
+
+
+def check_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int = MAX_NODES) -> None:
+    """Raise DamageError unless the arrays are a tree over this schema."""
+    n_nodes = len(arrays["node.parent"])
+    if n_nodes == 0:
+        msg = "it has no nodes"
+        raise DamageError(msg)
+    if n_nodes > max_nodes:
+        msg = f"it has {n_nodes} nodes, more than the limit of {max_nodes}"
+        raise DamageError(msg)
+    with np.errstate(all="ignore"):
+        _check_lengths(arrays, schema)
+        _check_links(arrays)
+        _check_nodes(arrays, schema.target)
+        _check_choices(arrays)
+        check_candidates(arrays, schema)
+        check_models(arrays, schema)
+        check_surrogates(arrays, schema)
+
+
+def _check_lengths(arrays: Arrays, schema: Schema) -> None:
+    widths = {
+        "weights": schema.target.width,
+        "missing_weights": schema.target.width,
+        "distribution": schema.target.n_outputs,
+        "missing_rows": schema.target.n_outputs,
+    }
+    lengths = {
+        "node": len(arrays["node.parent"]),
+        "candidate": len(arrays["candidate.attribute"]),
+    }
+    for name in arrays:
+        room, _, field = name.partition(".")
+        if room in lengths:
+            n = lengths[room]
+            shaped(arrays, name, (n, widths[field]) if field in widths else (n,))
+    for name in ("split.thresholds", "split.shares", "split.groups", "split.codes"):
+        shaped(arrays, name, (arrays[name].size,))
+    counted(arrays, "node.candidates", total=lengths["candidate"])
+    n_shares = arrays["split.shares"].size
+    counted(arrays, "candidate.branches", total=n_shares, least=2)
+    of_codes = grouped(arrays)
+    forms = within(arrays["candidate.form"], 0, len(FORMS))
+    require(forms, "candidate {} is neither a threshold, groups nor intervals")
+    require(
+        (arrays["candidate.form"] != FORMS.index(Threshold))
+        | (arrays["candidate.branches"] == 2),
+        "candidate {} is a threshold without two branches",
+    )
+    n_cuts = int((arrays["candidate.branches"][~of_codes] - 1).sum())
+    shaped(arrays, "split.thresholds", (n_cuts,))
+    n_groups = int(arrays["candidate.branches"][of_codes].sum())
+    shaped(arrays, "split.groups", (n_groups,))
+    counted(arrays, "split.groups", total=arrays["split.codes"].size)
+    _check_table_lengths(arrays, schema)
+
+
+def _check_table_lengths(arrays: Arrays, schema: Schema) -> None:
+    attributes = within(arrays["candidate.attribute"], 0, len(schema.attributes))
+    require(attributes, "candidate {} asks about an attribute that is not there")
+    n_codes, n_numbers = arrays["table.codes"].size, arrays["table.numbers"].size
+    counted(arrays, "candidate.values", total=n_codes + n_numbers, least=1)
+    numbered = numeric(arrays, schema)
+    n_numeric = int(arrays["candidate.values"][numbered].sum())
+    shaped(arrays, "table.numbers", (n_numeric,))
+    shaped(arrays, "table.codes", (n_codes + n_numbers - n_numeric,))
+    n_lines, target = n_codes + n_numbers, schema.target
+    shaped(arrays, "table.weights", (n_lines, target.width))
+    shaped(arrays, "table.rows", (n_lines, target.n_outputs))
+
+
+def _check_links(arrays: Arrays) -> None:
+    """Check parents, depths, branches, and the numbering in printing order."""
+    parents, numbers = arrays["node.parent"], np.arange(len(arrays["node.parent"]))
+    require(parents[:1] == -1, "the root has a parent")
+    require(
+        np.append(True, within(parents[1:], 0, numbers[1:])),
+        "the parent of node {} does not come before it",
+    )
+    depths, branches = arrays["node.depth"].tolist(), arrays["node.branch"].tolist()
+    path: list[int] = []  # the numbers from the root to the node before
+    seen = [0] * len(depths)
+    for number, parent in enumerate(parents.tolist()):
+        depth = 0 if parent < 0 else depths[parent] + 1
+        if depths[number] != depth:
+            msg = f"node {number} is at depth {depth}, not {depths[number]}"
+            raise DamageError(msg)
+        if parent >= 0 and (depth > len(path) or path[depth - 1] != parent):
+            msg = f"node {number} is not in printing order: parents before children"
+            raise DamageError(msg)
+        del path[depth:]
+        path.append(number)
+        branch = 0 if parent < 0 else seen[parent]
+        if branches[number] != branch:
+            msg = f"node {number} is at branch {branch}, not {branches[number]}"
+            raise DamageError(msg)
+        if parent >= 0:
+            seen[parent] += 1
+
+
+def _check_nodes(arrays: Arrays, target: Target) -> None:
+    """Check what each node says of its rows, and that children add up."""
+    weights, shares = arrays["node.weights"], arrays["node.distribution"]
+    rows = arrays["node.rows"]
+    require(possible(weights, target), "node {} has a weight that is no amount")
+    require(within(rows, 0, MOST_ROWS + 1), "node {} has an impossible count of rows")
+    require((rows > 0)[:, None] | (weights == 0), "node {} has weight without rows")
+    if target.is_numeric:
+        require(np.isfinite(shares), "node {} predicts what is no finite number")
+    else:
+        require(amounts(shares), "node {} has a share of a class that is no amount")
+        require(
+            np.abs(shares.sum(axis=1) - 1) <= SHARES_TOLERANCE,
+            "the distribution of node {} does not add up to 1",
+        )
+    require(
+        arrays["node.label"] == labels_of(shares, target.costs),
+        "the label of node {} is not that of its distribution",
+    )
+    require(within(arrays["node.forced"], 0, 2), "node {} has a bad mark (forced)")
+    inner = np.bincount(arrays["node.parent"][1:], minlength=len(rows)) > 0
+    together = np.zeros_like(weights)
+    np.add.at(together, arrays["node.parent"][1:], weights[1:])
+    require(
+        ~inner[:, None] | close(together, weights, target),
+        "the weights of the children of node {} do not add up to its own",
+    )
+    n_rows = np.bincount(arrays["node.parent"][1:], rows[1:], minlength=len(rows))
+    require(~inner | (n_rows >= rows), "the children of node {} lack some of its rows")
+
+
+def _check_choices(arrays: Arrays) -> None:
+    """Check that a node is a leaf with a reason, or inner with a choice."""
+    chosen, counts = arrays["node.chosen"], arrays["node.candidates"]
+    parents, reasons = arrays["node.parent"], arrays["node.reason"]
+    n_children = np.bincount(parents[1:], minlength=len(parents))
+    inner = n_children > 0
+    require(within(chosen, -1, counts), "node {} chose a candidate that is not there")
+    require(
+        inner == (chosen >= 0), "node {} has children but no split, or a split only"
+    )
+    require(within(reasons, -1, len(REASONS)), "node {} has an unknown reason")
+    require(inner == (reasons < 0), "node {} must have a reason if it is a leaf only")
+    first = np.cumsum(counts) - counts
+    winners = (first + chosen)[inner]
+    require(
+        arrays["candidate.branches"][winners] == n_children[inner],
+        "node {} has more or fewer children than its split has branches",
+        np.flatnonzero(inner),
+    )
+
+
+def check_candidates(arrays: Arrays, schema: Schema) -> None:
+    """Raise DamageError unless each candidate is a split of its node."""
+    places = Places.of(arrays)
+    _check_forms(arrays, schema)
+    _check_thresholds(arrays, schema)
+    _check_groups(arrays, schema, places)
+    _check_values(arrays, schema, places)
+    _check_counts(arrays, schema.target, places)
+
+
+def _check_forms(arrays: Arrays, schema: Schema) -> None:
+    kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
+    kind = kinds[arrays["candidate.attribute"]]
+    wrong = np.where(grouped(arrays), kind == "numeric", kind == "nominal")
+    wrong |= (arrays["candidate.form"] == FORMS.index(Intervals)) & (kind != "numeric")
+    require(~wrong, "the split of candidate {} does not suit its attribute")
+    require(
+        within(arrays["candidate.missing"], -1, arrays["candidate.branches"]),
+        "candidate {} sends missing values to a branch that is not there",
+    )
+    for name in ("candidate.gain", "candidate.merit"):
+        require(np.isfinite(arrays[name]), f"{name!r} is no number at candidate {{}}")
+    p = arrays["candidate.p_value"]
+    require(np.isnan(p) | ((p >= 0) & (p <= 1)), "candidate {} has no possible p-value")
+    exact = within(arrays["candidate.exact"], 0, 2)
+    require(exact, "candidate {} has a bad mark (exact)")
+
+
+def _check_thresholds(arrays: Arrays, schema: Schema) -> None:
+    forms, branches = arrays["candidate.form"], arrays["candidate.branches"]
+    thresholds = arrays["split.thresholds"]
+    n_cuts = np.where(grouped(arrays), 0, branches - 1)
+    asking = np.repeat(np.arange(len(forms)), n_cuts)
+    last = np.append(asking[1:] != asking[:-1], True)[: len(asking)]
+    rising = (thresholds[1:] > thresholds[:-1]) | last[:-1]
+    require(rising, "candidate {} has cuts that do not rise", asking[1:])
+    known = thresholds == np.inf  # the question whether the value is known
+    require(
+        known | np.isfinite(thresholds), "candidate {} has no finite threshold", asking
+    )
+    require(
+        ~known | (last & (arrays["candidate.missing"] == branches - 1)[asking]),
+        "candidate {} asks what is known and has no branch for what is not",
+        asking,
+    )
+    attributes = arrays["candidate.attribute"][asking]
+    between = (thresholds >= 0) & (thresholds < sizes(schema)[attributes] - 1)
+    require(
+        known | numeric(arrays, schema)[asking] | between,
+        "candidate {} has a threshold outside of its attribute's values",
+        asking,
+    )
+
+
+def _check_groups(arrays: Arrays, schema: Schema, places: Places) -> None:
+    owners, codes = places.candidate_of_code, arrays["split.codes"]
+    known = sizes(schema)[arrays["candidate.attribute"]]
+    require(
+        within(codes, 0, known[owners]),
+        "candidate {} has a code that its attribute does not know",
+        owners,
+    )
+    order = np.lexsort((codes, owners))
+    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
+    require(~again, "candidate {} has one code twice", owners[order][1:])
+    owner = places.candidate_of_group
+    first = np.searchsorted(owner, owner)
+    branch = np.arange(len(owner)) - first
+    require(
+        (arrays["split.groups"] > 0) | (arrays["candidate.missing"][owner] == branch),
+        "candidate {} has an empty branch that is not for missing values",
+        owner,
+    )
+
+
+def _check_values(arrays: Arrays, schema: Schema, places: Places) -> None:
+    """Check the values of the count tables, and that each has a branch."""
+    numbered = numeric(arrays, schema)[places.candidate_of_line]
+    attributes = arrays["candidate.attribute"]
+    of_number = places.candidate_of_line[numbered]
+    of_code = places.candidate_of_line[~numbered]
+    numbers, codes = arrays["table.numbers"], arrays["table.codes"]
+    require(
+        np.isfinite(numbers), "candidate {} counts a value that is no number", of_number
+    )
+    require(
+        within(codes, 0, sizes(schema)[attributes[of_code]]),
+        "candidate {} counts a code that its attribute does not know",
+        of_code,
+    )
+    for values, owners in ((numbers, of_number), (codes, of_code)):
+        rising = (values[1:] > values[:-1]) | (owners[1:] != owners[:-1])
+        require(rising, "candidate {} counts values that do not rise", owners[1:])
+    widest = 1 + int(sizes(schema).max(initial=0))
+    branched = places.candidate_of_code * widest + arrays["split.codes"]
+    counted = of_code * widest + codes
+    require(
+        ~grouped(arrays)[of_code] | np.isin(counted, branched),
+        "candidate {} counts a code that has no branch",
+        of_code,
+    )
+
+
+def _check_counts(arrays: Arrays, target: Target, places: Places) -> None:
+    """Check the counts of the tables, and that they are those of their node."""
+    of_line, of_share = places.candidate_of_line, places.candidate_of_share
+    absent, absent_rows = (
+        arrays["candidate.missing_weights"],
+        arrays["candidate.missing_rows"],
+    )
+    for weights, rows, owners in (
+        (arrays["table.weights"], arrays["table.rows"], of_line),
+        (absent, absent_rows, None),
+    ):
+        what = "candidate {} has a weight that is no amount"
+        require(possible(weights, target), what, owners)
+        impossible = "candidate {} has an impossible count of rows"
+        require(within(rows, 0, MOST_ROWS + 1), impossible, owners)
+        lone = "candidate {} has weight without rows"
+        require((rows > 0) | (weights == 0), lone, owners)
+    total, total_rows = absent.copy(), absent_rows.astype(np.float64)
+    np.add.at(total, of_line, arrays["table.weights"])
+    np.add.at(total_rows, of_line, arrays["table.rows"].astype(np.float64))
+    node = places.node_of_candidate
+    expected = arrays["node.weights"][node]
+    other = "the counts of candidate {} are not those of its node"
+    require(close(total, expected, target), other)
+    require(total_rows.sum(axis=1) == arrays["node.rows"][node], other)
+    shares = arrays["split.shares"]
+    require(amounts(shares), "candidate {} has a share that is no amount", of_share)
+    together = np.bincount(of_share, shares, minlength=len(node))
+    require(
+        np.abs(together - 1) <= SHARES_TOLERANCE,
+        "the shares of candidate {} do not add up to 1",
+    )
+
+
+def check_surrogates(arrays: Arrays, schema: Schema) -> None:
+    """Raise DamageError unless each surrogate is a question of two branches."""
+    _check_surrogate_lengths(arrays, schema)
+    nodes = np.repeat(np.arange(len(arrays["node.rows"])), arrays["node.surrogates"])
+    _check_surrogate_nodes(arrays, nodes)
+    _check_surrogate_marks(arrays, nodes)
+    _check_surrogate_thresholds(arrays, schema)
+    _check_surrogate_groups(arrays, schema)
+
+
+def _check_surrogate_lengths(arrays: Arrays, schema: Schema) -> None:
+    n_surrogates = arrays["surrogate.attribute"].size
+    for name in arrays:
+        if name.startswith("surrogate."):
+            shaped(arrays, name, (n_surrogates,))
+    counted(arrays, "node.surrogates", total=n_surrogates)
+    forms, attributes = arrays["surrogate.form"], arrays["surrogate.attribute"]
+    require(within(forms, 0, 2), "surrogate {} is neither a threshold nor groups")
+    require(
+        within(attributes, 0, len(schema.attributes)),
+        "surrogate {} asks about an attribute that is not there",
+    )
+    n_groups = int((forms == 1).sum())
+    shaped(arrays, "surrogate_split.thresholds", (n_surrogates - n_groups,))
+    shaped(arrays, "surrogate_split.groups", (2 * n_groups,))
+    n_codes = arrays["surrogate_split.codes"].size
+    shaped(arrays, "surrogate_split.codes", (n_codes,))
+    counted(arrays, "surrogate_split.groups", total=n_codes, least=1)
+
+
+def _check_surrogate_nodes(arrays: Arrays, nodes: Integers) -> None:
+    """Check that only splits of two branches have surrogates, and a last branch."""
+    otherwise, chosen = arrays["node.otherwise"], arrays["node.chosen"]
+    require(
+        within(otherwise, -1, 2), "node {} has an unknown branch for what is missing"
+    )
+    require(
+        (otherwise >= 0) | (arrays["node.surrogates"] == 0),
+        "node {} has surrogates but no branch for rows that none of them sends",
+    )
+    require(
+        (otherwise < 0) | (chosen >= 0),
+        "node {} is a leaf and yet says where missing values go",
+    )
+    counts = arrays["node.candidates"]
+    winners = (np.cumsum(counts) - counts + chosen)[otherwise >= 0]
+    require(
+        arrays["candidate.branches"][winners] == 2,
+        "node {} has a branch for what is missing but not two branches",
+        np.flatnonzero(otherwise >= 0),
+    )
+    own = np.full(len(counts), -1, dtype=np.int64)
+    own[otherwise >= 0] = arrays["candidate.attribute"][winners]
+    require(
+        arrays["surrogate.attribute"] != own[nodes],
+        "surrogate {} asks about the attribute that it stands in for",
+    )
+
+
+def _check_surrogate_marks(arrays: Arrays, nodes: Integers) -> None:
+    swapped, agreement = arrays["surrogate.reversed"], arrays["surrogate.agreement"]
+    require(
+        within(swapped, 0, 2 - arrays["surrogate.form"]),
+        "surrogate {} has a bad mark (reversed)",
+    )
+    for name in ("surrogate.agreement", "surrogate.adjusted"):
+        require(
+            (arrays[name] >= 0) & (arrays[name] <= 1),
+            f"{name!r} is no share at surrogate {{}}",
+        )
+    falling = (agreement[1:] <= agreement[:-1] + 1e-9) | (nodes[1:] != nodes[:-1])
+    require(np.append(True, falling), "surrogate {} is better than the one before it")
+
+
+def _check_surrogate_thresholds(arrays: Arrays, schema: Schema) -> None:
+    asking = np.flatnonzero(arrays["surrogate.form"] == 0)
+    thresholds = arrays["surrogate_split.thresholds"]
+    attributes = arrays["surrogate.attribute"][asking]
+    require(np.isfinite(thresholds), "surrogate {} has no finite threshold", asking)
+    kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
+    suits = kinds[attributes] == "numeric"
+    between = (thresholds >= 0) & (thresholds < sizes(schema)[attributes] - 1)
+    suits |= (kinds[attributes] == "ordinal") & between
+    require(suits, "surrogate {} has a threshold that does not suit it", asking)
+
+
+def _check_surrogate_groups(arrays: Arrays, schema: Schema) -> None:
+    asking = np.flatnonzero(arrays["surrogate.form"] == 1)
+    owners = np.repeat(np.repeat(asking, 2), arrays["surrogate_split.groups"])
+    codes, attributes = arrays["surrogate_split.codes"], arrays["surrogate.attribute"]
+    kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
+    require(
+        kinds[attributes[asking]] == "nominal",
+        "surrogate {} has groups that do not suit its attribute",
+        asking,
+    )
+    require(
+        within(codes, 0, sizes(schema)[attributes[owners]]),
+        "surrogate {} has a code that its attribute does not know",
+        owners,
+    )
+    order = np.lexsort((codes, owners))
+    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
+    require(~again, "surrogate {} has one code twice", owners[order][1:])

@@ -1,0 +1,142 @@
+"""The paths of a tree as tests, and which rows satisfy them.
+
+A path keeps every test from the root to its leaf, the looser bounds of an
+attribute too: where ``x ≤ 5`` is dropped, ``x ≤ 10`` from further up still stands.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.schema import Schema
+from spinney.output.rules.leaf_rules import Condition
+from spinney.trees.split import Intervals, Threshold
+from spinney.trees.tree import Node, Tree
+
+__all__ = ["Bools", "Path", "holds", "matches", "merged", "paths_of", "tests_in"]
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The tests on the way to a leaf, root first, and the leaf's class."""
+
+    tests: tuple[Condition, ...]
+    code: int
+
+
+def paths_of(tree: Tree) -> list[Path]:
+    """Return one path a leaf, in printing order."""
+    tests = {
+        node.number: _test(tree.nodes[node.parent], node, tree.schema)
+        for node in tree
+        if node.parent is not None
+    }
+    return [
+        Path(
+            tuple(tests[node.number] for node in tree.path(leaf.number)[1:]), leaf.label
+        )
+        for leaf in tree.leaves
+    ]
+
+
+def _test(parent: Node, node: Node, schema: Schema) -> Condition:
+    """Return what one branch asks."""
+    assert parent.route is not None
+    candidate, split = parent.candidate, parent.route.spoken
+    attribute = schema.attributes[split.attribute]
+    # As in ``rules``: where missing values go matters only where some were seen.
+    missing = None
+    if split.missing is not None and candidate.table.missing_rows.any():
+        missing = split.missing == node.branch
+    if isinstance(split, Threshold):
+        if node.branch:
+            return Condition(attribute, low=split.threshold, missing=missing)
+        return Condition(attribute, high=split.threshold, missing=missing)
+    if isinstance(split, Intervals):
+        return Condition(attribute, *split.bounds(node.branch), missing=missing)
+    values = split.groups[node.branch]
+    others = split.complement(node.branch, len(attribute.values))
+    if others is not None:
+        denied = set(others)
+        codes = range(len(attribute.values))
+        values = tuple(code for code in codes if code not in denied)
+    return Condition(attribute, values=values, missing=missing)
+
+
+def holds(condition: Condition, cells: NDArray[Any]) -> Bools:
+    """Return which coded cells satisfy a condition.
+
+    A missing cell does so only where the condition says that missing values come
+    its way; never where the tree divides such rows.
+
+    >>> from spinney.data.schema import Attribute
+    >>> width = Attribute("width", "numeric")
+    >>> holds(Condition(width, high=2.0), np.array([1.0, 2.0, 3.0, np.nan]))
+    array([ True,  True, False, False])
+    """
+    goes_here = condition.missing is True
+    if condition.values is not None:
+        # A missing cell is -1, and so finds the last entry.
+        asked = np.zeros(len(condition.attribute.values) + 1, dtype=np.bool_)
+        asked[list(condition.values)] = True
+        asked[-1] = goes_here
+        return np.asarray(asked[cells])
+    inside = (cells > condition.low) & (cells <= condition.high)
+    absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+    return np.where(absent, goes_here, inside)
+
+
+def matches(
+    conditions: Iterable[Condition],
+    columns: Sequence[NDArray[Any]],
+    *,
+    schema: Schema,
+    n_rows: int,
+) -> Bools:
+    """Return which rows satisfy all conditions."""
+    found = np.ones(n_rows, dtype=np.bool_)
+    for condition in conditions:
+        found &= holds(condition, columns[schema.position(condition.attribute.name)])
+    return found
+
+
+def merged(tests: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Return one condition an attribute that says the same as several tests.
+
+    >>> from spinney.data.schema import Attribute
+    >>> width = Attribute("width", "numeric")
+    >>> tests = [Condition(width, low=1.0), Condition(width, high=5.0)]
+    >>> [condition.text() for condition in merged(tests)]
+    ['1 < width ≤ 5']
+    """
+    found: dict[str, Condition] = {}
+    for test in tests:
+        name = test.attribute.name
+        found[name] = _both(found[name], test) if name in found else test
+    return tuple(found.values())
+
+
+def _both(one: Condition, other: Condition) -> Condition:
+    values = one.values if other.values is None else other.values
+    if one.values is not None and other.values is not None:
+        allowed = set(other.values)
+        values = tuple(code for code in one.values if code in allowed)
+    missing = None
+    if one.missing is False or other.missing is False:
+        missing = False
+    elif one.missing and other.missing:
+        missing = True
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    if missing and low == np.inf:
+        high = np.inf  # it asks whether the value is missing, and nothing else
+    return Condition(one.attribute, low, high, values, missing)
+
+
+def tests_in(condition: Condition) -> int:
+    """Return how many tests of a tree a condition stands for: two for an interval."""
+    return 2 if np.isfinite([condition.low, condition.high]).all() else 1

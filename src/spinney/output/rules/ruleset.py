@@ -1,0 +1,285 @@
+"""The finished rule set: rules in order, a default, and what can be done with them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import shown
+from spinney.data.conform import class_array, read_by
+from spinney.data.schema import Schema, Target
+from spinney.data.table import Table, Value
+from spinney.errors import DataError
+from spinney.output.rules.leaf_rules import Condition, condition_dict
+from spinney.output.rules.paths import matches
+from spinney.sources.training_set import check_target
+
+__all__ = ["RankedRule", "RuleSet"]
+
+DEFAULT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRule:
+    """IF all conditions hold, and no earlier rule fires, THEN the class.
+
+    Parameters
+    ----------
+    order : int
+        The rule's place; the first that a row satisfies decides.
+    conditions : tuple of Condition
+        What it asks, one condition an attribute.
+    target : Target
+        What it says something about.
+    code : int
+        Its class.
+    weights : tuple of float
+        The weight of each class among the training rows that satisfy it, whether or
+        not an earlier rule takes them.
+    estimate : float
+        The pessimistic error, U_CF(errors, coverage).
+    """
+
+    order: int
+    conditions: tuple[Condition, ...]
+    target: Target
+    code: int
+    weights: tuple[float, ...]
+    estimate: float
+
+    @property
+    def label(self) -> Value:
+        """The class that it gives."""
+        return self.target.classes[self.code]
+
+    @property
+    def coverage(self) -> float:
+        """The weight of the training rows that satisfy it."""
+        return float(sum(self.weights))
+
+    @property
+    def errors(self) -> float:
+        """The weight of those of another class."""
+        others = (w for code, w in enumerate(self.weights) if code != self.code)
+        return float(sum(others))
+
+    @property
+    def confidence(self) -> float:
+        """Laplace's share of its class: (right + 1) / (coverage + classes)."""
+        return float(laplace(self.weights)[self.code])
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return the rule as one line."""
+        asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
+        head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
+        said = f"{shown(self.target.name)} = {shown(self.label)}"
+        support = shown(round(self.coverage, 6))
+        errors = shown(round(self.errors, 6))
+        known = f"support {support}, errors {errors}"
+        return f"{head}{said}  ({known}, estimated error {100 * self.estimate:.1f} %)"
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """Rules in order, and the class of rows that satisfy none of them.
+
+    Made by ``model.ruleset(table)``; it needs no tree to predict.
+
+    Parameters
+    ----------
+    schema : Schema
+        The attributes that the rules ask about, and the target.
+    rules : tuple of RankedRule
+        The first that a row satisfies decides.
+    default_code : int
+        The class of the other rows.
+    default_weights : tuple of float
+        The weight of each class among the training rows that satisfy no rule.
+    class_weights : tuple of float
+        The weight of each class among all training rows.
+    level : float
+        The confidence level of the pessimistic errors.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> weather = {"wind": ["strong", "weak"] * 6, "sky": ["grey", "blue", "blue"] * 4,
+    ...            "play": ["no", "yes"] * 6}
+    >>> model = spinney.grow(weather, "play", recipe="id3")
+    >>> rules = model.ruleset(weather)
+    >>> print(rules)
+    IF wind = strong THEN play = no  (support 6, errors 0, estimated error 20.6 %)
+    IF wind = weak THEN play = yes  (support 6, errors 0, estimated error 20.6 %)
+    OTHERWISE play = yes  (support 0)
+    >>> rules.predict({"wind": ["weak", "strong"]}).tolist()
+    ['yes', 'no']
+    """
+
+    schema: Schema
+    rules: tuple[RankedRule, ...]
+    default_code: int
+    default_weights: tuple[float, ...]
+    class_weights: tuple[float, ...]
+    level: float
+
+    # Predicting
+
+    def read(
+        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+    ) -> Table:
+        """Read a table as the rules understand it; columns are found by name."""
+        needed = range(len(self.schema.attributes))
+        return read_by(self.schema, needed, data, format=format, encoding=encoding)
+
+    def apply(self, data: Any) -> Integers:
+        """Return the place of the rule that decides each row; -1 for the default."""
+        return self._fired(self.read(data))
+
+    def _fired(self, table: Table) -> Integers:
+        columns = self.schema.encode(table)
+        fired = np.full(table.n_rows, DEFAULT, dtype=np.int64)
+        for rule in self.rules:
+            left = np.flatnonzero(fired == DEFAULT)
+            found = matches(
+                rule.conditions,
+                [cells[left] for cells in columns],
+                schema=self.schema,
+                n_rows=len(left),
+            )
+            fired[left[found]] = rule.order
+        return fired
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, in the order of the columns of ``predict_proba``."""
+        return class_array(self.schema.target.classes)
+
+    @property
+    def default(self) -> Value:
+        """The class of rows that satisfy no rule."""
+        return self.schema.target.classes[self.default_code]
+
+    def _codes(self, table: Table) -> Integers:
+        # The default is last, where -1 finds it.
+        codes = np.array([*(rule.code for rule in self.rules), self.default_code])
+        return np.asarray(codes[self._fired(table)])
+
+    def predict(self, data: Any) -> Any:
+        """Return the class of each row: that of the first rule it satisfies.
+
+        It need not be the likeliest by ``predict_proba`` where a rule is wrong on
+        many rows.
+        """
+        return self.classes_[self._codes(self.read(data))]
+
+    def predict_proba(self, data: Any) -> Floats:
+        """Return the share of each class, by Laplace: (weight + 1) / (all + classes).
+
+        The weights are those of the training rows that satisfy the rule that
+        decides; for the default those of the rows that satisfy none, or of all
+        rows where every one satisfies some rule.
+        """
+        shares = [laplace(rule.weights) for rule in self.rules]
+        table = np.array([*shares, laplace(self._left)])
+        return np.asarray(table[self.apply(data)])
+
+    @property
+    def _left(self) -> tuple[float, ...]:
+        """The weights behind the default."""
+        return self.default_weights if any(self.default_weights) else self.class_weights
+
+    def score(self, data: Any, y: Any = None) -> float:
+        """Return the accuracy; without y, the table must hold the target column."""
+        table = self.read(data)
+        if y is not None:
+            labels = np.asarray(y)
+            if labels.shape != (table.n_rows,):
+                msg = f"y has the shape {labels.shape}: {table.n_rows} labels are due"
+                raise DataError(msg)
+            return float(np.mean(self.classes_[self._codes(table)] == labels))
+        target = self.schema.target
+        column = check_target(table, target.name)
+        right = self._codes(table) == target.encode(column)
+        return float(np.mean(right[~column.missing]))
+
+    # Reading
+
+    def __len__(self) -> int:
+        """Return the number of rules, the default not counted."""
+        return len(self.rules)
+
+    def text(self, *, ascii_only: bool = False) -> str:
+        """Return one rule a line, in order, and the default."""
+        lines = [rule.text(ascii_only=ascii_only) for rule in self.rules]
+        said = f"{shown(self.schema.target.name)} = {shown(self.default)}"
+        support = shown(round(float(sum(self.default_weights)), 6))
+        head = "OTHERWISE" if lines else "ALWAYS"
+        return "\n".join([*lines, f"{head} {said}  (support {support})"])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<RuleSet of {len(self)} rules and the default {self.default!r}>"
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the rules as plain data; the default, which asks nothing, is last."""
+        name = self.schema.target.name
+        rules: list[dict[str, Any]] = [
+            {
+                "order": rule.order,
+                "if": [condition_dict(condition) for condition in rule.conditions],
+                "then": {"target": name, "label": rule.label},
+                "coverage": rule.coverage,
+                "errors": rule.errors,
+                "estimated_error": rule.estimate,
+                "confidence": rule.confidence,
+            }
+            for rule in self.rules
+        ]
+        weights = self.default_weights
+        last = {
+            "order": DEFAULT,
+            "if": [],
+            "then": {"target": name, "label": self.default},
+            "coverage": float(sum(weights)),
+            "errors": float(sum(weights) - weights[self.default_code]),
+            "estimated_error": None,
+            "confidence": float(laplace(self._left)[self.default_code]),
+        }
+        return [*rules, last]
+
+    # Keeping
+
+    def to_json(self) -> str:
+        """Return the rules as JSON that :meth:`from_json` reads back."""
+        from spinney.output.rules.ruleset_json import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, source: str) -> "RuleSet":
+        """Return the rules that :meth:`to_json` wrote.
+
+        Raises
+        ------
+        ModelFormatError
+            The text is no rule set of ours, a damaged one, or one of a newer version.
+        """
+        from spinney.output.rules.ruleset_json import from_json
+
+        return from_json(source)
+
+
+def laplace(weights: tuple[float, ...]) -> Floats:
+    """Return (weight + 1) / (all weights + classes) for each class.
+
+    >>> laplace((3.0, 1.0)).round(3)
+    array([0.667, 0.333])
+    """
+    raised = np.asarray(weights, dtype=np.float64) + 1.0
+    return np.asarray(raised / raised.sum())

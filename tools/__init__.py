@@ -1,0 +1,1 @@
+"""What measures, draws and checks the source; no part of the library."""
