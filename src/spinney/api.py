@@ -27,7 +27,7 @@ from spinney.models.fitted_forest import (
     forest_from,
     refuse_forest_arguments,
 )
-from spinney.models.grow_model import grow_from
+from spinney.models.grow import grow_from
 from spinney.output.file.cluster_file import load_clusters
 from spinney.output.file.forest_file import load_forest
 from spinney.output.file.kind import CLUSTERS, FOREST, format_name

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import TABLES
 
 import spinney
-from spinney.cluster import k_means as fit
+from spinney.cluster import fit_k_means as fit
 
 IRIS = TABLES / "iris.csv"
 FIVE = TABLES / "kmeans_five.csv"

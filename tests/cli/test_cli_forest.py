@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import TABLES
 
 import spinney
-from spinney.growth.forest import grow_forest as growing
+from spinney.growth.forest import forest_growth as growing
 
 
 def test_from_growing_to_predicting(works, folder):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from spinney import KMeans, KPrototypes, MiniBatchKMeans, load
-from spinney.cluster import k_means as fit
+from spinney.cluster import fit_k_means as fit
 from spinney.cluster.cluster_draws import Chance, Pool
 from spinney.cluster.cluster_rows import PlainRows
-from spinney.cluster.k_means import k_means
+from spinney.cluster.fit_k_means import k_means
 from spinney.cluster.k_means_starts import plus_plus
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.estimators.kept import kept

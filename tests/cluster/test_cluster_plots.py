@@ -12,7 +12,7 @@ from spinney.data import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.models.clusters.cluster_plan import Plan
 from spinney.models.clusters.cluster_plots import check_plots, elbow, plane_of, scatter
-from spinney.models.clusters.find_clusters import curve_of, find_clusters
+from spinney.models.clusters.find import curve_of, find_clusters
 
 PNG = b"\x89PNG"
 

@@ -10,7 +10,7 @@ from tests.strategies import TABLES
 
 import spinney
 from spinney import DataError, KMeans, ParameterError, SpinneyWarning
-from spinney.cluster import k_means as fitting
+from spinney.cluster import fit_k_means as fitting
 from spinney.cluster.cluster_rows import squares_between
 
 FIVE = [[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]]

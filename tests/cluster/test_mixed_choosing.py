@@ -14,7 +14,7 @@ from spinney.cluster.choose_k.choose import Limits, choose
 from spinney.cluster.choose_k.choose_mixed import choose_mixed, distances_between
 from spinney.cluster.choose_k.cluster_measures import mean_widths
 from spinney.cluster.choose_k.elbow import elbow_of
-from spinney.cluster.prototypes.k_prototypes import k_prototypes
+from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes
 from spinney.errors import DataError, ParameterError
 
 KINDS = ["numeric", "nominal", 3]

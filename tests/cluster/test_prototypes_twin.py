@@ -11,7 +11,7 @@ from tests.naive_prototypes import k_prototypes as naive
 from spinney._support.jit.compile import OFF
 from spinney.cluster.cluster_draws import Chance
 from spinney.cluster.prototypes.compiled_mixed_rows import SwiftMixed
-from spinney.cluster.prototypes.k_prototypes import k_prototypes
+from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes
 from spinney.cluster.prototypes.mixed_rows import MixedCells, PlainMixed, Prototypes
 from spinney.cluster.prototypes.prototype_iterations import (
     iterate_prototypes,

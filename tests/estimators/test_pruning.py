@@ -7,7 +7,7 @@ from tests.strategies import TABLES
 import spinney
 from spinney import DataError, ParameterError, TreeClassifier, TreeRegressor
 from spinney.errors import SpinneyWarning
-from spinney.models.prune_model import OPTIONS
+from spinney.models.prune import OPTIONS
 
 KYPHOSIS = TABLES / "rpart_kyphosis.csv"
 TRAIN = TABLES / "watermelon_2.0_train.csv"

@@ -20,7 +20,7 @@ from sklearn.model_selection import cross_val_score
 import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.growth.forest import grow_forest as growing
+from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import Bags, tree_seeds
 from spinney.recipes import RECIPES
 

@@ -14,7 +14,7 @@ from tests.swift.test_swift_trees import settings_of_recipes, training_sets
 import spinney
 from spinney.errors import ParameterError
 from spinney.growth.forest import ForestSettings, grow_forest, voting
-from spinney.growth.forest import grow_forest as growing
+from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import Bags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
 from spinney.growth.forest.compact_tree import member_of

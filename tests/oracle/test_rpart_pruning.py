@@ -14,7 +14,7 @@ from spinney.growth.prune import folds_of
 from spinney.growth.prune.cost_complexity import cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import leaf_risks
-from spinney.models.prune_model import lesson_on
+from spinney.models.prune import lesson_on
 from spinney.recipes import RECIPES
 from spinney.sources.training_set import TrainingSet, as_classes, training_set
 from spinney.trees.counts import CountTable

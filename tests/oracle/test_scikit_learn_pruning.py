@@ -6,8 +6,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import pruned
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
+from spinney.growth.prune.prune_methods import pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource

@@ -16,8 +16,8 @@ from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Schema
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import pruned, pruned_after_growing
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, SLACK, estimated_errors
+from spinney.growth.prune.prune_methods import pruned, pruned_after_growing
 from spinney.growth.prune.risk import below, leaf_risks
 from spinney.output.file.tree_file import load_model, save_model
 from spinney.recipes import Recipe

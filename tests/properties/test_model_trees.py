@@ -8,7 +8,7 @@ from tests import naive_m5
 
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.models.grow_model import grow_model
+from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten

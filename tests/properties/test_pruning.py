@@ -15,9 +15,10 @@ from spinney.data.schema import Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import METHODS, pruned, validate
+from spinney.growth.prune import validate
 from spinney.growth.prune.cost_complexity import TrainingRows, cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
+from spinney.growth.prune.prune_methods import METHODS, pruned
 from spinney.growth.prune.risk import below, leaf_risks
 from spinney.growth.prune.walks import cut
 from spinney.output.file.tree_file import load_model, save_model

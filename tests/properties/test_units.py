@@ -10,7 +10,7 @@ from tests.strategies import Rows
 import spinney
 from spinney.data.schema import Schema, Target
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import cost_complexity
+from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import leaf_risks
 from spinney.recipes import RECIPES

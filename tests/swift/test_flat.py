@@ -22,7 +22,7 @@ from spinney.growth.binned.binned_rows import prepared as coded
 from spinney.growth.binned.grow_binned import grow_together
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import ReadableTree
-from spinney.models.grow_model import grow_model
+from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.groupings import midpoint, midpoints
 from spinney.search.missing_values import POLICIES

@@ -21,7 +21,7 @@ from spinney.growth import engine as suiting
 from spinney.growth.engine import grow_swiftly, suits
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import pruned_after_growing
+from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.ranked import grow_ranked as ranked_crowd
 from spinney.growth.ranked import ranked_rows as ranked
 from spinney.growth.ranked.grow_ranked import grow_and_prune

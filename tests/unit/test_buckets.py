@@ -20,7 +20,7 @@ from spinney.search.buckets import (
     is_exact,
     k_means,
 )
-from spinney.search.buckets import entropy_mdl as information
+from spinney.search.buckets import entropy_buckets as information
 from spinney.search.buckets import k_means_buckets as clusters
 from spinney.trees.counts import CountTable
 

@@ -14,7 +14,7 @@ from spinney.data.declarations import Declarations
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.models.grow_model import grow_from, grow_model
+from spinney.models.grow import grow_from, grow_model
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource

@@ -10,7 +10,8 @@ from sklearn.model_selection import GridSearchCV
 
 import spinney
 from spinney import ParameterError, TreeClassifier, TreeRegressor
-from spinney.growth.prune import AFTER_GROWING, METHODS, RULES
+from spinney.growth.prune import RULES
+from spinney.growth.prune.prune_methods import AFTER_GROWING, METHODS
 from spinney.output.export.tree_json import to_json
 from spinney.recipes import RECIPES, SETTINGS
 from spinney.recipes.needs import CLASSES as CLASSES_NEEDED

@@ -11,7 +11,8 @@ from tests.strategies import Rows, cells_of, recipes, tables
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import Pruned, PruneStep, pruned, validate
+from spinney.growth.prune import Pruned, PruneStep, validate
+from spinney.growth.prune.prune_methods import pruned
 from spinney.growth.prune.walks import cut
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource

@@ -11,9 +11,10 @@ from tests.sketches import Sketch, example, tree_of
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import METHODS, pruned, validate
+from spinney.growth.prune import validate
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.pessimistic import corrected_errors
+from spinney.growth.prune.prune_methods import METHODS, pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.recipes import RECIPES
 from spinney.sources.memory import MemorySource

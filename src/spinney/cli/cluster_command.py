@@ -143,7 +143,7 @@ def cluster(data: str, **options: Any) -> None:
     numbers from 0 on, the same in every output and in Python.
     """
     from spinney.data.declarations import declarations_of
-    from spinney.models.clusters.find_clusters import find_clusters
+    from spinney.models.clusters.find import find_clusters
     from spinney.models.clusters.fitted_clusters import ReadableClusters
     from spinney.models.clusters.table_rows import read_rows
 
@@ -270,7 +270,7 @@ def _write_files(found: "Found", options: dict[str, Any]) -> None:
         drawn[options["plot"]] = scatter(found, options["plot"])
     if options["elbow"]:
         from spinney.models.clusters.cluster_plots import elbow
-        from spinney.models.clusters.find_clusters import curve_of
+        from spinney.models.clusters.find import curve_of
 
         curve = curve_of(found)
         drawn[options["elbow"]] = elbow(

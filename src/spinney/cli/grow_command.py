@@ -148,7 +148,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
     from spinney.data.declarations import declarations_of
     from spinney.models.fitted_tree import ReadableTree
-    from spinney.models.grow_model import grow_from
+    from spinney.models.grow import grow_from
     from spinney.output.file.tree_file import save_model
     from spinney.recipes import SETTINGS
 

@@ -24,7 +24,6 @@ from spinney.cli.shell_output import (
     write_text,
 )
 from spinney.errors import ParameterError, warn
-from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence
 
 if TYPE_CHECKING:
     from spinney.models.fitted_tree import ReadableTree
@@ -286,6 +285,7 @@ def simplified(
 ) -> "RuleSet":
     """Return the rule set of a model over the table that it was grown on."""
     from spinney.data.conform import read_by
+    from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence
     from spinney.sources.training_set import row_weights
 
     given, weight = options["confidence"], options["weight"]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import option
-from spinney.cluster.k_means import nearest_scaled
-from spinney.cluster.prototypes.k_prototypes import nearest_prototypes
+from spinney.cluster.fit_k_means import nearest_scaled
+from spinney.cluster.prototypes.fit_k_prototypes import nearest_prototypes
 from spinney.cluster.prototypes.mixed_coding import mixed_cells, values_of
 from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
 from spinney.data.fingerprint import Fingerprint

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.exact_sums import means_of, parts_of, scales_for, sums_of
-from spinney.cluster.k_means import k_means, nearest_scaled
+from spinney.cluster.fit_k_means import k_means, nearest_scaled
 from spinney.cluster.scaling import scaled_weights
 
 __all__ = ["Running", "in_batches"]
@@ -32,8 +32,8 @@ class Running:
     ) -> "Running":
         """Return centroids that have had no row yet, started on a first batch.
 
-        ``start`` is what :func:`spinney.cluster.k_means.k_means` takes; no iterations
-        are made.
+        ``start`` is what :func:`spinney.cluster.fit_k_means.k_means` takes; no
+        iterations are made.
         """
         begun = k_means(cells, n_clusters, weights=weights, max_iterations=0, **start)
         return cls(begun.centroids, np.zeros(n_clusters))

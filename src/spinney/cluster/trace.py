@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, shown, signs_to_ascii
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster.cluster_rows import squares_between
-from spinney.cluster.k_means import checked_centroids, k_means
+from spinney.cluster.fit_k_means import checked_centroids, k_means
 from spinney.cluster.k_means_iterations import Clustering
 from spinney.errors import DataError
 
@@ -195,7 +195,7 @@ def explain_k_means(
     names : sequence of str, optional
         Those of the columns; x0, x1, ... if not said.
     weights, max_iterations, tolerance
-        As in :func:`spinney.cluster.k_means.k_means`.
+        As in :func:`spinney.cluster.fit_k_means.k_means`.
     rows : int
         Distances are told of the first rows, so many at most.
 

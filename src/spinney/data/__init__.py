@@ -6,7 +6,7 @@ from spinney.data.column_warnings import (
     table_warnings,
 )
 from spinney.data.open_relation import OpenRelation, opened_relation
-from spinney.data.read_table import read_table
+from spinney.data.read import read_table
 
 __all__ = [
     "OpenRelation",

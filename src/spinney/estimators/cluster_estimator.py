@@ -17,7 +17,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named, check_number, check_whole
 from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.clusters import Clusters, refuse_missing, schema_of
-from spinney.cluster.k_means import (
+from spinney.cluster.fit_k_means import (
     STARTS,
     checked_centroids,
     distances_between,

@@ -18,8 +18,8 @@ from spinney.estimators.table_estimator import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.forest import Forest
+from spinney.growth.forest.forest_growth import grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings
-from spinney.growth.forest.grow_forest import grow_forest
 from spinney.growth.forest.voting import out_of_bag, score_of, warn_of_unseen
 from spinney.growth.user_options import class_weights_of
 from spinney.models.fitted_forest import (

@@ -13,7 +13,7 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choose_k.choice import Choice
 from spinney.cluster.choose_k.choose import N_STARTS, Limits, Starts, choose
 from spinney.cluster.clusters import spread_of
-from spinney.cluster.k_means import STARTS, Start, k_means
+from spinney.cluster.fit_k_means import STARTS, Start, k_means
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.errors import DataError, ParameterError
 from spinney.estimators.cluster_estimator import (

@@ -13,7 +13,7 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choose_k.choice import Choice
 from spinney.cluster.choose_k.choose_mixed import choose_mixed
 from spinney.cluster.clusters import Clusters, spread_of
-from spinney.cluster.prototypes.k_prototypes import (
+from spinney.cluster.prototypes.fit_k_prototypes import (
     LARGEST_GAMMA,
     MIXED_STARTS,
     k_prototypes,

@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.keyed_random import seed_of
 from spinney._support.threads import thread_count as threads_of
-from spinney.cluster.k_means import Start, nearest_centroids
+from spinney.cluster.fit_k_means import Start, nearest_centroids
 from spinney.cluster.mini_batch import Running, in_batches
 from spinney.data.batches import number_batches
 from spinney.data.duckdb.columns import is_relation

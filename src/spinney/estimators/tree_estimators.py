@@ -13,7 +13,7 @@ from spinney.estimators.table_estimator import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth.model import Model
 from spinney.models.fitted_tree import ReadableTree
-from spinney.models.grow_model import grow_model
+from spinney.models.grow import grow_model
 from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 
 __all__ = ["TreeClassifier", "TreeEstimator", "TreeRegressor"]

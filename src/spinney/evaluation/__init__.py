@@ -1,8 +1,8 @@
 """How good a recipe is on rows that its tree has not seen, and whether it is better."""
 
 from spinney.evaluation.compare import Comparison, corrected_t_test
-from spinney.evaluation.evaluate import evaluate, learning_curve, robustness
 from spinney.evaluation.results import Evaluation, FoldResult
+from spinney.evaluation.studies import evaluate, learning_curve, robustness
 
 __all__ = [
     "Comparison",

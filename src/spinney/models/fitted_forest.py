@@ -20,8 +20,8 @@ from spinney.errors import DataError, ParameterError, did_you_mean
 from spinney.growth.forest import voting
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.forest import Forest, Trees
+from spinney.growth.forest.forest_growth import Progress, grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
-from spinney.growth.forest.grow_forest import Progress, grow_forest
 from spinney.growth.forest.importances import (
     Importances,
     impurity_importances,

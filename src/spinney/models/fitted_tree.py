@@ -18,7 +18,7 @@ from spinney.errors import ParameterError, warn
 from spinney.growth.model import Model
 from spinney.growth.prune import Sequence, Steps
 from spinney.growth.prune.error_limits import CONFIDENCE
-from spinney.models.prune_model import forced_paths, prune_model
+from spinney.models.prune import forced_paths, prune_model
 from spinney.output.explain import (
     NodeExplanation,
     RowExplanation,

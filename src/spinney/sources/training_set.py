@@ -469,7 +469,4 @@ def given_weights(sample_weight: Any, n_rows: int) -> Floats:
         msg = f"sample_weight must be {n_rows} numbers, none of them below 0 or missing"
         raise DataError(msg)
     check_total(weights)
-    if n_rows and not weights.any():
-        msg = "sample_weight is 0 for every row: at least one must weigh more"
-        raise DataError(msg)
     return weights

@@ -24,7 +24,7 @@ from spinney.cluster.choose_k.distinct_rows import (
 )
 from spinney.cluster.choose_k.elbow import Elbow, elbow_of
 from spinney.cluster.choose_k.gap import Gaps, gaps_of
-from spinney.cluster.k_means import k_means, nearest_centroids
+from spinney.cluster.fit_k_means import k_means, nearest_centroids
 from spinney.cluster.k_means_iterations import Clustering
 from spinney.errors import DataError, ParameterError
 

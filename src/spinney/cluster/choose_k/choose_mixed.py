@@ -25,7 +25,7 @@ from spinney.cluster.choose_k.distinct_rows import (
     scaled,
 )
 from spinney.cluster.choose_k.elbow import Elbow, elbow_of
-from spinney.cluster.prototypes.k_prototypes import k_prototypes, nearest_prototypes
+from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes, nearest_prototypes
 from spinney.cluster.prototypes.mixed_rows import MixedCells, unlikeness
 from spinney.cluster.prototypes.prototype_iterations import Partition
 from spinney.errors import DataError, ParameterError

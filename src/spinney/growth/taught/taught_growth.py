@@ -22,7 +22,8 @@ from spinney.errors import ParameterError, SpinneyWarning, warn
 from spinney.growth.engine import grow_swiftly, is_swift, recount_swiftly, suits
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.construct import grow_with_construction
-from spinney.growth.prune import Pruned, TrainingRows, cost_complexity, folds_of
+from spinney.growth.prune import Pruned, TrainingRows, folds_of
+from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import Recipe

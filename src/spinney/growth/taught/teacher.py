@@ -22,8 +22,8 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.growth.engine import can_grow
 from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.forest_growth import grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings
-from spinney.growth.forest.grow_forest import grow_forest
 from spinney.growth.forest.voting import out_of_bag
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES

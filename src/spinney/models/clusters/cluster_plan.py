@@ -7,7 +7,7 @@ from spinney._support.checks import check_named, check_number, check_seed, check
 from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choose_k.choice import MEASURES, Choice
 from spinney.cluster.clusters import MIXED, Clusters, cells_of
-from spinney.cluster.prototypes.k_prototypes import LARGEST_GAMMA
+from spinney.cluster.prototypes.fit_k_prototypes import LARGEST_GAMMA
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 from spinney.data.table import Table
 from spinney.errors import ParameterError

@@ -12,7 +12,7 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choose_k.choice import Choice
 from spinney.cluster.choose_k.choose_mixed import MIXED_RULES, choose_mixed
 from spinney.cluster.clusters import MIXED, Clusters, schema_of
-from spinney.cluster.prototypes.k_prototypes import MIXED_STARTS, k_prototypes
+from spinney.cluster.prototypes.fit_k_prototypes import MIXED_STARTS, k_prototypes
 from spinney.cluster.prototypes.mixed_coding import mixed_cells, prototypes_of
 from spinney.cluster.prototypes.mixed_rows import MixedCells
 from spinney.data.conform import read_by

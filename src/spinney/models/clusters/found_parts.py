@@ -12,7 +12,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._version import __version__
 from spinney.cluster.choose_k.choice import Choice
 from spinney.cluster.clusters import spread_of
-from spinney.cluster.k_means import STARTS
+from spinney.cluster.fit_k_means import STARTS
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.table import Table
 from spinney.errors import DataError, ParameterError

@@ -8,7 +8,7 @@ from spinney.search.buckets.bucket_methods import (
     is_exact,
 )
 from spinney.search.buckets.discretise import Buckets, discretise
-from spinney.search.buckets.entropy_mdl import entropy_mdl
+from spinney.search.buckets.entropy_buckets import entropy_mdl
 from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means
 

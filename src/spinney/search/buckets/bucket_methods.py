@@ -10,7 +10,7 @@ from spinney._support.checks import check_whole
 from spinney._support.text import number_text, sign
 from spinney.errors import refuse_unknown
 from spinney.recipes.vocabulary import MOST_BUCKETS
-from spinney.search.buckets.entropy_mdl import entropy_mdl
+from spinney.search.buckets.entropy_buckets import entropy_mdl
 from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means, k_means_is_exact
 from spinney.trees.counts import CountTable

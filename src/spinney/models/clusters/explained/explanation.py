@@ -17,7 +17,7 @@ from spinney.errors import DataError
 from spinney.models.clusters.explained.profiles import profiles_of
 from spinney.models.clusters.explained.sentences import ExplainedCluster, explained
 from spinney.models.fitted_tree import ReadableTree
-from spinney.models.grow_model import grow_from
+from spinney.models.grow import grow_from
 from spinney.sources.training_set import given_weights
 
 __all__ = ["Explanation", "explain_clusters"]
@@ -157,6 +157,9 @@ def explain_clusters(
     weights = None
     if sample_weight is not None:
         weights = given_weights(sample_weight, table.n_rows)
+        if not weights.any():
+            msg = "sample_weight is 0 for every row: at least one must weigh more"
+            raise DataError(msg)
     codes, labels = _codes(labels, table.n_rows)
     if weights is not None:
         weighty = weights > 0

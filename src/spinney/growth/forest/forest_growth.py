@@ -27,7 +27,7 @@ from spinney.growth.forest.forest_settings import (
 from spinney.growth.forest.from_loops import members_of_grown
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune import pruned_after_growing
+from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe, suited
 from spinney.search.draws import Draws

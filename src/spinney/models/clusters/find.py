@@ -14,7 +14,7 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.cluster.choose_k.choice import Choice
 from spinney.cluster.choose_k.choose import Starts, choose
 from spinney.cluster.clusters import MIXED, Clusters, cells_of, schema_of
-from spinney.cluster.k_means import STARTS, k_means
+from spinney.cluster.fit_k_means import STARTS, k_means
 from spinney.cluster.k_means_iterations import Watch
 from spinney.data.conform import read_by
 from spinney.data.schema import Attribute

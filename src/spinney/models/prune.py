@@ -13,16 +13,8 @@ from spinney.data.schema import Target
 from spinney.data.table import Table, Value
 from spinney.errors import DataError, ParameterError
 from spinney.growth.model import Model
-from spinney.growth.prune import (
-    METHODS,
-    RULES,
-    Method,
-    Rows,
-    folds_of,
-    method_named,
-    pruned,
-    validate,
-)
+from spinney.growth.prune import RULES, Rows, folds_of, validate
+from spinney.growth.prune.prune_methods import METHODS, Method, method_named, pruned
 from spinney.growth.taught.taught_growth import Lesson, warn_of_squares
 from spinney.growth.user_options import options_of, refuse_without_classes
 from spinney.recipes import Recipe

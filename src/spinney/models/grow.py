@@ -13,7 +13,8 @@ from spinney.growth.engine import grow_and_prune_swiftly, grow_swiftly, suits
 from spinney.growth.model import Model
 from spinney.growth.model_trees.m5 import with_models
 from spinney.growth.plain.construct import grow_with_construction
-from spinney.growth.prune import Pruned, Steps, pruned_after_growing
+from spinney.growth.prune import Pruned, Steps
+from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.taught.taught_growth import Lesson
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES, Recipe, default_recipe, recipe_named, suited
