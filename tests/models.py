@@ -22,7 +22,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.file.container import pack, read_header, unpack
 from spinney.output.file.tree_file import Limits, load_model, save_model
 from spinney.recipes import RECIPES, Recipe
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Split, Surrogate, Threshold
 from spinney.trees.tree import Candidate, Node, Reason, Tree

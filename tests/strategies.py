@@ -12,7 +12,7 @@ from tests.naive_splits import Cell, Row
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.missing_values import POLICIES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.criteria import CRITERIA
 
 TABLES = Path(__file__).parent / "tables"

@@ -24,7 +24,7 @@ from spinney.errors import (
 
 if TYPE_CHECKING:
     from spinney.api import grow, grow_forest, load
-    from spinney.data import read_table
+    from spinney.data.readers import read_table
     from spinney.estimators import (
         ForestClassifier,
         ForestRegressor,
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
     from spinney.search.buckets import discretise
-    from spinney.trees.counts import CountTable
-    from spinney.trees.tree import Node, Tree
+    from spinney.trees import CountTable, Node, Tree
 
 __all__ = [
     "CellError",
@@ -98,7 +97,7 @@ _HOMES = {
     "grow_forest": "spinney.api",
     "learning_curve": "spinney.evaluation",
     "load": "spinney.api",
-    "read_table": "spinney.data",
+    "read_table": "spinney.data.readers",
     "robustness": "spinney.evaluation",
 }
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.keyed_random import seed_of
-from spinney.cluster.clusters import MIXED
-from spinney.data.declarations import declarations_of
-from spinney.data.table import Value
+from spinney.cluster import MIXED
+from spinney.data import Value, declarations_of
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
     ForestClassifier,
@@ -16,22 +15,26 @@ from spinney.estimators import (
     MiniBatchKMeans,
     TreeClassifier,
     TreeRegressor,
+    adopt,
 )
-from spinney.estimators.kept import adopt
+from spinney.growth import Model
 from spinney.growth.forest import Forest
-from spinney.growth.model import Model
-from spinney.models.clusters import Clusters
-from spinney.models.fitted_forest import (
+from spinney.models import (
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
     forest_from,
+    grow_from,
     refuse_forest_arguments,
 )
-from spinney.models.grow import grow_from
-from spinney.output.file.cluster_file import load_clusters
-from spinney.output.file.forest_file import load_forest
-from spinney.output.file.kind import CLUSTERS, FOREST, format_name
-from spinney.output.file.tree_file import load_model
+from spinney.models.clusters import Clusters
+from spinney.output.file import (
+    CLUSTERS,
+    FOREST,
+    format_name,
+    load_clusters,
+    load_forest,
+    load_model,
+)
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:

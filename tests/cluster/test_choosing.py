@@ -16,7 +16,7 @@ from tests import naive_choosing as naive
 import spinney
 from spinney.cluster.choose_k.choice import MEASURES, Line
 from spinney.cluster.choose_k.choice_rules import decided
-from spinney.cluster.choose_k.choose import Limits, Starts, choose
+from spinney.cluster.choose_k.procedure import Limits, Starts, choose
 from spinney.errors import DataError, ParameterError
 
 IRIS = "tests/tables/iris.csv"

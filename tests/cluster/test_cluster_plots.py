@@ -7,8 +7,8 @@ import pytest
 from tests.cli.conftest import TABLES
 
 from spinney.cli import run
-from spinney.cluster.choose_k.choose import Starts, choose
-from spinney.data import read_table
+from spinney.cluster.choose_k.procedure import Starts, choose
+from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.models.clusters.cluster_plan import Plan
 from spinney.models.clusters.cluster_plots import check_plots, elbow, plane_of, scatter

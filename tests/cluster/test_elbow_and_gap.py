@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import naive_choosing as naive
 
-from spinney.cluster.choose_k.choose import Limits, choose
 from spinney.cluster.choose_k.distinct_rows import distinct_rows, numbers_drawn, sampled
 from spinney.cluster.choose_k.elbow import elbow_of
 from spinney.cluster.choose_k.gap import gaps_of, reference_table, standard_error_rule
+from spinney.cluster.choose_k.procedure import Limits, choose
 
 
 def test_figure_2_of_the_kneedle_paper():

@@ -6,7 +6,7 @@ import pytest
 
 from spinney import DataError, KMeans, MiniBatchKMeans, ParameterError
 from spinney.cluster.mini_batch import Running
-from spinney.data import batches as reading
+from spinney.data.readers import batches as reading
 
 CENTRES = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 9.0]])
 

@@ -10,10 +10,10 @@ from tests.naive_prototypes import distance_of_rows
 
 import spinney
 from spinney import KPrototypes
-from spinney.cluster.choose_k.choose import Limits, choose
-from spinney.cluster.choose_k.choose_mixed import choose_mixed, distances_between
 from spinney.cluster.choose_k.cluster_measures import mean_widths
 from spinney.cluster.choose_k.elbow import elbow_of
+from spinney.cluster.choose_k.mixed_procedure import choose_mixed, distances_between
+from spinney.cluster.choose_k.procedure import Limits, choose
 from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes
 from spinney.errors import DataError, ParameterError
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.data import read_table
+from spinney.data.readers import read_table
 from spinney.evaluation.tasks import attribute_noise, class_noise, missing_values
 
 RATES = st.sampled_from([0, 0.1, 0.25, 0.5, 1])

@@ -2,13 +2,13 @@
 
 import pytest
 
-from spinney.data import (
+from spinney.data.column_warnings import (
     identifier_warnings,
     number_warnings,
-    read_table,
     table_warnings,
 )
 from spinney.data.declarations import Declarations
+from spinney.data.readers import read_table
 
 
 def test_text_that_is_all_different_looks_like_an_identifier():

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from spinney.data.cost_matrix import read_costs
+from spinney.data.readers.cost_file import read_costs
 from spinney.errors import DataError, ParameterError
 
 GOOD = "actual,predicted,cost\ngood,good,0\ngood,bad,1\nbad,good,5\nbad,bad,0\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from spinney.data import read_table
 from spinney.data.declarations import Declarations
+from spinney.data.readers import read_table
 from spinney.errors import DataError
 
 WEATHER = """% a comment

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spinney.data import read_table
+from spinney.data.readers import read_table
 from spinney.errors import CellError, DataError, SpinneyWarning
 
 

@@ -8,9 +8,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from spinney.data import read_table
 from spinney.data.declarations import Declarations
 from spinney.data.duckdb.connection import connected
+from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 
 

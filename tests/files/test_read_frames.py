@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from spinney.data import read_table
 from spinney.data.declarations import Declarations
+from spinney.data.readers import read_table
 from spinney.errors import CellError, DataError, ParameterError, SpinneyWarning
 
 COLUMNS = {

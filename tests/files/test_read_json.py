@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from spinney.data import read_table
 from spinney.data.declarations import Declarations
+from spinney.data.readers import read_table
 from spinney.errors import CellError, DataError
 
 

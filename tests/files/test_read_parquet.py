@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spinney.data import read_table
 from spinney.data.declarations import Declarations
+from spinney.data.readers import read_table
 from spinney.errors import DataError
 
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from spinney.data import read_table
+from spinney.data.readers import read_table
 from spinney.errors import DataError
 
 

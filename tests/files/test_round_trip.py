@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spinney.data import read_table
+from spinney.data.readers import read_table
 
 TEXT = st.text(
     st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8

@@ -24,7 +24,7 @@ from spinney.growth.forest.interactions import interactions_of
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 from spinney.trees.predict.flat_tree import flatten
 
 N_TREES = 3
@@ -370,11 +370,11 @@ def test_many_rows_are_told_by_compiled_loops_all_the_same(
         forest = grow_forest(training, recipe, forest_settings, n_trees=N_TREES)
     arguments = (forest, training.columns, len(table.rows))
     bags = Bags(training, forest_settings)
-    plain = voting.outputs(*arguments), voting.leaves(*arguments)
+    plain = voting.forest_outputs(*arguments), voting.forest_leaves(*arguments)
     told, trees = voting.out_of_bag(forest, bags)
     with patch.object(voting, "FEWEST_STEPS", 0):
-        np.testing.assert_array_equal(voting.outputs(*arguments), plain[0])
-        np.testing.assert_array_equal(voting.leaves(*arguments), plain[1])
+        np.testing.assert_array_equal(voting.forest_outputs(*arguments), plain[0])
+        np.testing.assert_array_equal(voting.forest_leaves(*arguments), plain[1])
         again, voters = voting.out_of_bag(forest, bags)
     assert voters.tolist() == trees.tolist()
     np.testing.assert_allclose(again, told, rtol=1e-12, atol=1e-15)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spinney.data import read_table
+from spinney.data.readers import read_table
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -16,7 +16,7 @@ from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import leaf_risks
 from spinney.models.prune import lesson_on
 from spinney.recipes import RECIPES
-from spinney.sources.training_set import TrainingSet, as_classes, training_set
+from spinney.sources.rows.training_rows import TrainingSet, as_classes, training_set
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
 from spinney.trees.tree import Candidate, Node, Reason, Tree

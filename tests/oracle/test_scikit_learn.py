@@ -16,7 +16,7 @@ from tests.naive_criteria import entropy, gini
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 
 CRITERIA = {

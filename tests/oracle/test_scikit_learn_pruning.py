@@ -10,7 +10,7 @@ from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.prune_methods import pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 
 
 def rows(seed: int, n_rows: int = 150) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

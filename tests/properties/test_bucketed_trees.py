@@ -15,7 +15,7 @@ from spinney.output.file.tree_file import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.search.buckets import METHODS
 from spinney.search.missing_values import POLICIES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 
 MULTIWAY = sorted(name for name in POLICIES if not POLICIES[name].surrogates)

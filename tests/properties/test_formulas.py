@@ -13,7 +13,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.construct import grow_with_construction
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 
 pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 

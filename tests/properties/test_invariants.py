@@ -12,7 +12,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
 from spinney.sources.base import Request
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
 from spinney.trees.tree import Reason, Tree

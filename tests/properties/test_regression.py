@@ -12,7 +12,7 @@ from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.file.tree_file import load_model, save_model
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.real_tables import FOLDER, arguments_of, needs_tables
 
 import spinney
-from spinney.data.cost_matrix import read_costs
+from spinney.data.readers.cost_file import read_costs
 
 pytestmark = [
     pytest.mark.slow,

@@ -13,8 +13,8 @@ from tests.weka import FIXTURES
 from tests.weka_folds import weka_folds
 
 import spinney
-from spinney.data import read_table
 from spinney.data.declarations import declarations_of
+from spinney.data.readers import read_table
 
 MEASURED = json.loads((FIXTURES / "cross_validation.json").read_text(encoding="utf-8"))
 

@@ -9,8 +9,8 @@ from tests.real_tables import arguments_of, needs_tables
 from tests.slow.test_real_tables import TABLES
 
 import spinney
-from spinney.data import read_table
 from spinney.data.declarations import declarations_of
+from spinney.data.readers import read_table
 
 TINY = ("contact_lenses", "weather_numeric", "weather_nominal")
 

@@ -5,7 +5,7 @@ import pytest
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.growth_options import Options
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 
 # What no compiled loop knows.
 PLAIN_OPTIONS = (

@@ -26,10 +26,9 @@ from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.groupings import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 from spinney.trees.predict import predictor as predicting
-from spinney.trees.predict.compiled_walk import NO_WORDS, leaves, votes
-from spinney.trees.predict.flat_layout import (
+from spinney.trees.predict.compiled.flat_layout import (
     CHILDREN,
     FIRST,
     QUESTION,
@@ -39,9 +38,10 @@ from spinney.trees.predict.flat_layout import (
     majority,
     words_of,
 )
+from spinney.trees.predict.compiled.loops.walk import BY_TABLE
+from spinney.trees.predict.compiled.walk_rows import NO_WORDS, leaves, votes
 from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.predict.flat_tree import flatten as arrays_of
-from spinney.trees.predict.loops.walk import BY_TABLE
 from spinney.trees.tree import Tree
 
 
@@ -210,7 +210,7 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
     matrix = [cells[:, place] for place in range(9)]
     apart = [column.astype(np.float64) for column in matrix]
     one, other = votes(flat, matrix, n_rows), votes(flat, apart, n_rows)
-    monkeypatch.setattr("spinney.trees.predict.compiled_walk.gather", None)
+    monkeypatch.setattr("spinney.trees.predict.compiled.walk_rows.gather", None)
     again = votes(flat, matrix, n_rows)
     monkeypatch.setattr("spinney._support.threads.n_threads", lambda: 1)
     alone = votes(flat, matrix, n_rows)
@@ -221,7 +221,7 @@ def test_one_array_is_not_copied_and_threads_change_nothing(dtype, n_rows, monke
 @pytest.mark.parametrize("n_rows", [1, 7, 8, 1_100])
 def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     """Also values next to a cut, which lies between two numbers of float32."""
-    monkeypatch.setattr("spinney.trees.predict.compiled_walk.STEPS_OF_A_WORD", 0)
+    monkeypatch.setattr("spinney.trees.predict.compiled.walk_rows.STEPS_OF_A_WORD", 0)
     random = np.random.default_rng(5)
     flat = joined([flatten(_some_tree(seed)) for seed in range(12)])
     inner = flat.nodes[:, CHILDREN] != np.arange(len(flat.nodes))
@@ -234,7 +234,7 @@ def test_nodes_as_words_send_every_float32_as_cuts_do(n_rows, monkeypatch):
     assert len(words_of(flat)) == len(flat.nodes)
     found = votes(flat, matrix, n_rows), leaves(flat, matrix, n_rows)
     monkeypatch.setattr(
-        "spinney.trees.predict.compiled_walk.words_of", lambda flat: NO_WORDS
+        "spinney.trees.predict.compiled.walk_rows.words_of", lambda flat: NO_WORDS
     )
     assert found[0].sums.tobytes() == votes(flat, matrix, n_rows).sums.tobytes()
     assert found[1].tobytes() == leaves(flat, matrix, n_rows).tobytes()

@@ -26,7 +26,7 @@ from spinney.growth.ranked import grow_ranked as ranked_crowd
 from spinney.growth.ranked import ranked_rows as ranked
 from spinney.growth.ranked.grow_ranked import grow_and_prune
 from spinney.recipes import RECIPES
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 
 
 def column(draw, random, kind, n_rows):

@@ -23,7 +23,7 @@ from spinney.growth.engine import grow_swiftly, suits
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 
 
 @st.composite

@@ -13,7 +13,7 @@ from spinney import ParameterError, TreeClassifier, TreeRegressor
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.taught.teacher import smoothed_labels
 from spinney.recipes import DEFAULT_RECIPE, RECIPES, default_recipe
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 
 IRIS = str(TABLES / "iris.csv")
 # A row whose weight is nearly all there is: every tree of a forest has seen it.

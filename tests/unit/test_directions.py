@@ -19,7 +19,7 @@ from spinney.search.oblique.directions import (
     superclasses,
 )
 from spinney.sources.base import ROOT, Products, TermRequest
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.linear import Term
 
 

@@ -13,7 +13,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.prune.error_based import estimated_errors
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 
 LABOR = {"target": "class", "missing_values": ["?"]}

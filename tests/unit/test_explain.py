@@ -27,7 +27,7 @@ from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.explain import NodeExplanation, explain_node, explain_row
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.split import Groups
 from spinney.trees.tree import Candidate
 

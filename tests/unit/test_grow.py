@@ -11,7 +11,7 @@ from spinney.errors import ParameterError, SpinneyWarning
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 
 ID3, C45, CART = (RECIPES[name] for name in ("id3", "c4.5", "cart"))

@@ -9,16 +9,16 @@ from tests.models import assert_same_model
 from tests.strategies import TABLES
 
 import spinney
-from spinney.data import read_table
 from spinney.data.declarations import Declarations
+from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.grow import grow_from, grow_model
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
-from spinney.sources.training_set import as_classes, training_set
+from spinney.sources.rows.memory import MemorySource
+from spinney.sources.rows.training_rows import as_classes, training_set
 
 COLUMNS = {
     "x": [1.0, 2.0, 3.0, 4.0],
@@ -61,7 +61,7 @@ def test_rows_in_a_database_have_no_digest():
 def test_a_relation_stays_in_duckdb_unless_told(monkeypatch):
     made = []
     monkeypatch.setattr(
-        "spinney.sources.training_set.MemorySource",
+        "spinney.sources.rows.training_rows.MemorySource",
         lambda *args, **options: made.append(1) or MemorySource(*args, **options),
     )
     grow(relation())

@@ -11,7 +11,7 @@ from spinney.errors import ParameterError, SpinneyWarning
 from spinney.growth.growth_options import Options
 from spinney.growth.user_options import options_of
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 
 ID3 = RECIPES["id3"]
 

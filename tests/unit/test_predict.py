@@ -18,7 +18,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.costs import labels_of
 from spinney.trees.predict import flat_tree as predict
 from spinney.trees.predict.flat_tree import flatten

@@ -15,7 +15,7 @@ from spinney.growth.prune import Pruned, PruneStep, validate
 from spinney.growth.prune.prune_methods import pruned
 from spinney.growth.prune.walks import cut
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.costs import labels_of
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Reason, Tree

@@ -17,7 +17,7 @@ from spinney.growth.prune.pessimistic import corrected_errors
 from spinney.growth.prune.prune_methods import METHODS, pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 
 

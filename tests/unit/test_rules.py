@@ -15,7 +15,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.rules.leaf_rules import Condition, Rule, rules_of
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Tree
 

@@ -27,7 +27,7 @@ from spinney.output.rules.leaf_rules import Condition, rules_of
 from spinney.output.rules.paths import holds, matches, merged, paths_of
 from spinney.output.rules.simplify_rules import simplified
 from spinney.recipes import RECIPES
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 
 TABLES = Path(__file__).parents[1] / "tables"
 

@@ -7,7 +7,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.engine import can_grow
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from spinney.growth.taught import teacher
 from spinney.growth.taught.taught_growth import Lesson
 from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import RECIPES
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows.training_rows import TrainingSet
 
 TABLES = Path(__file__).parents[1] / "tables"
 TAUGHT = RECIPES["cart"].changed(missing="branch", forest=0.5, min_samples_leaf=2)

@@ -17,7 +17,7 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.tree_text import class_counts, to_text
 from spinney.recipes import RECIPES
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 from spinney.trees.tree import Tree
 
 

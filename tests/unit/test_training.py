@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from spinney.data import read_table
+from spinney.data.readers import read_table
 from spinney.data.schema import Target
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT
 from spinney.errors import DataError, SpinneyWarning
-from spinney.sources.training_set import (
+from spinney.sources.rows.training_rows import (
     MOST_CLASSES,
     TrainingSet,
     as_classes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spinney.data.table import Value
+    from spinney.data import Value
 
 __all__ = [
     "costs_text",

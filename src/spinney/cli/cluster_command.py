@@ -27,9 +27,8 @@ from spinney.cli.shell_output import (
 from spinney.errors import ParameterError, warn
 
 if TYPE_CHECKING:
-    from spinney.data.table import Column, Table
-    from spinney.models.clusters.cluster_plan import Found, Plan
-    from spinney.models.clusters.fitted_clusters import ReadableClusters
+    from spinney.data import Column, Table
+    from spinney.models.clusters import Found, Plan, ReadableClusters
 
 __all__ = [
     "cluster",
@@ -142,10 +141,8 @@ def cluster(data: str, **options: Any) -> None:
     -o writes the rows with their cluster and the distance to it. Clusters have
     numbers from 0 on, the same in every output and in Python.
     """
-    from spinney.data.declarations import declarations_of
-    from spinney.models.clusters.find import find_clusters
-    from spinney.models.clusters.fitted_clusters import ReadableClusters
-    from spinney.models.clusters.table_rows import read_rows
+    from spinney.data import declarations_of
+    from spinney.models.clusters import ReadableClusters, find_clusters, read_rows
 
     _check_options(options)
     plan = _plan(options)
@@ -214,7 +211,7 @@ def _check_options(options: dict[str, Any]) -> None:
         named[os.path.realpath(path)] = flag
         check_output(path, force=options["force"], option=flag)
     if options["plot"] or options["elbow"]:
-        from spinney.models.clusters.cluster_plots import check_plots
+        from spinney.models.clusters import check_plots
 
         check_plots([options[name] for name in ("plot", "elbow") if options[name]])
     if options["output"] == STANDARD_OUTPUT and (
@@ -227,7 +224,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _plan(options: dict[str, Any]) -> "Plan":
-    from spinney.models.clusters.cluster_plan import Plan
+    from spinney.models.clusters import Plan
 
     k = options["k"]
     return Plan(
@@ -261,16 +258,15 @@ def _number_or_range(text: str) -> "int | range":
 def _write_files(found: "Found", options: dict[str, Any]) -> None:
     """Make all that is to be written, then write it: an interrupt leaves no half."""
     from spinney._support.atomic_file import write_whole
-    from spinney.output.file.cluster_file import save_clusters
+    from spinney.output.file import save_clusters
 
     drawn: dict[str, bytes] = {}
     if options["plot"]:
-        from spinney.models.clusters.cluster_plots import scatter
+        from spinney.models.clusters import scatter
 
         drawn[options["plot"]] = scatter(found, options["plot"])
     if options["elbow"]:
-        from spinney.models.clusters.cluster_plots import elbow
-        from spinney.models.clusters.find import curve_of
+        from spinney.models.clusters import curve_of, elbow
 
         curve = curve_of(found)
         drawn[options["elbow"]] = elbow(
@@ -294,7 +290,7 @@ def _facts(
     model: "ReadableClusters", found: "Found", options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what is told of clusters that were just found."""
-    from spinney.models.facts import about_clusters
+    from spinney.models import about_clusters
 
     facts = about_clusters(model)
     facts["converged"] = found.converged
@@ -439,7 +435,7 @@ def _say_of_last(found: "Found") -> None:
 
 def _ruling(found: "Found") -> str | None:
     """Return a sentence on the column in whose numbers nearly all distances lie."""
-    from spinney.cluster.clusters import spread_of
+    from spinney.cluster import spread_of
 
     numeric = [column for column in found.used.columns if column.kind == "numeric"]
     known = [c for c in numeric if _varies(c.cells[~c.missing])]
@@ -495,7 +491,7 @@ def _column_cells(column: Any) -> list[Any]:
 
 def is_clusters(path: str) -> bool:
     """Return whether a file holds clusters."""
-    from spinney.output.file.kind import CLUSTERS, format_name
+    from spinney.output.file import CLUSTERS, format_name
 
     return format_name(path) == CLUSTERS
 
@@ -505,7 +501,7 @@ def show_clusters(
 ) -> None:
     """Print the clusters of a file; what is said of trees is refused."""
     from spinney.cli.shell_options import load_any
-    from spinney.models.facts import about_clusters
+    from spinney.models import about_clusters
 
     _refuse(of_trees)
     model: Any = load_any(path)

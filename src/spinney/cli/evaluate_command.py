@@ -146,7 +146,7 @@ def _width(output: str | None) -> int | None:
 
 def _check_options(options: dict[str, Any]) -> None:
     """Refuse options that exclude each other, and measures that nobody knows."""
-    from spinney.evaluation.measures import measure_named
+    from spinney.evaluation import measure_named
 
     held_out, all_measures = options["holdout"] is not None, options["json_"]
     for wrong, said in (

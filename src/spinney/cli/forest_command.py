@@ -25,9 +25,9 @@ from spinney.cli.shell_output import (
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.growth.forest.importances import Importances
-    from spinney.models.fitted_forest import ReadableForest
-    from spinney.sources.training_set import TrainingSet
+    from spinney.growth.forest import Importances
+    from spinney.models import ReadableForest
+    from spinney.sources.rows import TrainingSet
 
 __all__ = ["forest"]
 
@@ -105,9 +105,9 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 @text_options
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
-    from spinney.data.declarations import declarations_of
-    from spinney.models.fitted_forest import ReadableForest, forest_from
-    from spinney.output.file.forest_file import save_forest
+    from spinney.data import declarations_of
+    from spinney.models import ReadableForest, forest_from
+    from spinney.output.file import save_forest
 
     output = options["output"]
     _check_options(options)
@@ -202,9 +202,8 @@ def _facts(
     model: "ReadableForest", training: "TrainingSet", options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what is told of a forest that was just grown."""
-    from spinney.growth.forest.bags import Bags
-    from spinney.growth.forest.importances import permutation_importances
-    from spinney.models.facts import about_forest
+    from spinney.growth.forest import Bags, permutation_importances
+    from spinney.models import about_forest
 
     grown = model.forest_
     bags = Bags(training, grown.settings)
@@ -225,7 +224,7 @@ def _facts(
 
 
 def _out_of_bag(grown: Any, bags: Any, training: "TrainingSet") -> dict[str, Any]:
-    from spinney.growth.forest.voting import out_of_bag, score_of, warn_of_unseen
+    from spinney.growth.forest import out_of_bag, score_of, warn_of_unseen
 
     told, trees = out_of_bag(grown, bags)
     warn_of_unseen(trees)

@@ -22,7 +22,7 @@ from spinney.cli.shell_output import STANDARD_OUTPUT, say
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.growth.model import Model
+    from spinney.growth import Model
 
 __all__ = ["grow"]
 
@@ -146,10 +146,9 @@ __all__ = ["grow"]
 @text_options
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
-    from spinney.data.declarations import declarations_of
-    from spinney.models.fitted_tree import ReadableTree
-    from spinney.models.grow import grow_from
-    from spinney.output.file.tree_file import save_model
+    from spinney.data import declarations_of
+    from spinney.models import ReadableTree, grow_from
+    from spinney.output.file import save_model
     from spinney.recipes import SETTINGS
 
     output = options["output"]
@@ -200,7 +199,7 @@ def grow(data: str, target: str, **options: Any) -> None:
 
 def _single_leaf(model: "Model") -> str:
     """Return why a tree asks nothing, and what to say to make it ask."""
-    from spinney.trees.tree import Reason
+    from spinney.trees import Reason
 
     reason, recipe = model.tree.root.reason, model.recipe
     if reason is Reason.PRUNED:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.text import shown, value_text
-from spinney.data.table import Value
+from spinney.data import Value
 from spinney.errors import ParameterError
-from spinney.trees.costs import labels_of
+from spinney.trees import labels_of
 
 __all__ = [
     "Predictions",

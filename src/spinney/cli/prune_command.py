@@ -24,7 +24,7 @@ from spinney.cli.shell_output import (
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.models.fitted_tree import ReadableTree
+    from spinney.models import ReadableTree
 
 __all__ = ["prune"]
 
@@ -118,7 +118,7 @@ def _save(model: "ReadableTree", output: str | None, *, force: bool) -> None:
     if output is None:
         say("nothing was saved; -o FILE saves the pruned model")
         return
-    from spinney.output.file.tree_file import save_model
+    from spinney.output.file import save_model
 
     save_model(model.model_, output, force=force)
     say(f"saved to {output}")
@@ -154,7 +154,7 @@ def _risk(model: "ReadableTree") -> float | None:
     """Return the training risk of a tree: rows in error, or squares; None of models."""
     from math import isnan
 
-    from spinney.growth.prune.risk import below, leaf_risks
+    from spinney.growth.prune import below, leaf_risks
 
     risk = float(below(model.tree, leaf_risks(model.tree))[0])
     return None if isnan(risk) else risk

@@ -26,7 +26,7 @@ from spinney.cli.shell_output import (
 from spinney.errors import ParameterError, warn
 
 if TYPE_CHECKING:
-    from spinney.models.fitted_tree import ReadableTree
+    from spinney.models import ReadableTree
     from spinney.output.rules import RuleSet
 
 __all__ = [
@@ -50,7 +50,7 @@ def show_tree(
     numbers: bool = False,
 ) -> None:
     """Print a tree, as text or as data."""
-    from spinney.output.tree_text import to_text
+    from spinney.output import to_text
 
     if json_:
         write_data(escaped(model.export("json").rstrip("\n"), ascii_only=ascii_))
@@ -263,7 +263,7 @@ def _seen(output: str | None) -> bool:
 @json_option
 def info(model: str | None, *, json_: bool) -> None:
     """Print what MODEL is and what it was grown on; without it, the versions here."""
-    from spinney.models.facts import about_installation, as_lines, facts_of
+    from spinney.models import about_installation, as_lines, facts_of
 
     facts = about_installation() if model is None else facts_of(load_any(model))
     if json_:
@@ -284,9 +284,9 @@ def simplified(
     model: "ReadableTree", data: str, options: Mapping[str, Any]
 ) -> "RuleSet":
     """Return the rule set of a model over the table that it was grown on."""
-    from spinney.data.conform import read_by
-    from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence
-    from spinney.sources.training_set import row_weights
+    from spinney.data.readers import read_by
+    from spinney.growth.prune import CONFIDENCE, check_confidence
+    from spinney.sources.rows import row_weights
 
     given, weight = options["confidence"], options["weight"]
     confidence = check_confidence(CONFIDENCE if given is None else given)

@@ -12,9 +12,8 @@ from spinney.cli.shell_output import STANDARD_OUTPUT
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.models.clusters.fitted_clusters import ReadableClusters
-    from spinney.models.fitted_forest import ReadableForest
-    from spinney.models.fitted_tree import ReadableTree
+    from spinney.models import ReadableForest, ReadableTree
+    from spinney.models.clusters import ReadableClusters
 
 __all__ = [
     "check_output",
@@ -89,17 +88,17 @@ SAME_NAMES = {
 
 def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
     """Load the tree, forest or clusters that a command is given."""
-    from spinney.output.file.kind import CLUSTERS, FOREST, format_name
+    from spinney.output.file import CLUSTERS, FOREST, format_name
 
     kind = format_name(path)
     if kind == FOREST:
-        from spinney.models.fitted_forest import ReadableForest
-        from spinney.output.file.forest_file import load_forest
+        from spinney.models import ReadableForest
+        from spinney.output.file import load_forest
 
         return ReadableForest(load_forest(path))
     if kind == CLUSTERS:
-        from spinney.models.clusters.fitted_clusters import ReadableClusters
-        from spinney.output.file.cluster_file import load_clusters
+        from spinney.models.clusters import ReadableClusters
+        from spinney.output.file import load_clusters
 
         return ReadableClusters(load_clusters(path))
     return load_readable(path)
@@ -107,8 +106,8 @@ def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
 
 def load_readable(path: str) -> "ReadableTree":
     """Load the tree that a command is given."""
-    from spinney.models.fitted_tree import ReadableTree
-    from spinney.output.file.tree_file import load_model
+    from spinney.models import ReadableTree
+    from spinney.output.file import load_model
 
     if path == "-":
         msg = "a model is not read from standard input: name its file"
@@ -215,7 +214,7 @@ def class_weight_of(given: tuple[str, ...]) -> Any:
 
 def cost_matrix_of(path: str | None) -> Any:
     """Return the costs of a file, if one is named."""
-    from spinney.data.cost_matrix import read_costs
+    from spinney.data.readers import read_costs
 
     return None if path is None else read_costs(path)
 

@@ -1,5 +1,48 @@
 """Clusters beside the trees."""
 
-from spinney.cluster.trace import Trace, explain_k_means
+from spinney.cluster.clusters import (
+    BATCHES,
+    COLUMN,
+    METHODS,
+    MIXED,
+    Clusters,
+    cells_of,
+    refuse_missing,
+    schema_of,
+    spread_of,
+)
+from spinney.cluster.fit_k_means import (
+    STARTS,
+    Start,
+    checked_centroids,
+    distances_between,
+    k_means,
+    nearest_centroids,
+)
+from spinney.cluster.k_means_iterations import Watch
+from spinney.cluster.mini_batch import Running, in_batches
+from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 
-__all__ = ["Trace", "explain_k_means"]
+__all__ = [
+    "BATCHES",
+    "COLUMN",
+    "METHODS",
+    "MIXED",
+    "ROWS_SHOWN",
+    "STARTS",
+    "Clusters",
+    "Running",
+    "Start",
+    "Trace",
+    "Watch",
+    "cells_of",
+    "checked_centroids",
+    "distances_between",
+    "explain_k_means",
+    "in_batches",
+    "k_means",
+    "nearest_centroids",
+    "refuse_missing",
+    "schema_of",
+    "spread_of",
+]

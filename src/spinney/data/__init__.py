@@ -1,18 +1,45 @@
-"""Tables read from files, data frames and arrays."""
+"""Tables and what they mean: columns, schema, formulas, costs."""
 
+from spinney.data.cells import coded_column, is_missing, plain_values
 from spinney.data.column_warnings import (
-    identifier_warnings,
-    number_warnings,
+    identifier_warning,
+    is_identifier,
     table_warnings,
 )
-from spinney.data.open_relation import OpenRelation, opened_relation
-from spinney.data.read import read_table
+from spinney.data.cost_matrix import Costs, cost_array
+from spinney.data.declarations import Declarations, declarations_of
+from spinney.data.fingerprint import Fingerprint
+from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
+from spinney.data.times import TIME_UNITS
 
 __all__ = [
-    "OpenRelation",
-    "identifier_warnings",
-    "number_warnings",
-    "opened_relation",
-    "read_table",
+    "TIME_UNITS",
+    "Attribute",
+    "Cells",
+    "Clause",
+    "Column",
+    "Conjunction",
+    "Costs",
+    "Declarations",
+    "Difference",
+    "Fingerprint",
+    "Formula",
+    "Linear",
+    "Ratio",
+    "Schema",
+    "Table",
+    "Target",
+    "Value",
+    "coded_column",
+    "cost_array",
+    "declarations_of",
+    "factorise",
+    "identifier_warning",
+    "is_identifier",
+    "is_missing",
+    "level_order",
+    "plain_values",
     "table_warnings",
 ]

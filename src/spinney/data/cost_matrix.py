@@ -1,10 +1,6 @@
 """What errors cost, given as a mapping, an array or a file."""
 
-import csv
-import math
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +8,10 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.checks import as_real, is_real
 from spinney._support.text import value_text
-from spinney.data.readers.local_files import STANDARD_INPUT, readable
 from spinney.data.table import Value
-from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.errors import ParameterError, did_you_mean
 
-__all__ = ["Costs", "cost_array", "read_costs"]
+__all__ = ["Costs", "cost_array"]
 
 Costs = Mapping[Value, Mapping[Value, float]] | Sequence[Sequence[float]] | Floats
 
@@ -105,109 +100,3 @@ def _place(label: Any, names: list[str]) -> int:
         msg = f"cost_matrix: there is no class {text!r}: {did_you_mean(text, names)}"
         raise ParameterError(msg)
     return names.index(text)
-
-
-HEADER = ("actual", "predicted", "cost")
-
-
-def read_costs(
-    path: "str | os.PathLike[str]", *, encoding: str = "utf-8"
-) -> dict[str, dict[str, float]]:
-    """Read a cost matrix from a CSV file with columns actual, predicted and cost.
-
-    Every pair of different classes must be there once; a pair of equal ones may be,
-    and costs 0 if it is not.
-
-    Parameters
-    ----------
-    path : str or path
-        The file, ``.gz`` or not.
-    encoding : str
-        Its encoding.
-
-    Returns
-    -------
-    dict of dicts
-        ``costs[predicted][actual]``.
-
-    Raises
-    ------
-    DataError
-        If the file is no such table; the message names the line and the remedy.
-    """
-    name = os.fspath(path)
-    if name == STANDARD_INPUT:
-        msg = "costs are not read from standard input: name their file"
-        raise ParameterError(msg)
-    with readable(name, format="csv", encoding=encoding) as local:
-        lines = _lines(local, name)
-    costs: dict[str, dict[str, float]] = {}
-    for line, cells in lines[1:]:
-        actual, predicted, cost = _cells(cells, lines[0][1], f"line {line} of {name!r}")
-        if actual in costs.setdefault(predicted, {}):
-            msg = (
-                f"line {line} of {name!r}: actual {actual!r} and predicted "
-                f"{predicted!r} were there before: give each pair once"
-            )
-            raise DataError(msg)
-        costs[predicted][actual] = cost
-    _check_pairs(costs, name)
-    return costs
-
-
-def _lines(path: Path, name: str) -> list[tuple[int, list[str]]]:
-    """Return the numbers and cells of all lines that are not empty."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, strict=True)
-        try:
-            lines = [(reader.line_num, cells) for cells in reader if cells]
-        except csv.Error as error:
-            msg = f"{name!r} is no CSV file ({error}): mend line {reader.line_num}"
-            raise DataError(msg) from None
-    header = [cell.strip().lower() for cell in lines[0][1]] if lines else []
-    if sorted(header) != sorted(HEADER):
-        found = f"has {', '.join(header)!r}" if header else "is empty"
-        msg = f"{name!r} {found}: its first line must be {','.join(HEADER)!r}"
-        raise DataError(msg)
-    return [(lines[0][0], header), *lines[1:]]
-
-
-def _cells(cells: list[str], header: list[str], place: str) -> tuple[str, str, float]:
-    """Return the actual class, the predicted one and the cost of a line."""
-    if len(cells) != len(header):
-        msg = f"{place} has {len(cells)} cells: {len(header)} are needed"
-        raise DataError(msg)
-    named = dict(zip(header, cells, strict=True))
-    for role in ("actual", "predicted"):
-        if not named[role]:
-            msg = f"{place} has no {role} class: name one"
-            raise DataError(msg)
-    try:
-        cost = float(named["cost"])
-    except ValueError:
-        cost = math.nan
-    if not 0 <= cost < math.inf or "_" in named["cost"]:
-        msg = (
-            f"{place} has the cost {named['cost']!r}: a number of at least 0 is needed"
-        )
-        raise DataError(msg)
-    return named["actual"], named["predicted"], cost
-
-
-def _check_pairs(costs: dict[str, dict[str, float]], name: str) -> None:
-    """Refuse a matrix that does not price every error; fill in what is right."""
-    labels = dict.fromkeys([*costs, *(true for row in costs.values() for true in row)])
-    if len(labels) < 2:
-        msg = f"{name!r} names {len(labels)} classes: costs need two or more"
-        raise DataError(msg)
-    for predicted in labels:
-        row = costs.setdefault(predicted, {})
-        for actual in labels:
-            if predicted == actual:
-                row.setdefault(actual, 0.0)
-            elif actual not in row:
-                msg = (
-                    f"{name!r} has no line for actual {actual!r} and predicted "
-                    f"{predicted!r}: every pair of different classes needs a cost"
-                )
-                raise DataError(msg)

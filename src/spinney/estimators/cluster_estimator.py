@@ -16,23 +16,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named, check_number, check_whole
 from spinney._support.threads import thread_count as threads_of
-from spinney.cluster.clusters import Clusters, refuse_missing, schema_of
-from spinney.cluster.fit_k_means import (
+from spinney.cluster import (
     STARTS,
+    Clusters,
     checked_centroids,
     distances_between,
     nearest_centroids,
+    refuse_missing,
+    schema_of,
 )
-from spinney.data import read_table
-from spinney.data.conform import read_by
-from spinney.data.duckdb.columns import is_relation
-from spinney.data.schema import Attribute
-from spinney.data.table import Table
+from spinney.data import Attribute, Table
+from spinney.data.duckdb import is_relation
+from spinney.data.readers import read_by, read_table
 from spinney.errors import CellError, DataError, warn
 from spinney.estimators.kept import attributes_of, forget, kept
 from spinney.estimators.table_estimator import become, checked_weights, has_names_only
-from spinney.models.clusters.fitted_clusters import ReadableClusters
-from spinney.output.file.cluster_file import save_clusters
+from spinney.models.clusters import ReadableClusters
+from spinney.output.file import save_clusters
 
 if TYPE_CHECKING:
     import os

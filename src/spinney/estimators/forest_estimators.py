@@ -11,24 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_choice, check_whole
 from spinney._support.keyed_random import seed_of
-from spinney.data.schema import Target
-from spinney.data.table import Value
+from spinney.data import Target, Value
 from spinney.errors import ParameterError
 from spinney.estimators.table_estimator import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
-from spinney.growth.forest.bags import Bags
-from spinney.growth.forest.forest import Forest
-from spinney.growth.forest.forest_growth import grow_forest
-from spinney.growth.forest.forest_settings import ForestSettings
-from spinney.growth.forest.voting import out_of_bag, score_of, warn_of_unseen
-from spinney.growth.user_options import class_weights_of
-from spinney.models.fitted_forest import (
-    FOREST_PARAMETERS,
-    RECIPE_PARAMETERS,
-    ReadableForest,
+from spinney.growth import class_weights_of
+from spinney.growth.forest import (
+    Bags,
+    Forest,
+    ForestSettings,
+    grow_forest,
+    out_of_bag,
+    score_of,
+    warn_of_unseen,
 )
+from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, ReadableForest
 from spinney.recipes import Named, Recipe, recipe_named
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows import TrainingSet
 
 __all__ = ["ForestClassifier", "ForestRegressor"]
 

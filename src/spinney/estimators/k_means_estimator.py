@@ -10,11 +10,16 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import check_named, check_whole
 from spinney._support.keyed_random import seed_of
 from spinney._support.threads import thread_count as threads_of
-from spinney.cluster.choose_k.choice import Choice
-from spinney.cluster.choose_k.choose import N_STARTS, Limits, Starts, choose
-from spinney.cluster.clusters import spread_of
-from spinney.cluster.fit_k_means import STARTS, Start, k_means
-from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
+from spinney.cluster import (
+    ROWS_SHOWN,
+    STARTS,
+    Start,
+    Trace,
+    explain_k_means,
+    k_means,
+    spread_of,
+)
+from spinney.cluster.choose_k import N_STARTS, Choice, Limits, Starts, choose
 from spinney.errors import DataError, ParameterError
 from spinney.estimators.cluster_estimator import (
     Centroids,

@@ -10,26 +10,21 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named, check_number, check_whole
 from spinney._support.keyed_random import seed_of
 from spinney._support.threads import thread_count as threads_of
-from spinney.cluster.choose_k.choice import Choice
-from spinney.cluster.choose_k.choose_mixed import choose_mixed
-from spinney.cluster.clusters import Clusters, spread_of
-from spinney.cluster.prototypes.fit_k_prototypes import (
+from spinney.cluster import Clusters, spread_of
+from spinney.cluster.choose_k import Choice, choose_mixed
+from spinney.cluster.prototypes import (
     LARGEST_GAMMA,
     MIXED_STARTS,
+    Prototypes,
     k_prototypes,
-    nearest_prototypes,
-)
-from spinney.cluster.prototypes.mixed_coding import (
     mixed_cells,
+    nearest_prototypes,
     prototypes_of,
     values_of,
 )
-from spinney.cluster.prototypes.mixed_rows import Prototypes
-from spinney.data import read_table
-from spinney.data.conform import read_by
-from spinney.data.duckdb.columns import is_relation
-from spinney.data.schema import Schema, Target
-from spinney.data.table import Table
+from spinney.data import Schema, Table, Target
+from spinney.data.duckdb import is_relation
+from spinney.data.readers import read_by, read_table
 from spinney.errors import CellError, DataError, ParameterError, SpinneyError
 from spinney.estimators.cluster_estimator import (
     ClusterEstimator,
@@ -41,7 +36,7 @@ from spinney.estimators.cluster_estimator import (
 )
 from spinney.estimators.kept import kept_prototypes
 from spinney.estimators.table_estimator import TableEstimator, has_names_only
-from spinney.sources.training_set import attribute_of
+from spinney.sources.rows import attribute_of
 
 __all__ = [
     "KPrototypes",

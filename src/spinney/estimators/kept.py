@@ -6,10 +6,8 @@ import numpy as np
 
 from spinney._support.checks import is_whole
 from spinney._version import __version__
-from spinney.cluster.clusters import BATCHES, MIXED, Clusters, schema_of
-from spinney.cluster.mini_batch import Running
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Attribute
+from spinney.cluster import BATCHES, MIXED, Clusters, Running, schema_of
+from spinney.data import Attribute, Fingerprint
 
 __all__ = ["adopt", "attributes_of", "forget", "kept", "kept_prototypes"]
 

@@ -11,10 +11,9 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.keyed_random import seed_of
 from spinney._support.threads import thread_count as threads_of
-from spinney.cluster.fit_k_means import Start, nearest_centroids
-from spinney.cluster.mini_batch import Running, in_batches
-from spinney.data.batches import number_batches
-from spinney.data.duckdb.columns import is_relation
+from spinney.cluster import Running, Start, in_batches, nearest_centroids
+from spinney.data.duckdb import is_relation
+from spinney.data.readers import number_batches
 from spinney.errors import DataError
 from spinney.estimators.cluster_estimator import (
     Centroids,

@@ -10,11 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from spinney._support.arrays import Floats
-from spinney.data import read_table
-from spinney.data.schema import Target
-from spinney.data.table import Table
+from spinney.data import Table, Target
+from spinney.data.readers import read_table
 from spinney.recipes import Recipe
-from spinney.sources.training_set import TrainingSet, check_target, training_set
+from spinney.sources.rows import TrainingSet, check_target, training_set
 
 __all__ = ["TableEstimator", "become", "checked_weights", "has_names_only"]
 

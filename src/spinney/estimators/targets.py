@@ -8,11 +8,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from spinney.data.cells import is_missing
-from spinney.data.conform import class_array
-from spinney.data.schema import Target
+from spinney.data import Target, is_missing
+from spinney.data.readers import class_array
 from spinney.errors import DataError
-from spinney.trees.costs import labels_of
+from spinney.trees import labels_of
 
 __all__ = ["ClassTarget", "NumberTarget"]
 

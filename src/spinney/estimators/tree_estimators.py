@@ -7,13 +7,11 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats
-from spinney.data.cost_matrix import Costs
-from spinney.data.table import Value
+from spinney.data import Costs, Value
 from spinney.estimators.table_estimator import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
-from spinney.growth.model import Model
-from spinney.models.fitted_tree import ReadableTree
-from spinney.models.grow import grow_model
+from spinney.growth import Model
+from spinney.models import ReadableTree, grow_model
 from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 
 __all__ = ["TreeClassifier", "TreeEstimator", "TreeRegressor"]

@@ -1,6 +1,7 @@
 """How good a recipe is on rows that its tree has not seen, and whether it is better."""
 
 from spinney.evaluation.compare import Comparison, corrected_t_test
+from spinney.evaluation.measures import measure_named
 from spinney.evaluation.results import Evaluation, FoldResult
 from spinney.evaluation.studies import evaluate, learning_curve, robustness
 
@@ -11,5 +12,6 @@ __all__ = [
     "corrected_t_test",
     "evaluate",
     "learning_curve",
+    "measure_named",
     "robustness",
 ]

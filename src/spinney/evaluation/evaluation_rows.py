@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data import read_table, table_warnings
-from spinney.data.declarations import Declarations
-from spinney.data.table import Cells, Column, Table, Value, level_order
+from spinney.data import (
+    Cells,
+    Column,
+    Declarations,
+    Table,
+    Value,
+    level_order,
+    table_warnings,
+)
+from spinney.data.readers import read_table
 from spinney.errors import DataError, warn
-from spinney.sources.training_set import (
+from spinney.sources.rows import (
     as_target,
     check_classes,
     check_numbers,

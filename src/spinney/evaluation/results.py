@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.table import Value
+from spinney.data import Value
 from spinney.errors import ParameterError
 from spinney.evaluation.compare import Comparison, corrected_t_test
 from spinney.evaluation.measures import MEASURES, Measured, measure_named

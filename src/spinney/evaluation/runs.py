@@ -10,8 +10,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.text import shown, value_text
-from spinney.data.cost_matrix import cost_array
-from spinney.data.table import Table, Value
+from spinney.data import Table, Value, cost_array
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.evaluation.evaluation_rows import EvaluationRows, codes_of
 from spinney.evaluation.measures import (

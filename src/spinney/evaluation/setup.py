@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
-from spinney.data.cost_matrix import Costs, cost_array
-from spinney.data.declarations import declarations_of
+from spinney.data import Costs, cost_array, declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
 from spinney.evaluation.results import Evaluation

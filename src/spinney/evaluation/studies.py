@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.cost_matrix import Costs
-from spinney.data.table import Value
+from spinney.data import Costs, Value
 from spinney.errors import ParameterError
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.runs import Progress

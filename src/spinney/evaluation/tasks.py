@@ -10,7 +10,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import as_real, is_real, is_whole
-from spinney.data.table import Column, Table
+from spinney.data import Column, Table
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows
 from spinney.evaluation.runs import Task

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.errors import ParameterError
-from spinney.models.fitted_forest import refuse_forest_arguments
+from spinney.models import refuse_forest_arguments
 from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
 
 __all__ = ["DEFAULT_RECIPES", "FOREST", "Recipes", "Variant", "variants_of"]

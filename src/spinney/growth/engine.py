@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.growth.growth_options import Options
 from spinney.growth.prune import Pruned
 from spinney.recipes import Recipe
-from spinney.search.missing_values import MOST_BRANCHES, policy_named
-from spinney.trees.tree import Tree
+from spinney.search import MOST_BRANCHES, policy_named
+from spinney.trees import Tree
 
 if TYPE_CHECKING:
-    from spinney.sources.training_set import TrainingSet
+    from spinney.sources.rows import TrainingSet
 
 __all__ = [
     "CRITERIA",

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spinney._support.arrays import Floats
-from spinney.data.schema import Attribute
-from spinney.search.draws import Draws
+from spinney.data import Attribute
+from spinney.search import Draws
 
 __all__ = ["Options"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data.schema import Target
+from spinney.data import Target
 from spinney.recipes import Recipe
 
 __all__ = ["outputs_of"]

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Schema
+from spinney.data import Fingerprint, Schema
 from spinney.recipes import Recipe
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 if TYPE_CHECKING:
     from spinney.growth.prune import Sequence, Steps

@@ -8,14 +8,12 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.checks import as_real
 from spinney._support.text import number_text, signs_from_ascii, value_text
-from spinney.data.cost_matrix import Costs, cost_array
-from spinney.data.schema import Schema, Target
-from spinney.data.table import Column, Value
+from spinney.data import Column, Costs, Schema, Target, Value, cost_array
 from spinney.errors import DataError, ParameterError, did_you_mean, warn
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
-from spinney.sources.base import Source
-from spinney.sources.training_set import LARGEST_TOTAL, check_total
+from spinney.sources import Source
+from spinney.sources.rows import LARGEST_TOTAL, check_total
 
 __all__ = ["class_weights_of", "in_bounds", "options_of", "refuse_without_classes"]
 

@@ -9,7 +9,7 @@ from spinney._support.text import shown, value_text, weight_text
 from spinney._version import __version__
 
 if TYPE_CHECKING:
-    from spinney.data.schema import Target
+    from spinney.data import Target
 
 __all__ = [
     "about_clusters",

@@ -12,32 +12,33 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.text import shown
-from spinney.data import read_table
-from spinney.data.conform import read_by, unseen_values
-from spinney.data.declarations import Declarations
-from spinney.data.table import Table, Value
+from spinney.data import Declarations, Table, Value
+from spinney.data.readers import read_by, read_table, unseen_values
 from spinney.errors import DataError, ParameterError, did_you_mean
-from spinney.growth.forest import voting
-from spinney.growth.forest.bags import Bags
-from spinney.growth.forest.forest import Forest, Trees
-from spinney.growth.forest.forest_growth import Progress, grow_forest
-from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
-from spinney.growth.forest.importances import (
+from spinney.growth import class_weights_of
+from spinney.growth.forest import (
+    Bags,
+    Forest,
+    ForestSettings,
     Importances,
+    Interactions,
+    Progress,
+    Trees,
+    check_bags,
+    forest_leaves,
+    forest_outputs,
+    forest_recipe,
+    grow_forest,
     impurity_importances,
+    interactions_of,
+    nearest,
+    outlier_scores,
     permutation_importances,
+    proximity_blocks,
 )
-from spinney.growth.forest.interactions import Interactions, interactions_of
-from spinney.growth.forest.proximities import nearest, outlier_scores, proximity_blocks
-from spinney.growth.user_options import class_weights_of
-from spinney.output.file.forest_file import save_forest
+from spinney.output.file import save_forest
 from spinney.recipes import Recipe, recipe_named, suited
-from spinney.sources.training_set import (
-    TrainingSet,
-    check_roles,
-    rows_in_memory,
-    rows_of,
-)
+from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory, rows_of
 
 if TYPE_CHECKING:
     import os
@@ -153,7 +154,7 @@ class ReadableForest:
 
     def outputs(self, X: Any) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
-        return voting.outputs(self._grown(), *self._columns(X))
+        return forest_outputs(self._grown(), *self._columns(X))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the share of each class in the vote of the trees."""
@@ -165,7 +166,7 @@ class ReadableForest:
 
     def apply(self, X: Any) -> Any:
         """Return the leaf of each row in each tree, rows × trees."""
-        return voting.leaves(self._grown(), *self._columns(X))
+        return forest_leaves(self._grown(), *self._columns(X))
 
     # Questioning
 
@@ -189,7 +190,7 @@ class ReadableForest:
             the target column.
         """
         forest = self._grown()
-        voting.check_bags(forest)
+        check_bags(forest)
         return permutation_importances(forest, self._bags(X, y, sample_weight))
 
     def interactions(self) -> Interactions:

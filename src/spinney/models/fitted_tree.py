@@ -11,29 +11,25 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data.conform import read_by, unseen_values
-from spinney.data.cost_matrix import Costs
-from spinney.data.table import Table, Value
+from spinney.data import Costs, Table, Value
+from spinney.data.readers import read_by, unseen_values
 from spinney.errors import ParameterError, warn
-from spinney.growth.model import Model
-from spinney.growth.prune import Sequence, Steps
-from spinney.growth.prune.error_limits import CONFIDENCE
+from spinney.growth import Model
+from spinney.growth.prune import CONFIDENCE, Sequence, Steps
 from spinney.models.prune import forced_paths, prune_model
+from spinney.output import to_text
 from spinney.output.explain import (
     NodeExplanation,
     RowExplanation,
     explain_node,
     explain_row,
 )
-from spinney.output.export.export_formats import exported
-from spinney.output.file.tree_file import save_model
-from spinney.output.rules import RuleSet, ruleset_of
-from spinney.output.rules.leaf_rules import Rules, rules_of
-from spinney.output.tree_text import to_text
-from spinney.sources.training_set import TrainingSet, rows_of
-from spinney.trees.predict.flat_tree import FlatTree
-from spinney.trees.predict.predictor import LaidOut, leaf_numbers, outputs
-from spinney.trees.tree import Tree
+from spinney.output.export import exported
+from spinney.output.file import save_model
+from spinney.output.rules import Rules, RuleSet, rules_of, ruleset_of
+from spinney.sources.rows import TrainingSet, rows_of
+from spinney.trees import Tree
+from spinney.trees.predict import FlatTree, LaidOut, leaf_numbers, outputs
 
 if TYPE_CHECKING:
     import os

@@ -4,25 +4,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from spinney._support.checks import check_named
-from spinney.data import opened_relation, read_table
-from spinney.data.declarations import Declarations
-from spinney.data.duckdb.columns import is_relation
-from spinney.data.fingerprint import Fingerprint
+from spinney.data import Declarations, Fingerprint
+from spinney.data.duckdb import is_relation
+from spinney.data.readers import opened_relation, read_table
 from spinney.errors import ParameterError
-from spinney.growth.engine import grow_and_prune_swiftly, grow_swiftly, suits
-from spinney.growth.model import Model
-from spinney.growth.model_trees.m5 import with_models
-from spinney.growth.plain.construct import grow_with_construction
-from spinney.growth.prune import Pruned, Steps
-from spinney.growth.prune.prune_methods import pruned_after_growing
-from spinney.growth.taught.taught_growth import Lesson
-from spinney.growth.user_options import options_of
+from spinney.growth import (
+    Model,
+    grow_and_prune_swiftly,
+    grow_swiftly,
+    options_of,
+    suits,
+)
+from spinney.growth.model_trees import with_models
+from spinney.growth.plain import grow_with_construction
+from spinney.growth.prune import Pruned, Steps, pruned_after_growing
+from spinney.growth.taught import Lesson
 from spinney.recipes import RECIPES, Recipe, default_recipe, recipe_named, suited
-from spinney.search.oblique.combinations import without_unused
-from spinney.sources.base import Source
-from spinney.sources.sql.open_sql import source_in_duckdb
-from spinney.sources.sql.sql_engine import Engine
-from spinney.sources.training_set import TrainingSet, check_roles, rows_in_memory
+from spinney.search.oblique import without_unused
+from spinney.sources import Source
+from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory
+from spinney.sources.sql import Engine, source_in_duckdb
 
 __all__ = ["SOURCES", "grow_from", "grow_model"]
 

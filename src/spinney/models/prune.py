@@ -8,20 +8,25 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_named, check_number, check_seed, check_whole
-from spinney.data.cost_matrix import cost_array
-from spinney.data.schema import Target
-from spinney.data.table import Table, Value
+from spinney.data import Table, Target, Value, cost_array
 from spinney.errors import DataError, ParameterError
-from spinney.growth.model import Model
-from spinney.growth.prune import RULES, Rows, folds_of, validate
-from spinney.growth.prune.prune_methods import METHODS, Method, method_named, pruned
-from spinney.growth.taught.taught_growth import Lesson, warn_of_squares
-from spinney.growth.user_options import options_of, refuse_without_classes
+from spinney.growth import Model, options_of, refuse_without_classes
+from spinney.growth.prune import (
+    METHODS,
+    RULES,
+    Method,
+    Rows,
+    folds_of,
+    method_named,
+    pruned,
+    validate,
+)
+from spinney.growth.taught import Lesson, warn_of_squares
 from spinney.recipes import Recipe
-from spinney.search.oblique.combinations import without_unused
-from spinney.sources.training_set import TrainingSet, check_target, row_weights
-from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.tree import Tree
+from spinney.search.oblique import without_unused
+from spinney.sources.rows import TrainingSet, check_target, row_weights
+from spinney.trees import Tree
+from spinney.trees.predict import flatten
 
 __all__ = ["OPTIONS", "forced_paths", "prune_model"]
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.text import figure, label_text, shown, weight_text
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.output.rules.leaf_rules import model_lines
+from spinney.trees import Node, Tree
 from spinney.trees.criteria import variance
-from spinney.trees.tree import Node, Tree
 
 __all__ = ["class_counts", "counts_text", "to_text"]
 

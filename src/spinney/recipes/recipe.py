@@ -24,7 +24,7 @@ from spinney.recipes.vocabulary import (
     MOST_BUCKETS,
     check_alphas,
 )
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 from spinney.trees.criteria import CRITERIA, Criterion, criterion_named
 
 __all__ = ["NOTHING", "Named", "Recipe"]

@@ -1,1 +1,45 @@
 """From count tables to the best split of a node; no row is seen here."""
+
+from spinney.search.attribute_split import recount
+from spinney.search.draws import Draws, drawn
+from spinney.search.groupings import LISTED, midpoint, midpoints
+from spinney.search.missing_values import MOST_BRANCHES, policy_named
+from spinney.search.node_split import (
+    Decision,
+    average_gain,
+    compete,
+    decide,
+    is_significant,
+    n_different,
+    price,
+    worth,
+)
+from spinney.search.random_cuts import Drawn, coarse_tables, with_drawn_cuts
+from spinney.search.root_statistics import Overall, overall_by_attribute
+from spinney.search.surrogate_search import Leaving, routes_of
+
+__all__ = [
+    "LISTED",
+    "MOST_BRANCHES",
+    "Decision",
+    "Drawn",
+    "Draws",
+    "Leaving",
+    "Overall",
+    "average_gain",
+    "coarse_tables",
+    "compete",
+    "decide",
+    "drawn",
+    "is_significant",
+    "midpoint",
+    "midpoints",
+    "n_different",
+    "overall_by_attribute",
+    "policy_named",
+    "price",
+    "recount",
+    "routes_of",
+    "with_drawn_cuts",
+    "worth",
+]

@@ -8,17 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
-from spinney.data.schema import Attribute
+from spinney.data import Attribute
 from spinney.recipes import Recipe
 from spinney.search.buckets import bucketed
 from spinney.search.chaid.merge_values import merging_of
 from spinney.search.groupings import Groupings
 from spinney.search.missing_values import Policy, policy_named, ways_to_branch
 from spinney.search.root_statistics import Overall, overall_of
-from spinney.trees.counts import CountTable
+from spinney.trees import (
+    Candidate,
+    CountTable,
+    Groups,
+    Intervals,
+    Split,
+    Threshold,
+    branch_table,
+)
 from spinney.trees.criteria import Criterion
-from spinney.trees.split import Groups, Intervals, Split, Threshold, branch_table
-from spinney.trees.tree import Candidate
 
 __all__ = ["propose", "recount"]
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 
 __all__ = [
     "ENUMERATED",

@@ -36,10 +36,10 @@ from spinney.errors import refuse_unknown
 from spinney.search.chaid.merge_values import Merging, merge
 from spinney.search.groupings import Groupings, multiway, ordered, subsets, thresholds
 from spinney.search.root_statistics import Overall, overall_of
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 
 if TYPE_CHECKING:
-    from spinney.data.schema import Attribute
+    from spinney.data import Attribute
 
 __all__ = [
     "MOST_BRANCHES",

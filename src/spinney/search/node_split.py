@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, first_best
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 from spinney.errors import ParameterError
 from spinney.recipes import Recipe
 from spinney.search.attribute_split import propose
 from spinney.search.missing_values import Policy, policy_named
 from spinney.search.root_statistics import Overall
-from spinney.trees.counts import CountTable
-from spinney.trees.split import Threshold
-from spinney.trees.tree import Candidate, Reason
+from spinney.trees import Candidate, CountTable, Reason, Threshold
 
 __all__ = [
     "Decision",

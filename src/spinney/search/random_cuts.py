@@ -16,11 +16,9 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney._support.keyed_random import coin, uniform
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 from spinney.search.node_split import Decision
-from spinney.trees.counts import CountTable
-from spinney.trees.split import Groups, Threshold
-from spinney.trees.tree import Candidate
+from spinney.trees import Candidate, CountTable, Groups, Threshold
 
 __all__ = ["Drawn", "coarse_tables", "with_drawn_cuts"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._support.arrays import Integers, heaviest
-from spinney.data.schema import Attribute, Schema
-from spinney.trees.counts import CountTable
+from spinney.data import Attribute, Schema
+from spinney.trees import CountTable
 
 __all__ = ["Overall", "overall_by_attribute", "overall_of"]
 

@@ -33,14 +33,13 @@ from spinney._support.arrays import (
     heaviest,
     last_best,
 )
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 from spinney.recipes import Recipe
 from spinney.search.buckets import bucketed
 from spinney.search.groupings import midpoint
 from spinney.search.missing_values import policy_named
-from spinney.sources.base import Agreement, Request, Source
-from spinney.trees.counts import CountTable
-from spinney.trees.split import Groups, Route, Split, Surrogate, Threshold
+from spinney.sources import Agreement, Request, Source
+from spinney.trees import CountTable, Groups, Route, Split, Surrogate, Threshold
 
 __all__ = ["LEAST_ADJUSTED", "LEAST_ROWS", "Leaving", "routes_of", "surrogates_of"]
 

@@ -17,10 +17,8 @@ from typing import Protocol
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data.schema import Attribute, Schema
-from spinney.trees.counts import CountTable, sizes, spread_of
-from spinney.trees.linear import Term
-from spinney.trees.split import Route, Split
+from spinney.data import Attribute, Schema
+from spinney.trees import CountTable, Route, Split, Term, sizes, spread_of
 
 __all__ = [
     "LARGEST_WHOLE",

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, shown, sign
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 
 __all__ = ["FlatModels", "LinearModel", "Term", "flat_models", "mixed", "no_models"]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from spinney._support.arrays import Integers
-    from spinney.data.schema import Attribute
+    from spinney.data import Attribute
     from spinney.trees.counts import CountTable
 
 __all__ = [

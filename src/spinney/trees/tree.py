@@ -13,8 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data.schema import Schema
-from spinney.data.table import Value
+from spinney.data import Schema, Value
 from spinney.trees.costs import expected_costs
 from spinney.trees.counts import CountTable
 from spinney.trees.linear import LinearModel

@@ -1,1 +1,26 @@
 """k-prototypes: clusters of mixed rows."""
+
+from spinney.cluster.prototypes.fit_k_prototypes import (
+    LARGEST_GAMMA,
+    MIXED_STARTS,
+    k_prototypes,
+    nearest_prototypes,
+)
+from spinney.cluster.prototypes.mixed_coding import (
+    mixed_cells,
+    prototypes_of,
+    values_of,
+)
+from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+
+__all__ = [
+    "LARGEST_GAMMA",
+    "MIXED_STARTS",
+    "MixedCells",
+    "Prototypes",
+    "k_prototypes",
+    "mixed_cells",
+    "nearest_prototypes",
+    "prototypes_of",
+    "values_of",
+]

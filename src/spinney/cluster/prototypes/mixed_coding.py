@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
-from spinney.data.schema import Attribute, Schema
-from spinney.data.table import Table
+from spinney.data import Attribute, Schema, Table
 from spinney.errors import DataError, ParameterError
 
 __all__ = ["mixed_cells", "prototypes_of", "values_of"]

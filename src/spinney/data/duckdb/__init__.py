@@ -1,1 +1,10 @@
 """DuckDB as a reader of files: connections, columns as expressions, quoting."""
+
+from spinney.data.duckdb.columns import (
+    SqlColumn,
+    is_relation,
+    quote_text,
+    translated_errors,
+)
+
+__all__ = ["SqlColumn", "is_relation", "quote_text", "translated_errors"]

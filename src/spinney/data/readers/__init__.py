@@ -1,1 +1,18 @@
-"""One reader for each kind of file or object that holds a table."""
+"""Tables read from files, data frames, arrays and relations."""
+
+from spinney.data.readers.batches import number_batches
+from spinney.data.readers.conform import class_array, read_by, unseen_values
+from spinney.data.readers.cost_file import read_costs
+from spinney.data.readers.open_relation import OpenRelation, opened_relation
+from spinney.data.readers.read import read_table
+
+__all__ = [
+    "OpenRelation",
+    "class_array",
+    "number_batches",
+    "opened_relation",
+    "read_by",
+    "read_costs",
+    "read_table",
+    "unseen_values",
+]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, ramps
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.growth.binned.loops.nodes import (
     ATTRIBUTE,
     CHILD,
@@ -21,10 +21,9 @@ from spinney.growth.binned.loops.nodes import (
 )
 from spinney.growth.leaf_estimates import outputs_of
 from spinney.recipes import Recipe
-from spinney.search.groupings import midpoints
-from spinney.search.missing_values import policy_named
-from spinney.trees.linear import no_models
-from spinney.trees.predict.flat_tree import FlatTree, Questions, no_questions
+from spinney.search import midpoints, policy_named
+from spinney.trees import no_models
+from spinney.trees.predict import FlatTree, Questions, no_questions
 
 __all__ = ["arrays_of_grown", "moments_of"]
 

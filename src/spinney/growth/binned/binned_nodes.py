@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best, heaviest
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import arrays_of_grown, moments_of
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
 from spinney.growth.binned.loops.nodes import (
@@ -23,14 +23,20 @@ from spinney.growth.binned.loops.nodes import (
 from spinney.growth.binned.runners_up import GrownRivals, by_code
 from spinney.growth.leaf_estimates import outputs_of
 from spinney.recipes import Recipe
-from spinney.search.groupings import midpoint
-from spinney.search.missing_values import policy_named
-from spinney.trees.costs import labels_of
-from spinney.trees.counts import CountTable
-from spinney.trees.lazy_nodes import LazyNodes
-from spinney.trees.predict.flat_tree import FlatTree
-from spinney.trees.split import Groups, Split, Surrogate, Threshold
-from spinney.trees.tree import Candidate, Node, Reason
+from spinney.search import midpoint, policy_named
+from spinney.trees import (
+    Candidate,
+    CountTable,
+    Groups,
+    LazyNodes,
+    Node,
+    Reason,
+    Split,
+    Surrogate,
+    Threshold,
+    labels_of,
+)
+from spinney.trees.predict import FlatTree
 
 __all__ = ["GrownNodes"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads, n_threads, run_all
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 from spinney.growth.binned.loops.coding import CELLS, code_rows, edges_of, prepare
 from spinney.growth.binned.loops.layout import ABSENT, BINS, Cells, Labels, Rules
 from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
@@ -19,7 +19,7 @@ from spinney.growth.engine import CRITERIA
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
-    from spinney.sources.training_set import TrainingSet
+    from spinney.sources.rows import TrainingSet
 
 __all__ = [
     "KINDS",

@@ -23,9 +23,9 @@ from spinney.growth.binned.loops.surrogate_bins import (
     SurrogateRoom,
 )
 from spinney.growth.binned.loops.surrogates import KEPT, SurrogateLines, find_surrogates
-from spinney.search.groupings import midpoint, midpoints
-from spinney.trees.predict.flat_tree import Questions
-from spinney.trees.split import Groups, Split, Surrogate, Threshold
+from spinney.search import midpoint, midpoints
+from spinney.trees import Groups, Split, Surrogate, Threshold
+from spinney.trees.predict import Questions
 
 __all__ = ["GrownSurrogates", "surrogates_of_grown"]
 

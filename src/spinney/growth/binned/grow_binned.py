@@ -46,11 +46,11 @@ from spinney.growth.binned.loops.row_words import RowWords, words_of
 from spinney.growth.binned.loops.score import SQUARES
 from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch, room_of
 from spinney.recipes import Recipe
-from spinney.search.missing_values import policy_named
-from spinney.trees.tree import Tree
+from spinney.search import policy_named
+from spinney.trees import Tree
 
 if TYPE_CHECKING:
-    from spinney.sources.training_set import TrainingSet
+    from spinney.sources.rows import TrainingSet
 
 __all__ = ["grow", "grow_together"]
 

@@ -25,11 +25,10 @@ from spinney.growth.binned.loops.nodes import (
 )
 from spinney.growth.binned.loops.send import send_all
 from spinney.recipes import Recipe
-from spinney.trees.counts import CountTable
-from spinney.trees.tree import Reason, Tree
+from spinney.trees import CountTable, Reason, Tree
 
 if TYPE_CHECKING:
-    from spinney.sources.training_set import TrainingSet
+    from spinney.sources.rows import TrainingSet
 
 __all__ = ["recount"]
 

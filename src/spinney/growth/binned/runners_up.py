@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import moments_of
 from spinney.growth.binned.loops.nodes import (
     ABOVE,
@@ -23,11 +23,8 @@ from spinney.growth.binned.loops.nodes import (
     Shape,
 )
 from spinney.recipes import Recipe
-from spinney.search.groupings import midpoints
-from spinney.search.missing_values import policy_named
-from spinney.trees.counts import CountTable
-from spinney.trees.split import Groups, Split, Threshold
-from spinney.trees.tree import Candidate
+from spinney.search import midpoints, policy_named
+from spinney.trees import Candidate, CountTable, Groups, Split, Threshold
 
 __all__ = ["GrownRivals", "by_code"]
 

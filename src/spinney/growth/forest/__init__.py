@@ -1,7 +1,49 @@
 """Forests: many trees, each on its own rows, that vote."""
 
+from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.compact_tree import REASONS, Member, narrowed
 from spinney.growth.forest.forest import Forest, Trees
-from spinney.growth.forest.forest_growth import grow_forest
-from spinney.growth.forest.forest_settings import ForestSettings
+from spinney.growth.forest.forest_growth import Progress, grow_forest
+from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
+from spinney.growth.forest.importances import (
+    Importances,
+    impurity_importances,
+    permutation_importances,
+)
+from spinney.growth.forest.interactions import Interactions, interactions_of
+from spinney.growth.forest.proximities import nearest, outlier_scores, proximity_blocks
+from spinney.growth.forest.voting import (
+    check_bags,
+    forest_leaves,
+    forest_outputs,
+    out_of_bag,
+    score_of,
+    warn_of_unseen,
+)
 
-__all__ = ["Forest", "ForestSettings", "Trees", "grow_forest"]
+__all__ = [
+    "REASONS",
+    "Bags",
+    "Forest",
+    "ForestSettings",
+    "Importances",
+    "Interactions",
+    "Member",
+    "Progress",
+    "Trees",
+    "check_bags",
+    "forest_leaves",
+    "forest_outputs",
+    "forest_recipe",
+    "grow_forest",
+    "impurity_importances",
+    "interactions_of",
+    "narrowed",
+    "nearest",
+    "out_of_bag",
+    "outlier_scores",
+    "permutation_importances",
+    "proximity_blocks",
+    "score_of",
+    "warn_of_unseen",
+]

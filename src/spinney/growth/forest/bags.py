@@ -18,7 +18,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
 from spinney.errors import ParameterError
 from spinney.growth.forest.forest_settings import ForestSettings
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows import TrainingSet
 
 __all__ = ["Bags", "tree_seeds"]
 

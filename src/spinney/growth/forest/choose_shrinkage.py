@@ -129,8 +129,7 @@ def _swift_votes(
 ) -> Floats:
     """Return the same by compiled loops: down to the leaves, and up their paths."""
     from spinney.growth.forest.loops.climb import climb
-    from spinney.trees.predict.compiled_walk import leaves
-    from spinney.trees.predict.flat_layout import flat_of
+    from spinney.trees.predict.compiled import flat_of, leaves
 
     whole, roots = as_one(members)
     target = forest.schema.target

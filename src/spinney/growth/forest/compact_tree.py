@@ -12,16 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data.schema import Schema, Target
+from spinney.data import Schema, Target
 from spinney.growth.forest.shrinkage import shrunk
 from spinney.growth.leaf_estimates import outputs_of
 from spinney.recipes import Recipe
-from spinney.trees.costs import labels_of
-from spinney.trees.counts import CountTable
-from spinney.trees.linear import no_models
-from spinney.trees.predict.flat_tree import FlatTree, Questions, no_questions
-from spinney.trees.split import Groups, Intervals, Split, Threshold
-from spinney.trees.tree import Candidate, Node, Reason, Tree
+from spinney.trees import (
+    Candidate,
+    CountTable,
+    Groups,
+    Intervals,
+    Node,
+    Reason,
+    Split,
+    Threshold,
+    Tree,
+    labels_of,
+    no_models,
+)
+from spinney.trees.predict import FlatTree, Questions, no_questions
 
 __all__ = ["REASONS", "Member", "alike", "as_one", "member_of", "narrowed"]
 

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Schema
+from spinney.data import Fingerprint, Schema
 from spinney.growth.forest.compact_tree import Member, as_one
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.growth.model import Model
 from spinney.recipes import Recipe
-from spinney.trees.predict.flat_tree import FlatTree
+from spinney.trees.predict import FlatTree
 
 if TYPE_CHECKING:
-    from spinney.trees.predict.flat_layout import Flat
+    from spinney.trees.predict.compiled import Flat
 
 __all__ = ["Forest", "Trees"]
 
@@ -78,7 +77,7 @@ class Forest:
 
     def flat_of(self, members: Sequence[Member]) -> "Flat":
         """Return some of the trees in one layout."""
-        from spinney.trees.predict.flat_layout import flat_of, majority
+        from spinney.trees.predict.compiled import flat_of, majority
 
         whole, roots = as_one(members)
         flat = flat_of(self.flat_tree(whole), roots)

@@ -12,7 +12,7 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import check_whole
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
-from spinney.data.fingerprint import Fingerprint
+from spinney.data import Fingerprint
 from spinney.errors import ParameterError
 from spinney.growth.engine import can_grow
 from spinney.growth.forest.bags import Bags, tree_seeds
@@ -30,8 +30,8 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe, suited
-from spinney.search.draws import Draws
-from spinney.sources.training_set import TrainingSet
+from spinney.search import Draws
+from spinney.sources.rows import TrainingSet
 
 if TYPE_CHECKING:
     from spinney.growth.binned.binned_rows import Prepared

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Integers
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.growth.forest.compact_tree import REASONS, Member, narrowed
 from spinney.recipes import Recipe
-from spinney.search.groupings import midpoints
-from spinney.search.missing_values import policy_named
+from spinney.search import midpoints, policy_named
 
 if TYPE_CHECKING:
     from spinney.growth.binned.loops.nodes import Lines, Shape

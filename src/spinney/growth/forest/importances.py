@@ -25,8 +25,8 @@ from spinney.growth.forest.bags import Bags, tree_seeds
 from spinney.growth.forest.compact_tree import Member
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.voting import check_bags
-from spinney.trees.costs import labels_of
-from spinney.trees.predict.predictor import outputs
+from spinney.trees import labels_of
+from spinney.trees.predict import outputs
 
 __all__ = ["Importances", "impurity_importances", "permutation_importances"]
 

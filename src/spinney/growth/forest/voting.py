@@ -23,15 +23,15 @@ from spinney.errors import DataError, warn
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.compact_tree import Member
 from spinney.growth.forest.forest import Forest
-from spinney.sources.training_set import TrainingSet
-from spinney.trees.costs import labels_of
-from spinney.trees.predict.predictor import FEWEST_STEPS
+from spinney.sources.rows import TrainingSet
+from spinney.trees import labels_of
+from spinney.trees.predict import FEWEST_STEPS
 
 __all__ = [
     "check_bags",
-    "leaves",
+    "forest_leaves",
+    "forest_outputs",
     "out_of_bag",
-    "outputs",
     "score_of",
     "taken",
     "votes_of",
@@ -60,11 +60,11 @@ def each_tree(forest: Forest, columns: Columns, n_rows: int) -> Iterator[Floats]
         yield votes_of(told, forest)
 
 
-def outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
+def forest_outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     """Return what the forest says of each row: class shares, or one number."""
     if is_little(forest.members, n_rows):
         return np.asarray(_plain_sums(forest, columns, n_rows) / len(forest))
-    from spinney.trees.predict.compiled_walk import votes
+    from spinney.trees.predict.compiled import votes
 
     found = votes(forest.flat, columns, n_rows)
     rows = np.flatnonzero(found.open)
@@ -92,14 +92,14 @@ def _plain_sums(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     return total
 
 
-def leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
+def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
     """Return the leaf of each row in each tree, rows × trees.
 
     Where a missing value divides a row, the leaf that most of it comes to.
     """
     found = np.full((n_rows, len(forest)), -1, dtype=np.int32)
     if not is_little(forest.members, n_rows):
-        from spinney.trees.predict.compiled_walk import leaves as leaves_of
+        from spinney.trees.predict.compiled import leaves as leaves_of
 
         places = leaves_of(forest.flat, columns, n_rows)
         found = np.where(places < 0, np.int32(-1), forest.flat.numbers[places])
@@ -160,7 +160,7 @@ def votes_out_of_bag(
     rows = np.arange(len(out))
     total = np.zeros((len(out), forest.n_outputs))
     if not is_little(members, len(out)):
-        from spinney.trees.predict.compiled_walk import votes
+        from spinney.trees.predict.compiled import votes
 
         flat = forest.flat_of(members)
         found = votes(flat, columns, len(out), in_bag=(~out).astype(np.uint8))

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
-from spinney.sources.base import Products
-from spinney.trees.linear import LinearModel, Term
+from spinney.sources import Products
+from spinney.trees import LinearModel, Term
 
 __all__ = ["CLOSE", "Fitted", "fitted"]
 

@@ -31,19 +31,15 @@ from dataclasses import replace
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE
-from spinney.data.schema import Attribute
+from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import Running, cut, deepest_first
 from spinney.recipes import Recipe
-from spinney.search.groupings import LISTED
-from spinney.search.root_statistics import Overall, overall_by_attribute
-from spinney.sources.base import ROOT, Request, Source, TermRequest, take_formulas
-from spinney.trees.counts import spread_of
+from spinney.search import LISTED, Overall, overall_by_attribute
+from spinney.sources import ROOT, Request, Source, TermRequest, take_formulas
+from spinney.trees import Groups, LinearModel, Node, Term, Tree, mixed, spread_of
 from spinney.trees.criteria import squared_error
-from spinney.trees.linear import LinearModel, Term, mixed
-from spinney.trees.split import Groups
-from spinney.trees.tree import Node, Tree
 
 __all__ = ["MOST_TERMS", "with_models"]
 

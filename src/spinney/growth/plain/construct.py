@@ -29,14 +29,21 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from spinney._support.arrays import first_best
-from spinney.data.formula import Clause, Conjunction, Difference, Formula, Ratio
-from spinney.data.schema import Attribute, Schema
+from spinney.data import (
+    Attribute,
+    Clause,
+    Conjunction,
+    Difference,
+    Formula,
+    Ratio,
+    Schema,
+)
 from spinney.errors import ParameterError
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import Recipe
-from spinney.search.node_split import Decision
-from spinney.search.oblique.combinations import (
+from spinney.search import Decision
+from spinney.search.oblique import (
     Weighing,
     admitted,
     bits_known,
@@ -44,11 +51,16 @@ from spinney.search.oblique.combinations import (
     lead,
     proposed,
 )
-from spinney.sources.base import ROOT, Request, Source, take_formulas
-from spinney.trees.costs import altered_priors
-from spinney.trees.counts import CountTable
-from spinney.trees.split import Groups, Intervals, Split
-from spinney.trees.tree import Node, Tree
+from spinney.sources import ROOT, Request, Source, take_formulas
+from spinney.trees import (
+    CountTable,
+    Groups,
+    Intervals,
+    Node,
+    Split,
+    Tree,
+    altered_priors,
+)
 
 __all__ = ["fringe", "grow_with_construction", "pairs"]
 

@@ -7,15 +7,12 @@ that is exact: the parent's tables less those of the others.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.growth.leaf_estimates import outputs_of
 from spinney.recipes import Recipe
-from spinney.search.node_split import Decision
-from spinney.sources.base import Totals
-from spinney.trees.costs import labels_of
-from spinney.trees.counts import CountTable
-from spinney.trees.split import Route, Split
-from spinney.trees.tree import Candidate, Node, Tree
+from spinney.search import Decision
+from spinney.sources import Totals
+from spinney.trees import Candidate, CountTable, Node, Route, Split, Tree, labels_of
 
 __all__ = ["Family", "Growing", "finish", "plan", "remainder", "steps_to"]
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.keyed_random import branch_key, root_key
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.errors import ParameterError, warn
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.growing_nodes import (
@@ -43,24 +43,40 @@ from spinney.growth.plain.growing_nodes import (
     steps_to,
 )
 from spinney.recipes import Recipe
+from spinney.search import (
+    Decision,
+    Drawn,
+    Leaving,
+    Overall,
+    coarse_tables,
+    decide,
+    drawn,
+    n_different,
+    overall_by_attribute,
+    policy_named,
+    routes_of,
+    with_drawn_cuts,
+)
 from spinney.search.buckets import cuts_of
-from spinney.search.draws import drawn
-from spinney.search.missing_values import policy_named
-from spinney.search.node_split import Decision, decide, n_different
-from spinney.search.oblique.combinations import Weighing, combined, without_unused
-from spinney.search.random_cuts import Drawn, coarse_tables, with_drawn_cuts
-from spinney.search.root_statistics import Overall, overall_by_attribute
-from spinney.search.surrogate_search import Leaving, routes_of
-from spinney.sources.base import ROOT, Request, Source, Totals
-from spinney.trees.costs import altered_priors
+from spinney.search.oblique import Weighing, combined, without_unused
+from spinney.sources import ROOT, Request, Source, Totals
+from spinney.trees import (
+    Groups,
+    Reason,
+    Route,
+    Split,
+    Threshold,
+    Tree,
+    altered_priors,
+    arriving,
+    describe,
+)
 from spinney.trees.criteria import deviation
-from spinney.trees.split import Groups, Route, Split, Threshold, arriving, describe
-from spinney.trees.tree import Reason, Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from spinney.trees.counts import CountTable
+    from spinney.trees import CountTable
 
 __all__ = ["grow_tree"]
 

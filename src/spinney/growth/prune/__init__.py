@@ -8,6 +8,7 @@ from spinney.growth.prune.by_validation import Validation, validate
 from spinney.growth.prune.cost_complexity import TrainingRows
 from spinney.growth.prune.cost_complexity_sequence import RULES, Sequence, Subtree
 from spinney.growth.prune.drafts import Rows
+from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.growth.prune.prune_folds import folds_of
 from spinney.growth.prune.prune_methods import (
     METHODS,
@@ -17,8 +18,10 @@ from spinney.growth.prune.prune_methods import (
     pruned_after_growing,
 )
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
+from spinney.growth.prune.risk import below, leaf_risks
 
 __all__ = [
+    "CONFIDENCE",
     "METHODS",
     "RULES",
     "Method",
@@ -30,9 +33,13 @@ __all__ = [
     "Subtree",
     "TrainingRows",
     "Validation",
+    "below",
+    "check_confidence",
     "folds_of",
+    "leaf_risks",
     "method_named",
     "pruned",
     "pruned_after_growing",
+    "upper_errors",
     "validate",
 ]

@@ -12,8 +12,8 @@ from spinney.errors import DataError
 from spinney.growth.prune.prune_record import Pruned, PruneStep
 from spinney.growth.prune.risk import costs_of, leaf_risks
 from spinney.growth.prune.walks import bottom_up, top_down
-from spinney.trees.predict.flat_tree import Entries, flatten
-from spinney.trees.tree import Node, Tree
+from spinney.trees import Node, Tree
+from spinney.trees.predict import Entries, flatten
 
 __all__ = ["Judge", "Validation", "pre_pruning", "reduced_error", "validate"]
 

@@ -28,8 +28,8 @@ from spinney.growth.prune.cost_complexity_sequence import (
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import bottom_up
-from spinney.trees.predict.flat_tree import Entries, flatten
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
+from spinney.trees.predict import Entries, flatten
 
 __all__ = ["TrainingRows", "cost_complexity", "cross_validated"]
 

@@ -11,7 +11,7 @@ from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.checks import check_named
 from spinney.errors import ParameterError
 from spinney.growth.prune.prune_record import columns_text
-from spinney.trees.tree import Node, Tree
+from spinney.trees import Node, Tree
 
 __all__ = ["RULES", "Links", "Sequence", "Subtree", "sequence_of", "weakest_links"]
 

@@ -14,11 +14,17 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.growth.leaf_estimates import outputs_of
 from spinney.recipes import Recipe
-from spinney.search.attribute_split import recount
-from spinney.sources.base import ROOT, Request, Source, Totals, take_formulas
-from spinney.trees.costs import altered_priors, labels_of
-from spinney.trees.split import Route
-from spinney.trees.tree import Candidate, Node, Reason, Tree
+from spinney.search import recount
+from spinney.sources import ROOT, Request, Source, Totals, take_formulas
+from spinney.trees import (
+    Candidate,
+    Node,
+    Reason,
+    Route,
+    Tree,
+    altered_priors,
+    labels_of,
+)
 
 __all__ = ["Draft", "Rows", "draft_of", "finished", "recounted"]
 

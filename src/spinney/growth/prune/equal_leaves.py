@@ -11,7 +11,7 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Running, cut, deepest_first
-from spinney.trees.tree import Node, Tree
+from spinney.trees import Node, Tree
 
 __all__ = ["simplify"]
 

@@ -27,8 +27,7 @@ from spinney.growth.prune.drafts import Draft, Rows, draft_of, finished
 from spinney.growth.prune.error_limits import CONFIDENCE, added_errors
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below, leaf_risks, risk_of
-from spinney.trees.costs import labels_of
-from spinney.trees.tree import Tree
+from spinney.trees import Tree, labels_of
 
 __all__ = ["collapse", "error_based", "estimated_errors"]
 

@@ -9,7 +9,7 @@ from spinney.errors import ParameterError
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Running, cut, deepest_first
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 __all__ = ["manual"]
 

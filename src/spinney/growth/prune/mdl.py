@@ -23,8 +23,7 @@ from spinney._support.arrays import Floats
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import bottom_up
-from spinney.trees.split import Intervals
-from spinney.trees.tree import Node, Tree
+from spinney.trees import Intervals, Node, Tree
 
 __all__ = ["class_bits", "mdl", "split_bits"]
 

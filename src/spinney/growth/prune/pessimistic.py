@@ -19,7 +19,7 @@ from spinney._support.arrays import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned, PruneStep
 from spinney.growth.prune.risk import below, leaf_errors, leaf_risks
 from spinney.growth.prune.walks import top_down
-from spinney.trees.tree import Node, Tree
+from spinney.trees import Node, Tree
 
 __all__ = ["corrected_errors", "pessimistic"]
 

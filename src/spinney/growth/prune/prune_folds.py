@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
 from spinney._support.text import counted_text, shown
-from spinney.data.schema import Target
+from spinney.data import Target
 from spinney.errors import ParameterError, warn
 
 __all__ = ["folds_of"]

@@ -16,8 +16,8 @@ from spinney.growth.prune.mdl import mdl
 from spinney.growth.prune.pessimistic import pessimistic
 from spinney.growth.prune.prune_record import Pruned, Steps
 from spinney.recipes import Recipe
-from spinney.sources.base import Source
-from spinney.trees.tree import Tree
+from spinney.sources import Source
+from spinney.trees import Tree
 
 __all__ = [
     "AFTER_GROWING",

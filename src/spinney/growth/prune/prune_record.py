@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, signs_to_ascii, weight_text
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 if TYPE_CHECKING:
     from spinney.growth.prune.cost_complexity_sequence import Sequence as Subtrees

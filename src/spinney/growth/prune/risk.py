@@ -11,9 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data.schema import Target
-from spinney.trees.counts import ratio_of, spread_of
-from spinney.trees.tree import Tree
+from spinney.data import Target
+from spinney.trees import Tree, ratio_of, spread_of
 
 __all__ = ["below", "costs_of", "leaf_errors", "leaf_risks", "risk_of"]
 

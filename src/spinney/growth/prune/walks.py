@@ -13,7 +13,7 @@ import numpy as np
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below
-from spinney.trees.tree import Node, Reason, Tree
+from spinney.trees import Node, Reason, Tree
 
 __all__ = ["Running", "bottom_up", "cut", "deepest_first", "top_down"]
 

@@ -57,10 +57,10 @@ from spinney.growth.ranked.ranked_workspace import (
     space_for,
 )
 from spinney.recipes import Recipe
-from spinney.trees.tree import Tree
+from spinney.trees import Tree
 
 if TYPE_CHECKING:
-    from spinney.sources.training_set import TrainingSet
+    from spinney.sources.rows import TrainingSet
 
 __all__ = ["grow", "grow_and_prune", "grow_ranked"]
 

@@ -60,8 +60,8 @@ from spinney.growth.ranked.ranked_workspace import (
     space_for,
 )
 from spinney.recipes import Recipe
-from spinney.search.groupings import midpoint
-from spinney.trees.tree import Tree
+from spinney.search import midpoint
+from spinney.trees import Tree
 
 __all__ = ["prune_ranked"]
 

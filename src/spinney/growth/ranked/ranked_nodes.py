@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.growth.leaf_estimates import outputs_of
 from spinney.growth.ranked.loops.layout import (
     ATTRIBUTE,
@@ -31,12 +31,19 @@ from spinney.growth.ranked.loops.layout import (
     Grown,
 )
 from spinney.recipes import Recipe
-from spinney.search.groupings import midpoint
-from spinney.trees.costs import labels_of
-from spinney.trees.counts import CountTable
-from spinney.trees.lazy_nodes import LazyNodes
-from spinney.trees.split import Groups, Split, Threshold, branch_table
-from spinney.trees.tree import Candidate, Node, Reason
+from spinney.search import midpoint
+from spinney.trees import (
+    Candidate,
+    CountTable,
+    Groups,
+    LazyNodes,
+    Node,
+    Reason,
+    Split,
+    Threshold,
+    branch_table,
+    labels_of,
+)
 
 __all__ = ["RankedNodes", "levels_of", "printing_order", "sums_below"]
 

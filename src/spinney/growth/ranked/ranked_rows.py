@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.threads import run_all
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 from spinney.growth.ranked.loops.layout import (
     ENTROPY,
     GINI,
@@ -22,7 +22,7 @@ from spinney.growth.ranked.loops.layout import (
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
-    from spinney.sources.training_set import TrainingSet
+    from spinney.sources.rows import TrainingSet
 
 __all__ = ["Ready", "ready"]
 

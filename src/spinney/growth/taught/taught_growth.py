@@ -17,7 +17,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.row_order import Copies, copies_of
-from spinney.data.schema import Target
+from spinney.data import Target
 from spinney.errors import ParameterError, SpinneyWarning, warn
 from spinney.growth.engine import grow_swiftly, is_swift, recount_swiftly, suits
 from spinney.growth.growth_options import Options
@@ -27,9 +27,9 @@ from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import Recipe
-from spinney.sources.training_set import TrainingSet
+from spinney.sources.rows import TrainingSet
+from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
-from spinney.trees.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

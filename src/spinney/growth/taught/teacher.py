@@ -31,8 +31,8 @@ from spinney.recipes import RECIPES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from spinney.data.schema import Attribute
-    from spinney.sources.training_set import TrainingSet
+    from spinney.data import Attribute
+    from spinney.sources.rows import TrainingSet
 
 __all__ = ["smoothed_labels", "smoothed_training"]
 

@@ -5,11 +5,17 @@ from dataclasses import dataclass
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named, check_number, check_seed, check_whole
 from spinney._support.threads import thread_count as threads_of
-from spinney.cluster.choose_k.choice import MEASURES, Choice
-from spinney.cluster.clusters import MIXED, Clusters, cells_of
-from spinney.cluster.prototypes.fit_k_prototypes import LARGEST_GAMMA
-from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
-from spinney.data.table import Table
+from spinney.cluster import (
+    MIXED,
+    ROWS_SHOWN,
+    Clusters,
+    Trace,
+    cells_of,
+    explain_k_means,
+)
+from spinney.cluster.choose_k import MEASURES, Choice
+from spinney.cluster.prototypes import LARGEST_GAMMA
+from spinney.data import Table
 from spinney.errors import ParameterError
 
 __all__ = ["MODES", "RULE", "Found", "Plan"]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.text import shown
-from spinney.cluster.choose_k.choice import Choice
-from spinney.cluster.clusters import MIXED
+from spinney.cluster import MIXED
+from spinney.cluster.choose_k import Choice
 from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.models.clusters.cluster_plan import Found
 

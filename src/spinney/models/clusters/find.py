@@ -11,14 +11,10 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney._support.threads import thread_count as threads_of
-from spinney.cluster.choose_k.choice import Choice
-from spinney.cluster.choose_k.choose import Starts, choose
-from spinney.cluster.clusters import MIXED, Clusters, cells_of, schema_of
-from spinney.cluster.fit_k_means import STARTS, k_means
-from spinney.cluster.k_means_iterations import Watch
-from spinney.data.conform import read_by
-from spinney.data.schema import Attribute
-from spinney.data.table import Table
+from spinney.cluster import MIXED, STARTS, Clusters, Watch, cells_of, k_means, schema_of
+from spinney.cluster.choose_k import Choice, Starts, choose
+from spinney.data import Attribute, Table
+from spinney.data.readers import read_by
 from spinney.errors import DataError, ParameterError
 from spinney.models.clusters.cluster_plan import MODES, RULE, Found, Plan
 from spinney.models.clusters.find_mixed import check_names, find_prototypes, mixed_curve
@@ -34,7 +30,7 @@ from spinney.models.clusters.found_parts import (
     sizes_of,
     start_of,
 )
-from spinney.sources.training_set import attribute_of
+from spinney.sources.rows import attribute_of
 
 __all__ = ["curve_of", "find_clusters"]
 

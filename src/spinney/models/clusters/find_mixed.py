@@ -9,15 +9,17 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.text import option
 from spinney._support.threads import thread_count as threads_of
-from spinney.cluster.choose_k.choice import Choice
-from spinney.cluster.choose_k.choose_mixed import MIXED_RULES, choose_mixed
-from spinney.cluster.clusters import MIXED, Clusters, schema_of
-from spinney.cluster.prototypes.fit_k_prototypes import MIXED_STARTS, k_prototypes
-from spinney.cluster.prototypes.mixed_coding import mixed_cells, prototypes_of
-from spinney.cluster.prototypes.mixed_rows import MixedCells
-from spinney.data.conform import read_by
-from spinney.data.schema import Attribute, Schema
-from spinney.data.table import Table
+from spinney.cluster import MIXED, Clusters, schema_of
+from spinney.cluster.choose_k import MIXED_RULES, Choice, choose_mixed
+from spinney.cluster.prototypes import (
+    MIXED_STARTS,
+    MixedCells,
+    k_prototypes,
+    mixed_cells,
+    prototypes_of,
+)
+from spinney.data import Attribute, Schema, Table
+from spinney.data.readers import read_by
 from spinney.errors import DataError, ParameterError
 from spinney.models.clusters.cluster_plan import RULE, Found, Plan
 from spinney.models.clusters.found_parts import (
@@ -32,7 +34,7 @@ from spinney.models.clusters.found_parts import (
     sizes_of,
     start_of,
 )
-from spinney.sources.training_set import attribute_of
+from spinney.sources.rows import attribute_of
 
 __all__ = ["check_names", "find_prototypes", "mixed_curve"]
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, number_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
-from spinney.cluster.clusters import BATCHES, MIXED, Clusters
-from spinney.data.conform import read_by
-from spinney.data.schema import Attribute
-from spinney.data.table import Table
-from spinney.output.file.cluster_file import save_clusters
+from spinney.cluster import BATCHES, MIXED, Clusters
+from spinney.data import Attribute, Table
+from spinney.data.readers import read_by
+from spinney.output.file import save_clusters
 
 if TYPE_CHECKING:
     import os

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._version import __version__
-from spinney.cluster.choose_k.choice import Choice
-from spinney.cluster.clusters import spread_of
-from spinney.cluster.fit_k_means import STARTS
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.table import Table
+from spinney.cluster import STARTS, spread_of
+from spinney.cluster.choose_k import Choice
+from spinney.data import Fingerprint, Table
 from spinney.errors import DataError, ParameterError
 from spinney.models.clusters.cluster_plan import Plan
 

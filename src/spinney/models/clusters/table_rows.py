@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data import read_table
-from spinney.data.declarations import Declarations
-from spinney.data.table import Table
+from spinney.data import Declarations, Table
+from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, did_you_mean
 
 __all__ = ["read_rows"]

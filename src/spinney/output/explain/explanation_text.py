@@ -15,7 +15,7 @@ from spinney._support.text import (
 )
 
 if TYPE_CHECKING:
-    from spinney.data.table import Value
+    from spinney.data import Value
     from spinney.output.explain.node_explanation import CandidateLines, NodeExplanation
     from spinney.output.explain.row_explanation import (
         ModelArithmetic,

@@ -12,19 +12,25 @@ import numpy as np
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.checks import is_whole
 from spinney._support.text import shown
-from spinney.data.schema import Target
-from spinney.data.table import Value
+from spinney.data import Target, Value
 from spinney.errors import ParameterError
-from spinney.growth.model import Model
+from spinney.growth import Model
 from spinney.output.explain.explanation_text import node_text
 from spinney.output.explain.why_chosen import paid_above, why
-from spinney.search.missing_values import policy_named
-from spinney.search.node_split import average_gain, compete, is_significant, price
-from spinney.trees.costs import altered_priors
-from spinney.trees.counts import CountTable
+from spinney.search import average_gain, compete, is_significant, policy_named, price
+from spinney.trees import (
+    Candidate,
+    CountTable,
+    Groups,
+    Node,
+    Split,
+    Surrogate,
+    Threshold,
+    Tree,
+    altered_priors,
+    describe,
+)
 from spinney.trees.criteria import Criterion, gain_ratio, split_information, variance
-from spinney.trees.split import Groups, Split, Surrogate, Threshold, describe
-from spinney.trees.tree import Candidate, Node, Tree
 
 __all__ = [
     "BranchLine",

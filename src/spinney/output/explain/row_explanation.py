@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.text import number_text
-from spinney.data.schema import Attribute
-from spinney.data.table import Value
-from spinney.growth.model import Model
+from spinney.data import Attribute, Value
+from spinney.growth import Model
 from spinney.output.explain.explanation_text import row_text
-from spinney.trees.costs import expected_costs, labels_of
-from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.split import describe
-from spinney.trees.tree import Node, Tree
+from spinney.trees import Node, Tree, describe, expected_costs, labels_of
+from spinney.trees.predict import flatten
 
 __all__ = ["ModelArithmetic", "RowExplanation", "RowStep", "TermLine", "explain_row"]
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from spinney._support.arrays import equal_to_best
 from spinney._support.text import shown
-from spinney.growth.model import Model
-from spinney.search.node_split import worth
+from spinney.growth import Model
+from spinney.search import worth
+from spinney.trees import Node, Tree
 from spinney.trees.criteria import Criterion
-from spinney.trees.tree import Node, Tree
 
 __all__ = ["paid_above", "why"]
 

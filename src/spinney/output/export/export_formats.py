@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
-from spinney.growth.model import Model
+from spinney.growth import Model
 from spinney.output.export.tree_json import to_json
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text

@@ -13,16 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney.data.schema import Attribute, Schema
-from spinney.data.table import Value
+from spinney.data import Attribute, Schema, Value
 from spinney.errors import ParameterError
-from spinney.growth.model import Model
+from spinney.growth import Model
 from spinney.output.file.header import FORMAT, FORMAT_VERSION
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_check import check_model
-from spinney.trees.linear import LinearModel
-from spinney.trees.split import Groups, Intervals, Split, Surrogate
-from spinney.trees.tree import Candidate, Node, Tree
+from spinney.trees import (
+    Candidate,
+    Groups,
+    Intervals,
+    LinearModel,
+    Node,
+    Split,
+    Surrogate,
+    Tree,
+)
 
 __all__ = ["to_json"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cluster.clusters import BATCHES, COLUMN, METHODS, MIXED, Clusters
-from spinney.data.schema import Schema
+from spinney.cluster import BATCHES, COLUMN, METHODS, MIXED, Clusters
+from spinney.data import Schema
 from spinney.output.file.header import (
     ADDED,
     fingerprint_data,

@@ -12,11 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Integers
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.errors import ParameterError
-from spinney.growth.forest.compact_tree import REASONS, Member, narrowed
-from spinney.growth.forest.forest import Forest
-from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
+from spinney.growth.forest import (
+    REASONS,
+    Forest,
+    ForestSettings,
+    Member,
+    forest_recipe,
+    narrowed,
+)
 from spinney.output.file.header import (
     KEYS,
     origin_header,

@@ -11,13 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
-from spinney.data.schema import Attribute, Schema, Target
-from spinney.data.table import Value, level_order
-from spinney.data.times import TIME_UNITS
+from spinney.data import (
+    TIME_UNITS,
+    Attribute,
+    Clause,
+    Conjunction,
+    Difference,
+    Fingerprint,
+    Formula,
+    Linear,
+    Ratio,
+    Schema,
+    Target,
+    Value,
+    level_order,
+)
 from spinney.errors import ParameterError
-from spinney.growth.model import Model
+from spinney.growth import Model
 from spinney.output.file.plain_data import (
     described,
     listed,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data.schema import Schema, Target
+from spinney.data import Schema, Target
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_arrays import Arrays
 

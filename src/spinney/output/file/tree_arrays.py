@@ -51,12 +51,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.output.file.strict_json import DamageError
-from spinney.trees.counts import CountTable
-from spinney.trees.linear import LinearModel, Term
-from spinney.trees.split import Groups, Intervals, Split, Surrogate, Threshold
-from spinney.trees.tree import Candidate, Node, Reason, Tree
+from spinney.trees import (
+    Candidate,
+    CountTable,
+    Groups,
+    Intervals,
+    LinearModel,
+    Node,
+    Reason,
+    Split,
+    Surrogate,
+    Term,
+    Threshold,
+    Tree,
+)
 
 __all__ = [
     "DTYPES",

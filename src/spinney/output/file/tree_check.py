@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney.data.schema import Schema, Target
-from spinney.growth.model import Model
+from spinney.data import Schema, Target
+from spinney.growth import Model
 from spinney.output.file.header import (
     header_of,
     read_fingerprint,
@@ -41,9 +41,7 @@ from spinney.output.file.tree_arrays import (
     children_of,
     flatten,
 )
-from spinney.trees.costs import labels_of
-from spinney.trees.split import Intervals, Threshold
-from spinney.trees.tree import Tree
+from spinney.trees import Intervals, Threshold, Tree, labels_of
 
 __all__ = [
     "MAX_NODES",

@@ -8,7 +8,7 @@ loading returns.
 
 from typing import TYPE_CHECKING, Any
 
-from spinney.growth.model import Model
+from spinney.growth import Model
 from spinney.output.file.header import (
     ADDED,
     FORMAT,

@@ -7,6 +7,7 @@ classes by false positives and a default class (``building``).
 """
 
 from spinney.output.rules.build_ruleset import ruleset_of
+from spinney.output.rules.leaf_rules import Condition, Rules, rules_of
 from spinney.output.rules.ruleset import RankedRule, RuleSet
 
-__all__ = ["RankedRule", "RuleSet", "ruleset_of"]
+__all__ = ["Condition", "RankedRule", "RuleSet", "Rules", "rules_of", "ruleset_of"]

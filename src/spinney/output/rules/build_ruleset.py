@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, last_best
 from spinney._support.checks import check_choice
-from spinney.data.schema import Schema
-from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
+from spinney.data import Schema
+from spinney.growth.prune import CONFIDENCE, check_confidence, upper_errors
 from spinney.output.rules.choose_rules import chosen_rules
 from spinney.output.rules.description_length import coding_of
 from spinney.output.rules.leaf_rules import Condition
@@ -21,8 +21,8 @@ from spinney.output.rules.simplify_rules import (
     default_error,
     simplified,
 )
-from spinney.sources.training_set import TrainingSet
-from spinney.trees.tree import Tree
+from spinney.sources.rows import TrainingSet
+from spinney.trees import Tree
 
 __all__ = ["Rows", "ruleset_of"]
 

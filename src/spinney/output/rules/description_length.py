@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney._support.arrays import Floats
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 from spinney.output.rules.leaf_rules import Condition
 from spinney.output.rules.paths import tests_in
 

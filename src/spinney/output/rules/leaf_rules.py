@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 
 from spinney._support.text import costs_text, interval_text, label_text, shown, sign
-from spinney.data.schema import Attribute, Schema
-from spinney.data.table import Value
+from spinney.data import Attribute, Schema, Value
+from spinney.trees import VALUES_SHOWN, Groups, Intervals, Node, Threshold, Tree
 from spinney.trees.criteria import variance
-from spinney.trees.split import VALUES_SHOWN, Groups, Intervals, Threshold
-from spinney.trees.tree import Node, Tree
 
 __all__ = ["Condition", "Rule", "Rules", "condition_dict", "model_lines", "rules_of"]
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.schema import Schema
+from spinney.data import Schema
 from spinney.output.rules.leaf_rules import Condition
-from spinney.trees.split import Intervals, Threshold
-from spinney.trees.tree import Node, Tree
+from spinney.trees import Intervals, Node, Threshold, Tree
 
 __all__ = ["Bools", "Path", "holds", "matches", "merged", "paths_of", "tests_in"]
 

@@ -7,13 +7,12 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import shown
-from spinney.data.conform import class_array, read_by
-from spinney.data.schema import Schema, Target
-from spinney.data.table import Table, Value
+from spinney.data import Schema, Table, Target, Value
+from spinney.data.readers import class_array, read_by
 from spinney.errors import DataError
 from spinney.output.rules.leaf_rules import Condition, condition_dict
 from spinney.output.rules.paths import matches
-from spinney.sources.training_set import check_target
+from spinney.sources.rows import check_target
 
 __all__ = ["RankedRule", "RuleSet"]
 

@@ -8,10 +8,9 @@ import json
 import math
 from typing import Any
 
-from spinney.data.schema import Attribute, Schema
-from spinney.data.table import Value, level_order
+from spinney.data import Attribute, Schema, Value, level_order
 from spinney.errors import ParameterError
-from spinney.growth.prune.error_limits import check_confidence
+from spinney.growth.prune import check_confidence
 from spinney.output.file.header import read_schema, schema_header
 from spinney.output.file.plain_data import (
     check_format,

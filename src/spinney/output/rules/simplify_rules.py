@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, last_best
-from spinney.growth.prune.error_limits import upper_errors
+from spinney.growth.prune import upper_errors
 from spinney.output.rules.paths import Bools
 
 __all__ = ["WORST_ESTIMATE", "Simplified", "default_error", "simplified"]

@@ -1,5 +1,6 @@
 """Numbers by buckets: cut points of a numeric attribute, and what lies between."""
 
+from spinney.search.buckets.array_buckets import Buckets, discretise
 from spinney.search.buckets.bucket_methods import (
     METHODS,
     bucket_texts,
@@ -7,7 +8,6 @@ from spinney.search.buckets.bucket_methods import (
     cuts_of,
     is_exact,
 )
-from spinney.search.buckets.discretise import Buckets, discretise
 from spinney.search.buckets.entropy_buckets import entropy_mdl
 from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means

@@ -9,11 +9,11 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.text import number_text, sign
 from spinney.errors import refuse_unknown
-from spinney.recipes.vocabulary import MOST_BUCKETS
+from spinney.recipes import MOST_BUCKETS
 from spinney.search.buckets.entropy_buckets import entropy_mdl
 from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means, k_means_is_exact
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 
 __all__ = [
     "METHODS",

@@ -8,7 +8,7 @@ from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
 from spinney.errors import ParameterError
 from spinney.search.buckets.equal_buckets import cuts_before
 from spinney.search.groupings import thresholds
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 from spinney.trees.criteria import entropy, gain
 
 __all__ = ["entropy_mdl"]

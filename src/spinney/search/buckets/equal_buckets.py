@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.search.groupings import midpoint
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 
 __all__ = ["cuts_before", "equal_frequency", "equal_width", "sized", "starts_by_weight"]
 

@@ -11,7 +11,7 @@ from spinney._support.kmeans_1d import (
     single_runs,
 )
 from spinney.search.buckets.equal_buckets import cuts_before, sized, starts_by_weight
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 
 __all__ = ["CELLS", "VALUES", "WORK", "k_means", "k_means_is_exact"]
 

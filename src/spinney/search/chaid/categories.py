@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney.search.groupings import class_share, principal_score
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 
 __all__ = ["MOST", "Portions", "portions_of", "scores_of"]
 

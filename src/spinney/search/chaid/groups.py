@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import TOLERANCE, Floats, Integers, equal_to_best
 from spinney.search.chaid.categories import Portions, scores_of
 from spinney.search.groupings import ENUMERATED
-from spinney.trees.criteria.significance import Significance, Test
+from spinney.trees.criteria import Significance, Test
 
 __all__ = ["Merger"]
 

@@ -43,14 +43,12 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.checks import check_named
 from spinney.errors import ParameterError
-from spinney.recipes import Recipe
-from spinney.recipes.vocabulary import check_alphas
+from spinney.recipes import Recipe, check_alphas
 from spinney.search.chaid.bonferroni import bonferroni
 from spinney.search.chaid.categories import Portions, portions_of
 from spinney.search.chaid.groups import Merger
-from spinney.trees.counts import CountTable
-from spinney.trees.criteria import Criterion
-from spinney.trees.criteria.significance import chi_square_test, f_test, g_test
+from spinney.trees import CountTable
+from spinney.trees.criteria import Criterion, chi_square_test, f_test, g_test
 
 __all__ = ["KINDS", "METHODS", "STATISTICS", "Merged", "Merging", "merge"]
 

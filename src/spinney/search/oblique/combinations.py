@@ -23,17 +23,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 from spinney.recipes import Recipe
 from spinney.search.attribute_split import propose
 from spinney.search.buckets import cuts_of
 from spinney.search.node_split import Decision, compete, is_significant, worth
 from spinney.search.oblique.directions import combinations
-from spinney.sources.base import Request, Source, TermRequest
-from spinney.trees.counts import CountTable, spread_of
+from spinney.sources import Request, Source, TermRequest
+from spinney.trees import Candidate, CountTable, Node, Reason, Term, Tree, spread_of
 from spinney.trees.criteria import gain
-from spinney.trees.linear import Term
-from spinney.trees.tree import Candidate, Node, Reason, Tree
 
 __all__ = [
     "Weighing",

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, first_best
-from spinney.data.formula import Linear
-from spinney.sources.base import Products
+from spinney.data import Linear
+from spinney.sources import Products
 
 __all__ = ["System", "combinations", "discriminant", "rounded", "superclasses"]
 

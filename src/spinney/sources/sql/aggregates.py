@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 
 __all__ = [
     "GROUPING_COLUMNS",

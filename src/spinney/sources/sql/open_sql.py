@@ -5,13 +5,25 @@ from dataclasses import replace
 import numpy as np
 
 from spinney._version import __version__
-from spinney.data import OpenRelation
-from spinney.data.column_warnings import identifier_warning, is_identifier
-from spinney.data.declarations import Declarations
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Schema, Target
+from spinney.data import (
+    Declarations,
+    Fingerprint,
+    Schema,
+    Target,
+    identifier_warning,
+    is_identifier,
+)
+from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, warn
 from spinney.sources.base import Source
+from spinney.sources.rows.training_rows import (
+    as_target,
+    check_classes,
+    check_counts,
+    check_numbers,
+    check_texts,
+    missing_classes,
+)
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 from spinney.sources.sql.sql_schema import (
     check_weights,
@@ -22,14 +34,6 @@ from spinney.sources.sql.sql_schema import (
     target_column,
 )
 from spinney.sources.sql.sql_source import SqlSource
-from spinney.sources.training_set import (
-    as_target,
-    check_classes,
-    check_counts,
-    check_numbers,
-    check_texts,
-    missing_classes,
-)
 
 __all__ = ["source_in_duckdb"]
 

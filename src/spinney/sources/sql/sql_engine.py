@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from spinney.data.duckdb.columns import SqlColumn, quote_text, translated_errors
+from spinney.data.duckdb import SqlColumn, quote_text, translated_errors
 from spinney.sources.sql.sql_formula import number_literal
 
 if TYPE_CHECKING:

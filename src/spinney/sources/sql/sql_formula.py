@@ -4,9 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.data.duckdb.columns import SqlColumn, quote_text
-from spinney.data.formula import Clause, Conjunction, Difference, Linear, Ratio
-from spinney.data.schema import Attribute, Schema
+from spinney.data import (
+    Attribute,
+    Clause,
+    Conjunction,
+    Difference,
+    Linear,
+    Ratio,
+    Schema,
+)
+from spinney.data.duckdb import SqlColumn, quote_text
 
 __all__ = [
     "CONJUNCTION",

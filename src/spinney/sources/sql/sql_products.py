@@ -18,7 +18,7 @@ import numpy as np
 
 from spinney.sources.base import Products, TermRequest
 from spinney.sources.sql.sql_formula import number_literal
-from spinney.trees.linear import Term
+from spinney.trees import Term
 
 __all__ = ["batches", "products_of", "selected", "sums", "term_expression"]
 

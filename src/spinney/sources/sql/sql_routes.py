@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.data.duckdb.columns import SqlColumn
-from spinney.data.schema import Attribute
-from spinney.trees.split import Intervals, Route, Split, Surrogate, Threshold
+from spinney.data import Attribute
+from spinney.data.duckdb import SqlColumn
+from spinney.trees import Intervals, Route, Split, Surrogate, Threshold
 
 __all__ = ["Path", "SqlRoutes", "Values"]
 

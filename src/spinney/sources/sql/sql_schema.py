@@ -5,9 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.duckdb.columns import SqlColumn
-from spinney.data.schema import Attribute, Schema, Target
-from spinney.data.table import Column, Value, factorise, level_order
+from spinney.data import (
+    Attribute,
+    Column,
+    Schema,
+    Target,
+    Value,
+    factorise,
+    level_order,
+)
+from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, did_you_mean
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 

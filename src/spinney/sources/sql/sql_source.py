@@ -25,9 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.duckdb.columns import SqlColumn
-from spinney.data.schema import Attribute, Schema
-from spinney.data.table import Value
+from spinney.data import Attribute, Schema, Value
+from spinney.data.duckdb import SqlColumn
 from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
@@ -62,9 +61,7 @@ from spinney.sources.sql.sql_products import (
     term_expression,
 )
 from spinney.sources.sql.sql_routes import Path, SqlRoutes, Values
-from spinney.trees.counts import CountTable
-from spinney.trees.linear import Term
-from spinney.trees.split import Route
+from spinney.trees import CountTable, Route, Term
 
 __all__ = ["Engine", "SqlRows", "SqlSource"]
 

@@ -39,6 +39,13 @@ from spinney.trees.criteria.impurity import (
 )
 from spinney.trees.criteria.named_criteria import CRITERIA, criterion_named
 from spinney.trees.criteria.separation import c_sep, hellinger, twoing
+from spinney.trees.criteria.significance import (
+    Significance,
+    Test,
+    chi_square_test,
+    f_test,
+    g_test,
+)
 from spinney.trees.criteria.significance_criteria import (
     chi_square,
     f,
@@ -52,9 +59,12 @@ __all__ = [
     "CRITERIA",
     "Criterion",
     "Measure",
+    "Significance",
+    "Test",
     "Working",
     "c_sep",
     "chi_square",
+    "chi_square_test",
     "criterion_named",
     "description_length",
     "deviation",
@@ -62,7 +72,9 @@ __all__ = [
     "entropy",
     "errors",
     "f",
+    "f_test",
     "g",
+    "g_test",
     "gain",
     "gain_ratio",
     "gini",

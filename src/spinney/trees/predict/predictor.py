@@ -53,8 +53,8 @@ def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
     """Return what is predicted of each row: class shares, or one number."""
     if _is_little(tree, n_rows):
         return tree.outputs(columns, n_rows)
-    from spinney.trees.predict.compiled_walk import leaves, votes
-    from spinney.trees.predict.flat_layout import flat_of
+    from spinney.trees.predict.compiled.flat_layout import flat_of
+    from spinney.trees.predict.compiled.walk_rows import leaves, votes
 
     flat = flat_of(tree)
     if tree.models.has.any():
@@ -72,8 +72,8 @@ def leaf_numbers(tree: FlatTree, columns: Columns, n_rows: int) -> Integers:
     """Return each row's leaf: where most of its weight is, the first of equals."""
     if _is_little(tree, n_rows):
         return tree.leaf_numbers(columns, n_rows)
-    from spinney.trees.predict.compiled_walk import leaves
-    from spinney.trees.predict.flat_layout import flat_of
+    from spinney.trees.predict.compiled.flat_layout import flat_of
+    from spinney.trees.predict.compiled.walk_rows import leaves
 
     flat = flat_of(tree)
     found = leaves(flat, columns, n_rows)[:, 0]

@@ -9,16 +9,14 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_number, check_whole
 from spinney._support.text import shown, weight_text
-from spinney.data import read_table
-from spinney.data.cells import is_missing
-from spinney.data.declarations import declarations_of
-from spinney.data.table import Column, Table, Value, factorise
+from spinney.data import Column, Table, Value, declarations_of, factorise, is_missing
+from spinney.data.readers import read_table
 from spinney.errors import DataError
 from spinney.models.clusters.explained.profiles import profiles_of
 from spinney.models.clusters.explained.sentences import ExplainedCluster, explained
 from spinney.models.fitted_tree import ReadableTree
 from spinney.models.grow import grow_from
-from spinney.sources.training_set import given_weights
+from spinney.sources.rows import given_weights
 
 __all__ = ["Explanation", "explain_clusters"]
 

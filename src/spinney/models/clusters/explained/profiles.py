@@ -13,8 +13,8 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, number_text, shown, weight_text
-from spinney.cluster.choose_k.distinct_rows import scaled
-from spinney.data.table import Column, Table, Value
+from spinney.cluster.choose_k import scaled
+from spinney.data import Column, Table, Value
 
 __all__ = ["Mark", "profiles_of"]
 

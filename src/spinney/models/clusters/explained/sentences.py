@@ -7,9 +7,9 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import shown, weight_text
-from spinney.data.table import Value, level_order
+from spinney.data import Value, level_order
 from spinney.models.clusters.explained.profiles import Mark
-from spinney.output.rules.leaf_rules import Condition, Rules
+from spinney.output.rules import Condition, Rules
 
 __all__ = ["ClusterRule", "ExplainedCluster", "explained"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data.declarations import Declarations
 from spinney.data.duckdb.columns import translated_errors
-from spinney.data.open_relation import OpenRelation, opened_relation
+from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.errors import DataError
 
 __all__ = ["number_batches"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import shown, weight_text
-from spinney.data.cells import coded_column, plain_values
+from spinney.data import coded_column, plain_values
 from spinney.errors import DataError, ParameterError
 from spinney.search.buckets.bucket_methods import (
     bucket_texts,
@@ -17,7 +17,7 @@ from spinney.search.buckets.bucket_methods import (
     cuts_of,
     is_exact,
 )
-from spinney.trees.counts import CountTable
+from spinney.trees import CountTable
 
 __all__ = ["Buckets", "discretise"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data.schema import Attribute, Schema
+from spinney.data import Attribute, Schema
 from spinney.sources.base import (
     LARGEST_WHOLE,
     ROOT,
@@ -18,8 +18,7 @@ from spinney.sources.base import (
     TermRequest,
     Totals,
 )
-from spinney.trees.counts import CountTable
-from spinney.trees.split import Route, Split, Surrogate
+from spinney.trees import CountTable, Route, Split, Surrogate
 
 __all__ = ["MemorySource"]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads, run_all
-from spinney.trees.predict.flat_layout import QUESTION, Flat, words_of
-from spinney.trees.predict.loops.walk import LANES, descend
+from spinney.trees.predict.compiled.flat_layout import QUESTION, Flat, words_of
+from spinney.trees.predict.compiled.loops.walk import LANES, descend
 
 __all__ = ["Votes", "leaves", "votes"]
 

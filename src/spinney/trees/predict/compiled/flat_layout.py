@@ -15,9 +15,14 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney.trees.costs import labels_of
+from spinney.trees.predict.compiled.loops.walk import (
+    BY_TABLE,
+    MOST_ATTRIBUTES,
+    MOST_NODES,
+    OPEN,
+)
 from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.predict.flat_tree import flatten as arrays_of
-from spinney.trees.predict.loops.walk import BY_TABLE, MOST_ATTRIBUTES, MOST_NODES, OPEN
 from spinney.trees.tree import Tree
 
 __all__ = [

@@ -16,7 +16,6 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.choose_k.choice import Choice, Line
 from spinney.cluster.choose_k.choice_rules import decided
-from spinney.cluster.choose_k.choose import Limits, numbers_to_try
 from spinney.cluster.choose_k.cluster_measures import mean_widths
 from spinney.cluster.choose_k.distinct_rows import (
     Distinct,
@@ -25,6 +24,7 @@ from spinney.cluster.choose_k.distinct_rows import (
     scaled,
 )
 from spinney.cluster.choose_k.elbow import Elbow, elbow_of
+from spinney.cluster.choose_k.procedure import Limits, numbers_to_try
 from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes, nearest_prototypes
 from spinney.cluster.prototypes.mixed_rows import MixedCells, unlikeness
 from spinney.cluster.prototypes.prototype_iterations import Partition

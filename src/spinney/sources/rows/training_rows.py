@@ -12,13 +12,20 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.column_hash import mark_of, marks_of
 from spinney._support.text import number_text, shown
 from spinney._version import __version__
-from spinney.data import read_table, table_warnings
-from spinney.data.declarations import Declarations
-from spinney.data.fingerprint import Fingerprint
-from spinney.data.schema import Attribute, Schema, Target
-from spinney.data.table import Column, Table, Value
+from spinney.data import (
+    Attribute,
+    Column,
+    Declarations,
+    Fingerprint,
+    Schema,
+    Table,
+    Target,
+    Value,
+    table_warnings,
+)
+from spinney.data.readers import read_table
 from spinney.errors import DataError, warn
-from spinney.sources.memory import MemorySource
+from spinney.sources.rows.memory import MemorySource
 
 __all__ = [
     "MOST_CLASSES",

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data import read_table
 from spinney.data.cells import LARGEST_EXACT_INTEGER, InfiniteCellError
 from spinney.data.declarations import Declarations, NoKnownColumnError
 from spinney.data.readers.local_files import STANDARD_INPUT
+from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
 from spinney.errors import DataError

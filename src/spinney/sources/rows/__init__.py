@@ -1,0 +1,35 @@
+"""Training rows, and rows in memory as a source."""
+
+from spinney.sources.rows.training_rows import (
+    LARGEST_TOTAL,
+    TrainingSet,
+    as_target,
+    attribute_of,
+    check_classes,
+    check_numbers,
+    check_roles,
+    check_target,
+    check_total,
+    given_weights,
+    row_weights,
+    rows_in_memory,
+    rows_of,
+    training_set,
+)
+
+__all__ = [
+    "LARGEST_TOTAL",
+    "TrainingSet",
+    "as_target",
+    "attribute_of",
+    "check_classes",
+    "check_numbers",
+    "check_roles",
+    "check_target",
+    "check_total",
+    "given_weights",
+    "row_weights",
+    "rows_in_memory",
+    "rows_of",
+    "training_set",
+]
