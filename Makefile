@@ -45,11 +45,11 @@ cluster-speed: $(VENV)/.installed
 # The compiled loops with every index checked, and as plain Python.
 test-loops: $(VENV)/.tools
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/swift tests/forest \
-	  tests/cluster/test_kmeans_twin.py tests/cluster/test_prototypes_twin.py
+	  tests/cluster/test_fit_k_means.py tests/cluster/test_fit_k_prototypes.py
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -W ignore::RuntimeWarning \
-	  tests/swift/test_kernels.py tests/swift/test_swift_trees.py \
-	  tests/swift/test_ranked_trees.py tests/swift/test_flat.py \
-	  tests/cluster/test_kmeans_twin.py tests/cluster/test_prototypes_twin.py
+	  tests/growth/test_binned_loops.py tests/growth/test_grow_binned.py \
+	  tests/growth/test_grow_ranked.py tests/trees/test_flat_layout.py \
+	  tests/cluster/test_fit_k_means.py tests/cluster/test_fit_k_prototypes.py
 
 test-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)

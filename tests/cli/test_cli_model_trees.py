@@ -2,7 +2,7 @@
 
 import json
 
-from tests.strategies import TABLES
+from tests.helpers.strategies import TABLES
 
 
 def test_grow_shows_the_models(works, folder):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.strategies import TABLES
+from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney.output.file.tree_file import load_model

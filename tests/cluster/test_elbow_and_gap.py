@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive_choosing as naive
+from tests.twins import naive_choosing as naive
 
 from spinney.cluster.choose_k.distinct_rows import distinct_rows, numbers_drawn, sampled
 from spinney.cluster.choose_k.elbow import elbow_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.conftest import TABLES
-from tests.naive_lloyd import lloyd_step
+from tests.twins.naive_lloyd import lloyd_step
 
 import spinney
 from spinney import KMeans

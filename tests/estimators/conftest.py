@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from tests.estimators.frames import pandas_rows
-from tests.strategies import TABLES
+from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import TreeClassifier

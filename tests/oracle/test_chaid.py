@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks.tables import markers_of
-from tests.real_tables import FOLDER, facts_of, needs_tables
-from tests.strategies import TABLES
+from tests.helpers.real_tables import FOLDER, facts_of, needs_tables
+from tests.helpers.strategies import TABLES
 
 from spinney.search.chaid.bonferroni import bonferroni
 from spinney.search.chaid.merge_values import Merging, merge

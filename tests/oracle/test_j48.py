@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from tests.strategies import TABLES
-from tests.weka import FIXTURES, VARIANTS, assert_prints_alike
+from tests.helpers.strategies import TABLES
+from tests.helpers.weka import FIXTURES, VARIANTS, assert_prints_alike
 
 import spinney
 

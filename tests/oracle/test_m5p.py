@@ -4,7 +4,7 @@ The other tables are compared in ``tests/slow/test_m5p_tables.py``.
 """
 
 import pytest
-from tests import m5p
+from tests.helpers import m5p
 
 
 @pytest.mark.parametrize("variant", m5p.VARIANTS)

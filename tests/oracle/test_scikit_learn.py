@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
-from tests import naive
-from tests.naive_criteria import entropy, gini
+from tests.twins import naive
+from tests.twins.naive_criteria import entropy, gini
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree

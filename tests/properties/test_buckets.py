@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive_buckets as naive
+from tests.twins import naive_buckets as naive
 
 import spinney
 from spinney.search.buckets import (

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests import naive_pruning as twins
-from tests.naive import way_of
+from tests.growth.test_prune_methods import check_subtree
+from tests.helpers.strategies import Rows, columns_of, recipes, tables
 from tests.properties.test_pruning import COSTS
-from tests.strategies import Rows, columns_of, recipes, tables
-from tests.unit.test_prune import check_subtree
+from tests.twins import naive_pruning as twins
+from tests.twins.naive import way_of
 
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Schema

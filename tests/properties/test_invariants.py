@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.strategies import Rows, recipes, source_of, tables
+from tests.helpers.strategies import Rows, recipes, source_of, tables
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive_merging import TESTS, Rows, Twin
+from tests.twins.naive_merging import TESTS, Rows, Twin
 
 from spinney.search.chaid.merge_values import METHODS, STATISTICS, Merging, merge
 from spinney.trees.counts import CountTable

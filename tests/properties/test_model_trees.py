@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive_m5
+from tests.twins import naive_m5
 
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target

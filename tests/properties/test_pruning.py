@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests import naive, naive_prune
-from tests.strategies import Rows, recipes, tables
-from tests.unit.test_prune import check_subtree
+from tests.growth.test_prune_methods import check_subtree
+from tests.helpers.strategies import Rows, recipes, tables
+from tests.twins import naive, naive_prune
 
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Schema, Target

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive_regression as naive
+from tests.twins import naive_regression as naive
 
 from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target

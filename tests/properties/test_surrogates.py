@@ -6,9 +6,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive
-from tests.models import FINGERPRINT, assert_same_model
-from tests.strategies import Rows, cells_of, columns_of, tables
+from tests.helpers.models import FINGERPRINT, assert_same_model
+from tests.helpers.strategies import Rows, cells_of, columns_of, tables
+from tests.twins import naive
 
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive, naive_surrogates
-from tests.naive_lloyd import lloyd_step
-from tests.strategies import (
+from tests.helpers.strategies import (
     CLASS_RECIPES,
     TABLES,
     Rows,
@@ -24,6 +22,8 @@ from tests.strategies import (
     tables,
     textbook,
 )
+from tests.twins import naive, naive_surrogates
+from tests.twins.naive_lloyd import lloyd_step
 
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.growth_options import Options

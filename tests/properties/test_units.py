@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.strategies import Rows
 from tests.properties.test_pruning import grown, numeric_tables
-from tests.strategies import Rows
 
 import spinney
 from spinney.data.schema import Schema, Target

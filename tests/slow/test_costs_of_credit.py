@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from tests.real_tables import FOLDER, arguments_of, needs_tables
+from tests.helpers.real_tables import FOLDER, arguments_of, needs_tables
 
 import spinney
 from spinney.data.readers.cost_file import read_costs

@@ -7,8 +7,8 @@ none here, so those are added to our leaves before they are compared.
 import json
 
 import pytest
-from tests.real_tables import arguments_of, facts_of, needs_tables
-from tests.weka import FIXTURES, VARIANTS, assert_prints_alike
+from tests.helpers.real_tables import arguments_of, facts_of, needs_tables
+from tests.helpers.weka import FIXTURES, VARIANTS, assert_prints_alike
 
 import spinney
 from spinney.trees.split import Groups

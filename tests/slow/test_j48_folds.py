@@ -7,10 +7,10 @@ import json
 
 import numpy as np
 import pytest
-from tests.real_tables import facts_of, needs_tables
+from tests.helpers.real_tables import facts_of, needs_tables
+from tests.helpers.weka import FIXTURES
+from tests.helpers.weka_folds import weka_folds
 from tests.slow.test_j48 import all_nominal
-from tests.weka import FIXTURES
-from tests.weka_folds import weka_folds
 
 import spinney
 from spinney.data.declarations import declarations_of

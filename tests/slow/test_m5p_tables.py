@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests import m5p
-from tests.real_tables import FOLDER, needs_tables
+from tests.helpers import m5p
+from tests.helpers.real_tables import FOLDER, needs_tables
 
 TABLES = ("cpu", "cpu_without_vendor", "auto_mpg", "abalone")
 

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.models import mixed_model, signed, textbook_model
+from tests.helpers.models import mixed_model, signed, textbook_model
 
 from spinney.errors import ModelFormatError
 from spinney.growth.model import Model

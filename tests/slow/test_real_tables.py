@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.real_tables import arguments_of, needs_tables
+from tests.helpers.real_tables import arguments_of, needs_tables
 
 import spinney
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
-from tests.real_tables import arguments_of, needs_tables
+from tests.helpers.real_tables import arguments_of, needs_tables
 from tests.slow.test_real_tables import TABLES
 
 import spinney

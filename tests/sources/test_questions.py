@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.strategies import CLASS_RECIPES
 from tests.sources.comparing import (
     answers_of,
     assert_same_tables,
@@ -12,7 +13,6 @@ from tests.sources.comparing import (
     policy_of,
     unlimited,
 )
-from tests.strategies import CLASS_RECIPES
 
 import spinney
 from spinney.search.missing_values import POLICIES

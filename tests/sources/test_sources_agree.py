@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.helpers.strategies import CLASS_RECIPES
 from tests.sources.comparing import (
     SOURCES,
     as_written,
@@ -21,7 +22,6 @@ from tests.sources.comparing import (
     policy_of,
     unlimited,
 )
-from tests.strategies import CLASS_RECIPES
 
 import spinney
 from spinney.search.missing_values import POLICIES

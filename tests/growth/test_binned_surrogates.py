@@ -1,0 +1,175 @@
+"""The surrogates of the compiled loops are those of the plain learner, node by node."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.helpers.alike import same_tree
+
+import spinney
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.growth import engine as suiting
+from spinney.growth.binned import binned_rows as coded
+from spinney.growth.binned import binned_rows as prepared
+from spinney.growth.binned import binned_surrogates as surrogates
+from spinney.growth.binned import grow_binned as crowd
+from spinney.growth.engine import grow_swiftly, suits
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
+from spinney.recipes import RECIPES
+from spinney.sources.rows.training_rows import TrainingSet
+from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.predict.predictor import arrays_of
+
+
+def weights_of(random, kind, n_rows):
+    """Return weights: none, whole, of a few fractions, or all different."""
+    if kind == "none":
+        return None
+    if kind == "whole":
+        return random.integers(1, 4, n_rows).astype(float)
+    if kind == "tenths":
+        return random.integers(1, 4, n_rows) / 10
+    return random.random(n_rows) + 0.1
+
+
+@st.composite
+def training_sets(draw):
+    """Draw rows without missing cells, whose attributes follow each other or not."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_classes = draw(st.integers(2, 300)), draw(st.sampled_from([0, 2, 3]))
+    hidden = random.normal(size=n_rows)
+    attributes, columns = [], []
+    kinds = st.sampled_from(["numeric", "numeric", "nominal", "ordinal"])
+    for place, kind in enumerate(draw(st.lists(kinds, min_size=1, max_size=6))):
+        n_values, noise = draw(st.integers(1, 6)), draw(st.sampled_from([0, 0.3, 9]))
+        numbers = draw(st.sampled_from([-1, 0, 1])) * hidden
+        numbers = numbers + noise * random.normal(size=n_rows)
+        if kind == "numeric":
+            cells = np.round(numbers * n_values) if draw(st.booleans()) else numbers
+        else:
+            cells = np.clip(np.round(numbers + n_values / 2), 0, n_values - 1)
+            cells = cells.astype(np.int32)
+        if kind == "nominal":
+            cells = random.permutation(n_values).astype(np.int32)[cells]
+        values = () if kind == "numeric" else tuple(map(str, range(n_values)))
+        attributes.append(Attribute(f"x{place}", kind, values))
+        columns.append(cells)
+    numbers = hidden + draw(st.sampled_from([0, 1])) * random.normal(size=n_rows)
+    target, classes = Target("y", origin=0.0), np.round(numbers, 2)
+    if n_classes:
+        target = Target("y", tuple("abc"[:n_classes]))
+        classes = np.clip(np.round(numbers + 1), 0, n_classes - 1).astype(np.int64)
+    kind = draw(st.sampled_from(["none", "whole", "tenths", "fractional"]))
+    return TrainingSet(
+        Schema(tuple(attributes), target),
+        tuple(columns),
+        classes,
+        weights_of(random, kind, n_rows),
+    )
+
+
+def same(one, other):
+    """Refuse nodes whose surrogates differ in more than rounding."""
+    assert one.children == other.children
+    assert one.otherwise == other.otherwise
+    found = [surrogate.split for surrogate in other.surrogates]
+    assert [surrogate.split for surrogate in one.surrogates] == found
+    for plain, swift in zip(one.surrogates, other.surrogates, strict=True):
+        assert plain.reversed == swift.reversed
+        assert plain.agreement == pytest.approx(swift.agreement, abs=1e-12)
+        assert plain.adjusted == pytest.approx(swift.adjusted, abs=1e-9)
+
+
+@pytest.mark.parametrize("small", [1, 8, 96])
+@given(
+    training=training_sets(),
+    most=st.sampled_from([0, 1, 3, 5]),
+    depth=st.sampled_from([None, 1, 4]),
+)
+@settings(max_examples=60)
+def test_surrogates_are_the_plain_learners(small, training, most, depth):
+    recipe = RECIPES["cart"].changed(surrogates=most, max_depth=depth)
+    plain = grow_tree(training.source(), recipe)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suiting, "FEWEST_CELLS", 0)
+        patch.setattr(prepared, "SMALL", small)
+        patch.setattr(surrogates, "SMALL", small)
+        patch.setattr(crowd, "FEWEST_ROWS", 20)
+        patch.setattr(surrogates, "FEWEST_ROWS", 20)
+        patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
+        assert suits(training, recipe, Options())
+        swift = grow_swiftly(training, recipe)
+    same_tree(plain, swift, same)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "tenths"])
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
+    # Branches of equal weight: of attributes that know nothing of them nearly every
+    # bin may hold the best cut, more rows than are sorted at once.
+    random, n_rows = np.random.default_rng(5), 60_000
+    hidden = random.normal(size=(n_rows, 1))
+    cells = correlation * hidden + random.normal(size=(n_rows, 7))
+    cells[:, 4] = np.round(cells[:, 4] * 500)
+    cells[:, 5] = -np.round(cells[:, 0], 2)
+    # Values in heaps: parts of equal width that hold many rows each.
+    for place in (2, 3):
+        heaps = np.round(cells[:, place] * 40) / 40
+        cells[:, place] = heaps + 1e-9 * random.normal(size=n_rows)
+    cells[:3, 6], cells[3:6, 6] = 1e300, -1e300
+    schema = Schema(
+        tuple(Attribute(f"x{place}", "numeric") for place in range(7)),
+        Target("y", ("a", "b")),
+    )
+    classes = (cells[:, 0] > np.median(cells[:, 0])).astype(np.int64)
+    classes ^= random.random(n_rows) < 0.2
+    weights = weights_of(random, weights, n_rows)
+    training = TrainingSet(schema, tuple(cells.T), classes, weights)
+    recipe = RECIPES["cart"].changed(max_depth=1)
+    plain = grow_tree(training.source(), recipe)
+    swift = grow_swiftly(training, recipe)
+    assert any(node.surrogates for node in plain)
+    same_tree(plain, swift, same)
+
+
+def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
+    random = np.random.default_rng(1)
+    cells = random.normal(size=(300, 3))
+    cells[:, 1] = cells[:, 0] + 0.1 * random.normal(size=300)
+    labels = np.where(cells[:, 0] > 0, "up", "down")
+    plain = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
+    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    swift = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
+    lacking = cells.copy()
+    lacking[:, 0] = np.nan
+    assert np.mean(swift.predict(lacking) == labels) > 0.9
+    np.testing.assert_array_equal(swift.predict(lacking), plain.predict(lacking))
+    swift.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    np.testing.assert_array_equal(loaded.predict(lacking), plain.predict(lacking))
+    assert str(swift.explain(node=0)) == str(loaded.explain(node=0))
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_arrays_without_nodes_are_those_of_nodes(seed):
+    random = np.random.default_rng(seed)
+    cells = random.normal(size=(80, 3))
+    codes = (cells[:, 0] > 0) + random.integers(0, 3, 80)
+    attributes = [Attribute(f"x{place}", "numeric") for place in range(3)]
+    schema = Schema(
+        (*attributes, Attribute("c", "nominal", tuple("uvwx"))), Target("y", ("a", "b"))
+    )
+    classes = (cells[:, 0] + 0.3 * random.normal(size=80) > 0).astype(np.int64)
+    columns = (*cells.T, codes.astype(np.int32))
+    tree = grow_swiftly(TrainingSet(schema, columns, classes, None), RECIPES["cart"])
+    quick, plain = arrays_of(tree), flatten(tree)
+    for name in ("missing", "first_surrogate", "surrogate_count"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(plain, name))
+    for name in ("attribute", "threshold", "codes", "reversed"):
+        np.testing.assert_array_equal(
+            getattr(quick.surrogates, name), getattr(plain.surrogates, name)
+        )
+    columns = [np.where(random.random(80) < 0.3, np.nan, c) for c in (*cells.T, codes)]
+    np.testing.assert_allclose(quick.outputs(columns, 80), plain.outputs(columns, 80))

@@ -1,0 +1,267 @@
+"""The trees of the compiled loops are those of the plain learner, node by node."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.helpers.alike import (
+    PLAIN_OPTIONS,
+    four_rows,
+    same_candidate,
+    same_node,
+    same_tree,
+)
+
+import spinney
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.growth import engine as suiting
+from spinney.growth.binned import binned_rows as coded
+from spinney.growth.binned import binned_rows as prepared
+from spinney.growth.binned import grow_binned as crowd
+from spinney.growth.binned import subtree
+from spinney.growth.engine import grow_swiftly, suits
+from spinney.growth.growth_options import Options
+from spinney.growth.plain.learner import grow_tree
+from spinney.recipes import RECIPES
+from spinney.sources.rows.training_rows import TrainingSet
+
+
+@st.composite
+def training_sets(draw):
+    """Draw rows of all kinds: few and many values, missing cells, weights."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_classes = draw(st.integers(2, 250)), draw(st.sampled_from([0, 2, 3, 5]))
+    attributes, columns = [], []
+    kinds = st.sampled_from(["numeric", "numeric", "nominal", "ordinal"])
+    for place, kind in enumerate(draw(st.lists(kinds, min_size=1, max_size=5))):
+        n_values = draw(st.integers(1, 6))
+        if kind == "numeric":
+            cells = random.normal(size=n_rows)
+            if draw(st.booleans()):
+                cells = np.round(cells * n_values)
+            cells = cells.astype(draw(st.sampled_from([np.float32, np.float64])))
+            absent = np.nan
+        else:
+            cells = random.integers(0, n_values, n_rows).astype(np.int32)
+            absent = -1
+        if draw(st.booleans()):
+            cells[random.random(n_rows) < 0.2] = absent
+        values = () if kind == "numeric" else tuple(map(str, range(n_values)))
+        attributes.append(Attribute(f"x{place}", kind, values))
+        columns.append(cells)
+    weights = draw(
+        st.sampled_from(
+            [
+                None,
+                random.integers(1, 4, n_rows).astype(float),
+                random.random(n_rows) + 0.1,
+            ]
+        )
+    )
+    classes = random.integers(0, max(n_classes, 1), n_rows)
+    target = Target("y", tuple("abcde"[:n_classes]))
+    if not n_classes:
+        classes = np.round(random.normal(size=n_rows) * 3, draw(st.integers(0, 3)))
+        target = Target("y", origin=0.0)
+    schema = Schema(tuple(attributes), target)
+    return TrainingSet(schema, tuple(columns), classes, weights)
+
+
+settings_of_recipes = st.fixed_dictionaries(
+    {
+        "max_depth": st.sampled_from([None, 1, 3, 8]),
+        "min_samples_leaf": st.sampled_from([1, 2, 5]),
+        "min_samples_split": st.sampled_from([2, 10]),
+        "min_gain": st.sampled_from([0.0, 0.01]),
+    }
+)
+
+
+def same_rivals(one, other, rows, training, recipe, *, exact):
+    """Refuse rivals that are not the plain learner's, or not what they say they are.
+
+    One that is not exact is a cut of the same attribute, counted over the same rows,
+    and no better than the best; a number whose rows are in one bin may have none. Where
+    rows have weights of their own, none are kept. ``exact`` says that all must be.
+    """
+    if training.weights is not None and (training.weights != 1).any():
+        assert len(other.candidates) == (len(other.children) > 0)
+        return
+    kept = {found.attribute: found for found in other.candidates}
+    assert list(kept) == sorted(kept)
+    criterion = recipe.measure(numeric=training.schema.target.is_numeric)
+    for best in one.candidates:
+        found = kept.pop(best.attribute, None)
+        if found is not None and found.exact:
+            same_candidate(best, found)
+            continue
+        assert not exact
+        assert training.schema.attributes[best.attribute].kind == "numeric"
+        if found is None:
+            continue
+        assert found.merit <= best.merit + 1e-9
+        assert found.merit == pytest.approx(criterion.merit(found.branches), abs=1e-9)
+        low, high = found.table.values
+        assert low <= found.split.threshold < high
+        weights, counts = naive_sides(training, rows, found.split)
+        np.testing.assert_allclose(found.table.weights, weights[:2], atol=1e-9)
+        np.testing.assert_allclose(found.table.missing, weights[2], atol=1e-9)
+        np.testing.assert_array_equal(found.table.rows, counts[:2])
+        np.testing.assert_array_equal(found.table.missing_rows, counts[2])
+    assert not kept
+
+
+def naive_sides(training, rows, split):
+    """Count rows by the side of a threshold, and then those without a value."""
+    n_classes = training.schema.n_classes
+    weights = np.zeros((3, n_classes or 3))
+    counts = np.zeros((3, n_classes or 1), int)
+    for row in rows:
+        number, label = training.columns[split.attribute][row], training.classes[row]
+        side = 2 if np.isnan(number) else int(number > split.threshold)
+        if n_classes:
+            weights[side, label] += 1.0
+            counts[side, label] += 1
+        else:
+            weights[side] += np.array([1.0, label, label**2])
+            counts[side] += 1
+    return weights, counts
+
+
+def rows_of_nodes(tree, training):
+    """Return the rows of each node, all of them sent down."""
+    found = [np.arange(len(training.classes))] * len(tree)
+    for node in tree:
+        if node.split is not None:
+            cells = training.columns[node.split.attribute][found[node.number]]
+            absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+            branch = np.where(absent, node.split.missing, node.split.branch_of(cells))
+            for side, child in enumerate(node.children):
+                found[child] = found[node.number][branch == side]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("small", "nodes", "sample"), [(1, 2, 12), (8, 7, 60), (96, 1024, 4096)]
+)
+@given(training=training_sets(), said=settings_of_recipes, entropy=st.booleans())
+@settings(max_examples=60)
+def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entropy):
+    recipe = RECIPES["cart"].changed(missing="branch", **said)
+    if entropy and not training.schema.target.is_numeric:
+        recipe = recipe.changed(criterion="gain")
+    plain = grow_tree(training.source(), recipe)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suiting, "FEWEST_CELLS", 0)
+        patch.setattr(prepared, "SMALL", small)
+        patch.setattr(subtree, "FIRST_NODES", nodes)
+        patch.setattr(subtree, "FIRST_KEEPING", 1)
+        patch.setattr(crowd, "FEWEST_ROWS", 20)
+        patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
+        assert suits(training, recipe, Options())
+        swift = grow_swiftly(training, recipe)
+    assert len(plain) == len(swift)
+    rows = rows_of_nodes(plain, training)
+    for one, other in zip(plain, swift, strict=True):
+        same_node(one, other)
+        own = rows[other.number]
+        same_rivals(one, other, own, training, recipe, exact=len(rows[0]) <= sample)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n_flags", "n_numbers"), [(13, 3), (16, 8), (21, 0)])
+def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
+    """Their zeros are not counted, and are what remains of all rows."""
+    random = np.random.default_rng(n_flags)
+    flags = (random.random((600, n_flags)) < 0.03).astype(float)
+    flags[random.random(flags.shape) < 0.01] = np.nan
+    flags[random.random(flags.shape) < 0.01] = 3
+    cells = np.column_stack([random.normal(size=(600, n_numbers)), flags])
+    attributes = tuple(Attribute(f"x{j}", "numeric") for j in range(cells.shape[1]))
+    training = TrainingSet(
+        Schema(attributes, Target("y", tuple("abc"))),
+        tuple(cells.T),
+        random.integers(0, 3, 600),
+        random.integers(1, 4, 600).astype(float) if weighted else None,
+    )
+    monkeypatch.setattr(prepared, "SMALL", 4)
+    monkeypatch.setattr(crowd, "FEWEST_ROWS", 20)
+    recipe = RECIPES["cart"].changed(missing="branch")
+    assert prepared.prepared(training, recipe).cells.tail == -(-n_numbers // 8) * 8
+    plain = grow_tree(training.source(), recipe)
+    swift = grow_swiftly(training, recipe)
+    same_tree(plain, swift, same_node)
+
+
+def rows_of_two_weights(heavy, light, n_classes=2):
+    """Return rows of three numbers, of one weight and of another in turn."""
+    random = np.random.default_rng(0)
+    attributes = tuple(Attribute(f"x{place}", "numeric") for place in range(3))
+    return TrainingSet(
+        Schema(attributes, Target("y", tuple("abc"[:n_classes]))),
+        tuple(random.normal(size=(3, 200))),
+        random.integers(0, n_classes, 200),
+        np.where(np.arange(200) % 2, heavy, light),
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weights", [(1.0, 1e-4), (1e9, 1.0)])
+def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
+    training = rows_of_two_weights(*weights, n_classes)
+    plain = grow_tree(training.source(), RECIPES["cart"])
+    swift = grow_swiftly(training, RECIPES["cart"])
+    same_tree(plain, swift, same_node)
+
+
+def test_weights_without_squares_are_left_to_the_plain_learner(monkeypatch):
+    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    assert suits(rows_of_two_weights(1.0, 1e-100), RECIPES["cart"], Options())
+    assert not suits(rows_of_two_weights(1.0, 1e-300), RECIPES["cart"], Options())
+
+
+def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
+    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    training = four_rows()
+    branch = RECIPES["cart"].changed(missing="branch")
+    assert suits(training, branch, Options())
+    for recipe in (
+        RECIPES["cart"],
+        RECIPES["c4.5"],
+        RECIPES["chaid"],
+        branch.changed(max_leaves=3),
+        branch.changed(criterion="twoing"),
+        branch.changed(missing="fractional"),
+        branch.changed(linear_terms=2),
+    ):
+        assert not suits(training, recipe, Options())
+    for options in PLAIN_OPTIONS:
+        assert not suits(training, branch, options)
+
+
+def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
+    random = np.random.default_rng(3)
+    cells = random.normal(size=(400, 4)).astype(np.float32)
+    labels = np.where(cells[:, 0] + random.normal(size=400) > 0, "up", "down")
+    said = {"recipe": "cart", "missing": "branch", "max_depth": 4}
+    plain = spinney.TreeClassifier(**said).fit(cells, labels)
+    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    swift = spinney.TreeClassifier(**said).fit(cells, labels)
+    assert str(swift) == str(plain)
+    assert str(swift.rules()) == str(plain.rules())
+    np.testing.assert_array_equal(swift.predict(cells), plain.predict(cells))
+    np.testing.assert_array_equal(swift.apply(cells), plain.apply(cells))
+    np.testing.assert_allclose(
+        swift.feature_importances_, plain.feature_importances_, atol=1e-12
+    )
+    swift.save(tmp_path / "m.spinney")
+    again = spinney.load(tmp_path / "m.spinney")
+    assert str(again) == str(plain)
+    assert "gini" in str(swift.explain(node=0))
+    assert str(again.explain(node=0)) == str(swift.explain(node=0))
+    assert "not all cuts" in str(swift.explain(node=0))
+    assert "not all cuts" not in str(plain.explain(node=0))
+    assert [len(node.candidates) for node in swift.tree] == [
+        len(node.candidates) for node in plain.tree
+    ]
+    assert swift.prune("simplify").tree.n_leaves <= plain.tree.n_leaves

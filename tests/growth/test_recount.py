@@ -1,0 +1,56 @@
+"""Trees counted again by the compiled loops are those that drafts give."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.growth.test_grow_binned import training_sets
+from tests.helpers.alike import same_node, same_tree
+
+import spinney
+from spinney.growth import engine as suiting
+from spinney.growth.engine import grow_swiftly, is_swift, recount_swiftly
+from spinney.growth.prune.drafts import recounted
+from spinney.growth.taught import teacher
+from spinney.growth.taught.teacher import smoothed_training
+from spinney.recipes import RECIPES
+
+
+@given(
+    training=training_sets().filter(lambda rows: not rows.schema.target.is_numeric),
+    seed=st.integers(0, 2**32 - 1),
+    least=st.sampled_from([1, 2, 5]),
+)
+@settings(max_examples=80)
+def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
+    random = np.random.default_rng(seed)
+    n_classes = training.schema.n_classes
+    guesses = random.dirichlet(np.full(n_classes, 0.3), len(training.classes))
+    labels = 0.25 * np.eye(n_classes)[training.classes] + 0.75 * guesses
+    labels[labels < 0.02] = 0.0
+    labels /= labels.sum(axis=1, keepdims=True)
+    recipe = RECIPES["auto"].changed(min_samples_leaf=least)
+    taught = grow_swiftly(smoothed_training(training, labels), recipe)
+    assert is_swift(taught)
+    plain = recounted(taught, training.source(), recipe=recipe)
+    swift = recount_swiftly(taught, training)
+    same_tree(plain, swift, same_node)
+
+
+def test_auto_is_the_same_tree_by_compiled_loops(monkeypatch):
+    random = np.random.default_rng(2)
+    cells = random.normal(size=(150, 3))
+    cells[random.random((150, 3)) < 0.05] = np.nan
+    labels = np.where(cells[:, 0] + random.normal(size=150) > 0, "up", "down")
+    # The teacher is the same one, which else goes by the same threshold.
+    monkeypatch.setattr(teacher, "_guesses", teacher._peers_guesses)
+    monkeypatch.setattr(suiting, "FEWEST_WITHOUT_RIVALS", 10**9)
+    plain = spinney.TreeClassifier().fit(cells, labels)
+    monkeypatch.setattr(suiting, "FEWEST_WITHOUT_RIVALS", 0)
+    swift = spinney.TreeClassifier().fit(cells, labels)
+    assert str(swift) == str(plain)
+    assert str(swift.explain(node=0)) == str(plain.explain(node=0))
+    np.testing.assert_allclose(
+        swift.predict_proba(cells), plain.predict_proba(cells), atol=1e-12
+    )
+    first, other = (model.model_.sequence for model in (swift, plain))
+    assert [step.leaves for step in first] == [step.leaves for step in other]

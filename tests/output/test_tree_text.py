@@ -1,0 +1,212 @@
+"""Trees as text: five golden trees, limits, ASCII, and what hides below a limit."""
+
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.conftest import compare_with_golden
+from tests.helpers.models import chain_model
+from tests.helpers.strategies import TABLES, recipes, tables
+
+import spinney
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.growth.plain.learner import grow_tree
+from spinney.output.tree_text import class_counts, to_text
+from spinney.recipes import RECIPES
+from spinney.sources.rows.memory import MemorySource
+from spinney.trees.tree import Tree
+
+
+def everything() -> spinney.TreeClassifier:
+    """Grow a tree with every kind of question, and hostile names and values."""
+    days = [datetime.date(2024, 2, 28) + datetime.timedelta(days=n) for n in range(12)]
+    columns = {
+        "the\nday": days,
+        "size": ["small", "large", "huge", None] * 3,
+        "colour": ["red", "it's", "grün", "red", None, "red"] * 2,
+        "fits?": [True, False, None, True, False, False] * 2,
+        "weight, kg": [1, None, 2.5, 3, None, 1e6, 2, 0.1, 7, None, 5, 4],
+        "sort": list("abcaddbcabcd"),
+        "count": [1, 2, 1, 1 / 3, 1, 1, 2, 1, 1, 1, 1, 1],
+    }
+    return spinney.grow(
+        columns,
+        "sort",
+        recipe="cart",
+        missing="own-category",
+        weight="count",
+        ordinal={"size": ["small", "large", "huge"]},
+        force={(): "weight, kg"},
+        max_depth=4,
+    )
+
+
+FIXED: dict[str, Callable[[], spinney.TreeClassifier]] = {
+    "netball": lambda: spinney.grow(
+        TABLES / "netball.csv", "play", ignore=["day"], recipe="id3"
+    ),
+    "watermelon_missing": lambda: spinney.grow(
+        TABLES / "watermelon_2.0a.csv", "ripe", ignore=["id"], recipe="id3"
+    ),
+    "watermelon_numbers": lambda: spinney.grow(
+        TABLES / "watermelon_3.0.csv",
+        "ripe",
+        ignore=["id"],
+        recipe="c4.5",
+        pruning="none",
+        mdl_correction=False,
+        thresholds="midpoint",
+    ),
+    "fruit": lambda: spinney.grow(
+        TABLES / "fruit.csv", "type", ignore=["id"], recipe="cart"
+    ),
+    "everything": everything,
+}
+
+
+@pytest.mark.filterwarnings("ignore:column .* looks like:spinney.errors.SpinneyWarning")
+@pytest.mark.parametrize("name", FIXED)
+def test_golden(name, assert_golden):
+    model = FIXED[name]()
+    parts = [
+        to_text(model.tree),
+        to_text(model.tree, max_depth=1, ascii_only=True),
+        model.rules().text(),
+        model.rules().text(ascii_only=True),
+        str(model.explain(node=0)),
+        str(model.explain(node=len(model.tree) - 1)),
+    ]
+    assert_golden(f"{name}.txt", "\n\n".join(parts) + "\n")
+
+
+def test_a_mismatch_is_written_beside_and_accepted_on_demand(tmp_path: Path):
+    path, proposal = tmp_path / "tree.txt", tmp_path / "tree.txt.new"
+    with pytest.raises(pytest.fail.Exception, match=r"not there yet.* --accept"):
+        compare_with_golden(path, "old", accept=False)
+    assert proposal.read_text() == "old"
+    compare_with_golden(path, "old", accept=True)
+    assert path.read_text() == "old"
+    assert not proposal.exists()
+    compare_with_golden(path, "old", accept=False)
+    with pytest.raises(pytest.fail.Exception, match=r"reads otherwise.* --accept"):
+        compare_with_golden(path, "new", accept=False)
+    assert (path.read_text(), proposal.read_text()) == ("old", "new")
+    compare_with_golden(path, "old", accept=False)
+    assert not proposal.exists()
+
+
+def below(tree: Tree, number: int) -> list[int]:
+    """Return the numbers of all nodes below one, by their paths."""
+    return [
+        node.number
+        for node in tree
+        if node.number != number and tree.nodes[number] in tree.path(node.number)
+    ]
+
+
+@given(tables(), recipes(), st.integers(0, 3))
+@settings(max_examples=60)
+def test_a_limit_says_what_it_hides(table, recipe, limit):
+    tree = grow_tree(table.source, recipe)
+    lines = to_text(tree, max_depth=limit).splitlines()
+    shown = [node for node in tree if node.depth <= limit]
+    assert len(lines) == len(shown)
+    for line, node in zip(lines, shown, strict=True):
+        if node.depth < limit or node.is_leaf:
+            assert "…" not in line
+            continue
+        hidden = below(tree, node.number)
+        leaves = sum(tree.nodes[number].is_leaf for number in hidden)
+        assert line.endswith(f" … [{len(hidden)} more nodes, {leaves} leaves below]")
+    if tree.height <= limit:
+        assert lines == to_text(tree).splitlines()
+
+
+@given(tables(), recipes())
+@settings(max_examples=60)
+def test_a_line_a_node_and_ascii_for_ascii_data(table, recipe):
+    tree = grow_tree(table.source, recipe)
+    lines = to_text(tree).splitlines()
+    plain = to_text(tree, ascii_only=True)
+    assert plain.isascii()
+    assert to_text(tree, max_depth=1, ascii_only=True).isascii()
+    assert len(lines) == len(plain.splitlines()) == len(tree)
+    for line, node in zip(lines, tree, strict=True):
+        label = tree.schema.target.classes[node.label]
+        assert tree.condition(node) in line
+        assert (f"→ {label}  (" in line) == node.is_leaf
+        if not node.n_rows:
+            assert line.endswith("  (no rows)")
+            continue
+        assert line.endswith(f"  ({class_counts(node.weights, tree.schema)})")
+
+
+def test_a_value_on_the_threshold_reads_as_left():
+    lines = to_text(chain_model(1).tree).splitlines()
+    assert [line[4:].split("  ")[0] for line in lines[1:]] == [
+        "x ≤ 0.5 → false",
+        "x > 0.5 → true",
+    ]
+
+
+def test_class_counts_of_many_classes():
+    schema = Schema((), Target("y", tuple("abcdefg")))
+    weights = np.array([1.0, 5, 0, 2, 2, 10 / 3, 0.5])
+    # The three heaviest, in their order, and the others together.
+    assert class_counts(weights, schema) == (
+        "13.8333: b 5 (36 %), d 2 (14 %), f 3.3333 (24 %), 3 other classes 3.5 (25 %)"
+    )
+    assert class_counts(np.array([0, 1, 1, 1, 0, 0, 1.0]), schema) == (
+        "4: b 1 (25 %), c 1 (25 %), d 1 (25 %), g 1 (25 %)"
+    )
+
+
+def test_lines_below_forty_levels_begin_with_their_depth():
+    lines = to_text(chain_model(43).tree).splitlines()
+    assert len(lines) == 87
+    indent = " " * 4 * 40
+    assert lines[79].startswith(" " * 4 * 39 + "├── x ≤ 39.5")
+    assert lines[81].startswith(indent + "[41] x ≤ 40.5")
+    assert lines[86].startswith(indent + "[43] x > 42.5")
+
+
+def test_a_stump_is_one_line():
+    source = MemorySource(
+        Schema((Attribute("x", "numeric"),), Target("y", ("a", "b"))),
+        [np.array([1.0, 1.0])],
+        classes=np.array([0, 1]),
+    )
+    tree = grow_tree(source, RECIPES["id3"])
+    assert to_text(tree) == "y → b  (2: a 1 (50 %), b 1 (50 %))"
+    assert to_text(tree, max_depth=0) == to_text(tree)
+
+
+def test_a_long_chain_is_written():
+    tree = chain_model(5000).tree
+    lines = to_text(tree).splitlines()
+    assert len(lines) == 10_001
+    assert max(map(len, lines)) < 300
+    limited = to_text(tree, max_depth=0)
+    assert limited.endswith(" … [10000 more nodes, 5001 leaves below]")
+
+
+def test_numbers_of_nodes():
+    tree = chain_model(5).tree
+    plain, numbered = to_text(tree), to_text(tree, numbers=True)
+    pairs = zip(plain.splitlines(), numbered.splitlines(), strict=True)
+    for number, (line, with_number) in enumerate(pairs):
+        assert with_number == f"{number:>2}  {line}"
+
+
+@pytest.mark.parametrize("format", ["text", "numbered-text", "rules", "json"])
+def test_a_long_chain_is_exported(format, tmp_path):
+    chain = chain_model(5000)
+    model = spinney.TreeClassifier(chain.recipe)._adopt_by_name(chain)
+    text = model.export(format, path=tmp_path / "chain")
+    assert (tmp_path / "chain").read_text(encoding="utf-8") == text
+    assert text.endswith("\n")
+    assert "4999.5" in text

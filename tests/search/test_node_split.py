@@ -1,0 +1,382 @@
+"""The best split of a node, from its count tables."""
+
+import numpy as np
+import pytest
+from tests.helpers.strategies import Rows, textbook
+
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.errors import ParameterError
+from spinney.recipes import RECIPES, Recipe
+from spinney.search.attribute_split import propose
+from spinney.search.node_split import Decision, compete, decide
+from spinney.sources.base import Request
+from spinney.trees.counts import CountTable
+from spinney.trees.split import Groups, Threshold
+from spinney.trees.tree import Candidate, Reason
+
+ID3, C45 = (RECIPES[name] for name in ("id3", "c4.5"))
+CART = RECIPES["cart"].changed(missing="branch")
+NUMBER = Attribute("number", "numeric")
+
+
+def letters(n_values: int) -> Attribute:
+    return Attribute("letter", "nominal", tuple("abcdefgh"[:n_values]))
+
+
+def numbers(weights: list, values: list[float], missing: tuple = ()) -> CountTable:
+    table = CountTable.of(weights, missing)
+    return CountTable(
+        np.array(values, dtype=float),
+        table.weights,
+        table.rows,
+        table.missing,
+        table.missing_rows,
+    )
+
+
+def decide_root(table: Rows, recipe: Recipe, **more) -> tuple[Decision, str | None]:
+    names = table.schema.names
+    (tables,) = table.source.tables([Request(0, tuple(range(len(names))))])
+    decision = decide(tables, table.schema, recipe=recipe, **more)
+    if decision.chosen is None:
+        return decision, None
+    return decision, names[decision.candidates[decision.chosen].attribute]
+
+
+# Which attribute wins; figures of EXPECTED.md
+
+
+def test_texture_wins_among_watermelons():
+    decision, winner = decide_root(textbook("watermelon_2.0"), ID3)
+    assert winner == "texture"
+    assert [round(c.merit, 3) for c in decision.candidates] == [
+        0.108,
+        0.143,
+        0.141,
+        0.381,
+        0.289,
+        0.006,
+    ]
+
+
+def test_texture_wins_among_watermelons_with_missing_values():
+    decision, winner = decide_root(textbook("watermelon_2.0a"), ID3)
+    assert winner == "texture"
+    split = decision.candidates[3].split
+    assert sorted(split.shares) == pytest.approx([3 / 15, 5 / 15, 7 / 15])
+    assert split.missing is None
+
+
+def test_texture_still_wins_beside_numbers():
+    table = textbook("watermelon_3.0", numeric=("density", "sugar"))
+    decision, winner = decide_root(table, ID3)
+    assert winner == "texture"
+    density, sugar = decision.candidates[6:]
+    assert (density.split.threshold, round(density.gain, 3)) == (0.3815, 0.262)
+    assert (sugar.split.threshold, round(sugar.gain, 3)) == (0.126, 0.349)
+
+
+def test_a_row_number_deceives_gain_but_not_the_gain_ratio():
+    table = textbook("watermelon_2.0", ignore=())
+    decision, winner = decide_root(table, ID3)
+    assert winner == "id"
+    assert round(decision.candidates[0].gain, 3) == 0.998
+    for least in (1, 2):
+        _, winner = decide_root(table, C45.changed(min_samples_leaf=least))
+        assert winner == "texture"
+
+
+def test_a_tie_of_three_goes_to_the_first_column():
+    # 000, texture = clear: root, umbilicus and surface all gain 0.458.
+    table = textbook("watermelon_2.0")
+    clear = table.schema.attributes[3].values.index("clear")
+    rows = [row for row in table.rows if row[0][3] == clear]
+    decision, winner = decide_root(Rows(table.schema, rows), ID3)
+    gains = {c.attribute: round(c.gain, 3) for c in decision.candidates}
+    assert gains == {0: 0.043, 1: 0.458, 2: 0.331, 4: 0.458, 5: 0.458}
+    assert winner == "root"
+
+
+def test_the_user_may_prefer_another_winner_of_a_tie():
+    # 000: the book takes umbilicus, although color gains as much.
+    table = textbook("watermelon_2.0_train")
+    assert decide_root(table, ID3)[1] == "color"
+    assert decide_root(table, ID3, preference=(4,))[1] == "umbilicus"
+    assert decide_root(table, ID3, preference=(3, 4, 0))[1] == "umbilicus"
+    assert decide_root(table, ID3, preference=(3,))[1] == "color"
+
+
+def test_fruit_ties_at_two_midpoints():
+    table = textbook("fruit", numeric=("width", "height"))
+    decision, winner = decide_root(table, ID3)
+    assert [c.split.threshold for c in decision.candidates] == [5.65, 7.75]
+    assert [round(c.gain, 3) for c in decision.candidates] == [0.42, 0.42]
+    assert winner == "width"
+
+
+def test_cart_divides_income_as_the_book_does():
+    table = textbook("buys_computer")
+    decision, _ = decide_root(table, CART)
+    values = table.schema.attributes[1].values
+    groups = decision.candidates[1].split.groups
+    assert [{values[code] for code in group} for group in groups] == [
+        {"high"},
+        {"low", "medium"},
+    ]
+    assert round(0.4592 - decision.candidates[1].gain, 3) == 0.443
+
+
+def test_merits_that_differ_by_rounding_are_a_tie():
+    schema = Schema((letters(2), letters(2)), Target("class", ("x", "y")))
+    first = CountTable.of([[1.2, 0.3], [0.4, 0.9]])
+    other = CountTable.of([[0.4, 0.9], [1.2 + 1e-13, 0.3]])
+    assert decide({0: first, 1: other}, schema, recipe=ID3).chosen == 0
+    assert decide({0: other, 1: first}, schema, recipe=ID3).chosen == 0
+
+
+# C4.5's average
+
+
+def candidate(gain: float, merit: float) -> Candidate:
+    return Candidate(Threshold(0, 0.5, ()), CountTable.of([[1, 1]]), gain, merit)
+
+
+def test_only_what_gains_the_average_competes_by_gain_ratio():
+    found = [candidate(0.5, 0.1), candidate(0.1, 0.9), candidate(0.3, 0.2)]
+    by_ratio = C45.changed(mdl_correction=False)
+    assert compete(found, ONE, recipe=by_ratio, total=9) == [0, 2]  # average 0.3
+    assert compete(found, ONE, recipe=ID3, total=9) == [0, 1, 2]
+
+
+def test_equal_gains_are_all_average():
+    found = [candidate(0.1, 0.1), candidate(0.1 + 1e-16, 0.2), candidate(0.1, 0.3)]
+    assert compete(found, ONE, recipe=C45, total=9) == [0, 1, 2]
+
+
+def test_a_thousandth_below_the_average_is_average():
+    found = [candidate(0.1, 0.1), candidate(0.0985, 0.2), candidate(0.0969, 0.3)]
+    assert compete(found, ONE, recipe=C45, total=9) == [0, 1]
+
+
+def test_a_threshold_is_chosen_by_gain_and_competes_by_gain_ratio():
+    table = numbers([[3, 0], [1, 1], [0, 3]], [0, 1, 2])
+    plain = C45.changed(min_samples_leaf=1, mdl_correction=False, thresholds="midpoint")
+    found = propose(table, NUMBER, 0, recipe=plain)
+    assert found.split.threshold == 0.5
+    assert found.gain == pytest.approx(1 - 5 / 8 * 0.721928, abs=1e-6)
+    assert found.merit == pytest.approx(found.gain / 0.954434, abs=1e-6)
+
+
+# Missing values
+
+
+def test_fractional_leaves_missing_rows_out_of_the_merit():
+    table = CountTable.of([[4, 0], [0, 2]], missing=[1, 1])
+    found = propose(table, letters(2), 0, recipe=ID3)
+    assert found.split == Groups(0, ((0,), (1,)), (4 / 6, 2 / 6))
+    assert found.gain == pytest.approx(0.75 * 0.918296, abs=1e-6)
+    assert found.branches.missing.tolist() == [1, 1]
+
+
+def test_most_common_counts_missing_rows_at_the_commonest_value():
+    recipe = CART.changed(grouping="multiway", missing="most-common")
+    table = CountTable.of([[2, 0], [0, 3]], missing=[1, 0])
+    found = propose(table, letters(2), 0, recipe=recipe)
+    assert found.split == Groups(0, ((0,), (1,)), (0.4, 0.6), missing=1)
+    assert found.branches.weights.tolist() == [[2, 0], [1, 3]]
+    assert found.gain == pytest.approx(0.5 - 4 / 6 * 0.375)
+
+
+@pytest.mark.parametrize(
+    "missing, threshold, home", [([0, 9], 0.5, 1), ([9, 0], 1.5, 0)]
+)
+def test_missing_numbers_stay_with_the_commonest_one(
+    missing: list[int], threshold: float, home: int
+):
+    recipe = CART.changed(missing="most-common")
+    table = numbers([[3, 0], [2, 2], [0, 3]], [0, 1, 2], missing)
+    found = propose(table, NUMBER, 0, recipe=recipe)
+    assert (found.split.threshold, found.split.missing) == (threshold, home)
+
+
+def test_own_category_is_a_branch_of_a_multiway_split():
+    recipe = ID3.changed(missing="own-category")
+    table = CountTable.of([[4, 0], [0, 2]], missing=[1, 1])
+    found = propose(table, letters(2), 0, recipe=recipe)
+    assert found.split == Groups(0, ((0,), (1,), ()), (4 / 6, 2 / 6, 0), missing=2)
+    assert found.branches.weights.tolist() == [[4, 0], [0, 2], [1, 1]]
+
+
+def test_own_category_makes_two_values_of_one():
+    table = CountTable.of([[4, 0]], missing=[0, 2])
+    assert propose(table, letters(1), 0, recipe=ID3) is None
+    found = propose(table, letters(1), 0, recipe=CART.changed(missing="own-category"))
+    assert found.split == Groups(0, ((0,), ()), (1, 0), missing=1)
+    assert found.gain == pytest.approx(4 / 9)
+
+
+def test_own_category_asks_whether_a_number_is_known():
+    recipe = CART.changed(missing="own-category")
+    table = numbers([[2, 1], [2, 1]], [0, 1], [0, 6])
+    found = propose(table, NUMBER, 0, recipe=recipe)
+    assert found.split == Threshold(0, np.inf, (1, 0), missing=1)
+    assert found.branches.weights.tolist() == [[4, 2], [0, 6]]
+    one_value = numbers([[4, 2]], [7], [0, 6])
+    found = propose(one_value, NUMBER, 0, recipe=recipe)
+    assert found.split.threshold == np.inf
+
+
+@pytest.mark.parametrize("missing, home", [([0, 5], 1), ([5, 0], 0)])
+def test_branch_sends_missing_rows_where_they_gain_most(missing: list[int], home: int):
+    table = CountTable.of([[4, 0], [0, 2]], missing=missing)
+    for attribute in (letters(2), Attribute("o", "ordinal", ("a", "b"))):
+        found = propose(table, attribute, 0, recipe=CART)
+        assert found.split.missing == home
+        pure = 1 - ((4 + missing[0]) / 11) ** 2 - ((2 + missing[1]) / 11) ** 2
+        assert found.gain == pytest.approx(pure)
+
+
+def test_branch_sends_no_row_to_an_empty_branch():
+    recipe = CART.changed(grouping="multiway")
+    table = CountTable.of([[4, 0], [0, 2]], missing=[3, 3])
+    found = propose(table, letters(5), 0, recipe=recipe)
+    assert found.split.missing in (0, 1)
+
+
+@pytest.mark.parametrize("policy", ["most-common", "own-category", "branch"])
+def test_without_missing_rows_the_heaviest_branch_takes_later_ones(policy: str):
+    recipe = CART.changed(grouping="multiway", missing=policy)
+    for weights, home in (([[1, 1], [0, 3]], 1), ([[3, 0], [0, 3], [1, 1]], 0)):
+        table = CountTable.of(weights)
+        found = propose(table, letters(len(weights)), 0, recipe=recipe)
+        assert found.split.missing == home
+
+
+def test_rounding_does_not_decide_which_branch_is_heaviest():
+    table = CountTable.of([[10 / 3, 0], [0, 10 / 3 + 4e-16]])
+    assert table.weights[0, 0] < table.weights[1, 1]
+    assert propose(table, letters(2), 0, recipe=CART).split.missing == 0
+
+
+def test_rounding_does_not_decide_which_value_is_commonest():
+    recipe = ID3.changed(missing="most-common")
+    table = CountTable.of([[1 + 1 + 4 / 3, 0], [5 / 3 + 5 / 3, 0]], missing=[0, 1])
+    assert table.weights[0, 0] < table.weights[1, 0]
+    assert propose(table, letters(2), 0, recipe=recipe).split.missing == 0
+
+
+# Limits, reasons and force
+
+
+def test_two_branches_need_enough_rows_but_not_all():
+    # Quinlan's rule: 4 and 2 rows are enough, the third branch has one.
+    table = CountTable.of([[4, 0], [0, 2], [1, 0]])
+    recipe = ID3.changed(min_samples_leaf=2)
+    assert propose(table, letters(3), 0, recipe=recipe) is not None
+    recipe = ID3.changed(min_samples_leaf=2.5)
+    assert propose(table, letters(3), 0, recipe=recipe) is None
+
+
+def test_missing_rows_do_not_fill_a_fractional_branch():
+    table = CountTable.of([[4, 0], [0, 1]], missing=[0, 9])
+    recipe = ID3.changed(min_samples_leaf=2)
+    assert propose(table, letters(2), 0, recipe=recipe) is None
+    assert propose(table, letters(2), 0, recipe=recipe.changed(missing="branch"))
+
+
+def test_the_limit_moves_a_threshold_inwards():
+    table = numbers([[1, 0], [0, 1], [0, 1], [0, 1]], [0, 1, 2, 3])
+    free = propose(table, NUMBER, 0, recipe=CART)
+    limited = propose(table, NUMBER, 0, recipe=CART.changed(min_samples_leaf=2))
+    assert (free.split.threshold, limited.split.threshold) == (0.5, 1.5)
+
+
+def test_a_share_of_all_rows_may_be_the_limit():
+    table = CountTable.of([[4, 0], [0, 2]])
+    recipe = ID3.changed(min_weight_fraction_leaf=0.1)
+    assert propose(table, letters(2), 0, recipe=recipe, total=20) is not None
+    assert propose(table, letters(2), 0, recipe=recipe, total=21) is None
+
+
+def test_light_rows_are_no_empty_branch():
+    table = CountTable.of([[0.25, 0], [0, 0.25]])
+    assert propose(table, letters(2), 0, recipe=CART) is not None
+    assert (
+        propose(table, letters(2), 0, recipe=CART.changed(min_samples_leaf=1.1)) is None
+    )
+
+
+ONE = Schema((letters(2),), Target("class", ("x", "y")))
+
+
+def test_no_table_means_that_no_attribute_is_left():
+    assert decide({}, ONE, recipe=ID3) == Decision((), None, Reason.EXHAUSTED)
+
+
+def test_one_value_means_that_rows_are_identical():
+    tables = {0: CountTable.of([[1, 2]])}
+    assert decide(tables, ONE, recipe=ID3).reason is Reason.IDENTICAL
+
+
+def test_small_branches_are_a_reason():
+    tables = {0: CountTable.of([[1, 2], [1, 0]])}
+    recipe = ID3.changed(min_samples_leaf=2)
+    assert decide(tables, ONE, recipe=recipe).reason is Reason.ROWS_IN_LEAF
+
+
+def test_a_small_gain_is_a_reason_and_its_candidates_are_kept():
+    tables = {0: CountTable.of([[2, 1], [1, 2]])}
+    gain = decide(tables, ONE, recipe=ID3).candidates[0].gain
+    assert gain == pytest.approx(1 - 0.918296, abs=1e-6)
+    assert decide(tables, ONE, recipe=ID3.changed(min_gain=gain)).chosen == 0
+    decision = decide(tables, ONE, recipe=ID3.changed(min_gain=gain + 1e-9))
+    assert (decision.chosen, decision.reason) == (None, Reason.MIN_GAIN)
+    assert len(decision.candidates) == 1
+
+
+def test_nothing_gained_is_enough_for_the_textbook_algorithm():
+    tables = {0: CountTable.of([[1, 1], [1, 1]])}
+    assert decide(tables, ONE, recipe=ID3).chosen == 0
+    assert decide(tables, ONE, recipe=C45.changed(min_samples_leaf=1)).chosen is None
+
+
+def test_force_overrules_merit_and_minimal_gain():
+    table = textbook("watermelon_2.0")
+    _, winner = decide_root(table, ID3.changed(min_gain=0.9), forced=5)
+    assert winner == "surface"
+
+
+def test_force_cannot_do_the_impossible():
+    tables = {0: CountTable.of([[1, 2]])}
+    with pytest.raises(ParameterError, match="force: the attribute 'letter' cannot"):
+        decide(tables, ONE, recipe=ID3, forced=0)
+
+
+def test_more_than_twelve_values_of_three_classes_are_not_exact():
+    weights = np.random.default_rng(0).integers(1, 9, (13, 3))
+    attribute = Attribute("many", "nominal", tuple(map(str, range(13))))
+    assert not propose(CountTable.of(weights), attribute, 0, recipe=CART).exact
+    assert propose(CountTable.of(weights[:12]), attribute, 0, recipe=CART).exact
+
+
+def test_a_numeric_candidate_keeps_only_the_two_sides():
+    table = numbers([[1, 0], [2, 0], [0, 3], [0, 1]], [0.5, 1, 4, 9])
+    found = propose(table, NUMBER, 0, recipe=CART)
+    assert found.split.threshold == 2.5
+    assert found.table.values.tolist() == [1, 4]
+    assert found.table.weights.tolist() == [[3, 0], [0, 4]]
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1.0, 1e300, 5e307])
+def test_numbers_of_any_size_can_be_divided(scale: float):
+    table = numbers([[1, 0], [2, 0], [0, 3]], [-3 * scale, scale, 3 * scale])
+    found = propose(table, NUMBER, 0, recipe=CART)
+    assert scale <= found.split.threshold < 3 * scale
+    assert found.split.branch_of(table.values).tolist() == [0, 0, 1]
+
+
+def test_neighbouring_floats_can_be_divided():
+    table = numbers([[5, 0], [0, 5]], [1.0, np.nextafter(1, 2)])
+    found = propose(table, NUMBER, 0, recipe=CART)
+    assert found.split.threshold == 1.0
+    assert found.gain == 0.5
