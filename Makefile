@@ -44,7 +44,7 @@ cluster-speed: $(VENV)/.installed
 
 # The compiled loops with every index checked, and as plain Python.
 test-loops: $(VENV)/.tools
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/swift tests/forest \
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/growth tests/trees/test_flat_layout.py \
 	  tests/cluster/test_fit_k_means.py tests/cluster/test_fit_k_prototypes.py
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -W ignore::RuntimeWarning \
 	  tests/growth/test_binned_loops.py tests/growth/test_grow_binned.py \

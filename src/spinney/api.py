@@ -40,8 +40,6 @@ from spinney.recipes import Recipe
 if TYPE_CHECKING:
     import os
 
-__all__ = ["grow", "grow_forest", "load"]
-
 
 def grow(
     data: Any,

@@ -23,19 +23,6 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "CellError",
-    "DataError",
-    "MissingExtraError",
-    "ModelFormatError",
-    "ParameterError",
-    "SpinneyError",
-    "SpinneyWarning",
-    "did_you_mean",
-    "refuse_unknown",
-    "warn",
-]
-
 
 class SpinneyError(Exception):
     """The root of the tree of errors."""

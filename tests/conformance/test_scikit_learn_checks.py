@@ -1,7 +1,7 @@
 """scikit-learn's own checks of its conventions, none of them expected to fail.
 
-Conventions are those of a class, whatever its recipe: here every estimator is checked as
-it comes, and with other settings among the slow tests.
+Conventions are those of a class, whatever its recipe: every estimator is checked as it
+comes, and with other settings among the slow tests.
 """
 
 import pytest

@@ -12,9 +12,9 @@ from spinney.data.duckdb.columns import (
     load,
     plan,
     quote_identifier,
-    quote_text,
     translated_errors,
 )
+from spinney.data.duckdb.sql_text import quote_text
 from spinney.errors import DataError, SpinneyWarning
 
 

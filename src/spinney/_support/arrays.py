@@ -3,17 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "TOLERANCE",
-    "Floats",
-    "Integers",
-    "equal_to_best",
-    "first_best",
-    "heaviest",
-    "last_best",
-    "ramps",
-]
-
 TOLERANCE = 1e-12
 
 

@@ -13,8 +13,6 @@ from spinney.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["write_whole"]
-
 _REMEDIES = {
     errno.ENOENT: "create the directory first",
     errno.ENOTDIR: "name a directory before the file name",

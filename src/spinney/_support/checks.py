@@ -11,18 +11,6 @@ import numpy as np
 
 from spinney.errors import ParameterError, refuse_unknown
 
-__all__ = [
-    "LARGEST_SEED",
-    "as_real",
-    "check_choice",
-    "check_named",
-    "check_number",
-    "check_seed",
-    "check_whole",
-    "is_real",
-    "is_whole",
-]
-
 LARGEST_SEED = 2**32 - 1
 """The largest seed of scikit-learn, and so of everything here."""
 

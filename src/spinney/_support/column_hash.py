@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads
 
-__all__ = ["MANY_CELLS", "mark_of", "marks_of"]
-
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
 MANY_CELLS = 2_000_000  # worth a compiled loop

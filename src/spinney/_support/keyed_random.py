@@ -17,8 +17,6 @@ import numpy as np
 from spinney._support.checks import LARGEST_SEED, check_seed, is_whole
 from spinney.errors import ParameterError
 
-__all__ = ["branch_key", "coin", "mix", "root_key", "seed_of", "uniform"]
-
 WORD = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 

@@ -26,16 +26,6 @@ import numpy as np
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.errors import ParameterError
 
-__all__ = [
-    "VALUES",
-    "WORK",
-    "Runs",
-    "best_starts",
-    "merged_runs",
-    "optimal_centroids",
-    "single_runs",
-]
-
 # The best of all partitions is found up to this many values, and values times clusters.
 VALUES = 100_000
 WORK = 10_000_000

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["matrix_behind"]
-
 
 def matrix_behind(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
     """Return the matrix of floats that columns are all views of, in order, if any.

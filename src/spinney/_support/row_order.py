@@ -18,8 +18,6 @@ from spinney._support.column_hash import MANY_CELLS
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads
 
-__all__ = ["MOST_COPIES", "Copies", "copies_of", "keys_of"]
-
 MOST_COPIES = 20_000
 
 # The finaliser of MurmurHash3: every bit of a word stirs all others.

@@ -9,22 +9,6 @@ if TYPE_CHECKING:
 
     from spinney.data import Value
 
-__all__ = [
-    "costs_text",
-    "counted_text",
-    "figure",
-    "interval_text",
-    "label_text",
-    "number_text",
-    "option",
-    "shown",
-    "sign",
-    "signs_from_ascii",
-    "signs_to_ascii",
-    "value_text",
-    "weight_text",
-]
-
 COSTS_SHOWN = 4
 COUNTED = 5
 EXACT = 1e16

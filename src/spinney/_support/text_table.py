@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from math import isfinite
 
-__all__ = ["GAP", "decimals_for", "in_columns", "number_cells"]
-
 GAP = 2
 # Numbers from here on, or of which none is larger, are written with an exponent.
 LARGEST, SMALLEST = 1e9, 1e-9

@@ -8,8 +8,6 @@ from typing import TypeVar
 
 from spinney._support.checks import check_whole
 
-__all__ = ["in_threads", "n_threads", "run_all", "run_each", "thread_count"]
-
 Result = TypeVar("Result")
 
 

@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from spinney.data import Column, Table
     from spinney.models.clusters import Found, Plan, ReadableClusters
 
-__all__ = [
-    "cluster",
-    "is_clusters",
-    "line_width",
-    "predict_clusters",
-    "rows_as_csv",
-    "show_clusters",
-    "tell_notes",
-]
-
 FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow"}
 COLUMNS_NAMED = 6
 

@@ -30,8 +30,6 @@ from spinney.errors import ParameterError
 if TYPE_CHECKING:
     from spinney.evaluation import Evaluation
 
-__all__ = ["evaluate"]
-
 RATE = click.FloatRange(0, 1)
 
 

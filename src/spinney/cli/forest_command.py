@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from spinney.models import ReadableForest
     from spinney.sources.rows import TrainingSet
 
-__all__ = ["forest"]
-
 _OF_RECIPES = (
     "criterion",
     "grouping",

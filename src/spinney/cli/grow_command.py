@@ -24,8 +24,6 @@ from spinney.errors import ParameterError
 if TYPE_CHECKING:
     from spinney.growth import Model
 
-__all__ = ["grow"]
-
 
 @click.command(
     epilog=examples(

@@ -11,15 +11,6 @@ from spinney.data import Value
 from spinney.errors import ParameterError
 from spinney.trees import labels_of
 
-__all__ = [
-    "Predictions",
-    "as_csv",
-    "as_rows",
-    "lines_as_csv",
-    "predictions",
-    "unseen_warning",
-]
-
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -26,8 +26,6 @@ from spinney.errors import ParameterError
 if TYPE_CHECKING:
     from spinney.models import ReadableTree
 
-__all__ = ["prune"]
-
 
 @click.command(
     epilog=examples(

@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from spinney.models import ReadableTree
     from spinney.output.rules import RuleSet
 
-__all__ = [
-    "check_alone",
-    "explain",
-    "info",
-    "predict",
-    "rules",
-    "show",
-    "show_tree",
-    "simplified",
-]
-
 
 def show_tree(
     model: "ReadableTree",

@@ -15,26 +15,6 @@ if TYPE_CHECKING:
     from spinney.models import ReadableForest, ReadableTree
     from spinney.models.clusters import ReadableClusters
 
-__all__ = [
-    "check_output",
-    "class_weight_of",
-    "cost_matrix_of",
-    "costs_option",
-    "examples",
-    "file_options",
-    "in_shell_words",
-    "json_option",
-    "limit_options",
-    "load_any",
-    "load_readable",
-    "numbers_of",
-    "output_options",
-    "reading_options",
-    "table_options",
-    "text_options",
-    "weight_options",
-]
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 # Parameters of Python whose option is not just the name behind two dashes.

@@ -17,16 +17,6 @@ import click
 from spinney._support.text import shown
 from spinney.errors import SpinneyError
 
-__all__ = [
-    "STANDARD_OUTPUT",
-    "as_json",
-    "escaped",
-    "progress_bar",
-    "say",
-    "write_data",
-    "write_text",
-]
-
 STANDARD_OUTPUT = "-"
 
 

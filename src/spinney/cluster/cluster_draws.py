@@ -19,8 +19,6 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.keyed_random import GOLDEN, branch_key, mix, root_key
 from spinney._support.row_order import keys_of
 
-__all__ = ["BINS", "Chance", "Pool"]
-
 BINS = 1024
 
 

@@ -13,8 +13,6 @@ from spinney._support.arrays import Floats, Integers
 from spinney.cluster.cluster_draws import BINS
 from spinney.cluster.exact_sums import Scales, parts_of, scales_for, sums_of
 
-__all__ = ["BLOCK", "PlainRows", "Rows", "squares_between"]
-
 # Sums of floats are added up by blocks of so many rows, whatever the threads.
 BLOCK = 1 << 14
 

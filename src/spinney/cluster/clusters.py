@@ -16,18 +16,6 @@ from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
 from spinney.data import Attribute, Fingerprint, Schema, Table, Target
 from spinney.errors import DataError
 
-__all__ = [
-    "BATCHES",
-    "COLUMN",
-    "METHODS",
-    "MIXED",
-    "Clusters",
-    "cells_of",
-    "refuse_missing",
-    "schema_of",
-    "spread_of",
-]
-
 COLUMN = "cluster"
 """What the column of clusters is called, unless a table has one of that name."""
 

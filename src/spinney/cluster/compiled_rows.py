@@ -28,8 +28,6 @@ from spinney.cluster.loops.assign import (
 from spinney.cluster.loops.lanes import LANES
 from spinney.cluster.loops.seed import gains_of, take
 
-__all__ = ["SwiftRows"]
-
 PRODUCTS = 1 << 16  # at once: they stay in the cache
 MANY_CLUSTERS = 2048  # whose distances to each other are not worth their room
 FAR_OFF = 4  # a squared mean of so many variances is taken off the rows

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 
-__all__ = ["Scales", "means_of", "parts_of", "scales_for", "sums_of"]
-
 _WIDEST = 43  # bits of the low part
 _SMALLEST = -900  # a column of smaller cells is on the scale of this power of two
 

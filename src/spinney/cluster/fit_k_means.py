@@ -20,16 +20,6 @@ from spinney.cluster.k_means_starts import drawn_rows, plus_plus
 from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
 from spinney.errors import DataError, ParameterError
 
-__all__ = [
-    "STARTS",
-    "Start",
-    "distances_between",
-    "k_means",
-    "nearest_centroids",
-    "nearest_scaled",
-    "rows_for",
-]
-
 Start = str | NDArray[Any] | Callable[..., Any]
 STARTS = ("k-means++", "random", "optimal")
 

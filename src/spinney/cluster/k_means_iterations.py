@@ -11,8 +11,6 @@ from spinney._support.arrays import Floats, Integers
 from spinney.cluster.cluster_rows import Rows
 from spinney.cluster.exact_sums import Scales, means_of, parts_of
 
-__all__ = ["Clustering", "Watch", "inertia_of", "iterate"]
-
 Watch = Callable[[NDArray[Any], NDArray[Any], Callable[[], Integers], int], None]
 """What is called after an iteration: with the centroids before and after it, what tells
 the clusters of the rows, and how many rows went elsewhere."""

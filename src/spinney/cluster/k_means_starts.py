@@ -10,8 +10,6 @@ from spinney._support.arrays import Floats, Integers, heaviest
 from spinney.cluster.cluster_draws import Chance, Pool
 from spinney.cluster.cluster_rows import Rows
 
-__all__ = ["drawn_rows", "plus_plus"]
-
 AT_ONCE = 8  # candidates that cost no more than one
 
 

@@ -11,8 +11,6 @@ from spinney.cluster.exact_sums import means_of, parts_of, scales_for, sums_of
 from spinney.cluster.fit_k_means import k_means, nearest_scaled
 from spinney.cluster.scaling import scaled_weights
 
-__all__ = ["Running", "in_batches"]
-
 
 class Running:
     """Centroids that are the means of all rows that were ever theirs.

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 
-__all__ = ["FARTHEST", "largest_of", "power_of", "scaled_weights", "scaling_power"]
-
 # The largest number, as a power of two, that needs no scaling; by bytes of a float.
 LARGEST = {4: 40, 8: 400}
 # The largest centroid to start from: its distances still have squares.

@@ -15,8 +15,6 @@ from spinney.cluster.fit_k_means import checked_centroids, k_means
 from spinney.cluster.k_means_iterations import Clustering
 from spinney.errors import DataError
 
-__all__ = ["ROWS_SHOWN", "Trace", "TracedIteration", "explain_k_means"]
-
 ROWS_SHOWN = 20
 # With more clusters than this a row shows the nearest two.
 CLUSTERS_SHOWN = 8

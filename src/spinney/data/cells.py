@@ -35,25 +35,6 @@ from spinney.data.times import (
 )
 from spinney.errors import CellError, DataError, warn
 
-__all__ = [
-    "LARGEST_EXACT_INTEGER",
-    "InfiniteCellError",
-    "coded_column",
-    "column_from_values",
-    "is_missing",
-    "marker_numbers",
-    "numeric_column",
-    "parse_number",
-    "plain_values",
-    "refuse_infinity",
-    "refuse_later",
-    "refuse_level",
-    "refuse_text",
-    "reorder",
-    "typed_levels",
-    "warn_of_large_integers",
-]
-
 LARGEST_EXACT_INTEGER = 2**53
 
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}

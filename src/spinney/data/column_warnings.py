@@ -9,14 +9,6 @@ from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
 
-__all__ = [
-    "identifier_warning",
-    "identifier_warnings",
-    "is_identifier",
-    "number_warnings",
-    "table_warnings",
-]
-
 FEWEST_IDENTIFIERS = 10
 # Of a smaller table, two like cells are no small share.
 FEWEST_CELLS_WITH_REPEATS = 20

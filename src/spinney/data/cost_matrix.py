@@ -11,8 +11,6 @@ from spinney._support.text import value_text
 from spinney.data.table import Value
 from spinney.errors import ParameterError, did_you_mean
 
-__all__ = ["Costs", "cost_array"]
-
 Costs = Mapping[Value, Mapping[Value, float]] | Sequence[Sequence[float]] | Floats
 
 

@@ -12,16 +12,6 @@ from typing import Any
 from spinney.data.table import Kind, Value
 from spinney.errors import DataError, ParameterError, did_you_mean
 
-__all__ = [
-    "Declarations",
-    "NoKnownColumnError",
-    "check_declarations",
-    "check_names",
-    "declarations_of",
-    "nothing_left",
-    "parse_ordinal",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Declarations:

@@ -24,16 +24,6 @@ if TYPE_CHECKING:
 
     from spinney.data.schema import Attribute
 
-__all__ = [
-    "Clause",
-    "Conjunction",
-    "Difference",
-    "Formula",
-    "Linear",
-    "Ratio",
-    "moved",
-]
-
 MOST_CLAUSES = 3
 
 

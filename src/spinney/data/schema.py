@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from spinney.data.formula import Formula
     from spinney.data.table import Table
 
-__all__ = ["Attribute", "Schema", "Target", "missing_columns"]
-
 
 @dataclass(frozen=True, slots=True)
 class Attribute:

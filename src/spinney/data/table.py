@@ -27,8 +27,6 @@ from spinney.errors import DataError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Cells", "Column", "Kind", "Table", "Value", "factorise", "level_order"]
-
 Kind = Literal["nominal", "ordinal", "numeric"]
 Value = str | bool | int | float
 Cells = NDArray[Any]

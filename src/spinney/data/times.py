@@ -2,22 +2,6 @@
 
 import datetime
 
-__all__ = [
-    "CLOCK_UNIT",
-    "DAY_PATTERN",
-    "DAY_UNIT",
-    "INSTANT_PATTERN",
-    "INSTANT_UNIT",
-    "TIME_UNITS",
-    "as_instant",
-    "converted",
-    "days_of",
-    "parse_time",
-    "seconds_of",
-    "seconds_of_day",
-    "time_text",
-]
-
 DAY_UNIT = "days since 1970-01-01"
 INSTANT_UNIT = "seconds since 1970-01-01T00:00:00"
 CLOCK_UNIT = "seconds since midnight"

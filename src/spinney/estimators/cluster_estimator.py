@@ -37,20 +37,6 @@ from spinney.output.file import save_clusters
 if TYPE_CHECKING:
     import os
 
-__all__ = [
-    "Centroids",
-    "ClusterEstimator",
-    "check_counts",
-    "check_enough",
-    "checked_start",
-    "n_starts_of",
-    "numbers_of",
-    "refuse_no_rows",
-    "warn_of_few",
-    "weighted_sum",
-    "weights_of",
-]
-
 MANY_STARTS = 10
 
 

@@ -29,8 +29,6 @@ from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, ReadableForest
 from spinney.recipes import Named, Recipe, recipe_named
 from spinney.sources.rows import TrainingSet
 
-__all__ = ["ForestClassifier", "ForestRegressor"]
-
 
 @dataclass(eq=False, repr=False)
 class ForestEstimator(TableEstimator, ReadableForest):

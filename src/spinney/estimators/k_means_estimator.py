@@ -29,8 +29,6 @@ from spinney.estimators.cluster_estimator import (
 )
 from spinney.estimators.kept import attributes_of
 
-__all__ = ["KMeans", "choose_k", "several", "starts_of", "with_chosen_k"]
-
 
 class KMeans(Centroids):
     """Clusters around means: Lloyd's iterations, exact, and fast by bounds.

@@ -38,15 +38,6 @@ from spinney.estimators.kept import kept_prototypes
 from spinney.estimators.table_estimator import TableEstimator, has_names_only
 from spinney.sources.rows import attribute_of
 
-__all__ = [
-    "KPrototypes",
-    "given_prototypes",
-    "mixed_cells",
-    "mixed_schema",
-    "read_mixed",
-    "values_of",
-]
-
 
 class KPrototypes(ClusterEstimator, TableEstimator):
     """Clusters of mixed tables: numbers, names, ordered names, missing cells.

@@ -9,9 +9,6 @@ from spinney._version import __version__
 from spinney.cluster import BATCHES, MIXED, Clusters, Running, schema_of
 from spinney.data import Attribute, Fingerprint
 
-__all__ = ["adopt", "attributes_of", "forget", "kept", "kept_prototypes"]
-
-
 # What clusters know beside their public attributes.
 PRIVATE = (
     "_attributes",

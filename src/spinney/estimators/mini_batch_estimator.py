@@ -26,8 +26,6 @@ from spinney.estimators.cluster_estimator import (
 from spinney.estimators.kept import forget
 from spinney.estimators.table_estimator import become
 
-__all__ = ["MiniBatchKMeans"]
-
 FIRST_BATCHES = 3  # as many rows are looked at for the start
 
 

@@ -15,8 +15,6 @@ from spinney.data.readers import read_table
 from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet, check_target, training_set
 
-__all__ = ["TableEstimator", "become", "checked_weights", "has_names_only"]
-
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator over tables as they are.

@@ -13,8 +13,6 @@ from spinney.data.readers import class_array
 from spinney.errors import DataError
 from spinney.trees import labels_of
 
-__all__ = ["ClassTarget", "NumberTarget"]
-
 CLOSE = 1 << 16  # whole numbers that are counted, not sorted
 
 

@@ -14,8 +14,6 @@ from spinney.growth import Model
 from spinney.models import ReadableTree, grow_model
 from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 
-__all__ = ["TreeClassifier", "TreeEstimator", "TreeRegressor"]
-
 
 @dataclass(eq=False, repr=False)
 class TreeEstimator(TableEstimator, ReadableTree):

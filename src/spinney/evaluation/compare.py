@@ -17,8 +17,6 @@ import numpy as np
 from spinney._support.arrays import TOLERANCE
 from spinney.errors import ParameterError
 
-__all__ = ["Comparison", "corrected_t_test"]
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

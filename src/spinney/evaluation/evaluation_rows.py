@@ -27,8 +27,6 @@ from spinney.sources.rows import (
     row_weights,
 )
 
-__all__ = ["EvaluationRows", "codes_of", "rows_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRows:

@@ -13,17 +13,6 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import refuse_unknown
 
-__all__ = [
-    "CLASS_MEASURES",
-    "MEASURES",
-    "NUMBER_MEASURES",
-    "Measure",
-    "class_measures",
-    "measure_named",
-    "number_measures",
-    "size_measures",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Measure:

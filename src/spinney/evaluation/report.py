@@ -14,8 +14,6 @@ from spinney.evaluation.tasks import listed
 if TYPE_CHECKING:
     from spinney.evaluation.results import Evaluation
 
-__all__ = ["report"]
-
 GAP = "  "
 MINUS = " − "
 NARROWEST_LABEL = 8

@@ -13,8 +13,6 @@ from spinney.evaluation.compare import Comparison, corrected_t_test
 from spinney.evaluation.measures import MEASURES, Measured, measure_named
 from spinney.evaluation.splits import Scheme
 
-__all__ = ["Evaluation", "FoldResult"]
-
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:

@@ -23,8 +23,6 @@ from spinney.evaluation.results import FoldResult
 from spinney.evaluation.splits import Part
 from spinney.evaluation.variants import FOREST, Variant
 
-__all__ = ["Progress", "Task", "run_all"]
-
 Progress = Callable[[int, int], object]
 
 

@@ -13,8 +13,6 @@ from spinney.evaluation.runs import Progress, Task, run_all
 from spinney.evaluation.splits import Part, Scheme, parts_of, settled
 from spinney.evaluation.variants import Recipes, Variant, variants_of
 
-__all__ = ["Setup", "from_arguments", "prepared"]
-
 
 @dataclass(frozen=True, slots=True)
 class Setup:

@@ -17,8 +17,6 @@ from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, ParameterError, warn
 from spinney.evaluation.evaluation_rows import EvaluationRows
 
-__all__ = ["Part", "Scheme", "parts_of", "settled"]
-
 USUAL_FOLDS = 10
 
 

@@ -26,8 +26,6 @@ from spinney.evaluation.tasks import (
 from spinney.evaluation.variants import DEFAULT_RECIPES, Recipes
 from spinney.recipes import DEFAULT_RECIPE
 
-__all__ = ["evaluate", "learning_curve", "robustness"]
-
 
 def evaluate(
     data: Any,

@@ -17,22 +17,6 @@ from spinney.evaluation.runs import Task
 from spinney.evaluation.setup import Setup
 from spinney.evaluation.splits import Part
 
-__all__ = [
-    "ATTRIBUTE_NOISE",
-    "CLASS_NOISE",
-    "MISSING_VALUES",
-    "attribute_noise",
-    "checked_rates",
-    "class_noise",
-    "damaged_task",
-    "generator",
-    "listed",
-    "missing_values",
-    "plain_task",
-    "row_numbers",
-    "spread",
-]
-
 CLASS_NOISE = "class noise"
 ATTRIBUTE_NOISE = "attribute noise"
 MISSING_VALUES = "missing values"

@@ -8,8 +8,6 @@ from spinney.errors import ParameterError
 from spinney.models import refuse_forest_arguments
 from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
 
-__all__ = ["DEFAULT_RECIPES", "FOREST", "Recipes", "Variant", "variants_of"]
-
 # What grow grows if nothing is said, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
 # What stands in the place of a recipe where many trees are to vote.

@@ -14,19 +14,6 @@ from spinney.trees import Tree
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-__all__ = [
-    "CRITERIA",
-    "MOST_CODES",
-    "can_grow",
-    "grow_and_prune_swiftly",
-    "grow_swiftly",
-    "is_swift",
-    "recount_swiftly",
-    "suits",
-    "suits_bins",
-    "suits_ranks",
-]
-
 # As many codes as a byte can hold beside that of missing cells.
 MOST_CODES = 255
 MOST_CLASSES = 65_536  # as two bytes of a row's word can hold

@@ -7,8 +7,6 @@ from spinney._support.arrays import Floats
 from spinney.data import Attribute
 from spinney.search import Draws
 
-__all__ = ["Options"]
-
 
 @dataclass(frozen=True, slots=True)
 class Options:

@@ -6,8 +6,6 @@ from spinney._support.arrays import Floats
 from spinney.data import Target
 from spinney.recipes import Recipe
 
-__all__ = ["outputs_of"]
-
 
 def outputs_of(
     weights: Floats, target: Target, *, recipe: Recipe, everything: Floats

@@ -10,8 +10,6 @@ from spinney.trees import Tree
 if TYPE_CHECKING:
     from spinney.growth.prune import Sequence, Steps
 
-__all__ = ["Model"]
-
 
 @dataclass(frozen=True, slots=True)
 class Model:

@@ -15,8 +15,6 @@ from spinney.recipes import Recipe
 from spinney.sources import Source
 from spinney.sources.rows import LARGEST_TOTAL, check_total
 
-__all__ = ["class_weights_of", "in_bounds", "options_of", "refuse_without_classes"]
-
 
 def options_of(
     source: Source,

@@ -11,15 +11,6 @@ from spinney._version import __version__
 if TYPE_CHECKING:
     from spinney.data import Target
 
-__all__ = [
-    "about_clusters",
-    "about_forest",
-    "about_installation",
-    "about_model",
-    "as_lines",
-    "facts_of",
-]
-
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
 COSTS_SHOWN = 20

@@ -45,15 +45,6 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
-__all__ = [
-    "FOREST_PARAMETERS",
-    "FOR_NUMBERS",
-    "RECIPE_PARAMETERS",
-    "ReadableForest",
-    "forest_from",
-    "refuse_forest_arguments",
-]
-
 
 class ReadableForest:
     """A grown forest and what can be done with it.

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
-__all__ = ["ReadableTree", "check_origin"]
-
 
 class ReadableTree:
     """A grown tree and what can be done with it.

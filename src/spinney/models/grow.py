@@ -25,8 +25,6 @@ from spinney.sources import Source
 from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory
 from spinney.sources.sql import Engine, source_in_duckdb
 
-__all__ = ["SOURCES", "grow_from", "grow_model"]
-
 SOURCES = ("memory", "duckdb")
 
 

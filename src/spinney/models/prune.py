@@ -28,8 +28,6 @@ from spinney.sources.rows import TrainingSet, check_target, row_weights
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
 
-__all__ = ["OPTIONS", "forced_paths", "prune_model"]
-
 Reader = Callable[..., Table]
 
 OPTIONS = tuple(sorted({name for m in METHODS.values() for name in m.options}))

@@ -9,8 +9,6 @@ from spinney.output.rules.leaf_rules import model_lines
 from spinney.trees import Node, Tree
 from spinney.trees.criteria import variance
 
-__all__ = ["class_counts", "counts_text", "to_text"]
-
 UNICODE = ("├── ", "└── ", "│   ", "    ", "→", "…")
 ASCII = ("|-- ", "`-- ", "|   ", "    ", "->", "...")
 DEEPEST_INDENT = 40

@@ -5,15 +5,6 @@ from dataclasses import fields
 from spinney.errors import refuse_unknown
 from spinney.recipes.recipe import NOTHING, Recipe
 
-__all__ = [
-    "DEFAULT_RECIPE",
-    "RECIPES",
-    "SETTINGS",
-    "default_recipe",
-    "recipe_named",
-    "suited",
-]
-
 DEFAULT_RECIPE = "auto"
 # Where rows stay away there are count tables only, and "auto" needs rows.
 _WITHOUT_ROWS = "c4.5"

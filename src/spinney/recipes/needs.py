@@ -20,8 +20,6 @@ from spinney.trees.criteria import Criterion, criterion_named
 if TYPE_CHECKING:
     from spinney.recipes.recipe import Recipe
 
-__all__ = ["NEEDS", "Condition", "Need", "check_branches", "refuse_unusable"]
-
 
 @dataclass(frozen=True, slots=True)
 class Condition:

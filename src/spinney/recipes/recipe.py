@@ -27,9 +27,6 @@ from spinney.recipes.vocabulary import (
 from spinney.trees import CountTable
 from spinney.trees.criteria import CRITERIA, Criterion, criterion_named
 
-__all__ = ["NOTHING", "Named", "Recipe"]
-
-
 Named = str | Callable[[CountTable], Any]
 """The name of a criterion, or a user's own function."""
 

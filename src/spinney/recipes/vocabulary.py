@@ -9,15 +9,6 @@ from typing import Any
 from spinney._support.checks import is_real
 from spinney.errors import ParameterError
 
-__all__ = [
-    "BUCKETINGS",
-    "CHOICES",
-    "GROUPINGS",
-    "MISSING",
-    "MOST_BUCKETS",
-    "check_alphas",
-]
-
 GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
 MISSING = ("fractional", "most-common", "own-category", "branch", "mean", "surrogate")

@@ -26,8 +26,6 @@ from spinney.trees import (
 )
 from spinney.trees.criteria import Criterion
 
-__all__ = ["propose", "recount"]
-
 
 def propose(
     table: CountTable,

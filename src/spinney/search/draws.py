@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from spinney._support.keyed_random import WORD
 
-__all__ = ["Draws", "drawn"]
-
 FACTOR = 0x2545F4914F6CDD1D
 
 FACTOR = 0x2545F4914F6CDD1D

@@ -35,20 +35,6 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.trees import CountTable
 
-__all__ = [
-    "ENUMERATED",
-    "LISTED",
-    "Groupings",
-    "class_share",
-    "midpoint",
-    "midpoints",
-    "multiway",
-    "ordered",
-    "principal_score",
-    "subsets",
-    "thresholds",
-]
-
 ENUMERATED = 12
 LISTED = 256
 

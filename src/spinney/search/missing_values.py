@@ -41,14 +41,6 @@ from spinney.trees import CountTable
 if TYPE_CHECKING:
     from spinney.data import Attribute
 
-__all__ = [
-    "MOST_BRANCHES",
-    "POLICIES",
-    "Policy",
-    "policy_named",
-    "ways_to_branch",
-]
-
 # With more values at a node than this a branch each would be a tree that nobody can
 # read, grown on hardly any rows a branch: such an attribute is split in two subsets.
 MOST_BRANCHES = 1000

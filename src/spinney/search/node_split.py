@@ -22,17 +22,6 @@ from spinney.search.missing_values import Policy, policy_named
 from spinney.search.root_statistics import Overall
 from spinney.trees import Candidate, CountTable, Reason, Threshold
 
-__all__ = [
-    "Decision",
-    "average_gain",
-    "compete",
-    "decide",
-    "is_significant",
-    "n_different",
-    "price",
-    "worth",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Decision:

@@ -20,8 +20,6 @@ from spinney.data import Attribute, Schema
 from spinney.search.node_split import Decision
 from spinney.trees import Candidate, CountTable, Groups, Threshold
 
-__all__ = ["Drawn", "coarse_tables", "with_drawn_cuts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Drawn:

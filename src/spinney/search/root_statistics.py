@@ -9,8 +9,6 @@ from spinney._support.arrays import Integers, heaviest
 from spinney.data import Attribute, Schema
 from spinney.trees import CountTable
 
-__all__ = ["Overall", "overall_by_attribute", "overall_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overall:

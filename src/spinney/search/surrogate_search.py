@@ -41,8 +41,6 @@ from spinney.search.missing_values import policy_named
 from spinney.sources import Agreement, Request, Source
 from spinney.trees import CountTable, Groups, Route, Split, Surrogate, Threshold
 
-__all__ = ["LEAST_ADJUSTED", "LEAST_ROWS", "Leaving", "routes_of", "surrogates_of"]
-
 LEAST_ROWS = 2
 LEAST_ADJUSTED = 1e-10
 

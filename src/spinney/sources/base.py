@@ -20,18 +20,6 @@ from spinney._support.arrays import Floats, Integers
 from spinney.data import Attribute, Schema
 from spinney.trees import CountTable, Route, Split, Term, sizes, spread_of
 
-__all__ = [
-    "LARGEST_WHOLE",
-    "ROOT",
-    "Agreement",
-    "Products",
-    "Request",
-    "Source",
-    "TermRequest",
-    "Totals",
-    "take_formulas",
-]
-
 ROOT = 0
 LARGEST_WHOLE = 2.0**53
 

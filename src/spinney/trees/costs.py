@@ -7,8 +7,6 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers, last_best
 from spinney.errors import ParameterError
 
-__all__ = ["altered_priors", "expected_costs", "labels_of"]
-
 
 def expected_costs(
     weights: Floats | Sequence[float], costs: Floats | Sequence[Sequence[float]]

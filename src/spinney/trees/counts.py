@@ -31,8 +31,6 @@ from spinney._support.arrays import TOLERANCE, Floats, Integers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["CountTable", "ratio_of", "sizes", "spread_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountTable:

@@ -9,8 +9,6 @@ from spinney.trees.tree import Node
 if TYPE_CHECKING:
     from spinney.trees.predict.flat_tree import FlatTree
 
-__all__ = ["LazyNodes"]
-
 
 class LazyNodes(Sequence[Node]):
     """Nodes in printing order, each made when it is first asked for, and then kept."""

@@ -27,8 +27,6 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, shown, sign
 from spinney.data import Attribute, Schema
 
-__all__ = ["FlatModels", "LinearModel", "Term", "flat_models", "mixed", "no_models"]
-
 
 @dataclass(frozen=True, slots=True)
 class Term:

@@ -25,20 +25,6 @@ if TYPE_CHECKING:
     from spinney.data import Attribute
     from spinney.trees.counts import CountTable
 
-__all__ = [
-    "VALUES_SHOWN",
-    "Groups",
-    "Intervals",
-    "Route",
-    "Split",
-    "Surrogate",
-    "Threshold",
-    "arriving",
-    "branch_table",
-    "describe",
-]
-
-
 VALUES_SHOWN = 100
 
 

@@ -27,8 +27,6 @@ from spinney.trees.split import (
     describe,
 )
 
-__all__ = ["Candidate", "Node", "Reason", "Tree"]
-
 
 class Reason(StrEnum):
     """Why a node is a leaf."""

@@ -27,8 +27,6 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 
-__all__ = ["OFF", "ZERO", "entry", "kernel"]
-
 OFF = bool(getattr(config, "DISABLE_JIT", False))  # loops run as they are written
 
 _PACKAGE = Path(__file__).parents[2]

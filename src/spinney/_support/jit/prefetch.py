@@ -9,8 +9,6 @@ from numba.extending import intrinsic
 
 from spinney._support.jit.compile import OFF
 
-__all__ = ["prefetch"]
-
 
 def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Emit the hint for the cell of an array at the indices that follow it."""

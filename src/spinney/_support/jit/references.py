@@ -16,8 +16,6 @@ from numba.extending import intrinsic, models, register_model
 
 from spinney._support.jit.compile import OFF
 
-__all__ = ["reference"]
-
 
 class Reference(types.Type):
     """Where a named tuple stands."""

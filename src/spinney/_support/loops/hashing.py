@@ -8,8 +8,6 @@ import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
 
-__all__ = ["mark_rows", "stir_rows"]
-
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
 ONE, TWO = np.uint64(1), np.uint64(2)

@@ -10,8 +10,6 @@ import numpy as np
 from spinney._support.text import figure, weight_text
 from spinney._support.text_table import in_columns
 
-__all__ = ["MEASURES", "Choice", "Line"]
-
 MEASURES = ("silhouette", "calinski_harabasz", "davies_bouldin", "elbow", "gap")
 """What a line may tell of k clusters beside their inertia; each is a rule, too."""
 

@@ -14,8 +14,6 @@ from spinney.cluster.choose_k.choice import Line
 from spinney.cluster.choose_k.elbow import SENSITIVITY, Elbow
 from spinney.cluster.choose_k.gap import standard_error_rule
 
-__all__ = ["decided"]
-
 TITLES = {
     "silhouette": "silhouette",
     "calinski_harabasz": "Calinski-Harabasz index",

@@ -18,15 +18,6 @@ from spinney._support.threads import run_each
 from spinney.cluster.choose_k.distinct_rows import scaled
 from spinney.errors import DataError
 
-__all__ = [
-    "calinski_harabasz",
-    "davies_bouldin",
-    "mean_widths",
-    "one_thread_a_product",
-    "silhouette",
-    "silhouettes",
-]
-
 # So many distances are kept at once by each thread, and by how many rows at most.
 DISTANCES = 1 << 22
 MOST_ROWS = 512

@@ -16,8 +16,6 @@ from spinney._support.keyed_random import GOLDEN, WORD, root_key
 from spinney._support.row_order import keys_of
 from spinney.cluster.scaling import scaling_power
 
-__all__ = ["Distinct", "distinct_rows", "numbers_drawn", "sampled", "scaled"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:

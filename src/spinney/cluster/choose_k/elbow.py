@@ -15,8 +15,6 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, first_best
 
-__all__ = ["SENSITIVITY", "Elbow", "elbow_of"]
-
 SENSITIVITY = 1.0
 
 

@@ -24,8 +24,6 @@ from spinney._support.threads import run_each
 from spinney.cluster.choose_k.cluster_measures import one_thread_a_product
 from spinney.cluster.choose_k.distinct_rows import Distinct, numbers_drawn, sampled
 
-__all__ = ["Gaps", "gaps_of", "reference_table", "standard_error_rule"]
-
 # (cells, k, weights, seed): the inertia of k clusters.
 Inertia = Callable[[NDArray[Any], int, Floats | None, int], float]
 

@@ -30,8 +30,6 @@ from spinney.cluster.prototypes.mixed_rows import MixedCells, unlikeness
 from spinney.cluster.prototypes.prototype_iterations import Partition
 from spinney.errors import DataError, ParameterError
 
-__all__ = ["MIXED_RULES", "choose_mixed", "distances_between"]
-
 MIXED_RULES = ("silhouette", "elbow")
 """The rules that need no centroid of numbers: the others of ``MEASURES`` do."""
 

@@ -28,8 +28,6 @@ from spinney.cluster.fit_k_means import k_means, nearest_centroids
 from spinney.cluster.k_means_iterations import Clustering
 from spinney.errors import DataError, ParameterError
 
-__all__ = ["N_STARTS", "Limits", "Starts", "choose", "numbers_to_try"]
-
 N_STARTS = 4
 """How many starts k-means has for each k, unless something else is said."""
 

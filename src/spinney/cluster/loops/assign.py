@@ -23,19 +23,6 @@ import numpy as np
 from spinney._support.jit.compile import entry, kernel
 from spinney.cluster.loops.lanes import LANES, square, two_least
 
-__all__ = [
-    "ERROR",
-    "FALLEN",
-    "GROWN",
-    "HALF",
-    "KEPT",
-    "LONGEST",
-    "TINY",
-    "settle",
-    "sift",
-    "squared_distances",
-]
-
 # Lines of ``moves``, by cluster: what its centroid moved since the start; half of its
 # distance to the next; and, all alike, the sum of the most that any moved.
 GROWN, HALF, FALLEN = np.arange(3)

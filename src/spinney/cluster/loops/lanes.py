@@ -20,8 +20,6 @@ from numba.extending import intrinsic
 
 from spinney._support.jit.compile import OFF
 
-__all__ = ["LANES", "gain", "square", "squares", "two_least"]
-
 LANES = 8
 
 _WHOLE, _WORD = ir.IntType(64), ir.IntType(32)

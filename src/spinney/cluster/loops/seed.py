@@ -14,8 +14,6 @@ import numpy as np
 from spinney._support.jit.compile import entry
 from spinney.cluster.loops.lanes import LANES, gain, squares
 
-__all__ = ["gains_of", "take"]
-
 
 @entry
 def gains_of(rows, weights, near, owner, better, gap, points, lanes, gains, span):

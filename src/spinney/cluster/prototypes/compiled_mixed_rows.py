@@ -17,8 +17,6 @@ from spinney.cluster.prototypes.mixed_rows import (
     unlikeness,
 )
 
-__all__ = ["SwiftMixed"]
-
 BLOCK = 1 << 11
 
 

@@ -26,14 +26,6 @@ from spinney.cluster.prototypes.prototype_starts import Margins, cao_rows, huang
 from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
 from spinney.errors import DataError
 
-__all__ = [
-    "LARGEST_GAMMA",
-    "MIXED_STARTS",
-    "default_gamma",
-    "k_prototypes",
-    "nearest_prototypes",
-]
-
 MIXED_STARTS = ("huang", "cao")
 LARGEST_GAMMA = 1e300  # so that costs are finite
 

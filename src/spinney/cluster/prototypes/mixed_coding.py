@@ -9,8 +9,6 @@ from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
 from spinney.data import Attribute, Schema, Table
 from spinney.errors import DataError, ParameterError
 
-__all__ = ["mixed_cells", "prototypes_of", "values_of"]
-
 
 def mixed_cells(schema: Schema, table: Table) -> MixedCells:
     """Return the rows of a table as numbers and codes."""

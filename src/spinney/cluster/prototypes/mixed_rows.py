@@ -22,16 +22,6 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.exact_sums import Scales, parts_of, scales_for, sums_of
 
-__all__ = [
-    "MixedCells",
-    "MixedRows",
-    "PlainMixed",
-    "Prototypes",
-    "Tallies",
-    "mixed_scales",
-    "unlikeness",
-]
-
 # As many distances at once as NumPy works on.
 DISTANCES = 1 << 18
 

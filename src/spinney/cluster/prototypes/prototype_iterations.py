@@ -23,15 +23,6 @@ from spinney.cluster.prototypes.mixed_rows import (
     widened,
 )
 
-__all__ = [
-    "Partition",
-    "costs_of",
-    "filled_in",
-    "iterate_prototypes",
-    "middle_of",
-    "spreads_of",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:

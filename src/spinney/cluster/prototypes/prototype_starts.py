@@ -9,8 +9,6 @@ from spinney.cluster.cluster_draws import Chance
 from spinney.cluster.prototypes.mixed_rows import MixedCells, MixedRows, Prototypes
 from spinney.cluster.prototypes.prototype_iterations import filled_in
 
-__all__ = ["Margins", "cao_rows", "huang_rows"]
-
 
 class Margins:
     """The values of each column and their weights, one column by itself."""

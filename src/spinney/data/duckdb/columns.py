@@ -47,17 +47,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
     from duckdb.sqltypes import DuckDBPyType
 
-__all__ = [
-    "SqlColumn",
-    "first_line",
-    "is_relation",
-    "load",
-    "plan",
-    "quote_identifier",
-    "quote_text",
-    "translated_errors",
-]
-
 _FAMILIES: dict[str, Family] = {
     **dict.fromkeys(("varchar", "enum", "uuid"), "text"),
     **dict.fromkeys(("tinyint", "smallint", "integer", "bigint", "hugeint"), "number"),

@@ -6,12 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spinney.data.duckdb.columns import quote_text
+from spinney.data.duckdb.sql_text import quote_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-__all__ = ["connected", "literal_path"]
 
 
 def literal_path(path: Path) -> str:

@@ -8,14 +8,6 @@ import numpy as np
 from spinney.data.cells import marker_numbers
 from spinney.errors import DataError
 
-__all__ = [
-    "Family",
-    "number_expression",
-    "quote_identifier",
-    "quote_text",
-    "text_expression",
-]
-
 Family = Literal["text", "number", "boolean", "day", "instant", "clock"]
 
 

@@ -18,8 +18,6 @@ from spinney.data.declarations import Declarations, check_declarations, check_na
 from spinney.data.table import Table
 from spinney.errors import DataError
 
-__all__ = ["read_arff"]
-
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _CELL = re.compile(rf"\s*({_QUOTED}|[^,'\"{{}}\s][^,{{}}]*|)\s*(,|$)")
 _SPARSE_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"{{}}\s][^,{{}}]*)\s*(,|$)")

@@ -12,8 +12,6 @@ from spinney.data.duckdb.columns import translated_errors
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.errors import DataError
 
-__all__ = ["number_batches"]
-
 
 @contextmanager
 def number_batches(

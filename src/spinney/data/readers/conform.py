@@ -14,8 +14,6 @@ from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
 from spinney.errors import DataError
 
-__all__ = ["class_array", "read_by", "reading_declarations", "unseen_values"]
-
 
 def read_by(
     schema: Schema,

@@ -8,8 +8,6 @@ from pathlib import Path
 from spinney.data.readers.local_files import STANDARD_INPUT, readable
 from spinney.errors import DataError, ParameterError
 
-__all__ = ["read_costs"]
-
 HEADER = ("actual", "predicted", "cost")
 
 

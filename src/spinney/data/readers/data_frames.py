@@ -21,8 +21,6 @@ from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.errors import DataError, MissingExtraError
 
-__all__ = ["is_frame", "is_series", "read_frame", "read_stream"]
-
 
 def read_frame(data: Any, *, declarations: Declarations) -> Table:
     """Return the table in a data frame; a lazy one is collected."""

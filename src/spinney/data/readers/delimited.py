@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
 from spinney.data.declarations import Declarations, check_declarations, check_names
-from spinney.data.duckdb.columns import first_line, load, plan, quote_text
+from spinney.data.duckdb.columns import first_line, load, plan
 from spinney.data.duckdb.connection import connected, literal_path
+from spinney.data.duckdb.sql_text import quote_text
 from spinney.data.readers.local_files import wrong_encoding
 from spinney.data.table import Table
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
@@ -24,8 +25,6 @@ from spinney.errors import DataError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
-
-__all__ = ["read_delimited", "scan_delimited"]
 
 DELIMITERS = ",;\t|"
 

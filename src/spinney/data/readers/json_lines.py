@@ -12,8 +12,6 @@ from spinney.data.table import Column, Table
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError
 
-__all__ = ["read_json_lines"]
-
 _DAY = re.compile(DAY_PATTERN, re.ASCII)
 _INSTANT = re.compile(INSTANT_PATTERN, re.ASCII)
 

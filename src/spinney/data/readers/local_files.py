@@ -15,8 +15,6 @@ from typing import IO, cast
 
 from spinney.errors import DataError, ParameterError, refuse_unknown
 
-__all__ = ["FORMATS", "STANDARD_INPUT", "format_of", "readable", "refuse_file_options"]
-
 STANDARD_INPUT = "-"
 UTF8 = "utf-8"
 SUFFIXES = {

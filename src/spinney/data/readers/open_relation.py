@@ -19,8 +19,6 @@ from spinney.errors import ParameterError
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["OpenRelation", "opened_relation"]
-
 
 @dataclass(frozen=True, slots=True)
 class OpenRelation:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["open_parquet"]
-
 
 @contextmanager
 def open_parquet(

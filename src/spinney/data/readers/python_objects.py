@@ -18,8 +18,6 @@ from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.errors import DataError
 
-__all__ = ["array_column", "read_array", "read_columns"]
-
 
 def read_array(data: NDArray[Any], *, declarations: Declarations) -> Table:
     """Return the table in an array of two dimensions: columns x0, x1 and so on."""

@@ -19,8 +19,6 @@ from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.table import Table
 from spinney.errors import DataError
 
-__all__ = ["read_table"]
-
 
 def read_table(
     data: Any,

@@ -25,8 +25,6 @@ from spinney.search import midpoints, policy_named
 from spinney.trees import no_models
 from spinney.trees.predict import FlatTree, Questions, no_questions
 
-__all__ = ["arrays_of_grown", "moments_of"]
-
 
 def arrays_of_grown(
     shape: Shape, lines: Lines, schema: Schema, recipe: Recipe

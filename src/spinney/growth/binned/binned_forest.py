@@ -20,8 +20,6 @@ from spinney.growth.binned.loops.row_words import words_of
 from spinney.growth.binned.loops.score import SQUARES
 from spinney.growth.binned.subtree import Stretch, grow_bags, grow_stretch
 
-__all__ = ["MOST_TIMES", "grow_one", "grow_several"]
-
 # How often a row can be in a bag whose numbers are bytes.
 MOST_TIMES = 255
 

@@ -38,8 +38,6 @@ from spinney.trees import (
 )
 from spinney.trees.predict import FlatTree
 
-__all__ = ["GrownNodes"]
-
 REASONS = (
     None,
     Reason.PURE,

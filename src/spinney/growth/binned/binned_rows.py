@@ -21,15 +21,6 @@ from spinney.recipes import Recipe
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-__all__ = [
-    "KINDS",
-    "Prepared",
-    "cells_of",
-    "labels_of_classes",
-    "labels_of_numbers",
-    "prepared",
-]
-
 SAMPLE, FEW_ROWS = 4096, 256
 LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
 FEW_BINS = 16  # of an attribute whose commonest code is not counted

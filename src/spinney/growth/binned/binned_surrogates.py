@@ -27,8 +27,6 @@ from spinney.search import midpoint, midpoints
 from spinney.trees import Groups, Split, Surrogate, Threshold
 from spinney.trees.predict import Questions
 
-__all__ = ["GrownSurrogates", "surrogates_of_grown"]
-
 # A node of fewer rows is searched by one thread, and so is one with less than an
 # eighth of all rows.
 FEWEST_ROWS = 20_000

@@ -52,8 +52,6 @@ from spinney.trees import Tree
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-__all__ = ["grow", "grow_together"]
-
 # A node of fewer rows is grown by one thread, and so is one with less than an eighth
 # of all rows: then there are enough of them for all threads.
 FEWEST_ROWS = 20_000

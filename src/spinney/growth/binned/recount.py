@@ -30,8 +30,6 @@ from spinney.trees import CountTable, Reason, Tree
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-__all__ = ["recount"]
-
 PURE, PRUNED = REASONS.index(Reason.PURE), REASONS.index(Reason.PRUNED)
 
 

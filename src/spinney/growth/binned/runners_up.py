@@ -26,8 +26,6 @@ from spinney.recipes import Recipe
 from spinney.search import midpoints, policy_named
 from spinney.trees import Candidate, CountTable, Groups, Split, Threshold
 
-__all__ = ["GrownRivals", "by_code"]
-
 
 @dataclass(frozen=True, eq=False)
 class GrownRivals:

@@ -31,8 +31,6 @@ from spinney.growth.binned.loops.nodes import (
 )
 from spinney.growth.binned.loops.row_words import RowWords
 
-__all__ = ["Grown", "Stretch", "grow_bags", "grow_stretch", "room_of"]
-
 FIRST_NODES = 1024
 MOST_FIRST_NODES = 65_536  # room that is not used costs nothing
 FIRST_KEEPING = 256  # nodes that keep the splits that lost

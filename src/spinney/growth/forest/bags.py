@@ -20,8 +20,6 @@ from spinney.errors import ParameterError
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.sources.rows import TrainingSet
 
-__all__ = ["Bags", "tree_seeds"]
-
 
 def tree_seeds(seed: int, number: int) -> tuple[int, int]:
     """Return the seeds of a tree: of its nodes, and of its bag.

@@ -15,8 +15,6 @@ from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.shrinkage import parts_of
 from spinney.growth.forest.voting import Columns, taken
 
-__all__ = ["MOST_ROWS", "SHRINKAGES", "Inquiry", "best_shrinkage"]
-
 # What is tried, in weights of an average row, and how many rows are asked about.
 SHRINKAGES = (0.0, 3.0, 10.0, 30.0, 100.0)
 MOST_ROWS = 5_000

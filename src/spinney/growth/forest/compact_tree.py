@@ -31,8 +31,6 @@ from spinney.trees import (
 )
 from spinney.trees.predict import FlatTree, Questions, no_questions
 
-__all__ = ["REASONS", "Member", "alike", "as_one", "member_of", "narrowed"]
-
 # Why a node is a leaf, as a number; 0 at inner nodes.
 REASONS: tuple[Reason | None, ...] = (None, *Reason)
 

@@ -18,8 +18,6 @@ from spinney.trees.predict import FlatTree
 if TYPE_CHECKING:
     from spinney.trees.predict.compiled import Flat
 
-__all__ = ["Forest", "Trees"]
-
 
 @dataclass(frozen=True, eq=False)
 class Forest:

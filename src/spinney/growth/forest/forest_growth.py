@@ -36,8 +36,6 @@ from spinney.sources.rows import TrainingSet
 if TYPE_CHECKING:
     from spinney.growth.binned.binned_rows import Prepared
 
-__all__ = ["Progress", "grow_forest"]
-
 # Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
 # wait for these.
 ROWS_AT_ONCE = 400_000

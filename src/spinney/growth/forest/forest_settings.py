@@ -16,8 +16,6 @@ from spinney._support.checks import (
 from spinney.errors import ParameterError
 from spinney.recipes import Recipe
 
-__all__ = ["CLASS_WEIGHTS", "VOTING", "ForestSettings", "forest_recipe", "tries_of"]
-
 VOTING = ("probability", "majority")
 CLASS_WEIGHTS = ("balanced", "balanced_subsample")
 # The share of rows that a draw with replacement leaves in a bag, 1 − 1/e.

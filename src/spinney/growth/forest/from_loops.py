@@ -15,8 +15,6 @@ from spinney.search import midpoints, policy_named
 if TYPE_CHECKING:
     from spinney.growth.binned.loops.nodes import Lines, Shape
 
-__all__ = ["members_of_grown"]
-
 
 def members_of_grown(
     shape: "Shape", lines: "Lines", roots: Integers, schema: Schema, recipe: Recipe

@@ -28,8 +28,6 @@ from spinney.growth.forest.voting import check_bags
 from spinney.trees import labels_of
 from spinney.trees.predict import outputs
 
-__all__ = ["Importances", "impurity_importances", "permutation_importances"]
-
 # Told apart from the bag's and the nodes' seeds, which are words of one sequence.
 _PERMUTING = 1
 

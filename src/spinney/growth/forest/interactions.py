@@ -13,8 +13,6 @@ from spinney._support.arrays import Floats, Integers
 from spinney.growth.forest.compact_tree import Member
 from spinney.growth.forest.forest import Forest
 
-__all__ = ["Interactions", "interactions_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interactions:

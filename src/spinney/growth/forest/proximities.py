@@ -22,8 +22,6 @@ from spinney._support.checks import check_whole
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["nearest", "outlier_scores", "proximity_blocks"]
-
 # So many proximities are held at once, at most.
 MOST_AT_ONCE = 1 << 22
 

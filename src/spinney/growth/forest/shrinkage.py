@@ -23,8 +23,6 @@ from spinney._support.arrays import Floats, Integers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["parts_of", "shrunk"]
-
 
 def shrunk(
     told: Floats,

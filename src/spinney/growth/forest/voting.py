@@ -27,18 +27,6 @@ from spinney.sources.rows import TrainingSet
 from spinney.trees import labels_of
 from spinney.trees.predict import FEWEST_STEPS
 
-__all__ = [
-    "check_bags",
-    "forest_leaves",
-    "forest_outputs",
-    "out_of_bag",
-    "score_of",
-    "taken",
-    "votes_of",
-    "votes_out_of_bag",
-    "warn_of_unseen",
-]
-
 Columns = Sequence[NDArray[Any]]
 
 # Whose votes are counted together; for each of them a byte a row is held.

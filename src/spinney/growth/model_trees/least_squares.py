@@ -22,8 +22,6 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney.sources import Products
 from spinney.trees import LinearModel, Term
 
-__all__ = ["CLOSE", "Fitted", "fitted"]
-
 RIDGE = 1e-8
 COLLINEAR = 1.5
 # What rounding must not decide: squared errors below this share of the target's

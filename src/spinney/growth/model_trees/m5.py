@@ -41,8 +41,6 @@ from spinney.sources import ROOT, Request, Source, TermRequest, take_formulas
 from spinney.trees import Groups, LinearModel, Node, Term, Tree, mixed, spread_of
 from spinney.trees.criteria import squared_error
 
-__all__ = ["MOST_TERMS", "with_models"]
-
 # Nominal attributes are asked about in many ways: the terms nearest to a node are
 # kept, so that its equations stay small. An attribute of more than LISTED values
 # gives no terms, for models with such lists would outgrow the rows.

@@ -62,8 +62,6 @@ from spinney.trees import (
     altered_priors,
 )
 
-__all__ = ["fringe", "grow_with_construction", "pairs"]
-
 MOST_NUMBERS = 12
 MOST_LEAVES = 50
 MOST_NODES = 5

@@ -14,8 +14,6 @@ from spinney.search import Decision
 from spinney.sources import Totals
 from spinney.trees import Candidate, CountTable, Node, Route, Split, Tree, labels_of
 
-__all__ = ["Family", "Growing", "finish", "plan", "remainder", "steps_to"]
-
 
 @dataclass(slots=True, eq=False)
 class Growing:

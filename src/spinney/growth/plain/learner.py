@@ -78,8 +78,6 @@ if TYPE_CHECKING:
 
     from spinney.trees import CountTable
 
-__all__ = ["grow_tree"]
-
 
 def grow_tree(source: Source, recipe: Recipe, options: Options | None = None) -> Tree:
     """Grow a tree over the rows of a source."""

@@ -15,8 +15,6 @@ from spinney.growth.prune.walks import bottom_up, top_down
 from spinney.trees import Node, Tree
 from spinney.trees.predict import Entries, flatten
 
-__all__ = ["Judge", "Validation", "pre_pruning", "reduced_error", "validate"]
-
 
 class Judge:
     """What the label or number of a node costs for a row: 1, a cost, or a square.

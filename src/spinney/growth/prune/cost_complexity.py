@@ -31,8 +31,6 @@ from spinney.growth.prune.walks import bottom_up
 from spinney.trees import Tree
 from spinney.trees.predict import Entries, flatten
 
-__all__ = ["TrainingRows", "cost_complexity", "cross_validated"]
-
 # How many (row, subtree) pairs are added up at a time.
 LARGEST_BLOCK = 4_000_000
 

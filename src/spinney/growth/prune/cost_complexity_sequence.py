@@ -13,8 +13,6 @@ from spinney.errors import ParameterError
 from spinney.growth.prune.prune_record import columns_text
 from spinney.trees import Node, Tree
 
-__all__ = ["RULES", "Links", "Sequence", "Subtree", "sequence_of", "weakest_links"]
-
 # One bend: -α (heaps have the least on top), node, and what its collapse adds to the
 # risk and takes from leaves and splits.
 Bend = tuple[float, int, float, int, int]

@@ -26,8 +26,6 @@ from spinney.trees import (
     labels_of,
 )
 
-__all__ = ["Draft", "Rows", "draft_of", "finished", "recounted"]
-
 
 @dataclass(slots=True, eq=False)
 class Draft:

@@ -13,8 +13,6 @@ from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Running, cut, deepest_first
 from spinney.trees import Node, Tree
 
-__all__ = ["simplify"]
-
 
 def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
     """Return the simplified tree, and a step for each node whose children are leaves.

@@ -29,8 +29,6 @@ from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below, leaf_risks, risk_of
 from spinney.trees import Tree, labels_of
 
-__all__ = ["collapse", "error_based", "estimated_errors"]
-
 # J48's: what counts as no fewer training errors, as no worse, and as equal.
 COLLAPSE_SLACK = 1e-3
 SLACK = 0.1

@@ -17,8 +17,6 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import as_real
 from spinney.errors import ParameterError
 
-__all__ = ["CONFIDENCE", "added_errors", "check_confidence", "upper_errors"]
-
 CONFIDENCE = 0.25
 
 

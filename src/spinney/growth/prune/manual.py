@@ -11,8 +11,6 @@ from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Running, cut, deepest_first
 from spinney.trees import Tree
 
-__all__ = ["manual"]
-
 
 def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> Pruned:
     """Return the tree with these nodes as leaves, and what each cut did.

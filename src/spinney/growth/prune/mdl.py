@@ -25,8 +25,6 @@ from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import bottom_up
 from spinney.trees import Intervals, Node, Tree
 
-__all__ = ["class_bits", "mdl", "split_bits"]
-
 
 def class_bits(weights: Floats) -> float:
     """Return the bits for the classes of the rows at a leaf; at least 0.

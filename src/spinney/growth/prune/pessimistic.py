@@ -21,8 +21,6 @@ from spinney.growth.prune.risk import below, leaf_errors, leaf_risks
 from spinney.growth.prune.walks import top_down
 from spinney.trees import Node, Tree
 
-__all__ = ["corrected_errors", "pessimistic"]
-
 
 def corrected_errors(errors: float, leaves: int, weight: float) -> tuple[float, float]:
     """Return the corrected errors of a subtree and their standard error.

@@ -11,8 +11,6 @@ from spinney._support.text import counted_text, shown
 from spinney.data import Target
 from spinney.errors import ParameterError, warn
 
-__all__ = ["folds_of"]
-
 
 def folds_of(
     targets: NDArray[Any],

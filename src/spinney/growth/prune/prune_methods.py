@@ -19,15 +19,6 @@ from spinney.recipes import Recipe
 from spinney.sources import Source
 from spinney.trees import Tree
 
-__all__ = [
-    "AFTER_GROWING",
-    "METHODS",
-    "Method",
-    "method_named",
-    "pruned",
-    "pruned_after_growing",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Method:

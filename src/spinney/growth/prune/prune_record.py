@@ -12,8 +12,6 @@ from spinney.trees import Tree
 if TYPE_CHECKING:
     from spinney.growth.prune.cost_complexity_sequence import Sequence as Subtrees
 
-__all__ = ["PruneStep", "Pruned", "Steps", "columns_text"]
-
 
 @dataclass(frozen=True, slots=True)
 class PruneStep:

@@ -14,8 +14,6 @@ from spinney._support.arrays import Floats
 from spinney.data import Target
 from spinney.trees import Tree, ratio_of, spread_of
 
-__all__ = ["below", "costs_of", "leaf_errors", "leaf_risks", "risk_of"]
-
 
 def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
     """Return the risk of each node as a leaf.

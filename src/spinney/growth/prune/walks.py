@@ -15,8 +15,6 @@ from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below
 from spinney.trees import Node, Reason, Tree
 
-__all__ = ["Running", "bottom_up", "cut", "deepest_first", "top_down"]
-
 
 def deepest_first(tree: Tree) -> list[Node]:
     """Return the inner nodes in the order of this module."""

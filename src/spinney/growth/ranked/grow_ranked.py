@@ -62,8 +62,6 @@ from spinney.trees import Tree
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-__all__ = ["grow", "grow_and_prune", "grow_ranked"]
-
 # A node of fewer rows is grown by one thread, and so is one with less than an eighth of
 # all rows; each thread has so many bundles of them.
 FEWEST_ROWS = 8_000

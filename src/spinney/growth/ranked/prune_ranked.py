@@ -63,8 +63,6 @@ from spinney.recipes import Recipe
 from spinney.search import midpoint
 from spinney.trees import Tree
 
-__all__ = ["prune_ranked"]
-
 ACTIONS = {
     COLLAPSED: "collapsed",
     REPLACED: "replaced",

@@ -45,8 +45,6 @@ from spinney.trees import (
     labels_of,
 )
 
-__all__ = ["RankedNodes", "levels_of", "printing_order", "sums_below"]
-
 REASONS = (
     None,
     Reason.EMPTY,

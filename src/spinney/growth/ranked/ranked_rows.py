@@ -24,8 +24,6 @@ from spinney.recipes import Recipe
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-__all__ = ["Ready", "ready"]
-
 KINDS = {"numeric": NUMERIC, "ordinal": ORDINAL, "nominal": NOMINAL}
 DEEP = 2**31 - 1
 

@@ -24,14 +24,6 @@ from spinney.growth.ranked.loops.layout import (
 )
 from spinney.growth.ranked.ranked_rows import Ready
 
-__all__ = [
-    "ROOM_OF_DRAFTS",
-    "ROOM_OF_MEMBERS",
-    "ROOM_OF_NODES",
-    "enlarged",
-    "space_for",
-]
-
 MOST_LOGS = 65_536
 
 Arrays = TypeVar("Arrays", Members, Grown, Drafts)

@@ -34,8 +34,6 @@ from spinney.trees.criteria import CRITERIA
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Lesson", "warn_of_squares"]
-
 
 def warn_of_squares(recipe: Recipe, target: Target) -> None:
     """Say that cost complexity is one of squares, where a tree was grown otherwise.

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from spinney.data import Attribute
     from spinney.sources.rows import TrainingSet
 
-__all__ = ["smoothed_labels", "smoothed_training"]
-
 N_TREES = 100
 MOST_ROWS_A_TREE = 20_000
 MOST_INDICATORS = 64

@@ -18,8 +18,6 @@ from spinney.cluster.prototypes import LARGEST_GAMMA
 from spinney.data import Table
 from spinney.errors import ParameterError
 
-__all__ = ["MODES", "RULE", "Found", "Plan"]
-
 MODES = "k-modes"
 """k-prototypes of names only; what is found is told as k-prototypes."""
 

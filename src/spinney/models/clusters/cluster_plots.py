@@ -19,8 +19,6 @@ from spinney.cluster.choose_k import Choice
 from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.models.clusters.cluster_plan import Found
 
-__all__ = ["check_plots", "elbow", "plane_of", "scatter"]
-
 SUFFIXES = ("png", "svg", "pdf")
 MOST_DRAWN = 1e300  # the largest number that axes are drawn for
 MOST_POINTS = 5000

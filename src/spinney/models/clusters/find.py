@@ -32,8 +32,6 @@ from spinney.models.clusters.found_parts import (
 )
 from spinney.sources.rows import attribute_of
 
-__all__ = ["curve_of", "find_clusters"]
-
 
 def find_clusters(
     table: Table,

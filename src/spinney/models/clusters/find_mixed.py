@@ -36,8 +36,6 @@ from spinney.models.clusters.found_parts import (
 )
 from spinney.sources.rows import attribute_of
 
-__all__ = ["check_names", "find_prototypes", "mixed_curve"]
-
 
 def find_prototypes(
     used: Table,

@@ -17,8 +17,6 @@ from spinney.output.file import save_clusters
 if TYPE_CHECKING:
     import os
 
-__all__ = ["ReadableClusters"]
-
 
 class ReadableClusters:
     """Clusters and what can be done with them; ``print`` shows the centroids.

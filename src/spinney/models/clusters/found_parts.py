@@ -16,19 +16,6 @@ from spinney.data import Fingerprint, Table
 from spinney.errors import DataError, ParameterError
 from spinney.models.clusters.cluster_plan import Plan
 
-__all__ = [
-    "N_STARTS",
-    "Begun",
-    "Progress",
-    "check_k",
-    "fingerprint_of",
-    "given_k",
-    "scale_of",
-    "settings_of",
-    "sizes_of",
-    "start_of",
-]
-
 Progress = Callable[[int, int], None]
 # How many starts are drawn where nothing is said.
 N_STARTS = {"k-means++": 4, "random": 10, "optimal": 1, "huang": 10, "cao": 1}

@@ -11,8 +11,6 @@ from spinney.data import Declarations, Table
 from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, did_you_mean
 
-__all__ = ["read_rows"]
-
 
 def read_rows(
     data: Any,

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
         RowStep,
     )
 
-__all__ = ["node_text", "row_text"]
-
 
 def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     """Return the arithmetic of a node as text."""

@@ -32,15 +32,6 @@ from spinney.trees import (
 )
 from spinney.trees.criteria import Criterion, gain_ratio, split_information, variance
 
-__all__ = [
-    "BranchLine",
-    "CandidateLines",
-    "NodeExplanation",
-    "SurrogateLine",
-    "ValueLine",
-    "explain_node",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class BranchLine:

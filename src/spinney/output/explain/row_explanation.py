@@ -14,8 +14,6 @@ from spinney.output.explain.explanation_text import row_text
 from spinney.trees import Node, Tree, describe, expected_costs, labels_of
 from spinney.trees.predict import flatten
 
-__all__ = ["ModelArithmetic", "RowExplanation", "RowStep", "TermLine", "explain_row"]
-
 
 @dataclass(frozen=True, slots=True)
 class TermLine:

@@ -9,8 +9,6 @@ from spinney.search import worth
 from spinney.trees import Node, Tree
 from spinney.trees.criteria import Criterion
 
-__all__ = ["paid_above", "why"]
-
 
 def paid_above(tree: Tree, node: Node) -> set[int]:
     """Return the attributes that were asked for above a node."""

@@ -13,8 +13,6 @@ from spinney.output.tree_text import to_text
 if TYPE_CHECKING:
     import os
 
-__all__ = ["FORMATS", "exported"]
-
 FORMATS: dict[str, Callable[[Model], str]] = {
     "text": lambda model: to_text(model.tree) + "\n",
     "numbered-text": lambda model: to_text(model.tree, numbers=True) + "\n",

@@ -30,8 +30,6 @@ from spinney.trees import (
     Tree,
 )
 
-__all__ = ["to_json"]
-
 WIDTH = 88
 
 

@@ -37,8 +37,6 @@ from spinney.output.file.tree_arrays import Arrays
 if TYPE_CHECKING:
     import os
 
-__all__ = ["is_clusters", "load_clusters", "save_clusters"]
-
 CLUSTERS_VERSION = 1
 KEYS = (
     "method",

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from spinney.output.file.plain_data import OPTIONAL, listed, members, text, whole
 from spinney.output.file.strict_json import DamageError, dump, parse
 
-__all__ = ["Header", "pack", "read_header", "unpack"]
-
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
     "F32": np.dtype("<f4"),

@@ -52,14 +52,6 @@ from spinney.output.file.tree_arrays import Arrays
 if TYPE_CHECKING:
     import os
 
-__all__ = [
-    "FOREST_LIMITS",
-    "check_forest_arrays",
-    "is_forest",
-    "load_forest",
-    "save_forest",
-]
-
 FOREST_VERSION = 1
 FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
 

@@ -40,22 +40,6 @@ from spinney.output.file.strict_json import DIGITS, DamageError
 from spinney.recipes import Recipe
 from spinney.trees.criteria import stored_name
 
-__all__ = [
-    "ADDED",
-    "FORMAT",
-    "FORMAT_VERSION",
-    "KEYS",
-    "fingerprint_data",
-    "formula_data",
-    "header_of",
-    "origin_header",
-    "read_fingerprint",
-    "read_formula",
-    "read_recipe",
-    "read_schema",
-    "schema_header",
-]
-
 FORMAT = "spinney-tree"
 FORMAT_VERSION = 2
 KEYS = (

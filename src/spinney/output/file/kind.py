@@ -36,16 +36,6 @@ from spinney.output.file.strict_json import DamageError, dump, parse
 from spinney.output.file.tree_arrays import Arrays
 from spinney.output.file.tree_check import MAX_NODES
 
-__all__ = [
-    "CLUSTERS",
-    "FOREST",
-    "Kind",
-    "Limits",
-    "format_name",
-    "load_kind",
-    "save_kind",
-]
-
 FOREST = "spinney-forest"
 CLUSTERS = "spinney-clusters"
 _TEXTS = ("format", "format_version", "min_reader_version", "library_version", "model")

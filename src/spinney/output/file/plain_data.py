@@ -5,17 +5,6 @@ from typing import Any
 
 from spinney.output.file.strict_json import DamageError
 
-__all__ = [
-    "OPTIONAL",
-    "check_format",
-    "described",
-    "listed",
-    "members",
-    "number",
-    "text",
-    "whole",
-]
-
 # A later version may add keys of this form; every reader may pass over them. Any
 # other key that a reader does not know is one that it would get wrong.
 OPTIONAL = "optional."

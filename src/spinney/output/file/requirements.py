@@ -10,23 +10,6 @@ from spinney.data import Schema, Target
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_arrays import Arrays
 
-__all__ = [
-    "MOST_ROWS",
-    "SHARES_TOLERANCE",
-    "Places",
-    "Truths",
-    "amounts",
-    "close",
-    "counted",
-    "grouped",
-    "numeric",
-    "possible",
-    "require",
-    "shaped",
-    "sizes",
-    "within",
-]
-
 SHARES_TOLERANCE = 1e-9
 WEIGHTS_TOLERANCE = 1e-6
 MOST_ROWS = 2**53

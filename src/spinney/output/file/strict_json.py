@@ -13,8 +13,6 @@ from typing import Any, NoReturn, TypeVar
 
 from spinney.errors import ModelFormatError, ParameterError
 
-__all__ = ["DIGITS", "NESTING", "DamageError", "dump", "parse", "read_text"]
-
 NESTING = 16
 DIGITS = 40
 MAX_CHARACTERS = 1 << 30

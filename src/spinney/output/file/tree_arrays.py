@@ -68,27 +68,6 @@ from spinney.trees import (
     Tree,
 )
 
-__all__ = [
-    "DTYPES",
-    "FORMS",
-    "REASONS",
-    "SURROGATE_FLOATS",
-    "SURROGATE_INTEGERS",
-    "TERM_ARRAYS",
-    "Arrays",
-    "check_models",
-    "children_of",
-    "flatten",
-    "flatten_models",
-    "flatten_surrogates",
-    "models_of",
-    "no_models",
-    "read_surrogates",
-    "unflatten",
-    "with_defaults",
-    "without_surrogates",
-]
-
 Arrays = Mapping[str, NDArray[Any]]
 
 SURROGATE_FLOATS = (

@@ -43,15 +43,6 @@ from spinney.output.file.tree_arrays import (
 )
 from spinney.trees import Intervals, Threshold, Tree, labels_of
 
-__all__ = [
-    "MAX_NODES",
-    "check_arrays",
-    "check_candidates",
-    "check_model",
-    "check_surrogates",
-    "check_tree",
-]
-
 MAX_NODES = 10_000_000
 
 

@@ -33,8 +33,6 @@ from spinney.output.file.tree_check import check_arrays, check_model
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Limits", "load_model", "save_model"]
-
 
 def save_model(
     model: Model, path: "str | os.PathLike[str]", *, force: bool = True

@@ -24,8 +24,6 @@ from spinney.output.rules.simplify_rules import (
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
 
-__all__ = ["Rows", "ruleset_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rows:

@@ -17,8 +17,6 @@ from spinney._support.arrays import Floats, Integers, first_best
 from spinney.output.rules.description_length import exception_bits, total_bits
 from spinney.output.rules.paths import Bools
 
-__all__ = ["MOST_FOR_ALL_SUBSETS", "chosen_rules", "subset_bits"]
-
 MOST_FOR_ALL_SUBSETS = 10
 STARTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -19,15 +19,6 @@ from spinney.data import Attribute, Schema
 from spinney.output.rules.leaf_rules import Condition
 from spinney.output.rules.paths import tests_in
 
-__all__ = [
-    "THEORY_WEIGHT",
-    "Coding",
-    "coding_of",
-    "exception_bits",
-    "log2_factorial",
-    "total_bits",
-]
-
 # Rules overlap and attributes repeat each other, so a theory can be sent in fewer
 # bits than are counted here: its cost is multiplied by this.
 THEORY_WEIGHT = 0.5

@@ -17,8 +17,6 @@ from spinney.data import Attribute, Schema, Value
 from spinney.trees import VALUES_SHOWN, Groups, Intervals, Node, Threshold, Tree
 from spinney.trees.criteria import variance
 
-__all__ = ["Condition", "Rule", "Rules", "condition_dict", "model_lines", "rules_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Condition:

@@ -15,8 +15,6 @@ from spinney.data import Schema
 from spinney.output.rules.leaf_rules import Condition
 from spinney.trees import Intervals, Node, Threshold, Tree
 
-__all__ = ["Bools", "Path", "holds", "matches", "merged", "paths_of", "tests_in"]
-
 Bools = NDArray[np.bool_]
 
 

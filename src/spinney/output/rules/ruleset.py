@@ -14,8 +14,6 @@ from spinney.output.rules.leaf_rules import Condition, condition_dict
 from spinney.output.rules.paths import matches
 from spinney.sources.rows import check_target
 
-__all__ = ["RankedRule", "RuleSet"]
-
 DEFAULT = -1
 
 

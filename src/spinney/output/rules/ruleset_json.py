@@ -24,8 +24,6 @@ from spinney.output.file.strict_json import DamageError, read_text
 from spinney.output.rules.leaf_rules import Condition
 from spinney.output.rules.ruleset import RankedRule, RuleSet
 
-__all__ = ["from_json", "to_json"]
-
 FORMAT = "spinney-ruleset"
 FORMAT_VERSION = 1
 

@@ -20,8 +20,6 @@ from spinney._support.arrays import TOLERANCE, Floats, last_best
 from spinney.growth.prune import upper_errors
 from spinney.output.rules.paths import Bools
 
-__all__ = ["WORST_ESTIMATE", "Simplified", "default_error", "simplified"]
-
 # A rule that is estimated to be wrong more often never fires in C4.5's Release 8.
 WORST_ESTIMATE = 0.7
 

@@ -19,8 +19,6 @@ from spinney.search.buckets.bucket_methods import (
 )
 from spinney.trees import CountTable
 
-__all__ = ["Buckets", "discretise"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Buckets:

@@ -15,16 +15,6 @@ from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means, k_means_is_exact
 from spinney.trees import CountTable
 
-__all__ = [
-    "METHODS",
-    "Method",
-    "bucket_texts",
-    "bucketed",
-    "codes_of",
-    "cuts_of",
-    "is_exact",
-]
-
 Method = Callable[[CountTable, int], Floats]
 
 METHODS: dict[str, Method] = {

@@ -11,8 +11,6 @@ from spinney.search.groupings import thresholds
 from spinney.trees import CountTable
 from spinney.trees.criteria import entropy, gain
 
-__all__ = ["entropy_mdl"]
-
 
 def entropy_mdl(table: CountTable) -> Floats:
     """Return the cuts of Fayyad and Irani's recursive partition by least entropy.

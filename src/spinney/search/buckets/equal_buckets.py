@@ -6,8 +6,6 @@ from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.search.groupings import midpoint
 from spinney.trees import CountTable
 
-__all__ = ["cuts_before", "equal_frequency", "equal_width", "sized", "starts_by_weight"]
-
 
 def sized(table: CountTable) -> tuple[Floats, Floats]:
     """Return the values that have weight, as numbers, and their weights."""

@@ -13,8 +13,6 @@ from spinney._support.kmeans_1d import (
 from spinney.search.buckets.equal_buckets import cuts_before, sized, starts_by_weight
 from spinney.trees import CountTable
 
-__all__ = ["CELLS", "VALUES", "WORK", "k_means", "k_means_is_exact"]
-
 # Beyond VALUES and WORK, values are first merged into this many cells of one weight.
 CELLS = 4096
 

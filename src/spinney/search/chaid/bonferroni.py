@@ -27,8 +27,6 @@ from math import comb, exp, expm1, factorial, lgamma, log, log1p, pi
 
 from spinney.errors import ParameterError
 
-__all__ = ["bonferroni"]
-
 EXACT = 1000
 
 

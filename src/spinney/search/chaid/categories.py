@@ -14,8 +14,6 @@ from spinney._support.arrays import Floats, Integers
 from spinney.search.groupings import class_share, principal_score
 from spinney.trees import CountTable
 
-__all__ = ["MOST", "Portions", "portions_of", "scores_of"]
-
 MOST = 1000
 
 

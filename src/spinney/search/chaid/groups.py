@@ -17,8 +17,6 @@ from spinney.search.chaid.categories import Portions, scores_of
 from spinney.search.groupings import ENUMERATED
 from spinney.trees.criteria import Significance, Test
 
-__all__ = ["Merger"]
-
 CELLS = 1 << 18  # of the tables that are tested at once: a few megabytes
 
 

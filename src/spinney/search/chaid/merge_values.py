@@ -50,8 +50,6 @@ from spinney.search.chaid.groups import Merger
 from spinney.trees import CountTable
 from spinney.trees.criteria import Criterion, chi_square_test, f_test, g_test
 
-__all__ = ["KINDS", "METHODS", "STATISTICS", "Merged", "Merging", "merge"]
-
 KINDS = ("nominal", "ordinal")
 METHODS = ("chaid", "exhaustive")
 STATISTICS = {"pearson": chi_square_test, "likelihood-ratio": g_test}

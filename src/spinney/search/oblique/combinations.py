@@ -33,17 +33,6 @@ from spinney.sources import Request, Source, TermRequest
 from spinney.trees import Candidate, CountTable, Node, Reason, Term, Tree, spread_of
 from spinney.trees.criteria import gain
 
-__all__ = [
-    "Weighing",
-    "admitted",
-    "bits_known",
-    "bits_of",
-    "combined",
-    "lead",
-    "proposed",
-    "without_unused",
-]
-
 # A node's products take the square of the attributes, so only the best ones
 # by their own gain are combined.
 MOST_ATTRIBUTES = 20

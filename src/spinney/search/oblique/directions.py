@@ -30,8 +30,6 @@ from spinney._support.arrays import Floats, Integers, first_best
 from spinney.data import Linear
 from spinney.sources import Products
 
-__all__ = ["System", "combinations", "discriminant", "rounded", "superclasses"]
-
 RIDGE = 1e-4
 DIGITS = 4
 # Sums in another order differ in their last digits. Rounding to so many digits first

@@ -20,8 +20,6 @@ from spinney.sources.base import (
 )
 from spinney.trees import CountTable, Route, Split, Surrogate
 
-__all__ = ["MemorySource"]
-
 # With more distinct values than this for each row of a node, the values that occur
 # there are found first, so that a small node costs what its rows cost.
 SPARSE = 4

@@ -27,28 +27,6 @@ from spinney.data.readers import read_table
 from spinney.errors import DataError, warn
 from spinney.sources.rows.memory import MemorySource
 
-__all__ = [
-    "MOST_CLASSES",
-    "TrainingSet",
-    "as_classes",
-    "as_target",
-    "attribute_of",
-    "check_classes",
-    "check_counts",
-    "check_numbers",
-    "check_roles",
-    "check_target",
-    "check_texts",
-    "check_total",
-    "given_weights",
-    "missing_classes",
-    "origin_of",
-    "row_weights",
-    "rows_in_memory",
-    "rows_of",
-    "training_set",
-]
-
 MOST_CLASSES = 20
 
 

@@ -9,17 +9,6 @@ from numpy.typing import NDArray
 
 from spinney.trees import CountTable
 
-__all__ = [
-    "GROUPING_COLUMNS",
-    "Entry",
-    "Measure",
-    "by_node",
-    "empty_table",
-    "filled_table",
-    "grouped_by",
-    "read_code",
-]
-
 # GROUPING takes at most 64 columns in DuckDB.
 GROUPING_COLUMNS = 60
 

@@ -35,8 +35,6 @@ from spinney.sources.sql.sql_schema import (
 )
 from spinney.sources.sql.sql_source import SqlSource
 
-__all__ = ["source_in_duckdb"]
-
 
 def source_in_duckdb(
     engine: Engine,

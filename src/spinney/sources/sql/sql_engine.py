@@ -11,8 +11,6 @@ from spinney.sources.sql.sql_formula import number_literal
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["Engine", "SqlRows"]
-
 
 @dataclass(frozen=True, slots=True)
 class Engine:

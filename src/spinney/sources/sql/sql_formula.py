@@ -15,13 +15,6 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn, quote_text
 
-__all__ = [
-    "CONJUNCTION",
-    "TRUTHS",
-    "expression_of",
-    "number_literal",
-]
-
 # How a conjunction is written, and the codes of its values.
 CONJUNCTION = SqlColumn("conjunction", "nominal", "", (False, True), family="boolean")
 TRUTHS = {CONJUNCTION.text(truth): int(truth) for truth in (False, True)}

@@ -20,8 +20,6 @@ from spinney.sources.base import Products, TermRequest
 from spinney.sources.sql.sql_formula import number_literal
 from spinney.trees import Term
 
-__all__ = ["batches", "products_of", "selected", "sums", "term_expression"]
-
 # So many terms have about 1300 products: as much as one statement should hold.
 MOST_IN_STATEMENT = 50
 

@@ -9,8 +9,6 @@ from spinney.data import Attribute
 from spinney.data.duckdb import SqlColumn
 from spinney.trees import Intervals, Route, Split, Surrogate, Threshold
 
-__all__ = ["Path", "SqlRoutes", "Values"]
-
 Path = tuple[tuple[Route, int], ...]
 Values = list[str | float]
 

@@ -18,15 +18,6 @@ from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, did_you_mean
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 
-__all__ = [
-    "check_weights",
-    "count_classes",
-    "count_known",
-    "rows_of",
-    "schema_of",
-    "target_column",
-]
-
 
 def rows_of(
     engine: Engine, columns: Sequence[SqlColumn], target: str, weight: str | None

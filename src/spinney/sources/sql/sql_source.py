@@ -63,8 +63,6 @@ from spinney.sources.sql.sql_products import (
 from spinney.sources.sql.sql_routes import Path, SqlRoutes, Values
 from spinney.trees import CountTable, Route, Term
 
-__all__ = ["Engine", "SqlRows", "SqlSource"]
-
 
 class SqlSource:
     """Rows in a DuckDB relation.

@@ -17,16 +17,6 @@ from spinney.trees.criteria.impurity import description_length, squared_error
 from spinney.trees.criteria.separation import c_sep, hellinger, pairs_of_classes, twoing
 from spinney.trees.criteria.significance_criteria import mdl, phi_square
 
-__all__ = [
-    "c_sep_working",
-    "chi_square_working",
-    "f_working",
-    "g_working",
-    "hellinger_working",
-    "mdl_working",
-    "twoing_working",
-]
-
 SHOWN_PAIRS = 10
 
 Names = Sequence[str]

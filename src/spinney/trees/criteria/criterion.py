@@ -7,8 +7,6 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.impurity import Impurity
 
-__all__ = ["Criterion", "Measure", "Working"]
-
 Measure = Callable[[CountTable], Floats]
 
 Working = Callable[[CountTable, Sequence[str], Sequence[str]], list[str]]

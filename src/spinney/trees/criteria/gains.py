@@ -23,24 +23,6 @@ from spinney.trees.criteria.impurity import (
     variance_root,
 )
 
-__all__ = [
-    "Tabular",
-    "as_moments",
-    "as_table",
-    "decrease",
-    "deviation_gain",
-    "errors",
-    "gain",
-    "gain_ratio",
-    "gini_gain",
-    "misclassification_gain",
-    "poisson_gain",
-    "split_information",
-    "squared_error_gain",
-    "variance_gain",
-    "variance_root_gain",
-]
-
 Tabular = CountTable | Floats | Sequence[Sequence[float]]
 
 

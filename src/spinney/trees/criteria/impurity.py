@@ -12,24 +12,6 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.trees.counts import ratio_of, spread_of
 
-__all__ = [
-    "Impurity",
-    "description_length",
-    "deviation",
-    "entropy",
-    "gini",
-    "mean_of",
-    "mean_square",
-    "misclassification",
-    "poisson",
-    "root_mean_square",
-    "shares_of",
-    "squared_error",
-    "variance",
-    "variance_root",
-    "variance_root_unit",
-]
-
 Impurity = Callable[[Floats], Floats]
 
 

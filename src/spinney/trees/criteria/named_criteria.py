@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
     from spinney.trees.counts import CountTable
 
-__all__ = ["CRITERIA", "criterion_named"]
-
 OF_ROOTS = 1e-9
 
 _OF_CLASSES = (

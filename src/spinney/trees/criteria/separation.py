@@ -13,8 +13,6 @@ from spinney.trees.counts import CountTable
 from spinney.trees.criteria.gains import Tabular, as_table
 from spinney.trees.criteria.impurity import shares_of
 
-__all__ = ["c_sep", "hellinger", "pairs_of_classes", "twoing"]
-
 
 def c_sep(table: Tabular) -> Floats:
     """Return ORT, the orthogonality measure of the C-SEP family: 1 − cos θ.

@@ -35,8 +35,6 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney.trees.counts import CountTable, ratio_of, spread_of
 from spinney.trees.criteria.tails import log_chi_square_tail, log_f_tail
 
-__all__ = ["CERTAIN", "Significance", "Test", "chi_square_test", "f_test", "g_test"]
-
 CERTAIN = -1e300
 """log p of an F test without variance within: lower than any that is computed, and
 finite, so that it can be compared, scaled and stored. Its p is 0."""

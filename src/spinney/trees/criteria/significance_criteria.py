@@ -18,8 +18,6 @@ from spinney.trees.counts import ratio_of
 from spinney.trees.criteria.gains import Tabular, as_moments, as_table
 from spinney.trees.criteria.impurity import description_length
 
-__all__ = ["chi_square", "f", "g", "mdl", "phi_square"]
-
 
 def phi_square(table: Tabular) -> Floats:
     """Return χ² over the weight of all rows: Pearson's mean square contingency.

@@ -24,8 +24,6 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 
-__all__ = ["log_chi_square_tail", "log_f_tail"]
-
 # Below this SciPy's probabilities lose digits, and soon vanish.
 SMALL = 1e-280
 STEPS = 100_000

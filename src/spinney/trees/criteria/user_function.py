@@ -12,8 +12,6 @@ from spinney.errors import ParameterError
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.criterion import Criterion, Measure
 
-__all__ = ["FUNCTION", "function_criterion", "stored_criterion", "stored_name"]
-
 FUNCTION = "function:"
 """What a user's function is called by in a model file, before its own name."""
 

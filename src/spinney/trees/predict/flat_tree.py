@@ -30,8 +30,6 @@ from spinney.trees.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Entries", "FlatTree", "Questions", "flatten", "no_questions"]
-
 BLOCK = 65_536
 
 

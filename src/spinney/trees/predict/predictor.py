@@ -19,8 +19,6 @@ from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.predict.flat_tree import flatten as arrays_of_nodes
 from spinney.trees.tree import Tree
 
-__all__ = ["LaidOut", "arrays_of", "leaf_numbers", "outputs"]
-
 # Below so many steps, rows times levels of a full tree, the plain way is done before
 # a compiler has been loaded.
 FEWEST_STEPS = 4_000_000

@@ -14,8 +14,6 @@ import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
 
-__all__ = ["measure", "mingle"]
-
 
 @kernel
 def add_up(numbers, codes, row, points, unlike, gamma, lanes):

@@ -20,8 +20,6 @@ from spinney.growth.binned.loops.nodes import (
 from spinney.growth.binned.loops.row_words import word_of
 from spinney.growth.binned.loops.score import SQUARES
 
-__all__ = ["Bags", "no_bags"]
-
 
 class Bags(NamedTuple):
     """What trees are grown of.

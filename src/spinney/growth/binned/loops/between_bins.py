@@ -31,8 +31,6 @@ from spinney.growth.binned.loops.layout import (
 )
 from spinney.growth.binned.loops.score import GINI, SQUARES, bound_inside, size_of
 
-__all__ = ["best_edge", "bin_after", "greatest_bound", "mark_bins", "run"]
-
 TINY = 1e-300  # 0 / TINY is 0: nothing is worth nothing
 
 

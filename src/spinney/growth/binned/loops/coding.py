@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import entry, kernel
 from spinney.growth.binned.loops.layout import ABSENT, BINS
 
-__all__ = ["CELLS", "code_rows", "edges_of", "prepare"]
-
 CELLS = 4096
 # Few rows have fewer bins: each of them is looked at in every node.
 FEWEST_BINS, ROWS_OF_A_BIN = 32, 8

@@ -13,8 +13,6 @@ from spinney.growth.binned.loops.row_words import (
 )
 from spinney.growth.binned.loops.score import SQUARES
 
-__all__ = ["AHEAD", "count", "count_drawn"]
-
 AHEAD = 16  # rows that are asked for before they are read
 LINE = 64  # bytes that the memory gives at once
 LOWER = np.uint64(0xFFFFFFFF)

@@ -9,8 +9,6 @@ import numpy as np
 
 from spinney._support.jit.compile import kernel
 
-__all__ = ["draw", "key_of_branch", "mixed"]
-
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 ONE = np.uint64(1)
 

@@ -53,8 +53,6 @@ from spinney.growth.binned.loops.search import (
 )
 from spinney.growth.binned.loops.split import gains, split_node
 
-__all__ = ["COUNT", "EDGES", "GROW", "INSIDE", "RIVALS", "SPLIT", "TREES", "work_on"]
-
 # What an entry is asked to do; all but the first two with the node on top of the stack.
 GROW, TREES, COUNT, EDGES, INSIDE, SPLIT, RIVALS = range(7)
 

@@ -35,8 +35,6 @@ from spinney.growth.binned.loops.score import bound_inside
 from spinney.growth.binned.loops.sort import key_of, settle, sort_keys
 from spinney.growth.binned.loops.sorted_cuts import improve, scan_sorted
 
-__all__ = ["look_inside"]
-
 PARTS = 16
 
 

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ABSENT", "BINS", "Cells", "Labels", "Rules", "Work", "work_for"]
-
 BINS = 256
 ABSENT = 255  # the code of a missing cell
 LENGTH = 1025  # of the lines of ``floats`` and ``wholes``

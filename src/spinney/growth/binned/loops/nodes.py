@@ -11,8 +11,6 @@ from spinney.growth.binned.loops.layout import ABSENT, BINS, CODES, MISSING, TOT
 from spinney.growth.binned.loops.row_words import add_row, class_of, number_of
 from spinney.growth.binned.loops.score import SQUARES, size_of, worth
 
-__all__ = ["Lines", "Room", "Shape", "room_for"]
-
 # Why a node is a leaf, in the order in which the reasons are looked for.
 INNER, PURE, DEPTH, ROWS_TO_SPLIT, IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(7)
 

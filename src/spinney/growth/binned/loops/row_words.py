@@ -16,8 +16,6 @@ from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops.layout import Labels
 from spinney.growth.binned.loops.score import SQUARES
 
-__all__ = ["RowWords", "add_row", "class_of", "number_of", "words_of"]
-
 RowWords = NDArray[np.uint64]
 
 LOWER = np.uint64(0xFFFFFFFF)

@@ -36,8 +36,6 @@ from spinney.growth.binned.loops.nodes import (
 )
 from spinney.growth.binned.loops.score import size_of, worth
 
-__all__ = ["record_rivals"]
-
 
 @kernel
 def record_rivals(

@@ -39,15 +39,6 @@ import numpy as np
 from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops.layout import INSIDE, LEFT, ONE, OTHER, RIGHT
 
-__all__ = [
-    "ENTROPY",
-    "GINI",
-    "SQUARES",
-    "bound_inside",
-    "size_of",
-    "worth",
-]
-
 GINI, ENTROPY, SQUARES = 0, 1, 2
 
 MOST_CLASSES = 8  # of a bin whose corners are tried

@@ -35,8 +35,6 @@ from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort_keys
 from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
 
-__all__ = ["search_edges", "search_inside", "search_node", "slack_of"]
-
 FEW_BINS = 8
 
 

@@ -12,8 +12,6 @@ from spinney.growth.binned.loops.nodes import (
     LINES,
 )
 
-__all__ = ["send_all", "send_rows"]
-
 
 @kernel
 def send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare):

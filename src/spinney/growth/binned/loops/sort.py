@@ -10,8 +10,6 @@ import numpy as np
 from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops.layout import WAITING
 
-__all__ = ["key_of", "place_of", "settle", "sort_keys", "sort_pairs"]
-
 FEW = 24
 SIGN = np.uint32(0x80000000)
 LOWER = np.uint64(0xFFFFFFFF)

@@ -18,8 +18,6 @@ from spinney.growth.binned.loops.row_words import class_of, number_of, weight_of
 from spinney.growth.binned.loops.score import GINI, SQUARES, size_of, worth
 from spinney.growth.binned.loops.sort import place_of
 
-__all__ = ["improve", "scan_sorted"]
-
 EXACT = 2.0**53
 
 

@@ -35,8 +35,6 @@ from spinney.growth.binned.loops.nodes import (
 from spinney.growth.binned.loops.row_words import number_of
 from spinney.growth.binned.loops.score import SQUARES, size_of, worth
 
-__all__ = ["gains", "split_node"]
-
 
 @kernel
 def partition(kind, cells, rows, start, stop, a, lines, work, spare):

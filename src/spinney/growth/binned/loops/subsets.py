@@ -6,8 +6,6 @@ from spinney.growth.binned.loops.score import SQUARES
 from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort_keys
 from spinney.growth.binned.loops.sorted_cuts import improve
 
-__all__ = ["ENUMERATED", "best_subset"]
-
 ENUMERATED = 12
 
 

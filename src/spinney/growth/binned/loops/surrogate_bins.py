@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops.layout import BINS
 
-__all__ = ["SurrogateRoom", "bounded", "lay_all", "lay_parts", "rows_in", "scan"]
-
 LEAST_ROWS = 2
 SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
 

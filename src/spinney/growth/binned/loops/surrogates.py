@@ -43,8 +43,6 @@ from spinney.growth.binned.loops.surrogate_bins import (
     scan,
 )
 
-__all__ = ["SurrogateLines", "find_surrogates"]
-
 LEAST_ADJUSTED = 1e-10
 TOLERANCE = 1e-12
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from spinney._support.jit.compile import entry
 
-__all__ = ["climb"]
-
 
 @entry
 def climb(leaves, out, parents, told, parts, own, sums):

@@ -12,8 +12,6 @@ import numpy as np
 from spinney._support.jit.compile import kernel
 from spinney.growth.ranked.loops.layout import AWAY, CODES, OFFSET
 
-__all__ = ["count_together", "is_listed", "runs_of"]
-
 # A table has at most so many lines for each row, and in all.
 SPARSE = 4
 MOST_LISTED = 65_536

@@ -4,8 +4,6 @@ from math import sqrt
 
 from spinney._support.jit.compile import kernel
 
-__all__ = ["estimate", "wrong"]
-
 TOLERANCE = 1e-12
 EQUAL = 1e-6
 

@@ -67,8 +67,6 @@ from spinney.growth.ranked.loops.layout import (
 )
 from spinney.growth.ranked.loops.search import choose, search, sum_sides
 
-__all__ = ["EXPAND", "GROW", "SEARCH", "fill_children", "grow", "move", "share_out"]
-
 TOLERANCE = 1e-12
 
 # What is asked of the loop: to grow all that waits; to search some attributes of the

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Drafts", "Grown", "Limits", "Members", "Ranked", "Rules", "Space"]
-
 # Kinds of attributes.
 NUMERIC, ORDINAL, NOMINAL = range(3)
 

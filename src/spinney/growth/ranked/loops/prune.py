@@ -52,8 +52,6 @@ from spinney.growth.ranked.loops.layout import (
     WRITTEN,
 )
 
-__all__ = ["prune"]
-
 TOLERANCE = 1e-12
 SLACK = 0.1
 EQUAL = 1e-6

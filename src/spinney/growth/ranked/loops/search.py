@@ -40,8 +40,6 @@ from spinney.growth.ranked.loops.layout import (
     VALUES,
 )
 
-__all__ = ["choose", "search", "sum_sides"]
-
 TOLERANCE = 1e-12
 MOST_IN_SIDE = 25.0
 

@@ -18,8 +18,6 @@ from spinney.models.fitted_tree import ReadableTree
 from spinney.models.grow import grow_from
 from spinney.sources.rows import given_weights
 
-__all__ = ["Explanation", "explain_clusters"]
-
 MARKS_SHOWN = 3
 LEAST_SHARE = 0.02
 NAME = "cluster"

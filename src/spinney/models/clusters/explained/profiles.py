@@ -16,8 +16,6 @@ from spinney._support.text import figure, number_text, shown, weight_text
 from spinney.cluster.choose_k import scaled
 from spinney.data import Column, Table, Value
 
-__all__ = ["Mark", "profiles_of"]
-
 SIGNIFICANT = 4
 
 

@@ -11,8 +11,6 @@ from spinney.data import Value, level_order
 from spinney.models.clusters.explained.profiles import Mark
 from spinney.output.rules import Condition, Rules
 
-__all__ = ["ClusterRule", "ExplainedCluster", "explained"]
-
 
 @dataclass(frozen=True, slots=True)
 class ClusterRule:

@@ -25,14 +25,6 @@ from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.predict.flat_tree import flatten as arrays_of
 from spinney.trees.tree import Tree
 
-__all__ = [
-    "Flat",
-    "flat_of",
-    "flatten",
-    "majority",
-    "words_of",
-]
-
 # Columns of ``nodes``. The first two are the cut; of a leaf its place among leaves,
 # and of a node that groups codes where its table begins, stand in the first alone.
 FIRST, CHILDREN, QUESTION = 0, 2, 3

@@ -13,8 +13,6 @@ from spinney._support.threads import n_threads, run_all
 from spinney.trees.predict.compiled.flat_layout import QUESTION, Flat, words_of
 from spinney.trees.predict.compiled.loops.walk import LANES, descend
 
-__all__ = ["Votes", "leaves", "votes"]
-
 # The trees of a forest are read once a block, so its blocks are long; the block of a
 # single tree stays in the cache from when it is gathered.
 BLOCK, SHORT_BLOCK = 16_384, 2_048

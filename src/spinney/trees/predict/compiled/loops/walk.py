@@ -22,8 +22,6 @@ import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
 
-__all__ = ["BY_TABLE", "LANES", "MOST_ATTRIBUTES", "MOST_NODES", "OPEN", "descend"]
-
 LANES = 1024  # rows on one list
 ABREAST = 16
 FIRST_STEPS, STEPS = 16, 4  # before rows are taken from the list, and before again
