@@ -13,6 +13,7 @@ from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import Model
 from spinney.models import ReadableTree, grow_model
 from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
+from spinney.sources.opened import OpenedSource
 
 
 @dataclass(eq=False, repr=False)
@@ -67,11 +68,7 @@ class TreeEstimator(TableEstimator, ReadableTree):
         self._by_name = False
         training = self._rows(X, y, sample_weight)
         model = grow_model(
-            training.source(),
-            training.fingerprint(),
-            recipe=self._recipe(),
-            training=training,
-            **self._options(),
+            OpenedSource(training), recipe=self._recipe(), **self._options()
         )
         self._adopt(model)
 
