@@ -15,6 +15,7 @@ from spinney.growth.plain.construct import grow_with_construction
 from spinney.growth.prune import Pruned, pruned_after_growing
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.ranked.ranked_limits import FEWEST_RANKED_CELLS, can_grow_ranked
+from spinney.growth.source_parts import refuse_lacking_source
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
@@ -22,6 +23,7 @@ from spinney.trees import Tree
 
 
 def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
+    refuse_lacking_source(rows.source, recipe)
     return grow_with_construction(rows.source, recipe, options)
 
 

@@ -11,7 +11,7 @@ from spinney.data import Declarations, Fingerprint, Schema
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import opened_relation, read_table
 from spinney.errors import ParameterError
-from spinney.sources.base import Source
+from spinney.sources.base import Counts
 from spinney.sources.rows.training_rows import (
     TrainingSet,
     check_roles,
@@ -31,14 +31,14 @@ class OpenedSource:
     ----------
     training : TrainingSet, optional
         The rows, where they are at hand.
-    counted : Source, optional
+    counted : Counts, optional
         Who counts them, where they are not, with what tells them from others.
     origin : Fingerprint, optional
         What tells rows that are not at hand from others.
     """
 
     training: TrainingSet | None = None
-    counted: Source | None = None
+    counted: Counts | None = None
     origin: Fingerprint | None = None
 
     @property
@@ -53,7 +53,7 @@ class OpenedSource:
         return self.source.schema if self.training is None else self.training.schema
 
     @cached_property
-    def source(self) -> Source:
+    def source(self) -> Counts:
         """Who answers a learner's questions; made when somebody asks."""
         return self.counted or self.at_hand.source()
 

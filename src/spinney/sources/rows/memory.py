@@ -118,7 +118,7 @@ class MemorySource:
             found.append({a: self._count(rows, a, tally) for a in request.attributes})
         return found
 
-    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+    def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
         found = []
         for node, route in routes:
