@@ -30,9 +30,10 @@ from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
 from spinney.errors import CellError, DataError, warn
 from spinney.estimators.kept import attributes_of, forget, kept
-from spinney.estimators.table_estimator import become, checked_weights, has_names_only
+from spinney.estimators.table_estimator import become, has_names_only
 from spinney.models.clusters import ReadableClusters
 from spinney.output.file import save_clusters
+from spinney.sources.rows import given_weights
 
 if TYPE_CHECKING:
     import os
@@ -126,10 +127,7 @@ def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return the weights of the rows, None if none are said; refuse those of no use."""
     if sample_weight is None:
         return None
-    try:
-        weights = checked_weights(sample_weight, n_rows)
-    except (TypeError, ValueError) as error:
-        raise DataError(str(error)) from None
+    weights = given_weights(sample_weight, n_rows, most=np.inf)
     with np.errstate(over="ignore"):
         total = float(weights.sum())
     if not total > 0:

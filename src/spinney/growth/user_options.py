@@ -112,7 +112,7 @@ def _from_priors(
         classes = ", ".join(repr(label) for label in schema.target.classes)
         msg = f"priors={priors!r} must give a share to each class: {classes}"
         raise ParameterError(msg)
-    shares = _by_class(priors, schema, "priors")
+    shares = _by_class(priors, schema.target, "priors")
     if not np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6):
         msg = f"priors={priors!r} add up to {shares.sum():g}: they must add up to 1"
         raise ParameterError(msg)
@@ -184,15 +184,42 @@ def _class_weights(
     if given is None:
         return None
     refuse_without_classes("class_weight", schema.target)
-    if given == "balanced":
-        present = totals > 0
-        with np.errstate(over="ignore"):
-            balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
-        return in_bounds(np.where(present, balanced, 1.0), totals, "class_weight")
+    weights = class_weights_of(given, schema.target)
+    if weights == "balanced":
+        return in_bounds(balanced_weights(totals), totals, "class_weight")
+    if not isinstance(weights, dict):
+        raise _no_class_weights(given)
+    return in_bounds(np.array(list(weights.values())), totals, "class_weight")
+
+
+def class_weights_of(
+    given: Mapping[Value, float] | str | None, target: Target
+) -> dict[int, float] | str | None:
+    """Return class weights by code, 1 where none is given; a name, or None, as it is.
+
+    >>> class_weights_of({"no": 3}, Target("play", ("no", "yes")))
+    {0: 3.0, 1: 1.0}
+    """
+    if given is None or isinstance(given, str):
+        return given
     if not isinstance(given, Mapping):
-        msg = f'class_weight={given!r} must be a mapping, "balanced" or None'
-        raise ParameterError(msg)
-    return in_bounds(_by_class(given, schema, "class_weight"), totals, "class_weight")
+        raise _no_class_weights(given)
+    return dict(enumerate(_by_class(given, target, "class_weight").tolist()))
+
+
+def _no_class_weights(given: object) -> ParameterError:
+    msg = (
+        f"class_weight={given!r} must be a dict of weights by class, 'balanced' or None"
+    )
+    return ParameterError(msg)
+
+
+def balanced_weights(totals: Floats) -> Floats:
+    """Return what makes the classes that are there equal in weight; 1 for others."""
+    present = totals > 0
+    with np.errstate(over="ignore"):
+        balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
+    return np.where(present, balanced, 1.0)
 
 
 def in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
@@ -209,14 +236,14 @@ def in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
     return scale
 
 
-def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> Floats:
+def _by_class(given: Mapping[Value, float], target: Target, parameter: str) -> Floats:
     """Return one number above 0 for each class; 1 where none is given."""
     labels = tuple(x.item() if isinstance(x, np.generic) else x for x in given)
-    column = Column(schema.target.name, "nominal", np.arange(len(labels)), labels)
-    weights = np.ones(schema.n_classes)
-    for label, code in zip(labels, schema.target.encode(column), strict=True):
+    column = Column(target.name, "nominal", np.arange(len(labels)), labels)
+    weights = np.ones(len(target.classes))
+    for label, code in zip(labels, target.encode(column), strict=True):
         if code < 0:
-            known = map(value_text, schema.target.classes)
+            known = map(value_text, target.classes)
             remedy = did_you_mean(value_text(label), known)
             msg = f"{parameter}: no class {label!r}: {remedy}"
             raise ParameterError(msg)
@@ -226,40 +253,3 @@ def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> F
             raise ParameterError(msg)
         weights[code] = weight
     return weights
-
-
-def class_weights_of(
-    told: "Mapping[Value, float] | str | None", target: Target
-) -> "dict[int, float] | str | None":
-    """Return class weights by place; a name, or None, as it is.
-
-    >>> class_weights_of({"no": 3}, Target("play", ("no", "yes")))
-    {0: 3.0, 1: 1.0}
-    """
-    if told is None or isinstance(told, str):
-        return told
-    if not isinstance(told, Mapping):
-        msg = (
-            f"class_weight={told!r} must be a dict of weights by class, 'balanced', "
-            "'balanced_subsample' or None"
-        )
-        raise ParameterError(msg)
-    found = dict.fromkeys(range(len(target.classes)), 1.0)
-    for label, weight in told.items():
-        place = _class_place(label, target)
-        number = as_real(weight)
-        if not 0 < number < float("inf"):
-            msg = f"class_weight: {label!r} has {weight!r}; it must be a number above 0"
-            raise ParameterError(msg)
-        found[place] = number
-    return found
-
-
-def _class_place(label: Any, target: Target) -> int:
-    texts = [value_text(each) for each in target.classes]
-    text = value_text(label) if isinstance(label, (str, int, float)) else str(label)
-    if text not in texts:
-        remedy = did_you_mean(text, texts)
-        msg = f"class_weight: no class {label!r}: {remedy}"
-        raise ParameterError(msg)
-    return texts.index(text)

@@ -16,6 +16,7 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, did_you_mean
+from spinney.sources.rows.training_rows import WEIGHTS, check_weight_kind
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 
 
@@ -41,15 +42,13 @@ def check_weights(engine: Engine, rows: SqlRows) -> None:
     if rows.weight is None:
         return
     column = rows.weight
-    if column.kind != "numeric":
-        msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
-        raise DataError(msg)
+    check_weight_kind(column.name, column.kind)
     cell = column.expression
     statement = f"SELECT min({cell}), count(*) - count({cell}) FROM {engine.name}"
     ((least, absent),) = engine.fetch(statement)
     if absent or (least is not None and least < 0):
         odd = f"{absent} missing cells" if absent else f"the weight {least}"
-        msg = f"weight {column.name!r} has {odd}: weights must be 0 or greater"
+        msg = f"weight {column.name!r} has {odd}: {WEIGHTS}"
         raise DataError(msg)
 
 
