@@ -26,7 +26,7 @@ from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.growth.forest import Importances
-    from spinney.models import ReadableForest
+    from spinney.models import FittedForest
     from spinney.sources.rows import TrainingSet
 
 _OF_RECIPES = (
@@ -104,8 +104,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
     from spinney.data import declarations_of
-    from spinney.models import ReadableForest, forest_from
-    from spinney.output.file import save_forest
+    from spinney.models import FittedForest, forest_from
 
     output = options["output"]
     _check_options(options)
@@ -135,12 +134,13 @@ def forest(data: str, target: str, **options: Any) -> None:
             n_jobs=options["jobs"],
             progress=progress,
         )
+    model = FittedForest(grown)
     if output is not None:
-        save_forest(grown, output, force=options["force"])
+        model.save(output, force=options["force"])
         say(f"saved to {output}")
     if options["quiet"]:
         return
-    facts = _facts(ReadableForest(grown), training, options)
+    facts = _facts(model, training, options)
     if options["json_"]:
         text = as_json("forest", facts, ascii_only=options["ascii_"])
         write_data(text)
@@ -197,15 +197,14 @@ def _number(text: str) -> Any:
 
 
 def _facts(
-    model: "ReadableForest", training: "TrainingSet", options: dict[str, Any]
+    model: "FittedForest", training: "TrainingSet", options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what is told of a forest that was just grown."""
     from spinney.growth.forest import Bags, permutation_importances
-    from spinney.models import about_forest
 
     grown = model.forest_
     bags = Bags(training, grown.settings)
-    facts = about_forest(model)
+    facts = model.facts()
     facts["out_of_bag"] = None
     if grown.settings.bootstrap:
         facts["out_of_bag"] = _out_of_bag(grown, bags, training)

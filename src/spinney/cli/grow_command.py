@@ -145,8 +145,7 @@ if TYPE_CHECKING:
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
     from spinney.data import declarations_of
-    from spinney.models import ReadableTree, grow_from
-    from spinney.output.file import save_model
+    from spinney.models import FittedTree, grow_from
     from spinney.recipes import SETTINGS
 
     output = options["output"]
@@ -159,7 +158,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     check_output(output, force=options["force"])
     # The shell's --missing is a marker of missing cells, as in most tools.
     settings = {**options, "missing": options["missing_policy"]}
-    model = ReadableTree(
+    model = FittedTree(
         grow_from(
             data,
             target,
@@ -185,7 +184,7 @@ def grow(data: str, target: str, **options: Any) -> None:
         )
     )
     if output is not None:
-        save_model(model.model_, output, force=options["force"])
+        model.save(output, force=options["force"])
         say(f"saved to {output}")
     if model.tree.n_leaves == 1:
         say(_single_leaf(model.model_))

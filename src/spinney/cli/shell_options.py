@@ -12,8 +12,7 @@ from spinney.cli.shell_output import STANDARD_OUTPUT
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.models import ReadableForest, ReadableTree
-    from spinney.models.clusters import ReadableClusters
+    from spinney.models import FittedTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -66,33 +65,20 @@ SAME_NAMES = {
 }
 
 
-def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
-    """Load the tree, forest or clusters that a command is given."""
-    from spinney.output.file import CLUSTERS, FOREST, format_name
+def load(path: str, *kinds: str) -> Any:
+    """Load the fitted model that a command is given: any, or one of these kinds."""
+    from spinney.models import load_model
 
-    kind = format_name(path)
-    if kind == FOREST:
-        from spinney.models import ReadableForest
-        from spinney.output.file import load_forest
-
-        return ReadableForest(load_forest(path))
-    if kind == CLUSTERS:
-        from spinney.models.clusters import ReadableClusters
-        from spinney.output.file import load_clusters
-
-        return ReadableClusters(load_clusters(path))
-    return load_readable(path)
-
-
-def load_readable(path: str) -> "ReadableTree":
-    """Load the tree that a command is given."""
-    from spinney.models import ReadableTree
-    from spinney.output.file import load_model
-
-    if path == "-":
+    if path == STANDARD_OUTPUT:
         msg = "a model is not read from standard input: name its file"
         raise ParameterError(msg)
-    return ReadableTree(load_model(path))
+    return load_model(path, kinds=kinds) if kinds else load_model(path)
+
+
+def load_tree(path: str) -> "FittedTree":
+    """Load the tree that a command is given; other models are refused."""
+    tree: FittedTree = load(path, "tree")
+    return tree
 
 
 def _all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:

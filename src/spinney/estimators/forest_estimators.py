@@ -25,13 +25,13 @@ from spinney.growth.forest import (
     score_of,
     warn_of_unseen,
 )
-from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, ReadableForest
+from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
 from spinney.recipes import Named, Recipe, recipe_named
 from spinney.sources.rows import TrainingSet
 
 
 @dataclass(eq=False, repr=False)
-class ForestEstimator(TableEstimator, ReadableForest):
+class ForestEstimator(TableEstimator, FittedForest):
     """What a forest for classes and one for numbers share."""
 
     n_estimators: int = 100
@@ -121,7 +121,7 @@ class ForestEstimator(TableEstimator, ReadableForest):
     def __str__(self) -> str:
         if "forest_" not in self.__dict__:
             return repr(self)
-        return ReadableForest.__str__(self)
+        return FittedForest.__str__(self)
 
     @property
     def feature_importances_(self) -> Floats:

@@ -20,7 +20,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator over tables as they are.
 
     It stands before a class that reads later tables by the names of columns:
-    ``ReadableTree``, ``ReadableForest``.
+    ``FittedTree``, ``FittedForest``.
     """
 
     _by_name: bool

@@ -11,12 +11,12 @@ from spinney.data import Costs, Value
 from spinney.estimators.table_estimator import TableEstimator
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import Model
-from spinney.models import ReadableTree, grow_model
+from spinney.models import FittedTree, grow_model
 from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
 
 
 @dataclass(eq=False, repr=False)
-class TreeEstimator(TableEstimator, ReadableTree):
+class TreeEstimator(TableEstimator, FittedTree):
     """What a tree for classes and one for numbers share.
 
     A subclass adds the parameters of its own, says what its target is and predicts.
