@@ -51,6 +51,7 @@ class _Commands(click.Group):
         "prune",
         "predict",
         "evaluate",
+        "recipes",
         "info",
     )
     homes: ClassVar = {
@@ -59,6 +60,7 @@ class _Commands(click.Group):
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
         "prune": "spinney.cli.prune_command",
+        "recipes": "spinney.cli.recipes_command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

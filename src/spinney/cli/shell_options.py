@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,6 +81,67 @@ def load_tree(path: str) -> "FittedTree":
     return tree
 
 
+# Settings of recipes that ``prune`` and others have an option for.
+PRUNING_NAMES = {"folds", "raising", "rule", "seed"}
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists options in groups, and that knows what has left.
+
+    Options of :func:`in_group` stand under its title, the others under "Other".
+    """
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Write the options of each group under its title."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                title = getattr(param, "group", "Other")
+                groups.setdefault(title, []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse options of before, with what they have become."""
+        known = {name for param in self.params for name in param.opts}
+        for argument in args:
+            option = argument.partition("=")[0]
+            if option.startswith("--") and option not in {*known, "--"}:
+                _refuse_left(option, known)
+        return super().parse_args(ctx, args)
+
+
+def _refuse_left(option: str, known: Collection[str]) -> None:
+    """Refuse an option that has become a setting of --set."""
+    from spinney.recipes import SETTINGS
+
+    name = option.removeprefix("--").replace("-", "_")
+    off = name.removeprefix("no_")
+    for setting, value in ((name, "VALUE"), (off, "false")):
+        if "--set" in known and setting in SETTINGS:
+            msg = f"{option} has become --set {setting}={value}"
+            raise ParameterError(msg)
+
+
+def in_group(
+    title: str, *options: Callable[[Any], Any]
+) -> Callable[[Command], Command]:
+    """Return a decorator that adds options under a title of the command's help."""
+
+    def decorate(command: Command) -> Command:
+        decorated = _all_of(*options)(command)
+        for param in getattr(decorated, "__click_params__", []):
+            if not hasattr(param, "group"):
+                param.group = title
+        return decorated
+
+    return decorate
+
+
 def _all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -131,7 +192,20 @@ limit_options = _all_of(
     click.option(
         "--min-samples-split", type=float, help="Least weight to split a node."
     ),
+    click.option("--min-samples-leaf", type=float, help="Least weight of a branch."),
+    click.option(
+        "--min-weight-fraction-leaf",
+        type=float,
+        help="The same as a share of all rows.",
+    ),
     click.option("--min-gain", type=float, help="Least gain of a split."),
+)
+
+set_option = _many(
+    "--set",
+    "Any other setting of the recipe, such as min_step=0; spinney recipes NAME lists "
+    "them. Repeatable.",
+    metavar="NAME=VALUE",
 )
 
 costs_option = click.option(
@@ -140,15 +214,17 @@ costs_option = click.option(
     help="What errors cost: a CSV file of actual, predicted, cost.",
 )
 
-weight_options = _all_of(
-    click.option("--weight", metavar="COLUMN", help="The column of row weights."),
-    _many(
-        "--class-weight",
-        'Multiply a class\'s weight; or "balanced". Repeatable.',
-        metavar="CLASS=NUMBER",
-    ),
-    costs_option,
+weight_option = click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights."
 )
+
+class_weight_option = _many(
+    "--class-weight",
+    'Multiply a class\'s weight; or "balanced". Repeatable.',
+    metavar="CLASS=NUMBER",
+)
+
+weight_options = _all_of(weight_option, class_weight_option, costs_option)
 
 json_option = click.option(
     "--json", "json_", is_flag=True, help="Write plain data for programs."
@@ -245,23 +321,29 @@ def in_shell_words(message: str) -> str:
     rest = message[found.end() :].removesuffix(", or None")
     # Where it is about one setting, so are the others that it needs.
     if sign == "=":
-        rest = rest.removeprefix("True ")  # a flag has no value
+        if not option.startswith("--set "):
+            rest = rest.removeprefix("True ")  # a flag has no value
         rest = re.sub(r"(?<=\s)(\w+)=(True\b|(?=['\w]))", _as_option, rest)
-    return f"{option}{' ' if sign == '=' else sign}{rest}"
+    plain = sign == "=" and not option.startswith("--set ")
+    return f"{option}{' ' if plain else sign}{rest}"
 
 
 def _as_option(found: re.Match[str]) -> str:
     option = _option(found[1])
     if option is None:
         return found[0]
+    if option.startswith("--set "):
+        return f"{option}={found[2]}"
     return option if found[2] else f"{option} "
 
 
 def _option(name: str) -> str | None:
     """Return the option of a parameter of Python, if it has one."""
-    from spinney.recipes import SETTINGS
+    from spinney.recipes import COMMON_SETTINGS, SETTINGS
 
     if name in OPTION_NAMES:
         return OPTION_NAMES[name]
+    if name in SETTINGS and name not in {*COMMON_SETTINGS, *PRUNING_NAMES}:
+        return f"--set {name}"
     known = name in SAME_NAMES or name in SETTINGS
     return f"--{name.replace('_', '-')}" if known else None

@@ -39,7 +39,7 @@ from spinney.growth.forest import (
 from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
 from spinney.output.file import save_forest
-from spinney.recipes import Recipe, recipe_named, suited
+from spinney.recipes import Recipe, recipe_named, refuse_uncommon, suited
 from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory, rows_of
 
 if TYPE_CHECKING:
@@ -209,7 +209,6 @@ RECIPE_PARAMETERS = (
     "min_gain",
     "pruning",
     "probability",
-    "m",
 )
 FOREST_PARAMETERS = (
     "max_features",
@@ -219,7 +218,7 @@ FOREST_PARAMETERS = (
     "extra_random",
     "shrinkage",
 )
-OF_CLASSES = ("voting", "class_weight", "probability", "m")
+OF_CLASSES = ("voting", "class_weight", "probability")
 
 # What is meant where the target is a number and nothing is said.
 FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
@@ -281,6 +280,7 @@ def refuse_forest_arguments(
     """
     own = ("n_estimators", "trees", "random_state", "n_jobs")
     known = (*own, *RECIPE_PARAMETERS, *FOREST_PARAMETERS, "voting", "class_weight")
+    refuse_uncommon(arguments, known, arguments.get("trees", "cart"))
     for name in arguments:
         if name not in known:
             msg = f"a forest has no {name!r}: {did_you_mean(name, known)}"
