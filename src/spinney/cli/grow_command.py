@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney._support.threads import limited_threads
 from spinney.cli.read_commands import show_tree
 from spinney.cli.shell_options import (
     GroupedCommand,
@@ -136,6 +135,7 @@ if TYPE_CHECKING:
 )
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
+    from spinney._support.threads import limited_threads
     from spinney.data import declarations_of
     from spinney.models import FittedTree, grow_from
     from spinney.recipes import COMMON_SETTINGS, default_recipe

@@ -305,7 +305,7 @@ def in_shell_words(message: str) -> str:
     >>> in_shell_words("max_depth=-1 must be a whole number of at least 0, or None")
     '--max-depth -1 must be a whole number of at least 0'
     >>> in_shell_words("m=3 needs probability='m-estimate'")
-    "--m 3 needs --probability 'm-estimate'"
+    "--set m=3 needs --probability 'm-estimate'"
     >>> in_shell_words("ks asks for 9 clusters of 5 different rows")
     '--k asks for 9 clusters of 5 different rows'
     """
