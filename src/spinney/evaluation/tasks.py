@@ -11,7 +11,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import as_real, is_real, is_whole
 from spinney.data import Column, Table
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.evaluation.evaluation_rows import EvaluationRows
 from spinney.evaluation.runs import Task
 from spinney.evaluation.setup import Setup
@@ -114,8 +114,7 @@ def listed(name: str, given: Any, example: str) -> list[Any]:
     if not isinstance(given, (str, bytes)):
         with suppress(TypeError):
             return list(given)
-    msg = f"{name}={given!r} must be a list, such as {example}"
-    raise ParameterError(msg)
+    raise refusal(Setting(name, given), f"must be a list, such as {example}")
 
 
 def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
@@ -125,11 +124,11 @@ def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
         whole = is_whole(size)
         share = is_real(size) and not whole and 0 < size <= 1
         if not share and not (whole and 2 <= size <= most):
-            msg = (
-                f"sizes: {size!r} must be a whole number from 2 to {most}, the rows of "
-                "the smallest training part, or a share above 0 and at most 1.0"
+            raise ParameterError(
+                Setting("sizes"),
+                f": {size!r} must be a whole number from 2 to {most}, the rows of the "
+                "smallest training part, or a share above 0 and at most 1.0",
             )
-            raise ParameterError(msg)
         counts.add(int(size) if whole else min(most, max(2, round(size * most))))
     if not counts:
         msg = "sizes is empty: give numbers of rows, or shares such as 0.5"
@@ -158,8 +157,8 @@ def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     rates = listed(name, given, "[0.1, 0.2]")
     for rate in rates:
         if not 0 <= as_real(rate) <= 1:
-            msg = f"{name}: the rate {rate!r} must be a number from 0 to 1"
-            raise ParameterError(msg)
+            msg = f": the rate {rate!r} must be a number from 0 to 1"
+            raise ParameterError(Setting(name), msg)
     return sorted({float(rate) for rate in rates})
 
 

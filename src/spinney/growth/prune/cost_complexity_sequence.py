@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.checks import check_named
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.growth.prune.prune_record import columns_text
 from spinney.trees import Node, Tree
 
@@ -195,8 +195,11 @@ class Sequence:
         """
         check_named("rule", rule, RULES)
         if self.subtrees[0].error is None:
-            msg = f"rule={rule!r} needs cross-validated risks: give data, or an alpha"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting("rule", rule),
+                "needs cross-validated risks",
+                "give data, or an alpha",
+            )
         errors = np.array([row.error for row in self.subtrees])
         least = float(errors.min())
         margin = TOLERANCE * max(1.0, least)

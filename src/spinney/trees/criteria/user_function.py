@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.criterion import Criterion, Measure
 
@@ -41,11 +41,11 @@ def stored_criterion(name: str) -> Criterion | None:
         return None
 
     def refuse(_: CountTable) -> Floats:
-        msg = (
-            f"criterion={name!r} stands for a function of the user's, which a model "
-            f"file does not keep: pass the function itself, criterion={own}, to grow"
+        raise refusal(
+            Setting("criterion", name),
+            "stands for a function of the user's, which a model file does not keep",
+            f"pass the function itself, criterion={own}, to grow",
         )
-        raise ParameterError(msg)
 
     return _of_function(name, refuse)
 
@@ -125,8 +125,8 @@ def _asked(
             number = math.nan
         if math.isfinite(number):
             return number
-    msg = (
-        f"criterion={name!r} returned {repr(merit)[:80]} for the table {shown}: a "
-        "merit must be a finite number, the higher the better"
+    raise refusal(
+        Setting("criterion", name),
+        f"returned {repr(merit)[:80]} for the table {shown}",
+        "a merit must be a finite number, the higher the better",
     )
-    raise ParameterError(msg)
