@@ -12,9 +12,9 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads, n_threads, run_all
 from spinney.data import Attribute, Schema
+from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import CELLS, code_rows, edges_of, prepare
-from spinney.growth.binned.loops.layout import ABSENT, BINS, Cells, Labels, Rules
-from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
+from spinney.growth.binned.loops.layout import Cells, Labels, Rules
 from spinney.growth.engine import CRITERIA
 from spinney.recipes import Recipe
 
@@ -31,13 +31,13 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     p, n_rows = len(columns), len(columns[0])
     codes, by_attribute = _room_for_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
     column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
-    values, edges = np.full((p, BINS), np.nan), np.full((p, BINS), np.nan)
+    values, edges = np.full((p, layout.BINS), np.nan), np.full((p, layout.BINS), np.nan)
     numeric = [
         a for a, attribute in enumerate(attributes) if attribute.kind == "numeric"
     ]
     for a, attribute in enumerate(attributes):
         if attribute.kind != "numeric":
-            by_attribute[a] = np.where(columns[a] < 0, ABSENT, columns[a])
+            by_attribute[a] = np.where(columns[a] < 0, layout.ABSENT, columns[a])
             codes[:, a] = by_attribute[a]
             n_bins[a] = max(1, len(attribute.values))
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
@@ -58,9 +58,7 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
 
 
 def _tail(
-    codes: NDArray[np.uint8],
-    by_attribute: NDArray[np.uint8],
-    n_bins: NDArray[np.int64],
+    codes: NDArray[np.uint8], by_attribute: NDArray[np.uint8], n_bins: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], int]:
     """Return codes eight at a time, and from where on most of those words are 0."""
     p, n_rows = by_attribute.shape
@@ -110,8 +108,14 @@ class _Coder:
         q = numbers.shape[1]
         self.numbers, self.places = numbers, places
         self.codes, self.by_attribute = codes, by_attribute
-        self.edges, self.n_edges = np.full((q, BINS), np.inf), np.zeros(q, np.int64)
-        self.expected, self.values = np.zeros(q, np.bool_), np.full((q, BINS), np.nan)
+        self.edges, self.n_edges = (
+            np.full((q, layout.BINS), np.inf),
+            np.zeros(q, np.int64),
+        )
+        self.expected, self.values = (
+            np.zeros(q, np.bool_),
+            np.full((q, layout.BINS), np.nan),
+        )
 
     def code(self) -> NDArray[np.bool_]:
         """Code all columns, and return which have one value a bin.
@@ -176,7 +180,7 @@ class _Coder:
         # Few rows: the sample would have shown values that are not rare.
         odd = column[(expected != column) & (column == column)]
         values = np.union1d(known[: self.n_edges[j] + 1], odd.astype(np.float64))
-        return values if len(values) < BINS else None
+        return values if len(values) < layout.BINS else None
 
 
 def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
@@ -205,7 +209,7 @@ def _weights(weights: Floats | None) -> Floats:
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
 
 
-KINDS = dict(zip(CRITERIA, (GINI, ENTROPY, SQUARES), strict=True))
+KINDS = dict(zip(CRITERIA, (score.GINI, score.ENTROPY, score.SQUARES), strict=True))
 
 SMALL = 96
 DEEP = 2**31 - 1
@@ -265,7 +269,9 @@ def prepared(
         True,
         own is None or _is_whole(own),
         len(training.classes) // RIVALS if keeping else DEEP,
-        max(BINS, int(cells.n_bins[cells.listed].sum())) if keeping else BINS,
+        max(layout.BINS, int(cells.n_bins[cells.listed].sum()))
+        if keeping
+        else layout.BINS,
     )
     return Prepared(
         schema,

@@ -21,6 +21,7 @@ from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import surrogates_of_grown
+from spinney.growth.binned.loops import layout, nodes, score
 from spinney.growth.binned.loops.bags import no_bags
 from spinney.growth.binned.loops.grow import (
     COUNT,
@@ -30,20 +31,9 @@ from spinney.growth.binned.loops.grow import (
     SPLIT,
     work_on,
 )
-from spinney.growth.binned.loops.layout import WORTH, Cells, Work, work_for
-from spinney.growth.binned.loops.nodes import (
-    ABOVE,
-    CHILD,
-    LINE,
-    LISTED,
-    RECORDED,
-    SIDE,
-    cut,
-    lines_for,
-    shape_for,
-)
+from spinney.growth.binned.loops.layout import Cells, Work, work_for
+from spinney.growth.binned.loops.nodes import cut, lines_for, shape_for
 from spinney.growth.binned.loops.row_words import RowWords, words_of
-from spinney.growth.binned.loops.score import SQUARES
 from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch, room_of
 from spinney.recipes import Recipe
 from spinney.search import policy_named
@@ -156,24 +146,24 @@ class _Meeting:
             for each, part in zip(self.works, self.crowd.ranges, strict=True):
                 self.do(RIVALS, each, *part, 0.0)
         self.share_counts(*sides)
-        lines = cut(self.lines, room.state[LISTED])
-        rivals = cut(self.rivals, room.state[RECORDED])
+        lines = cut(self.lines, room.state[nodes.LISTED])
+        rivals = cut(self.rivals, room.state[nodes.RECORDED])
         return Grown(self.shape, lines, rivals), sides[0], sides[1]
 
     def best(self) -> tuple[int, Work]:
         """Return the attribute whose split is best, -1 for none, and where it is."""
         self.together(EDGES)
         pairs = list(zip(self.works, self.crowd.ranges, strict=True))
-        worths = [work.founds[slice(*part), WORTH] for work, part in pairs]
+        worths = [work.founds[slice(*part), layout.WORTH] for work, part in pairs]
         floor = float(np.concatenate(worths).max())
         self.together(INSIDE, floor)
         totals, kind = self.node.weights, self.ready.rules.kind
-        slack = 1e-12 * float(totals[3] if kind == SQUARES else totals.sum())
+        slack = 1e-12 * float(totals[3] if kind == score.SQUARES else totals.sum())
         best, chosen, where = -np.inf, -1, self.works[0]
         for work, part in pairs:
             for a in range(*part):
-                if work.founds[a, WORTH] > best + slack:
-                    best, chosen, where = work.founds[a, WORTH], a, work
+                if work.founds[a, layout.WORTH] > best + slack:
+                    best, chosen, where = work.founds[a, layout.WORTH], a, work
         return chosen, where
 
     def share_counts(self, left: Stretch, right: Stretch) -> None:
@@ -205,18 +195,21 @@ def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     shape = _stacked([part.shape for part in parts])
     rivals = _stacked([part.rivals for part in parts])
     owners = np.repeat(np.arange(len(parts)), np.diff(starts))
-    for column in (ABOVE, CHILD, CHILD + 1):
+    for column in (nodes.ABOVE, nodes.CHILD, nodes.CHILD + 1):
         own = shape.whole[:, column]
         own += np.where(own >= 0, starts[owners], 0).astype(np.int32)
-    shape.whole[:, LINE] += n_lines[owners]
+    shape.whole[:, nodes.LINE] += n_lines[owners]
     n_rivals = [len(part.rivals.whole) for part in parts]
     owners = np.repeat(np.arange(len(parts)), n_rivals)
-    rivals.whole[:, ABOVE] += starts[owners]
-    rivals.whole[:, LINE] += n_lines[owners]
+    rivals.whole[:, nodes.ABOVE] += starts[owners]
+    rivals.whole[:, nodes.LINE] += n_lines[owners]
     for place, (above, branch) in enumerate(links):
         if above >= 0:
-            shape.whole[starts[place], [ABOVE, SIDE]] = starts[above], branch
-            shape.whole[starts[above], CHILD + branch] = starts[place]
+            shape.whole[starts[place], [nodes.ABOVE, nodes.SIDE]] = (
+                starts[above],
+                branch,
+            )
+            shape.whole[starts[above], nodes.CHILD + branch] = starts[place]
     return Grown(shape, _stacked([part.lines for part in parts]), rivals)
 
 

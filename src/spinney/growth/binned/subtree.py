@@ -8,18 +8,11 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney.growth.binned.binned_rows import Prepared
+from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops.bags import Bags, no_bags
 from spinney.growth.binned.loops.grow import GROW, TREES, work_on
 from spinney.growth.binned.loops.layout import work_for
 from spinney.growth.binned.loops.nodes import (
-    DONE,
-    FREE,
-    LISTED,
-    RECORDED,
-    SLOT,
-    SLOTS,
-    TREE,
-    WAITING,
     Lines,
     Room,
     Shape,
@@ -68,19 +61,19 @@ def room_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> Room:
     room = room_for(node.n_rows, deepest, p, width, n_counts, slots)
     room.at[0] = node.begin, node.end, node.depth, -1, 0, -1
     room.keys[0], room.weights[0], room.counts[0] = node.key, node.weights, node.counts
-    room.state[WAITING] = 1
+    room.state[nodes.WAITING] = 1
     return room
 
 
 def grow_stretch(ready: Prepared, rows: RowWords, node: Stretch) -> Grown:
     """Grow the subtree of a stretch of rows, whose order is lost."""
     keeping = ready.rules.tries >= len(ready.cells.n_bins)
-    slots = SLOTS if keeping and node.n_rows > ready.rules.small else 0
+    slots = nodes.SLOTS if keeping and node.n_rows > ready.rules.small else 0
     room = room_of(ready, node, ready.rules.max_depth - node.depth, slots)
     if slots and node.lines is not None:
-        room.state[FREE] -= 1
-        room.at[0, SLOT] = room.free[room.state[FREE]]
-        room.pool[room.at[0, SLOT]] = node.lines
+        room.state[nodes.FREE] -= 1
+        room.at[0, nodes.SLOT] = room.free[room.state[nodes.FREE]]
+        room.pool[room.at[0, nodes.SLOT]] = node.lines
     return _worked(GROW, ready, rows, room, no_bags())
 
 
@@ -93,7 +86,7 @@ def grow_bags(ready: Prepared, bags: Bags) -> Grown:
     halves = ready.labels.halves and whole
     labels = ready.labels._replace(weights=np.empty(len(bags.base)), halves=halves)
     p = len(ready.cells.n_bins)
-    slots = SLOTS if rules.tries >= p and n > rules.small else 0
+    slots = nodes.SLOTS if rules.tries >= p and n > rules.small else 0
     room = room_for(n, rules.max_depth, p, width, n_counts, slots)
     rows = np.empty(n, np.uint64)
     return _worked(TREES, replace(ready, labels=labels), rows, room, bags)
@@ -114,13 +107,13 @@ def _worked(
     keeping = FIRST_KEEPING if n >= rules.rivals else 1
     rivals = shape_for(p * keeping, rules.width, n_counts)
     tables = (ready.cells, ready.labels, rules, rows, room, work)
-    while room.state[WAITING] or room.state[TREE] < len(bags.roots):
+    while room.state[nodes.WAITING] or room.state[nodes.TREE] < len(bags.roots):
         work_on(task, *tables, shape, lines, rivals, bags, 0, 0, 0.0)
-        if room.state[DONE] == len(shape.whole):
+        if room.state[nodes.DONE] == len(shape.whole):
             shape = longer(shape)
-        if room.state[LISTED] + rules.listing > len(lines.codes):
+        if room.state[nodes.LISTED] + rules.listing > len(lines.codes):
             lines = longer(lines)
-        if room.state[RECORDED] + p > len(rivals.whole):
+        if room.state[nodes.RECORDED] + p > len(rivals.whole):
             rivals = longer(rivals)
-    done, listed, recorded = room.state[[DONE, LISTED, RECORDED]]
+    done, listed, recorded = room.state[[nodes.DONE, nodes.LISTED, nodes.RECORDED]]
     return Grown(cut(shape, done), cut(lines, listed), cut(rivals, recorded))

@@ -6,19 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
+from spinney.growth.binned.loops import nodes, score
 from spinney.growth.binned.loops.draw import mixed
-from spinney.growth.binned.loops.nodes import (
-    BEGIN,
-    BRANCH,
-    END,
-    LEVEL,
-    PARENT,
-    SLOT,
-    WAITING,
-    tally,
-)
+from spinney.growth.binned.loops.nodes import tally
 from spinney.growth.binned.loops.row_words import word_of
-from spinney.growth.binned.loops.score import SQUARES
 
 
 class Bags(NamedTuple):
@@ -59,7 +50,7 @@ def begin_tree(kind, labels, rows, room, bags, tree):
         often = times[tree, row]
         if often == 0:
             continue
-        own = ZERO if kind == SQUARES else np.int64(classes[row])
+        own = ZERO if kind == score.SQUARES else np.int64(classes[row])
         if len(base):
             weights[row] = often * base[row]
             rows[n] = word_of(row, own, ZERO)
@@ -67,7 +58,11 @@ def begin_tree(kind, labels, rows, room, bags, tree):
             rows[n] = word_of(row, own, often)
         tally(kind, labels, rows[n], room.weights, room.counts, ZERO)
         n += 1
-    room.at[0, BEGIN], room.at[0, END], room.at[0, LEVEL] = 0, n, 0
-    room.at[0, PARENT], room.at[0, BRANCH], room.at[0, SLOT] = -1, 0, -1
+    room.at[0, nodes.BEGIN], room.at[0, nodes.END], room.at[0, nodes.LEVEL] = 0, n, 0
+    room.at[0, nodes.PARENT], room.at[0, nodes.BRANCH], room.at[0, nodes.SLOT] = (
+        -1,
+        0,
+        -1,
+    )
     room.keys[0] = mixed(bags.seeds[tree])
-    room.state[WAITING] = 1
+    room.state[nodes.WAITING] = 1

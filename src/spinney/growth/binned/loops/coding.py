@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
-from spinney.growth.binned.loops.layout import ABSENT, BINS
+from spinney.growth.binned.loops import layout
 
 CELLS = 4096
 # Few rows have fewer bins: each of them is looked at in every node.
@@ -34,12 +34,12 @@ def edges_of(
     if not len(known):
         return known, known
     values = known[np.append(True, known[1:] != known[:-1])]
-    if len(values) < BINS:
+    if len(values) < layout.BINS:
         low, high = values[:-1], values[1:]
         with np.errstate(over="ignore", invalid="ignore"):
             middle = low / 2 + high / 2
         return np.where((middle >= low) & (middle < high), middle, low), values
-    n_bins = min(ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
+    n_bins = min(layout.ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
     places = np.arange(1, n_bins) * len(known) // n_bins
     return np.unique(known[places]), None
 
@@ -107,7 +107,7 @@ def code_rows(
             for i in range(begin, end):
                 number = np.float64(matrix[i, j])
                 if number != number:
-                    codes[i, at] = by_attribute[at, i] = ABSENT
+                    codes[i, at] = by_attribute[at, i] = layout.ABSENT
                     continue
                 code = np.int64(first[j, cell_of(number, lowest, wide)])
                 for _ in range(most):

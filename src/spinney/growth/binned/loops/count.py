@@ -4,14 +4,13 @@ import numpy as np
 
 from spinney._support.jit.compile import kernel
 from spinney._support.jit.prefetch import prefetch
-from spinney.growth.binned.loops.layout import ABSENT, LINE_OF, PLACE
+from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.row_words import (
     class_of,
     half_of,
     number_of,
     weight_of,
 )
-from spinney.growth.binned.loops.score import SQUARES
 
 AHEAD = 16  # rows that are asked for before they are read
 LINE = 64  # bytes that the memory gives at once
@@ -26,7 +25,7 @@ def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
     two = labels.halves
     for a in range(first, last):
         clear(cells.n_bins[a], a, two, rules.width, lines, words)
-    if rules.kind == SQUARES:
+    if rules.kind == score.SQUARES:
         count_moments(cells, labels, rows, start, stop, first, last, lines)
     elif two:
         count_halves(cells, labels, rows, start, stop, first, last, words)
@@ -97,7 +96,7 @@ def count_classes(cells, labels, rules, rows, start, stop, first, last, lines):
             count_tail(cells.eights[row], tail, last, c, weight, lines)
     for a in range(tail, last):
         for c in range(rules.width):
-            rest = lines[tail, ALL, c] - lines[a, ABSENT, c]
+            rest = lines[tail, ALL, c] - lines[a, layout.ABSENT, c]
             for b in range(1, cells.n_bins[a]):
                 rest -= lines[a, b, c]
             lines[a, 0, c] = rest
@@ -123,10 +122,10 @@ def count_drawn(cells, labels, rules, rows, start, stop, first, n, lines, work):
     Their codes are kept in the order of rows, where there is room.
     """
     codes, two, width, words = cells.codes, labels.halves, rules.width, work.words
-    drawn, kept = work.order[PLACE, first:], work.gathered[first:]
+    drawn, kept = work.order[layout.PLACE, first:], work.gathered[first:]
     keep = n <= len(kept)
     for k in range(n):
-        work.order[LINE_OF, drawn[k]] = first + k if keep else -1
+        work.order[layout.LINE_OF, drawn[k]] = first + k if keep else -1
         clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
     for i in range(start, stop):
         soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
@@ -143,7 +142,7 @@ def count_drawn(cells, labels, rules, rows, start, stop, first, n, lines, work):
                     kept[np.uint64(k), np.uint64(i - start)] = b
             continue
         weight = weight_of(labels, word)
-        if rules.kind == SQUARES:
+        if rules.kind == score.SQUARES:
             number = labels.numbers[row]
             moved = weight * number
             side = 1 if number > 0 else 2
@@ -174,13 +173,13 @@ def clear(n_bins, a, two, width, lines, words):
     if two:
         for b in range(n_bins):
             words[a, b] = 0
-        words[a, ABSENT] = 0
+        words[a, layout.ABSENT] = 0
         return
     for b in range(n_bins):
         for c in range(width):
             lines[a, b, c] = 0.0
     for c in range(width):
-        lines[a, ABSENT, c] = 0.0
+        lines[a, layout.ABSENT, c] = 0.0
 
 
 @kernel
@@ -189,5 +188,5 @@ def unpack(n_bins, a, lines, words):
     for b in range(n_bins):
         lines[a, b, 0] = np.float64(words[a, b] & LOWER)
         lines[a, b, 1] = np.float64(words[a, b] >> HALF)
-    lines[a, ABSENT, 0] = np.float64(words[a, ABSENT] & LOWER)
-    lines[a, ABSENT, 1] = np.float64(words[a, ABSENT] >> HALF)
+    lines[a, layout.ABSENT, 0] = np.float64(words[a, layout.ABSENT] & LOWER)
+    lines[a, layout.ABSENT, 1] = np.float64(words[a, layout.ABSENT] >> HALF)

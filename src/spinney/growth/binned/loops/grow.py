@@ -21,29 +21,10 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.bags import begin_tree
 from spinney.growth.binned.loops.count import count
-from spinney.growth.binned.loops.layout import ABSENT, WORTH
-from spinney.growth.binned.loops.nodes import (
-    ATTRIBUTE,
-    BEGIN,
-    DONE,
-    END,
-    FREE,
-    IDENTICAL,
-    INNER,
-    LEVEL,
-    LISTED,
-    REASON,
-    RECORDED,
-    ROWS_IN_LEAF,
-    SLOT,
-    TREE,
-    WAITING,
-    open_node,
-    push,
-    reason_to_stop,
-)
+from spinney.growth.binned.loops.nodes import open_node, push, reason_to_stop
 from spinney.growth.binned.loops.runners_up import record_rivals
 from spinney.growth.binned.loops.search import (
     search_edges,
@@ -64,10 +45,10 @@ def share_counts(cells, labels, rules, rows, room, begin, middle, end, slot, wor
     Return the slots of both sides, -1 where a side is small enough to be sorted.
     """
     larger = max(middle - begin, end - middle)
-    if larger <= rules.small or not rules.subtract or not room.state[FREE]:
+    if larger <= rules.small or not rules.subtract or not room.state[nodes.FREE]:
         give_back(room, slot)
         return ZERO - 1, ZERO - 1
-    new = room.free[room.state[FREE] - 1]
+    new = room.free[room.state[nodes.FREE] - 1]
     left_is_smaller = middle - begin <= end - middle
     first = begin if left_is_smaller else middle
     last = middle if left_is_smaller else end
@@ -78,9 +59,9 @@ def share_counts(cells, labels, rules, rows, room, begin, middle, end, slot, wor
             for c in range(rules.width):
                 pool[slot, a, b, c] -= pool[new, a, b, c]
         for c in range(rules.width):
-            pool[slot, a, ABSENT, c] -= pool[new, a, ABSENT, c]
+            pool[slot, a, layout.ABSENT, c] -= pool[new, a, layout.ABSENT, c]
     if last - first > rules.small:
-        room.state[FREE] -= 1
+        room.state[nodes.FREE] -= 1
     else:
         new = ZERO - 1
     return (new, slot) if left_is_smaller else (slot, new)
@@ -90,18 +71,26 @@ def share_counts(cells, labels, rules, rows, room, begin, middle, end, slot, wor
 def give_back(room, slot):
     """Let others use the counts of a node."""
     if slot >= 0:
-        room.free[room.state[FREE]] = slot
-        room.state[FREE] += 1
+        room.free[room.state[nodes.FREE]] = slot
+        room.state[nodes.FREE] += 1
 
 
 @kernel
 def grow_node(cells, labels, rules, rows, room, top, work, shape, listed, rivals):
     """Search and split the node that was on top, and let its sides wait."""
-    begin, end, here = room.at[top, BEGIN], room.at[top, END], room.state[DONE]
-    level, slot, p = room.at[top, LEVEL], room.at[top, SLOT], len(cells.n_bins)
-    if slot < 0 and room.state[FREE] and end - begin > rules.small:
-        room.state[FREE] -= 1
-        slot = room.free[room.state[FREE]]
+    begin, end, here = (
+        room.at[top, nodes.BEGIN],
+        room.at[top, nodes.END],
+        room.state[nodes.DONE],
+    )
+    level, slot, p = (
+        room.at[top, nodes.LEVEL],
+        room.at[top, nodes.SLOT],
+        len(cells.n_bins),
+    )
+    if slot < 0 and room.state[nodes.FREE] and end - begin > rules.small:
+        room.state[nodes.FREE] -= 1
+        slot = room.free[room.state[nodes.FREE]]
         count(
             cells, labels, rules, rows, begin, end, ZERO, p, room.pool[slot], work.words
         )
@@ -123,7 +112,9 @@ def grow_node(cells, labels, rules, rows, room, top, work, shape, listed, rivals
     )
     middle = begin
     if chosen < 0:
-        shape.whole[here, REASON] = ROWS_IN_LEAF if varying else IDENTICAL
+        shape.whole[here, nodes.REASON] = (
+            nodes.ROWS_IN_LEAF if varying else nodes.IDENTICAL
+        )
     elif not gains(rules, shape, here, chosen, work, room, top):
         chosen = -1
     else:
@@ -167,36 +158,36 @@ def grow_nodes(cells, labels, rules, rows, room, work, shape, listed, rivals):
     """Grow the nodes that wait, and theirs, until none is left or the room is full."""
     state = room.state
     while (
-        state[WAITING]
-        and state[DONE] < len(shape.whole)
-        and state[LISTED] + rules.listing <= len(listed.codes)
-        and state[RECORDED] + len(cells.n_bins) <= len(rivals.whole)
+        state[nodes.WAITING]
+        and state[nodes.DONE] < len(shape.whole)
+        and state[nodes.LISTED] + rules.listing <= len(listed.codes)
+        and state[nodes.RECORDED] + len(cells.n_bins) <= len(rivals.whole)
     ):
-        state[WAITING] -= 1
-        top, here = state[WAITING], state[DONE]
+        state[nodes.WAITING] -= 1
+        top, here = state[nodes.WAITING], state[nodes.DONE]
         open_node(shape, here, room, top)
         reason = reason_to_stop(rules, room, top)
-        shape.whole[here, REASON] = reason
-        if reason == INNER:
+        shape.whole[here, nodes.REASON] = reason
+        if reason == nodes.INNER:
             grow_node(
                 cells, labels, rules, rows, room, top, work, shape, listed, rivals
             )
         else:
-            give_back(room, room.at[top, SLOT])
-        state[DONE] += 1
+            give_back(room, room.at[top, nodes.SLOT])
+        state[nodes.DONE] += 1
 
 
 @kernel
 def grow_trees(cells, labels, rules, rows, room, work, shape, listed, rivals, bags):
     """Grow the trees of bags, until all are done or the room is full."""
     state = room.state
-    while state[WAITING] or state[TREE] < len(bags.roots):
-        if not state[WAITING]:
-            begin_tree(rules.kind, labels, rows, room, bags, state[TREE])
-            bags.roots[state[TREE]] = state[DONE]
-            state[TREE] += 1
+    while state[nodes.WAITING] or state[nodes.TREE] < len(bags.roots):
+        if not state[nodes.WAITING]:
+            begin_tree(rules.kind, labels, rows, room, bags, state[nodes.TREE])
+            bags.roots[state[nodes.TREE]] = state[nodes.DONE]
+            state[nodes.TREE] += 1
         grow_nodes(cells, labels, rules, rows, room, work, shape, listed, rivals)
-        if state[WAITING]:
+        if state[nodes.WAITING]:
             return
 
 
@@ -233,7 +224,7 @@ def work_on(
         bags = reference(bags)
         grow_trees(cells, labels, rules, rows, room, work, shape, listed, rivals, bags)
         return -1
-    begin, end, lines = room.at[0, BEGIN], room.at[0, END], work.lines
+    begin, end, lines = room.at[0, nodes.BEGIN], room.at[0, nodes.END], work.lines
     if task == COUNT:
         count(cells, labels, rules, rows, begin, end, first, last, lines, work.words)
         return -1
@@ -247,7 +238,7 @@ def work_on(
             search_inside(
                 cells, labels, rules, rows, begin, end, lines, a, low, slack, work
             )
-            floor = max(floor, work.founds[a, WORTH])
+            floor = max(floor, work.founds[a, layout.WORTH])
     elif task == RIVALS:
         record_rivals(
             cells,
@@ -259,7 +250,7 @@ def work_on(
             ZERO,
             first,
             last,
-            np.int64(shape.whole[0, ATTRIBUTE]),
+            np.int64(shape.whole[0, nodes.ATTRIBUTE]),
             False,
             lines,
             work,
@@ -268,7 +259,7 @@ def work_on(
         )
     else:
         open_node(shape, ZERO, room, ZERO)
-        if reason_to_stop(rules, room, ZERO) == INNER and gains(
+        if reason_to_stop(rules, room, ZERO) == nodes.INNER and gains(
             rules, shape, ZERO, first, work, room, ZERO
         ):
             a = first

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
+from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.draw import key_of_branch
-from spinney.growth.binned.loops.layout import ABSENT, BINS, CODES, MISSING, TOTALS
 from spinney.growth.binned.loops.row_words import add_row, class_of, number_of
-from spinney.growth.binned.loops.score import SQUARES, size_of, worth
+from spinney.growth.binned.loops.score import size_of, worth
 
 # Why a node is a leaf, in the order in which the reasons are looked for.
 INNER, PURE, DEPTH, ROWS_TO_SPLIT, IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(7)
@@ -90,7 +90,7 @@ def room_for(
         np.empty((3, n_counts), np.int64),
         np.array([0, 0, 0, slots, 0, 0]),
         np.arange(max(slots, 1)),
-        np.empty((max(slots, 1), p, BINS, width)),
+        np.empty((max(slots, 1), p, layout.BINS, width)),
         np.empty(n_rows, np.uint64),
     )
 
@@ -179,7 +179,7 @@ def reason_to_stop(rules, room, top):
 @kernel
 def _is_pure(kind, weights, counts, at):
     """Return whether all rows have one class, or one number but for rounding."""
-    if kind == SQUARES:
+    if kind == score.SQUARES:
         rest = weights[at, 3] - worth(kind, weights, at)
         return counts[at, 0] == 1 or rest <= 1e-12 * weights[at, 3]
     present = 0
@@ -200,7 +200,7 @@ def count_sides(kind, cells, labels, rows, start, middle, stop, a, room):
     for i in range(start, stop):
         word, side = rows[i], np.int64(i >= middle)
         tally(kind, labels, word, weights, counts, side)
-        if cells.codes[number_of(word), a] == ABSENT:
+        if cells.codes[number_of(word), a] == layout.ABSENT:
             tally(kind, labels, word, weights, counts, ZERO + 2)
 
 
@@ -221,9 +221,9 @@ def infer_sides(cells, labels, rules, rows, start, middle, stop, a, founds, room
     weights, counts = room.side_weights, room.side_counts
     width, n_counts, absent = weights.shape[1], counts.shape[1], 0.0
     for c in range(width):
-        weights[2, c] = founds[a, TOTALS + width + c]
-        weights[0, c] = founds[a, TOTALS + c]
-        if founds[a, MISSING] == 0:
+        weights[2, c] = founds[a, layout.TOTALS + width + c]
+        weights[0, c] = founds[a, layout.TOTALS + c]
+        if founds[a, layout.MISSING] == 0:
             weights[0, c] += weights[2, c]
         weights[1, c] = room.weights[top, c] - weights[0, c]
         absent += weights[2, c]
@@ -239,7 +239,7 @@ def infer_sides(cells, labels, rules, rows, start, middle, stop, a, founds, room
         counts[smaller, class_of(rows[i])] += 1
     if absent > 0:
         for i in range(start, stop):
-            if cells.codes[number_of(rows[i]), a] == ABSENT:
+            if cells.codes[number_of(rows[i]), a] == layout.ABSENT:
                 counts[2, class_of(rows[i])] += 1
     for c in range(n_counts):
         counts[1 - smaller, c] = room.counts[top, c] - counts[smaller, c]
@@ -249,14 +249,14 @@ def infer_sides(cells, labels, rules, rows, start, middle, stop, a, founds, room
 def list_codes(kind, cells, labels, rows, start, stop, a, work, lines, at):
     """Set the lines of the codes of an attribute; return how many there are."""
     line_of = work.wholes
-    for code in range(BINS):
-        line_of[CODES, code] = -1
+    for code in range(layout.BINS):
+        line_of[layout.CODES, code] = -1
     for i in range(start, stop):
-        line_of[CODES, cells.codes[number_of(rows[i]), a]] = 0
+        line_of[layout.CODES, cells.codes[number_of(rows[i]), a]] = 0
     n = ZERO
     for code in range(cells.n_bins[a]):
-        if line_of[CODES, code] == 0:
-            line_of[CODES, code] = at + n
+        if line_of[layout.CODES, code] == 0:
+            line_of[layout.CODES, code] = at + n
             lines.codes[at + n, 0], lines.codes[at + n, 1] = code, work.masks[a, code]
             for c in range(lines.weights.shape[1]):
                 lines.weights[at + n, c] = 0.0
@@ -266,6 +266,13 @@ def list_codes(kind, cells, labels, rows, start, stop, a, work, lines, at):
     for i in range(start, stop):
         word = rows[i]
         code = cells.codes[number_of(word), a]
-        if code != ABSENT:
-            tally(kind, labels, word, lines.weights, lines.counts, line_of[CODES, code])
+        if code != layout.ABSENT:
+            tally(
+                kind,
+                labels,
+                word,
+                lines.weights,
+                lines.counts,
+                line_of[layout.CODES, code],
+            )
     return n

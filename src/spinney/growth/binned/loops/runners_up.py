@@ -16,24 +16,9 @@ the cut, and then what is missing.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import bin_after
-from spinney.growth.binned.loops.layout import BIN, HIGH, LOW, MISSING, TOTALS, WORTH
-from spinney.growth.binned.loops.nodes import (
-    ABOVE,
-    ATTRIBUTE,
-    BEGIN,
-    CUT_HIGH,
-    CUT_LOW,
-    CUT_MISSING,
-    END,
-    EXACT,
-    GAIN,
-    LINE,
-    LINES,
-    LISTED,
-    RECORDED,
-    list_codes,
-)
+from spinney.growth.binned.loops.nodes import list_codes
 from spinney.growth.binned.loops.score import size_of, worth
 
 
@@ -57,50 +42,55 @@ def record_rivals(
 ):
     """Record what was found at a node of the attributes from ``first`` to ``last``."""
     kind, founds, state, width = rules.kind, work.founds, room.state, rules.width
-    begin, end = room.at[top, BEGIN], room.at[top, END]
+    begin, end = room.at[top, nodes.BEGIN], room.at[top, nodes.END]
     size = size_of(kind, room.weights, top)
     undivided = worth(kind, room.weights, top)
     n_counts = room.counts.shape[1]
     for a in range(first, last):
-        if a == chosen or founds[a, WORTH] == -np.inf:
+        if a == chosen or founds[a, layout.WORTH] == -np.inf:
             continue
-        at = state[RECORDED]
-        rivals.whole[at, ATTRIBUTE], rivals.whole[at, ABOVE] = a, here
-        rivals.whole[at, EXACT] = is_sorted or cells.column[a] < 0
-        rivals.whole[at, LINE], rivals.whole[at, LINES] = state[LISTED], 0
-        rivals.real[at, CUT_MISSING] = founds[a, MISSING]
-        rivals.real[at, GAIN] = max((founds[a, WORTH] - undivided) / size, 0.0)
+        at = state[nodes.RECORDED]
+        rivals.whole[at, nodes.ATTRIBUTE], rivals.whole[at, nodes.ABOVE] = a, here
+        rivals.whole[at, nodes.EXACT] = is_sorted or cells.column[a] < 0
+        rivals.whole[at, nodes.LINE], rivals.whole[at, nodes.LINES] = (
+            state[nodes.LISTED],
+            0,
+        )
+        rivals.real[at, nodes.CUT_MISSING] = founds[a, layout.MISSING]
+        rivals.real[at, nodes.GAIN] = max(
+            (founds[a, layout.WORTH] - undivided) / size, 0.0
+        )
         _record_ends(kind, cells, a, lines, founds, rivals, at)
         for c in range(2 * width):
-            rivals.weights[at, c] = founds[a, TOTALS + c]
+            rivals.weights[at, c] = founds[a, layout.TOTALS + c]
         for c in range(n_counts):
-            rivals.counts[at, c] = np.int64(founds[a, TOTALS + c])
-            absent = founds[a, TOTALS + width + c]
+            rivals.counts[at, c] = np.int64(founds[a, layout.TOTALS + c])
+            absent = founds[a, layout.TOTALS + width + c]
             rivals.counts[at, n_counts + c] = np.int64(absent)
         if cells.listed[a]:
-            n = state[LISTED]
+            n = state[nodes.LISTED]
             if not is_sorted:
                 n = _list_counted(kind, lines, cells.n_bins[a], a, work, listed, n)
             else:
                 n += list_codes(
                     kind, cells, labels, rows, begin, end, a, work, listed, n
                 )
-            rivals.whole[at, LINES] = n - state[LISTED]
-            state[LISTED] = n
-        state[RECORDED] += 1
+            rivals.whole[at, nodes.LINES] = n - state[nodes.LISTED]
+            state[nodes.LISTED] = n
+        state[nodes.RECORDED] += 1
 
 
 @kernel
 def _record_ends(kind, cells, a, lines, founds, rivals, at):
     """Set the values beside a cut; beside one between bins of numbers, the edge."""
-    low, high = founds[a, LOW], founds[a, HIGH]
+    low, high = founds[a, layout.LOW], founds[a, layout.HIGH]
     after = bin_after(kind, cells, a, lines, founds)
     if after >= 0:
-        b = np.int64(founds[a, BIN])
+        b = np.int64(founds[a, layout.BIN])
         low, high = cells.edges[a, b], np.nan
         if cells.column[a] < 0:
             low, high = cells.values[a, b], cells.values[a, after]
-    rivals.real[at, CUT_LOW], rivals.real[at, CUT_HIGH] = low, high
+    rivals.real[at, nodes.CUT_LOW], rivals.real[at, nodes.CUT_HIGH] = low, high
 
 
 @kernel

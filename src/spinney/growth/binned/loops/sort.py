@@ -8,9 +8,9 @@ that round to one are still to be put right.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.binned.loops.layout import WAITING
+from spinney.growth.binned.loops import layout
 
-FEW = 24
+FEW_KEYS = 24
 SIGN = np.uint32(0x80000000)
 LOWER = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -38,12 +38,15 @@ def sort_keys(keys, n, wholes):
     Quicksort by the median of three; short runs are left to insertion. The greater
     part waits on a stack of log₂ n entries at most.
     """
-    wholes[WAITING, 0], wholes[WAITING, 1] = 0, n - 1
+    wholes[layout.WAITING, 0], wholes[layout.WAITING, 1] = 0, n - 1
     depth = 1
     while depth:
         depth -= 1
-        first, last = wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1]
-        while last - first >= FEW:
+        first, last = (
+            wholes[layout.WAITING, 2 * depth],
+            wholes[layout.WAITING, 2 * depth + 1],
+        )
+        while last - first >= FEW_KEYS:
             middle = (first + last) >> 1
             if keys[middle] < keys[first]:
                 keys[middle], keys[first] = keys[first], keys[middle]
@@ -63,10 +66,16 @@ def sort_keys(keys, n, wholes):
                     low += 1
                     high -= 1
             if high - first < last - low:
-                wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1] = low, last
+                (
+                    wholes[layout.WAITING, 2 * depth],
+                    wholes[layout.WAITING, 2 * depth + 1],
+                ) = low, last
                 last = high
             else:
-                wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1] = first, high
+                (
+                    wholes[layout.WAITING, 2 * depth],
+                    wholes[layout.WAITING, 2 * depth + 1],
+                ) = first, high
                 first = low
             depth += 1
         for at in range(first + 1, last + 1):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
-from spinney.growth.binned.loops.layout import BINS
+from spinney.growth.binned.loops import layout
 
 LEAST_ROWS = 2
 SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
@@ -29,10 +29,10 @@ FOUND = 7
 # where on and how finely it is divided.
 ONE, OTHER, ROWS, LEAST, GREATEST, OWNER, OPEN, ORIGIN, SCALE = np.arange(9)
 LINES_OF_PARTS = 9
-PARTS = 4096 + BINS
+PARTS = 4096 + layout.BINS
 
 # Fewer rows are sorted at once; a bin has no more parts than these.
-FEW = 4096
+FEW_ROWS = 4096
 FINEST = 256
 
 FIRST = np.uint64(1)
@@ -104,7 +104,7 @@ def lay_parts(cells, weights, rows, begin, middle, end, a, one, other, needed, r
             n_opened += 1
             n += here
         apart += more[0] - more[1]
-    fine = min(FINEST, (PARTS - BINS) // n_opened) if n > FEW else 1
+    fine = min(FINEST, (PARTS - layout.BINS) // n_opened) if n > FEW_ROWS else 1
     n_parts = ZERO
     for b in range(n_bins):
         if marks[b] == 0:

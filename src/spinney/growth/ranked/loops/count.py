@@ -10,20 +10,20 @@ plain learner does, so that sums round alike.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.ranked.loops.layout import AWAY, CODES, OFFSET
+from spinney.growth.ranked.loops import layout
 
 # A table has at most so many lines for each row, and in all.
 SPARSE = 4
 MOST_LISTED = 65_536
 
 # Fewer keys are sorted by insertion.
-FEW = 40
+FEW_KEYS = 40
 
 
 @kernel
 def is_listed(facts, a, n_members):
     """Return whether an attribute is counted in a table of all codes."""
-    k = facts[a, CODES]
+    k = facts[a, layout.CODES]
     return k <= SPARSE * n_members and k <= MOST_LISTED
 
 
@@ -35,10 +35,10 @@ def count_together(ranked, members, begin, end, plain, n_classes, first, last, s
     width = n_classes if plain else 2 * n_classes
     for a in range(first, last):
         if space.found[a, 0] >= 0 and is_listed(facts, a, end - begin):
-            start = 2 * n_classes * facts[a, OFFSET]
+            start = 2 * n_classes * facts[a, layout.OFFSET]
             listed[n_listed, 0], listed[n_listed, 1] = a, start
             n_listed += 1
-            for cell in range(start, start + width * (facts[a, CODES] + 1)):
+            for cell in range(start, start + width * (facts[a, layout.CODES] + 1)):
                 table[cell] = 0.0
     # Unsigned places cannot be counted from the end, and so need no second look.
     label, rows, parts = codes.shape[1] - 1, members.rows, members.parts
@@ -64,7 +64,7 @@ def runs_of(ranked, members, begin, end, plain, n_classes, a, space):
     The missing rows are left in a vector.
     """
     width = n_classes if plain else 2 * n_classes
-    vectors, away = space.vectors, AWAY * 2 * n_classes
+    vectors, away = space.vectors, layout.AWAY * 2 * n_classes
     for c in range(away, away + 2 * n_classes):
         vectors[c] = 0.0
     if is_listed(ranked.facts, a, end - begin):
@@ -75,8 +75,8 @@ def runs_of(ranked, members, begin, end, plain, n_classes, a, space):
 
 @kernel
 def _runs_of_table(facts, n_classes, width, a, space):
-    table, runs, codes, k = space.table, space.runs, space.codes, facts[a, CODES]
-    start, n_runs = 2 * n_classes * facts[a, OFFSET], 0
+    table, runs, codes, k = space.table, space.runs, space.codes, facts[a, layout.CODES]
+    start, n_runs = 2 * n_classes * facts[a, layout.OFFSET], 0
     counts = start + width - n_classes
     for code in range(k):
         here = False
@@ -88,7 +88,7 @@ def _runs_of_table(facts, n_classes, width, a, space):
                 runs[width * n_runs + c] = table[start + width * code + c]
             n_runs += 1
     for c in range(width):
-        space.vectors[AWAY * 2 * n_classes + c] = table[start + width * k + c]
+        space.vectors[layout.AWAY * 2 * n_classes + c] = table[start + width * k + c]
     return n_runs
 
 
@@ -98,8 +98,8 @@ def _keys_of(ranked, members, begin, end, plain, n_classes, a, space):
 
     A key has the code in its upper half and the member's place in the lower.
     """
-    codes, k = ranked.codes, ranked.facts[a, CODES]
-    rows, vectors, away = members.rows, space.vectors, AWAY * 2 * n_classes
+    codes, k = ranked.codes, ranked.facts[a, layout.CODES]
+    rows, vectors, away = members.rows, space.vectors, layout.AWAY * 2 * n_classes
     keys, n_keys, label = space.keys, 0, ranked.codes.shape[1] - 1
     least, most = np.uint64(k), np.uint64(0)
     for i in range(begin, end):
@@ -114,7 +114,7 @@ def _keys_of(ranked, members, begin, end, plain, n_classes, a, space):
         keys[n_keys] = code << np.uint64(32) | np.uint64(i - begin)
         n_keys += 1
         least, most = min(least, code), max(most, code)
-    if n_keys <= FEW:
+    if n_keys <= FEW_KEYS:
         for at in range(1, n_keys):
             key, before = keys[at], at - 1
             while before >= 0 and keys[before] > key:

@@ -14,57 +14,8 @@ import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
+from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import runs_of
-from spinney.growth.ranked.loops.layout import (
-    ABLE,
-    ABOVE,
-    ATTRIBUTE,
-    AWAY,
-    BEGIN,
-    BELOW,
-    BRANCH,
-    CANDIDATE,
-    CANDIDATES,
-    CHILD,
-    CHILDREN,
-    CHOSEN,
-    CODES,
-    CUT,
-    DEPTH,
-    DONE,
-    EMPTY,
-    END,
-    EXHAUSTED,
-    FOUND,
-    GAIN,
-    HIGH,
-    INNER,
-    KIND,
-    LEFT,
-    LINE,
-    LINES,
-    LOST,
-    LOW,
-    MERIT,
-    NODE,
-    NODES,
-    NOMINAL,
-    NUMERIC,
-    PARENT,
-    PLAIN,
-    PURE,
-    REASON,
-    RIGHT,
-    SHORT_OF_LINES,
-    SHORT_OF_MEMBERS,
-    SHORT_OF_NODES,
-    SHORT_OF_STACK,
-    TOO_DEEP,
-    TOO_FEW,
-    VALUES,
-    WAITING,
-    WRITTEN,
-)
 from spinney.growth.ranked.loops.search import choose, search, sum_sides
 
 TOLERANCE = 1e-12
@@ -84,64 +35,70 @@ def grow(ranked, limits, members, grown, space, mode, first, last):
     ranked, limits, members = reference(ranked), reference(limits), reference(members)
     grown, space = reference(grown), reference(space)
     state = grown.state
-    while state[WAITING] > 0:
-        top = state[WAITING] - 1
-        begin, end = members.stack[top, BEGIN], members.stack[top, END]
-        plain = members.stack[top, PLAIN] > 0
+    while state[layout.WAITING] > 0:
+        top = state[layout.WAITING] - 1
+        begin, end = members.stack[top, layout.BEGIN], members.stack[top, layout.END]
+        plain = members.stack[top, layout.PLAIN] > 0
         if mode != EXPAND:
             for a in range(first, last):
-                space.found[a, VALUES] = -1 if members.used[top, a] else 0
+                space.found[a, layout.VALUES] = -1 if members.used[top, a] else 0
             search(ranked, limits, members, begin, end, plain, first, last, space)
         if mode == SEARCH:
-            return DONE
+            return layout.DONE
         short = _finish(ranked, limits, members, grown, space, top)
-        if short != DONE or mode == EXPAND:
+        if short != layout.DONE or mode == EXPAND:
             return short
-    return DONE
+    return layout.DONE
 
 
 @kernel
 def _finish(ranked, limits, members, grown, space, top):
     """Split the node on top of the stack, or make it a leaf."""
     state, stack = grown.state, members.stack
-    begin, end, node = stack[top, BEGIN], stack[top, END], stack[top, NODE]
+    begin, end, node = (
+        stack[top, layout.BEGIN],
+        stack[top, layout.END],
+        stack[top, layout.NODE],
+    )
     chosen = choose(ranked, limits, space)
     rivals = end - begin >= limits.rivals
     if _lines_needed(ranked, chosen, rivals, space) > len(grown.line_codes) - (
-        state[WRITTEN]
-    ) or state[FOUND] + len(ranked.facts) > len(grown.candidates):
-        return SHORT_OF_LINES
+        state[layout.WRITTEN]
+    ) or state[layout.FOUND] + len(ranked.facts) > len(grown.candidates):
+        return layout.SHORT_OF_LINES
     n_children = 0
     if chosen >= 0:
         n_children = 2
-        if ranked.facts[chosen, KIND] == NOMINAL:
-            n_children = ranked.facts[chosen, CODES]
-        if state[NODES] + n_children > len(grown.nodes):
-            return SHORT_OF_NODES
+        if ranked.facts[chosen, layout.KIND] == layout.NOMINAL:
+            n_children = ranked.facts[chosen, layout.CODES]
+        if state[layout.NODES] + n_children > len(grown.nodes):
+            return layout.SHORT_OF_NODES
         if top + n_children > len(stack):
-            return SHORT_OF_STACK
-        if end + (n_children - 1) * space.found[chosen, LOST] > len(members.rows):
-            return SHORT_OF_MEMBERS
+            return layout.SHORT_OF_STACK
+        if end + (n_children - 1) * space.found[chosen, layout.LOST] > len(
+            members.rows
+        ):
+            return layout.SHORT_OF_MEMBERS
     _record(ranked, limits, members, grown, space, top, chosen, rivals)
-    state[WAITING] = top
+    state[layout.WAITING] = top
     if chosen < 0:
-        grown.nodes[node, REASON] = -chosen
-        return DONE
-    if ranked.facts[chosen, KIND] == NOMINAL:
+        grown.nodes[node, layout.REASON] = -chosen
+        return layout.DONE
+    if ranked.facts[chosen, layout.KIND] == layout.NOMINAL:
         members.used[top, chosen] = 1
     plain = _make_children(
         ranked, limits, members, grown, space, top, chosen, n_children
     )
     _send(ranked, members, grown, space, top, plain)
-    return DONE
+    return layout.DONE
 
 
 @kernel
 def _lines_needed(ranked, chosen, rivals, space):
     needed = 0
     for a in range(len(ranked.facts)):
-        if a == chosen or (rivals and space.found[a, ABLE]):
-            needed += 1 + max(2, space.found[a, VALUES])
+        if a == chosen or (rivals and space.found[a, layout.ABLE]):
+            needed += 1 + max(2, space.found[a, layout.VALUES])
     return needed
 
 
@@ -152,30 +109,34 @@ def _record(ranked, limits, members, grown, space, top, chosen, rivals):
     The runs of the winner are those that are left in the end.
     """
     state, stack = grown.state, members.stack
-    begin, end, node = stack[top, BEGIN], stack[top, END], stack[top, NODE]
-    plain = stack[top, PLAIN] > 0
-    first, number = state[FOUND], 0
-    grown.nodes[node, CANDIDATE] = first
+    begin, end, node = (
+        stack[top, layout.BEGIN],
+        stack[top, layout.END],
+        stack[top, layout.NODE],
+    )
+    plain = stack[top, layout.PLAIN] > 0
+    first, number = state[layout.FOUND], 0
+    grown.nodes[node, layout.CANDIDATE] = first
     for a in range(len(ranked.facts)):
-        able = space.found[a, VALUES] >= 2 and space.found[a, ABLE] > 0
+        able = space.found[a, layout.VALUES] >= 2 and space.found[a, layout.ABLE] > 0
         if not (able and (rivals or a == chosen)):
             continue
         settled = (ranked, members, begin, end, plain, limits.n_classes)
         n_runs = runs_of(*settled, a, space)
         at = first + number
         if a == chosen:
-            grown.nodes[node, CHOSEN] = number
-        grown.candidates[at, ATTRIBUTE] = a
-        grown.candidates[at, LOW] = space.found[a, BELOW]
-        grown.candidates[at, CUT] = space.found[a, BELOW]
-        grown.candidates[at, HIGH] = space.found[a, ABOVE]
-        grown.merits[at, GAIN] = space.merits[a, GAIN]
-        grown.merits[at, MERIT] = space.merits[a, MERIT]
-        kind = ranked.facts[a, KIND]
+            grown.nodes[node, layout.CHOSEN] = number
+        grown.candidates[at, layout.ATTRIBUTE] = a
+        grown.candidates[at, layout.LOW] = space.found[a, layout.BELOW]
+        grown.candidates[at, layout.CUT] = space.found[a, layout.BELOW]
+        grown.candidates[at, layout.HIGH] = space.found[a, layout.ABOVE]
+        grown.merits[at, layout.GAIN] = space.merits[a, layout.GAIN]
+        grown.merits[at, layout.MERIT] = space.merits[a, layout.MERIT]
+        kind = ranked.facts[a, layout.KIND]
         _write_lines(limits.n_classes, grown, space, at, n_runs, plain, kind)
         number += 1
-    grown.nodes[node, CANDIDATES] = number
-    state[FOUND] = first + number
+    grown.nodes[node, layout.CANDIDATES] = number
+    state[layout.FOUND] = first + number
 
 
 @kernel
@@ -183,24 +144,34 @@ def _write_lines(n_classes, grown, space, at, n_runs, plain, kind):
     """Write the lines of a candidate: the missing rows, then values, or both sides."""
     state, candidates = grown.state, grown.candidates
     width = n_classes if plain else 2 * n_classes
-    vectors, line = space.vectors, state[WRITTEN]
-    candidates[at, LINE] = line
-    _write(grown, line, -1, vectors, AWAY * 2 * n_classes, plain, n_classes)
-    if kind == NUMERIC:
+    vectors, line = space.vectors, state[layout.WRITTEN]
+    candidates[at, layout.LINE] = line
+    _write(grown, line, -1, vectors, layout.AWAY * 2 * n_classes, plain, n_classes)
+    if kind == layout.NUMERIC:
         cut = 0
-        while space.codes[cut] < candidates[at, LOW]:
+        while space.codes[cut] < candidates[at, layout.LOW]:
             cut += 1
         sum_sides(vectors, space.runs, n_runs, plain, n_classes, cut)
-        low, high = candidates[at, LOW], candidates[at, HIGH]
-        _write(grown, line + 1, low, vectors, LEFT * 2 * n_classes, plain, n_classes)
-        _write(grown, line + 2, high, vectors, RIGHT * 2 * n_classes, plain, n_classes)
-        candidates[at, LINES] = 3
+        low, high = candidates[at, layout.LOW], candidates[at, layout.HIGH]
+        _write(
+            grown, line + 1, low, vectors, layout.LEFT * 2 * n_classes, plain, n_classes
+        )
+        _write(
+            grown,
+            line + 2,
+            high,
+            vectors,
+            layout.RIGHT * 2 * n_classes,
+            plain,
+            n_classes,
+        )
+        candidates[at, layout.LINES] = 3
     else:
         for j in range(n_runs):
             code = space.codes[j]
             _write(grown, line + 1 + j, code, space.runs, width * j, plain, n_classes)
-        candidates[at, LINES] = 1 + n_runs
-    state[WRITTEN] = line + candidates[at, LINES]
+        candidates[at, layout.LINES] = 1 + n_runs
+    state[layout.WRITTEN] = line + candidates[at, layout.LINES]
 
 
 @kernel
@@ -221,17 +192,20 @@ def _make_children(ranked, limits, members, grown, space, top, chosen, n_childre
     """
     state, nodes = grown.state, grown.nodes
     weights, counts, shares = grown.weights, grown.counts, space.worths
-    node, first = members.stack[top, NODE], state[NODES]
-    state[NODES] = first + n_children
-    nodes[node, CHILD], nodes[node, CHILDREN] = first, n_children
-    nodes[node, REASON] = INNER
+    node, first = members.stack[top, layout.NODE], state[layout.NODES]
+    state[layout.NODES] = first + n_children
+    nodes[node, layout.CHILD], nodes[node, layout.CHILDREN] = first, n_children
+    nodes[node, layout.REASON] = layout.INNER
     for child in range(first, first + n_children):
         for column in range(nodes.shape[1]):
             nodes[child, column] = 0
-        nodes[child, PARENT], nodes[child, BRANCH] = node, child - first
-        nodes[child, DEPTH], nodes[child, CHOSEN] = nodes[node, DEPTH] + 1, -1
-        nodes[child, REASON] = EMPTY
-    nominal = ranked.facts[chosen, KIND] == NOMINAL
+        nodes[child, layout.PARENT], nodes[child, layout.BRANCH] = node, child - first
+        nodes[child, layout.DEPTH], nodes[child, layout.CHOSEN] = (
+            nodes[node, layout.DEPTH] + 1,
+            -1,
+        )
+        nodes[child, layout.REASON] = layout.EMPTY
+    nominal = ranked.facts[chosen, layout.KIND] == layout.NOMINAL
     divided = share_out(grown, shares, node, nominal)
     fill_children(grown, shares, node, nominal)
     left, used = 0, members.used
@@ -239,22 +213,25 @@ def _make_children(ranked, limits, members, grown, space, top, chosen, n_childre
         left += used[top, a] == 0
     for b in range(n_children):
         if shares[b] > 0.0:
-            nodes[first + b, REASON] = _reason_to_stop(
+            nodes[first + b, layout.REASON] = _reason_to_stop(
                 limits, nodes, weights, counts, first + b, left
             )
-    return members.stack[top, PLAIN] > 0 and not divided
+    return members.stack[top, layout.PLAIN] > 0 and not divided
 
 
 @kernel
 def share_out(grown, shares, node, nominal):
     """Find the shares of a node's branches; return whether rows are to be divided."""
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
-    candidate, known = nodes[node, CANDIDATE] + nodes[node, CHOSEN], 0.0
-    line, low = grown.candidates[candidate, LINE], grown.candidates[candidate, CUT]
-    n_children, n_classes = nodes[node, CHILDREN], line_weights.shape[1]
+    candidate, known = nodes[node, layout.CANDIDATE] + nodes[node, layout.CHOSEN], 0.0
+    line, low = (
+        grown.candidates[candidate, layout.LINE],
+        grown.candidates[candidate, layout.CUT],
+    )
+    n_children, n_classes = nodes[node, layout.CHILDREN], line_weights.shape[1]
     for b in range(n_children):
         shares[b] = 0.0
-    for i in range(line + 1, line + grown.candidates[candidate, LINES]):
+    for i in range(line + 1, line + grown.candidates[candidate, layout.LINES]):
         branch = codes[i] if nominal else np.int32(codes[i] > low)
         for c in range(n_classes):
             shares[branch] += line_weights[i, c]
@@ -272,19 +249,22 @@ def fill_children(grown, shares, node, nominal):
     """Give the children of a node the weights and counts of its lines."""
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
     weights, counts, line_counts = grown.weights, grown.counts, grown.line_counts
-    candidate = nodes[node, CANDIDATE] + nodes[node, CHOSEN]
-    line, low = grown.candidates[candidate, LINE], grown.candidates[candidate, CUT]
-    first, n_classes = np.int64(nodes[node, CHILD]), line_weights.shape[1]
-    for b in range(nodes[node, CHILDREN]):
+    candidate = nodes[node, layout.CANDIDATE] + nodes[node, layout.CHOSEN]
+    line, low = (
+        grown.candidates[candidate, layout.LINE],
+        grown.candidates[candidate, layout.CUT],
+    )
+    first, n_classes = np.int64(nodes[node, layout.CHILD]), line_weights.shape[1]
+    for b in range(nodes[node, layout.CHILDREN]):
         for c in range(n_classes):
             weights[first + b, c] = 0.0
             counts[first + b, c] = 0
-    for i in range(line + 1, line + grown.candidates[candidate, LINES]):
+    for i in range(line + 1, line + grown.candidates[candidate, layout.LINES]):
         branch = codes[i] if nominal else np.int32(codes[i] > low)
         for c in range(n_classes):
             weights[first + branch, c] += line_weights[i, c]
             counts[first + branch, c] += line_counts[i, c]
-    for b in range(nodes[node, CHILDREN]):
+    for b in range(nodes[node, layout.CHILDREN]):
         if shares[b] > 0.0:
             for c in range(n_classes):
                 weights[first + b, c] += shares[b] * line_weights[line, c]
@@ -299,22 +279,26 @@ def _reason_to_stop(limits, nodes, weights, counts, node, n_attributes):
         present += counts[node, c] > 0
         weight += weights[node, c]
     if present == 1:
-        return PURE
+        return layout.PURE
     if n_attributes == 0:
-        return EXHAUSTED
-    if nodes[node, DEPTH] >= limits.max_depth:
-        return TOO_DEEP
+        return layout.EXHAUSTED
+    if nodes[node, layout.DEPTH] >= limits.max_depth:
+        return layout.TOO_DEEP
     if weight < limits.least_node * (1 - TOLERANCE):
-        return TOO_FEW
-    return INNER
+        return layout.TOO_FEW
+    return layout.INNER
 
 
 @kernel
 def _send(ranked, members, grown, space, top, plain):
     """Send members to the children that may be split, and let those wait."""
     stack = members.stack
-    begin, end, node = stack[top, BEGIN], stack[top, END], stack[top, NODE]
-    was_plain = stack[top, PLAIN] > 0
+    begin, end, node = (
+        stack[top, layout.BEGIN],
+        stack[top, layout.END],
+        stack[top, layout.NODE],
+    )
+    was_plain = stack[top, layout.PLAIN] > 0
     last = _let_wait(members, grown, space.codes, top, begin, node, plain)
     if last > begin:
         size = last - begin
@@ -334,14 +318,20 @@ def move(ranked, members, grown, space, node, begin, end, was_plain, to, size):
         members.spare_parts,
         space.worths,
     )
-    candidate = grown.nodes[node, CANDIDATE] + grown.nodes[node, CHOSEN]
-    a, low = grown.candidates[candidate, ATTRIBUTE], grown.candidates[candidate, CUT]
-    absent, nominal = ranked.facts[a, CODES], ranked.facts[a, KIND] == NOMINAL
+    candidate = grown.nodes[node, layout.CANDIDATE] + grown.nodes[node, layout.CHOSEN]
+    a, low = (
+        grown.candidates[candidate, layout.ATTRIBUTE],
+        grown.candidates[candidate, layout.CUT],
+    )
+    absent, nominal = (
+        ranked.facts[a, layout.CODES],
+        ranked.facts[a, layout.KIND] == layout.NOMINAL,
+    )
     for i in range(begin, end):
         r = rows[i]
         code, part = np.int64(codes[r, a]), 1.0 if was_plain else parts[i]
         if code == absent:
-            for b in range(grown.nodes[node, CHILDREN]):
+            for b in range(grown.nodes[node, layout.CHILDREN]):
                 if places[b] >= 0 and shares[b] > 0.0:
                     spare_rows[places[b]] = r
                     spare_parts[places[b]] = part * shares[b]
@@ -365,20 +355,20 @@ def _let_wait(members, grown, places, top, begin, node, plain):
     """
     stack, used, state = members.stack, members.used, grown.state
     nodes, counts = grown.nodes, grown.counts
-    first, place = np.int64(nodes[node, CHILD]), begin
-    for b in range(nodes[node, CHILDREN] - 1, -1, -1):
+    first, place = np.int64(nodes[node, layout.CHILD]), begin
+    for b in range(nodes[node, layout.CHILDREN] - 1, -1, -1):
         places[b] = -1
-        if nodes[first + b, REASON] != INNER:
+        if nodes[first + b, layout.REASON] != layout.INNER:
             continue
-        size, now = 0, state[WAITING]
+        size, now = 0, state[layout.WAITING]
         for c in range(counts.shape[1]):
             size += counts[first + b, c]
-        stack[now, BEGIN], stack[now, END] = place, place + size
-        stack[now, NODE], stack[now, PLAIN] = first + b, plain
+        stack[now, layout.BEGIN], stack[now, layout.END] = place, place + size
+        stack[now, layout.NODE], stack[now, layout.PLAIN] = first + b, plain
         if now > top:
             for a in range(used.shape[1]):
                 used[now, a] = used[top, a]
         places[b] = place - begin
         place += size
-        state[WAITING] = now + 1
+        state[layout.WAITING] = now + 1
     return place

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 NUMERIC, ORDINAL, NOMINAL = range(3)
 
 # Kinds of impurity.
-ENTROPY, GINI = range(2)
+GINI, ENTROPY = range(2)
 
 # Columns of the facts of attributes: kind, number of codes, where the counts of its
 # codes begin (in lines), where its numbers begin, and whether it has so many values

@@ -14,31 +14,8 @@ from math import log2
 import numpy as np
 
 from spinney._support.jit.compile import kernel
+from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import count_together, runs_of
-from spinney.growth.ranked.loops.layout import (
-    ABLE,
-    ABOVE,
-    AWAY,
-    BELOW,
-    ENTROPY,
-    GAIN,
-    IDENTICAL,
-    KIND,
-    KNOWN,
-    LAST_LEFT,
-    LAST_RIGHT,
-    LEFT,
-    LOST,
-    MANY,
-    MERIT,
-    MIN_GAIN,
-    NOMINAL,
-    NUMBERS,
-    NUMERIC,
-    RIGHT,
-    ROWS_IN_LEAF,
-    VALUES,
-)
 
 TOLERANCE = 1e-12
 MOST_IN_SIDE = 25.0
@@ -53,15 +30,15 @@ def search(ranked, limits, members, begin, end, plain, first, last, space):
     n_classes, found = limits.n_classes, space.found
     count_together(ranked, members, begin, end, plain, n_classes, first, last, space)
     for a in range(first, last):
-        if found[a, VALUES] < 0:
+        if found[a, layout.VALUES] < 0:
             continue
         n_runs = runs_of(ranked, members, begin, end, plain, n_classes, a, space)
-        found[a, VALUES], found[a, ABLE] = n_runs, 0
+        found[a, layout.VALUES], found[a, layout.ABLE] = n_runs, 0
         if n_runs < 2:
             continue
         sums = _sum_up(space.vectors, space.runs, n_runs, plain, n_classes)
-        found[a, LOST] = sums[2]
-        if ranked.facts[a, KIND] == NOMINAL:
+        found[a, layout.LOST] = sums[2]
+        if ranked.facts[a, layout.KIND] == layout.NOMINAL:
             _weigh_values(limits, n_runs, plain, a, sums[0], sums[1], space)
         else:
             _find_cut(ranked, limits, n_runs, plain, a, sums[0], sums[1], space)
@@ -75,15 +52,15 @@ def _sum_up(vectors, runs, n_runs, plain, n_classes):
     """
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     for c in range(width):
-        vectors[KNOWN * line + c] = 0.0
+        vectors[layout.KNOWN * line + c] = 0.0
     for j in range(n_runs):
         for c in range(width):
-            vectors[KNOWN * line + c] += runs[width * j + c]
+            vectors[layout.KNOWN * line + c] += runs[width * j + c]
     known, away, lost = 0.0, 0.0, 0.0
     for c in range(n_classes):
-        known += vectors[KNOWN * line + c]
-        away += vectors[AWAY * line + c]
-        lost += vectors[AWAY * line + width - n_classes + c]
+        known += vectors[layout.KNOWN * line + c]
+        away += vectors[layout.AWAY * line + c]
+        lost += vectors[layout.AWAY * line + width - n_classes + c]
     return known, away, np.int64(lost)
 
 
@@ -95,11 +72,11 @@ def _impurity(kind, array, at, n_classes, size):
         if weight == size:
             return 0.0
         share = weight / size
-        if kind != ENTROPY:
+        if kind != layout.ENTROPY:
             found -= share * share
         elif share > 0.0:
             found -= share * log2(share)
-    return found if kind == ENTROPY else found + 1.0
+    return found if kind == layout.ENTROPY else found + 1.0
 
 
 @kernel
@@ -129,17 +106,19 @@ def _weigh_values(limits, n_runs, plain, a, known, away, space):
     if enough < 2 or (share != 0 and more < 2):
         return
     line = 2 * n_classes
-    before = _impurity(limits.impurity, space.vectors, KNOWN * line, n_classes, known)
+    before = _impurity(
+        limits.impurity, space.vectors, layout.KNOWN * line, n_classes, known
+    )
     gain = max(known / (known + away) * (before - after), 0.0)
     _note(limits, a, gain, information, space)
 
 
 @kernel
 def _note(limits, a, gain, information, space):
-    space.found[a, ABLE] = 1
-    space.merits[a, GAIN] = space.merits[a, MERIT] = gain
+    space.found[a, layout.ABLE] = 1
+    space.merits[a, layout.GAIN] = space.merits[a, layout.MERIT] = gain
     if limits.ratio:
-        space.merits[a, MERIT] = gain / information if information > 0.0 else 0.0
+        space.merits[a, layout.MERIT] = gain / information if information > 0.0 else 0.0
 
 
 @kernel
@@ -158,8 +137,8 @@ def _worth(kind, vectors, at, n_classes, logs):
     for c in range(n_classes):
         x = vectors[at + c]
         size += x
-        part += _term(x, logs) if kind == ENTROPY else x * x
-    return part - _term(size, logs) if kind == ENTROPY else part / size
+        part += _term(x, logs) if kind == layout.ENTROPY else x * x
+    return part - _term(size, logs) if kind == layout.ENTROPY else part / size
 
 
 @kernel
@@ -167,9 +146,9 @@ def sum_sides(vectors, runs, n_runs, plain, n_classes, cut):
     """Add up what is left of a cut, up to this run, and what is right of it."""
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     for c in range(width):
-        vectors[LEFT * line + c] = vectors[RIGHT * line + c] = 0.0
+        vectors[layout.LEFT * line + c] = vectors[layout.RIGHT * line + c] = 0.0
     for j in range(n_runs):
-        side = (LEFT if j <= cut else RIGHT) * line
+        side = (layout.LEFT if j <= cut else layout.RIGHT) * line
         for c in range(width):
             vectors[side + c] += runs[width * j + c]
 
@@ -187,27 +166,27 @@ def _find_cut(ranked, limits, n_runs, plain, a, known, away, space):
         best = max(best, worths[j])
     # Worths are compared as the gains that they are, but for constants.
     scale = known / (known + away) / known
-    before = _worth(kind, vectors, KNOWN * line, n_classes, space.logs)
+    before = _worth(kind, vectors, layout.KNOWN * line, n_classes, space.logs)
     highest = max(1.0, abs(scale * (best - before)))
     cut = 0
     while worths[cut] < best - TOLERANCE * highest / scale:
         cut += 1
     sum_sides(vectors, space.runs, n_runs, plain, n_classes, cut)
     after, information = 0.0, _information(away, known + away)
-    for side in range(LEFT, RIGHT + 1):
+    for side in range(layout.LEFT, layout.RIGHT + 1):
         size = 0.0
         for c in range(n_classes):
             size += vectors[side * line + c]
         part = _impurity(kind, vectors, side * line, n_classes, size)
         after += size / known * part
         information += _information(size, known + away)
-    whole = _impurity(kind, vectors, KNOWN * line, n_classes, known)
+    whole = _impurity(kind, vectors, layout.KNOWN * line, n_classes, known)
     gain = max(known / (known + away) * (whole - after), 0.0)
     if limits.correct:
         gain -= log2(float(n_ways)) / (known + away)
     _note(limits, a, gain, information, space)
-    space.found[a, BELOW] = space.codes[cut]
-    space.found[a, ABOVE] = space.codes[cut + 1]
+    space.found[a, layout.BELOW] = space.codes[cut]
+    space.found[a, layout.ABOVE] = space.codes[cut + 1]
 
 
 @kernel
@@ -216,14 +195,18 @@ def _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space):
     n_classes, vectors, runs = limits.n_classes, space.vectors, space.runs
     worths, codes, logs, kind = space.worths, space.codes, space.logs, limits.impurity
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
-    whole, left, right = KNOWN * line, LEFT * line, RIGHT * line
-    last_left, last_right = LAST_LEFT * line, LAST_RIGHT * line
+    whole, left, right = layout.KNOWN * line, layout.LEFT * line, layout.RIGHT * line
+    last_left, last_right = layout.LAST_LEFT * line, layout.LAST_RIGHT * line
     least = max(
         limits.least_branch, min(limits.cut_share * known / n_classes, MOST_IN_SIDE)
     ) * (1 - TOLERANCE)
     share = limits.branch_share * (known + away) * (1 + TOLERANCE)
-    numbers, step, start = ranked.numbers, ranked.steps[a], ranked.facts[a, NUMBERS]
-    stepping = ranked.facts[a, KIND] == NUMERIC and step > 0.0
+    numbers, step, start = (
+        ranked.numbers,
+        ranked.steps[a],
+        ranked.facts[a, layout.NUMBERS],
+    )
+    stepping = ranked.facts[a, layout.KIND] == layout.NUMERIC and step > 0.0
     n_ways, waiting, before, block = 0, 0, NOTHING, NOTHING
     for c in range(width):
         vectors[left + c] = 0.0
@@ -269,8 +252,10 @@ def _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space):
 @kernel
 def _pays(ranked, limits, a, space):
     """Return whether a corrected gain is one."""
-    cut = ranked.facts[a, KIND] != NOMINAL
-    return not (limits.correct and cut) or space.merits[a, GAIN] > limits.min_gain
+    cut = ranked.facts[a, layout.KIND] != layout.NOMINAL
+    return (
+        not (limits.correct and cut) or space.merits[a, layout.GAIN] > limits.min_gain
+    )
 
 
 @kernel
@@ -280,30 +265,30 @@ def choose(ranked, limits, space):
     most, n_able, highest = 0, 0, 0.0
     total, counted = 0.0, 0
     for a in range(p):
-        most = max(most, found[a, VALUES])
-        if found[a, VALUES] < 2 or not found[a, ABLE]:
+        most = max(most, found[a, layout.VALUES])
+        if found[a, layout.VALUES] < 2 or not found[a, layout.ABLE]:
             continue
         n_able += 1
-        highest = max(highest, merits[a, GAIN])
-        if _pays(ranked, limits, a, space) and not ranked.facts[a, MANY]:
-            total += merits[a, GAIN]
+        highest = max(highest, merits[a, layout.GAIN])
+        if _pays(ranked, limits, a, space) and not ranked.facts[a, layout.MANY]:
+            total += merits[a, layout.GAIN]
             counted += 1
     if n_able == 0:
-        return -(IDENTICAL if most < 2 else ROWS_IN_LEAF)
+        return -(layout.IDENTICAL if most < 2 else layout.ROWS_IN_LEAF)
     floor = total / counted if counted else np.inf
     floor -= limits.slack + TOLERANCE * max(1.0, highest)
     best = -np.inf
     for turn in range(2):
         for a in range(p):
-            if found[a, VALUES] < 2 or not found[a, ABLE]:
+            if found[a, layout.VALUES] < 2 or not found[a, layout.ABLE]:
                 continue
-            gain = merits[a, GAIN]
+            gain = merits[a, layout.GAIN]
             if gain < limits.min_gain * (1 - TOLERANCE):
                 continue
             if limits.ratio and not (gain >= floor and _pays(ranked, limits, a, space)):
                 continue
             if turn == 0:
-                best = max(best, merits[a, MERIT])
-            elif merits[a, MERIT] >= best - TOLERANCE * max(1.0, abs(best)):
+                best = max(best, merits[a, layout.MERIT])
+            elif merits[a, layout.MERIT] >= best - TOLERANCE * max(1.0, abs(best)):
                 return a
-    return -MIN_GAIN
+    return -layout.MIN_GAIN
