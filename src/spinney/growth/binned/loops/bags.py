@@ -37,14 +37,16 @@ def no_bags() -> Bags:
 
 
 @kernel
-def begin_tree(kind, labels, rows, room, bags, tree):
+def begin_tree(search, tree):
     """Let the root of a tree wait; set the weights of its rows, and list them."""
+    kind, labels, rows = search.rules.kind, search.labels, search.rows
+    bags, stack = search.bags, search.stack
     times, base, weights = bags.times, bags.base, labels.weights
     classes = labels.classes
-    for c in range(room.weights.shape[1]):
-        room.weights[0, c] = 0.0
-    for c in range(room.counts.shape[1]):
-        room.counts[0, c] = 0
+    for c in range(stack.weights.shape[1]):
+        stack.weights[0, c] = 0.0
+    for c in range(stack.counts.shape[1]):
+        stack.counts[0, c] = 0
     n = ZERO
     for row in range(times.shape[1]):
         often = times[tree, row]
@@ -56,13 +58,10 @@ def begin_tree(kind, labels, rows, room, bags, tree):
             rows[n] = word_of(row, own, ZERO)
         else:
             rows[n] = word_of(row, own, often)
-        tally(kind, labels, rows[n], room.weights, room.counts, ZERO)
+        tally(kind, labels, rows[n], stack.weights, stack.counts, ZERO)
         n += 1
-    room.at[0, nodes.BEGIN], room.at[0, nodes.END], room.at[0, nodes.LEVEL] = 0, n, 0
-    room.at[0, nodes.PARENT], room.at[0, nodes.BRANCH], room.at[0, nodes.SLOT] = (
-        -1,
-        0,
-        -1,
-    )
-    room.keys[0] = mixed(bags.seeds[tree])
-    room.state[nodes.WAITING] = 1
+    at = stack.at
+    at[0, nodes.BEGIN], at[0, nodes.END], at[0, nodes.LEVEL] = 0, n, 0
+    at[0, nodes.PARENT], at[0, nodes.BRANCH], at[0, nodes.SLOT] = -1, 0, -1
+    stack.keys[0] = mixed(bags.seeds[tree])
+    stack.state[nodes.WAITING] = 1

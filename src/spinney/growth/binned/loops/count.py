@@ -20,19 +20,20 @@ ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
 
 
 @kernel
-def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
+def count(search, start, stop, first, last, lines):
     """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
-    two = labels.halves
+    n_bins, rules, words = search.cells.n_bins, search.rules, search.work.words
+    two = search.labels.halves
     for a in range(first, last):
-        clear(cells.n_bins[a], a, two, rules.width, lines, words)
+        clear(n_bins[a], a, two, rules.width, lines, words)
     if rules.kind == score.SQUARES:
-        count_moments(cells, labels, rows, start, stop, first, last, lines)
+        count_moments(search, start, stop, first, last, lines)
     elif two:
-        count_halves(cells, labels, rows, start, stop, first, last, words)
+        count_halves(search, start, stop, first, last)
         for a in range(first, last):
-            unpack(cells.n_bins[a], a, lines, words)
+            unpack(n_bins[a], a, lines, words)
     else:
-        count_classes(cells, labels, rules, rows, start, stop, first, last, lines)
+        count_classes(search, start, stop, first, last, lines)
 
 
 @kernel
@@ -44,9 +45,10 @@ def ask_ahead(codes, rows, i, stop, first, last):
 
 
 @kernel
-def count_halves(cells, labels, rows, start, stop, first, last, words):
+def count_halves(search, start, stop, first, last):
     """Count two classes, each in its half of a word."""
-    codes, begin, end = cells.codes, np.uint64(first), np.uint64(last)
+    codes, labels, rows = search.cells.codes, search.labels, search.rows
+    words, begin, end = search.work.words, np.uint64(first), np.uint64(last)
     for i in range(start, stop):
         ask_ahead(codes, rows, i, stop, first, last)
         row, half = number_of(rows[i]), half_of(labels, rows[i])
@@ -55,9 +57,10 @@ def count_halves(cells, labels, rows, start, stop, first, last, words):
 
 
 @kernel
-def count_moments(cells, labels, rows, start, stop, first, last, lines):
+def count_moments(search, start, stop, first, last, lines):
     """Add up the moments of numbers."""
-    codes, begin, end = cells.codes, np.uint64(first), np.uint64(last)
+    codes, labels, rows = search.cells.codes, search.labels, search.rows
+    begin, end = np.uint64(first), np.uint64(last)
     for i in range(start, stop):
         ask_ahead(codes, rows, i, stop, first, last)
         row, weight = number_of(rows[i]), weight_of(labels, rows[i])
@@ -72,12 +75,13 @@ def count_moments(cells, labels, rows, start, stop, first, last, lines):
 
 
 @kernel
-def count_classes(cells, labels, rules, rows, start, stop, first, last, lines):
+def count_classes(search, start, stop, first, last, lines):
     """Count classes.
 
     Of the attributes in the tail, code 0 is what remains of all rows, where sums are
     exact; the range ends with a word of eight codes then, or with what fills it up.
     """
+    cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
     tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
     if not rules.subtract or (last % 8 and last < len(cells.n_bins)):
         tail = last
@@ -116,11 +120,13 @@ def count_tail(eights, tail, last, c, weight, lines):
 
 
 @kernel
-def count_drawn(cells, labels, rules, rows, start, stop, first, n, lines, work):
+def count_drawn(search, start, stop, first, n, lines):
     """Count ``n`` attributes of an order over a stretch of rows.
 
     Their codes are kept in the order of rows, where there is room.
     """
+    cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
+    work = search.work
     codes, two, width, words = cells.codes, labels.halves, rules.width, work.words
     drawn, kept = work.order[layout.PLACE, first:], work.gathered[first:]
     keep = n <= len(kept)

@@ -11,7 +11,7 @@ from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout
 from spinney.growth.binned.loops.row_words import add_row
 from spinney.growth.binned.loops.score import bound_inside
-from spinney.growth.binned.loops.sort import key_of, settle, sort_keys
+from spinney.growth.binned.loops.sort import key_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import improve, scan_sorted
 
 PARTS = 16
@@ -46,7 +46,7 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
             improve(rules, absent, slack, work.founds, inner, work.vectors)
     floor = max(floor, work.founds[inner, layout.WORTH] - 3 * slack)
     kept = _keep_rows(rules, n, n_parts, n_bins, absent, floor, work)
-    sort_keys(work.keys, kept, wholes)
+    sort(work.keys, None, kept, work.wholes[layout.WAITING])
     if rounded:
         settle(work.keys, kept, work.values)
     _search_parts(rules, labels, n_parts, share, n_bins, absent, slack, work)

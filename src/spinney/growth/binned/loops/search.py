@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney._support.jit.prefetch import prefetch
-from spinney.growth.binned.loops import layout, score
+from spinney.growth.binned.loops import layout, nodes, score
 from spinney.growth.binned.loops.between_bins import (
     best_edge,
     greatest_bound,
@@ -16,7 +16,7 @@ from spinney.growth.binned.loops.draw import draw
 from spinney.growth.binned.loops.inside_bins import look_inside
 from spinney.growth.binned.loops.row_words import add_row, number_of
 from spinney.growth.binned.loops.score import size_of
-from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort_keys
+from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
 
@@ -29,9 +29,8 @@ def slack_of(kind, totals, at):
 
     By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
     """
-    return 1e-12 * (
-        totals[at, 3] if kind == score.SQUARES else size_of(kind, totals, at)
-    )
+    size = totals[at, 3] if kind == score.SQUARES else size_of(kind, totals, at)
+    return 1e-12 * size
 
 
 @kernel
@@ -55,8 +54,9 @@ def _end(a, founds, vectors):
 
 
 @kernel
-def search_edges(cells, rules, lines, a, slack, work):
+def search_edges(search, lines, a, slack):
     """Find the best cut between the bins of an attribute, or its best subset."""
+    cells, rules, work = search.cells, search.rules, search.work
     _begin(a, work.founds)
     n_bins = cells.n_bins[a]
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
@@ -75,22 +75,21 @@ def search_edges(cells, rules, lines, a, slack, work):
 
 
 @kernel
-def search_inside(
-    cells, labels, rules, rows, start, stop, lines, a, floor, slack, work
-):
+def search_inside(search, start, stop, lines, a, floor, slack):
     """Look inside the bins of an attribute that may hold a better cut than the floor.
 
     Of equal cuts the first wins: one inside a bin lies before the one after it.
     """
+    cells, rules, work = search.cells, search.rules, search.work
     column, n_bins, founds = cells.column[a], cells.n_bins[a], work.founds
     if column < 0 or founds[a, layout.BOUND] < floor:
         return
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
-    if first < 0 or not mark_bins(
-        rules, lines, a, n_bins, first, last, absent, floor, work
-    ):
+    if first < 0:
         return
-    n = _open_rows(cells, rows, start, stop, a, column, work)
+    if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
+        return
+    n, labels = _open_rows(search, start, stop, a), search.labels
     rounded = cells.numbers.itemsize > 4
     varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work)
     inner = len(founds) - 1
@@ -105,14 +104,15 @@ def search_inside(
 
 
 @kernel
-def _open_rows(cells, rows, start, stop, a, column, work):
+def _open_rows(search, start, stop, a):
     """Gather the rows in open bins, and return how many there are.
 
     First which they are, then their numbers: these lie far apart, and are asked for
     ahead.
     """
+    cells, rows, work = search.cells, search.rows, search.work
     codes, members, owners = cells.by_attribute, work.members, work.owners
-    work.wholes[layout.OPENED, layout.ABSENT] = 0
+    column, work.wholes[layout.OPENED, layout.ABSENT] = cells.column[a], 0
     n, line, known = ZERO, work.order[layout.LINE_OF, a], work.gathered
     for i in range(start, stop):
         word = rows[i]
@@ -127,17 +127,19 @@ def _open_rows(cells, rows, start, stop, a, column, work):
 
 
 @kernel
-def _search_small(cells, labels, rules, n, totals, at, a, slack, work):
+def _search_small(search, n, top, a, slack):
     """Find the best cut or subset of an attribute by sorting the rows of a node.
 
     The rows are the first ``n`` members.
     """
+    cells, labels, rules, work = search.cells, search.labels, search.rules, search.work
     column, n_bins, members = cells.column[a], cells.n_bins[a], work.members
     if column < 0 and (cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)):
-        _count_small(cells, labels, rules, n, a, work)
-        search_edges(cells, rules, work.lines, a, slack, work)
+        _count_small(search, n, a)
+        search_edges(search, work.lines, a, slack)
         return
     founds, vectors, keys = work.founds, work.vectors, work.keys
+    totals = search.stack.weights
     _begin(a, founds)
     for c in range(rules.width):
         vectors[layout.AWAY, c] = 0.0
@@ -154,7 +156,7 @@ def _search_small(cells, labels, rules, n, totals, at, a, slack, work):
         work.values[i] = value
         keys[m] = key_of(value, i)
         m += 1
-    sort_keys(keys, m, work.wholes)
+    sort(keys, None, m, work.wholes[layout.WAITING])
     if column >= 0 and cells.numbers.itemsize > 4:
         settle(keys, m, work.values)
     if m < 2 or work.values[place_of(keys[0])] == work.values[place_of(keys[m - 1])]:
@@ -162,7 +164,7 @@ def _search_small(cells, labels, rules, n, totals, at, a, slack, work):
     founds[a, layout.BIN] = -1
     for c in range(rules.width):
         vectors[layout.LEFT, c] = 0.0
-        vectors[layout.RIGHT, c] = totals[at, c] - vectors[layout.AWAY, c]
+        vectors[layout.RIGHT, c] = totals[top, c] - vectors[layout.AWAY, c]
     scan_sorted(rules, ZERO, m, labels, m < n, slack, work, a, ZERO)
     if founds[a, layout.WORTH] == -np.inf:
         return
@@ -178,8 +180,9 @@ def _search_small(cells, labels, rules, n, totals, at, a, slack, work):
 
 
 @kernel
-def _count_small(cells, labels, rules, n, a, work):
+def _count_small(search, n, a):
     """Count an attribute over the rows of a small node."""
+    cells, rules, work = search.cells, search.rules, search.work
     lines = work.lines
     for b in range(cells.n_bins[a]):
         for c in range(rules.width):
@@ -189,12 +192,13 @@ def _count_small(cells, labels, rules, n, a, work):
     for i in range(n):
         word = work.members[i]
         code = np.int64(cells.codes[number_of(word), a])
-        add_row(rules.kind, labels, word, lines[a], code)
+        add_row(rules.kind, search.labels, word, lines[a], code)
 
 
 @kernel
-def _varies_inside(cells, rows, start, stop, a, founds):
+def _varies_inside(search, start, stop, a):
     """Return whether an attribute varies, all of whose rows are in one bin."""
+    cells, rows, founds = search.cells, search.rows, search.work.founds
     column = cells.column[a]
     if column < 0 or founds[a, layout.BIN] == founds[a, layout.BIN]:
         return False
@@ -214,51 +218,54 @@ def _draw_attributes(key, first, last, order):
     for i in range(first, last):
         other = i + draw(key, order.shape[1] - i)
         order[layout.DRAWN, i] = other
-        order[layout.PLACE, i], order[layout.PLACE, other] = (
-            order[layout.PLACE, other],
-            order[layout.PLACE, i],
-        )
+        _exchange(order, i, other)
 
 
 @kernel
-def search_node(
-    cells, labels, rules, rows, start, stop, lines, counted, totals, at, key, work
-):
+def _exchange(order, i, other):
+    """Exchange the attributes at two places of the order."""
+    a = order[layout.PLACE, i]
+    order[layout.PLACE, i] = order[layout.PLACE, other]
+    order[layout.PLACE, other] = a
+
+
+@kernel
+def search_node(search, top, lines, counted):
     """Return the attribute whose split is best, -1 without any, and how many vary.
 
     Attributes are tried in column order, or ``rules.tries`` that vary are drawn.
     """
-    p, order = len(cells.n_bins), work.order
-    slack = slack_of(rules.kind, totals, at)
+    rules, stack, work = search.rules, search.stack, search.work
+    start, stop = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
+    p, order, founds = len(search.cells.n_bins), work.order, work.founds
+    slack = slack_of(rules.kind, stack.weights, top)
     small = not counted and stop - start <= rules.small
     sampled = rules.tries < p
     if small:
         for i in range(stop - start):
-            work.members[i] = rows[start + i]
+            work.members[i] = search.rows[start + i]
     elif not counted and not sampled:
-        count(cells, labels, rules, rows, start, stop, ZERO, p, lines, work.words)
+        count(search, start, stop, ZERO, p, lines)
     best, chosen, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
     while drawn < p and varying < rules.tries:
         if sampled and drawn == at_hand:
             # As many as are still wanted are drawn and counted together.
             at_hand = min(p, drawn + rules.tries - varying)
-            _draw_attributes(key, drawn, at_hand, order)
+            _draw_attributes(stack.keys[top:], drawn, at_hand, order)
             if not small:
                 n = at_hand - drawn
-                count_drawn(
-                    cells, labels, rules, rows, start, stop, drawn, n, lines, work
-                )
+                count_drawn(search, start, stop, drawn, n, lines)
         a = order[layout.PLACE, drawn]
         drawn += 1
         if small:
             n, order[layout.LINE_OF, a] = stop - start, -1
-            _search_small(cells, labels, rules, n, totals, at, a, slack, work)
+            _search_small(search, n, top, a, slack)
         else:
-            search_edges(cells, rules, lines, a, slack, work)
-            if sampled and _varies_inside(cells, rows, start, stop, a, work.founds):
-                work.founds[a, layout.BIN] = -1
-        here = work.founds[a, layout.WORTH]
-        varying += work.founds[a, layout.BIN] == work.founds[a, layout.BIN]
+            search_edges(search, lines, a, slack)
+            if sampled and _varies_inside(search, start, stop, a):
+                founds[a, layout.BIN] = -1
+        here = founds[a, layout.WORTH]
+        varying += founds[a, layout.BIN] == founds[a, layout.BIN]
         # Of equals the first column wins, in whatever order they are drawn.
         if here > best + slack or (a < chosen and here >= best - slack):
             best, chosen = here, a
@@ -270,19 +277,13 @@ def search_node(
             if a < 0 or (i >= 0 and a == front):
                 continue
             low = floor - 3 * slack
-            search_inside(
-                cells, labels, rules, rows, start, stop, lines, a, low, slack, work
-            )
-            here = work.founds[a, layout.WORTH]
-            varying += work.founds[a, layout.BIN] == work.founds[a, layout.BIN]
+            search_inside(search, start, stop, lines, a, low, slack)
+            here = founds[a, layout.WORTH]
+            varying += founds[a, layout.BIN] == founds[a, layout.BIN]
             floor = max(floor, here)
             if here > best + slack or (a < chosen and here >= best - slack):
                 best, chosen = here, a
     if sampled:  # the order is put back
         for i in range(at_hand - 1, -1, -1):
-            other = order[layout.DRAWN, i]
-            order[layout.PLACE, i], order[layout.PLACE, other] = (
-                order[layout.PLACE, other],
-                order[layout.PLACE, i],
-            )
+            _exchange(order, i, order[layout.DRAWN, i])
     return chosen, varying

@@ -1,17 +1,39 @@
 """Rows sent down a grown tree: each node has a stretch of one array of row numbers."""
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
 from spinney.growth.binned.loops import layout, nodes
+from spinney.growth.binned.loops.layout import Cells
+
+
+class SentTree(NamedTuple):
+    """A tree, and the rows that are sent down it.
+
+    ``whole`` and ``real`` are of its nodes, ``by_code`` of their lines of codes.
+    """
+
+    cells: Cells
+    whole: NDArray[np.int32]
+    real: NDArray[np.float64]
+    by_code: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    rows: NDArray[np.uint32]
 
 
 @kernel
-def send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare):
+def send_rows(tree, node, marks, spare):
     """Put the rows of a node's first branch before the others, in their order.
 
-    ``spans`` has where the rows of a node begin and end; those of both children are
-    set. ``marks`` are of codes, ``spare`` has room for all rows.
+    ``tree.spans`` has where the rows of a node begin and end; those of both children
+    are set. ``marks`` are of codes, ``spare`` has room for all rows.
     """
+    cells, rows, spans = tree.cells, tree.rows, tree.spans
+    whole, real, by_code = tree.whole, tree.real, tree.by_code
     begin, end = spans[node, 0], spans[node, 1]
     a, low = whole[node, nodes.ATTRIBUTE], real[node, nodes.CUT_LOW]
     column, absent_left = cells.column[a], real[node, nodes.CUT_MISSING] == 0
@@ -49,7 +71,7 @@ def send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare):
 @entry
 def send_all(cells, whole, real, by_code, spans, rows, marks, spare):
     """Send the rows of the root to the leaves."""
-    cells = reference(cells)
+    tree = reference(SentTree(cells, whole, real, by_code, spans, rows))
     for node in range(len(whole)):
         if whole[node, nodes.ATTRIBUTE] >= 0:
-            send_rows(cells, whole, real, by_code, spans, node, rows, marks, spare)
+            send_rows(tree, node, marks, spare)

@@ -11,29 +11,24 @@ from spinney.growth.binned.loops.score import size_of, worth
 
 
 @kernel
-def partition(kind, cells, rows, start, stop, a, lines, work, spare):
+def partition(search, start, stop, a, lines):
     """Put the rows that go left first, and return where the others begin.
 
     On the way the values next to a cut between bins are found: the greatest on its
     left, the least on its right.
     """
+    cells, rows, work = search.cells, search.rows, search.work
     founds, codes, go = work.founds, cells.by_attribute, work.wholes
-    column = cells.column[a]
-    numbers, b, low = (
-        cells.numbers,
-        np.int64(founds[a, layout.BIN]),
-        founds[a, layout.LOW],
-    )
+    column, numbers, spare = cells.column[a], cells.numbers, search.stack.spare
+    b, low = np.int64(founds[a, layout.BIN]), founds[a, layout.LOW]
     for code in range(layout.BINS):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
         go[layout.OPENED, code] = left
     go[layout.OPENED, layout.ABSENT] = founds[a, layout.MISSING] == 0
-    after = bin_after(kind, cells, a, lines, founds)
+    after = bin_after(search.rules.kind, cells, a, lines, founds)
     if after >= 0 and column < 0:
-        founds[a, layout.LOW], founds[a, layout.HIGH] = (
-            cells.values[a, b],
-            cells.values[a, after],
-        )
+        founds[a, layout.LOW] = cells.values[a, b]
+        founds[a, layout.HIGH] = cells.values[a, after]
     inside = not cells.nominal[a] and low == low
     # The rows of these two bins are looked at more closely.
     one = b if column >= 0 and (inside or after >= 0) else ZERO - 1
@@ -68,10 +63,11 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
 
 
 @kernel
-def gains(rules, shape, here, a, work, room, top):
+def gains(search, top, here, a):
     """Record the best split of a node; return whether it gains enough."""
-    size = size_of(rules.kind, room.weights, top)
-    gain = work.founds[a, layout.WORTH] - worth(rules.kind, room.weights, top)
+    rules, shape, stack = search.rules, search.shape, search.stack
+    size = size_of(rules.kind, stack.weights, top)
+    gain = search.work.founds[a, layout.WORTH] - worth(rules.kind, stack.weights, top)
     gain = max(gain / size, 0.0)
     if gain < rules.min_gain * (1 - 1e-12):
         shape.whole[here, nodes.REASON] = nodes.MIN_GAIN
@@ -82,32 +78,26 @@ def gains(rules, shape, here, a, work, room, top):
 
 
 @kernel
-def split_node(cells, labels, rules, rows, room, top, work, lines, a, shape, listed):
+def split_node(search, top, a, lines):
     """Carry out and record the split of a node; return where its right rows begin."""
-    begin, end, here = (
-        room.at[top, nodes.BEGIN],
-        room.at[top, nodes.END],
-        room.state[nodes.DONE],
-    )
-    middle = partition(rules.kind, cells, rows, begin, end, a, lines, work, room.spare)
+    rules, shape, stack = search.rules, search.shape, search.stack
+    begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
+    founds, here = search.work.founds, stack.state[nodes.DONE]
+    middle = partition(search, begin, end, a, lines)
     if rules.kind == score.SQUARES or not rules.subtract:
-        count_sides(rules.kind, cells, labels, rows, begin, middle, end, a, room)
+        count_sides(search, begin, middle, end, a)
     else:
-        infer_sides(
-            cells, labels, rules, rows, begin, middle, end, a, work.founds, room, top
-        )
-    shape.real[here, nodes.CUT_LOW] = work.founds[a, layout.LOW]
-    shape.real[here, nodes.CUT_HIGH] = work.founds[a, layout.HIGH]
-    shape.real[here, nodes.CUT_MISSING] = work.founds[a, layout.MISSING]
-    width, n_counts = room.weights.shape[1], room.counts.shape[1]
+        infer_sides(search, begin, middle, end, a, top)
+    shape.real[here, nodes.CUT_LOW] = founds[a, layout.LOW]
+    shape.real[here, nodes.CUT_HIGH] = founds[a, layout.HIGH]
+    shape.real[here, nodes.CUT_MISSING] = founds[a, layout.MISSING]
+    width, n_counts = stack.weights.shape[1], stack.counts.shape[1]
     for c in range(width):
-        shape.weights[here, width + c] = room.side_weights[2, c]
+        shape.weights[here, width + c] = stack.side_weights[2, c]
     for c in range(n_counts):
-        shape.counts[here, n_counts + c] = room.side_counts[2, c]
-    if cells.listed[a]:
-        at = room.state[nodes.LISTED]
-        shape.whole[here, nodes.LINES] = list_codes(
-            rules.kind, cells, labels, rows, begin, end, a, work, listed, at
-        )
-        room.state[nodes.LISTED] += shape.whole[here, nodes.LINES]
+        shape.counts[here, n_counts + c] = stack.side_counts[2, c]
+    if search.cells.listed[a]:
+        at = stack.state[nodes.LISTED]
+        shape.whole[here, nodes.LINES] = list_codes(search, begin, end, a, at)
+        stack.state[nodes.LISTED] += shape.whole[here, nodes.LINES]
     return middle

@@ -2,7 +2,7 @@
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout, score
-from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort_keys
+from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import improve
 
 ENUMERATED = 12
@@ -46,7 +46,7 @@ def best_subset(rules, lines, a, n_codes, first, last, absent, slack, work):
 def _by_prefix(rules, lines, a, n_codes, k, absent, slack, work):
     """Try the prefixes of the codes in order of their keys, ties in order of code."""
     keys, codes, vectors, masks = work.keys, work.wholes, work.vectors, work.masks
-    sort_keys(keys, k, work.wholes)
+    sort(keys, None, k, work.wholes[layout.WAITING])
     settle(keys, k, work.values)
     # Until the first code is met, the prefix is the right side.
     one, other, chosen, best_one = layout.RIGHT, layout.LEFT, -1, layout.RIGHT

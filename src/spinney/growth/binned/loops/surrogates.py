@@ -22,8 +22,9 @@ from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
 from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops import surrogate_bins as bins
+from spinney.growth.binned.loops.layout import Cells
 from spinney.growth.binned.loops.send import send_rows
-from spinney.growth.binned.loops.sort import sort_pairs
+from spinney.growth.binned.loops.sort import sort
 from spinney.growth.binned.loops.surrogate_bins import (
     bounded,
     lay_all,
@@ -41,7 +42,7 @@ KEPT = 5
 
 
 class SurrogateLines(NamedTuple):
-    """The surrogates of nodes, a line a node, best first.
+    """The surrogates of nodes, one line per node, best first.
 
     ``line_of`` says which line is that of a node; ``attributes`` are -1 where there is
     none; ``real`` has values beside the cut, agreement, adjusted agreement and whether
@@ -54,19 +55,41 @@ class SurrogateLines(NamedTuple):
     masks: NDArray[np.uint8]
 
 
+class SurrogateSearch(NamedTuple):
+    """All that a search reads and writes.
+
+    Rows with their weights, and whether each of these is 1; the tree, as ``send`` takes
+    it; up to how many rows a node is ``small`` and sorted; where the search works, and
+    what it keeps.
+    """
+
+    cells: Cells
+    weights: NDArray[np.float64]
+    unit: bool
+    whole: NDArray[np.int32]
+    real: NDArray[np.float64]
+    by_code: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+    small: int
+    room: bins.SurrogateRoom
+    kept: SurrogateLines
+
+
 @kernel
-def _weigh(weights, rows, begin, end):
+def _weigh(search, begin, end):
     """Return the weight of a stretch of rows."""
-    total = 0.0
+    total, rows, weights = 0.0, search.rows, search.weights
     for i in range(begin, end):
         total += weights[rows[i]]
     return total
 
 
 @kernel
-def _count(cells, weights, unit, rows, begin, middle, end, first, last, room):
+def _count(search, begin, middle, end, first, last):
     """Count the rows of both branches, and weigh them, by attribute and bin."""
-    words, lines, codes = room.words, room.lines, cells.codes
+    cells, rows, weights, unit = search.cells, search.rows, search.weights, search.unit
+    words, lines, codes = search.room.words, search.room.lines, cells.codes
     for a in range(first, last):
         for b in range(cells.n_bins[a]):
             words[a, b] = 0
@@ -149,42 +172,36 @@ def _floor(first, last, most, least, room):
 
 
 @kernel
-def _search(
-    cells, weights, unit, rows, begin, middle, end, own, first, last, most, small, room
-):
+def _search(search, begin, middle, end, own, first, last):
     """Find the best surrogate of each of a range of attributes.
 
     What agrees too little to be kept is -∞. ``own`` is the attribute of the node.
     """
-    one, other = (
-        _weigh(weights, rows, begin, middle),
-        _weigh(weights, rows, middle, end),
-    )
+    cells, room = search.cells, search.room
+    one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
     everything, majority = one + other, max(one, other)
     founds, n = room.founds, end - begin
     for a in range(first, last):
-        founds[a, bins.AGREEING], founds[a, bins.BOUND], founds[a, bins.SWAPPED] = (
-            -np.inf,
-            -np.inf,
-            0,
-        )
+        founds[a, bins.AGREEING], founds[a, bins.BOUND] = -np.inf, -np.inf
+        founds[a, bins.SWAPPED] = 0
     lesser = everything - majority
     if lesser <= 0:
         return
     least = majority + LEAST_ADJUSTED * lesser
-    sorting = n <= small
+    sorting = n <= search.small
     if not sorting:
-        _count(cells, weights, unit, rows, begin, middle, end, first, last, room)
+        _count(search, begin, middle, end, first, last)
     for a in range(first, last):
         if cells.nominal[a] and a != own:
             if sorting:
-                _count(cells, weights, unit, rows, begin, middle, end, a, a + 1, room)
+                _count(search, begin, middle, end, a, a + 1)
             _group(a, cells.n_bins[a], one, other, room)
         elif not sorting and a != own:
             opens = cells.column[a] >= 0
             _best_edge(a, cells.n_bins[a], opens, one, other, n, room)
     floor = least
     if not sorting:
+        most = np.int64(search.kept.attributes.shape[1])
         floor = _floor(first, last, most, least, room) - bins.SLACK * everything
     for a in range(first, last):
         found = founds[a, bins.AGREEING]
@@ -193,32 +210,33 @@ def _search(
         elif not cells.nominal[a]:
             n_parts, n_keys = ZERO + 1, n
             if sorting:
-                lay_all(cells, rows, begin, end, a, one, other, room)
+                lay_all(search, begin, end, a, one, other)
             else:
                 low = max(floor, found - bins.SLACK * everything)
                 n_parts, n_keys = lay_parts(
-                    cells, weights, rows, begin, middle, end, a, one, other, low, room
+                    search, begin, middle, end, a, one, other, low
                 )
-            sort_pairs(room.keys, room.places, n_keys, room.marks)
-            _scan_twice(weights, rows, middle, n, a, n_parts, one, other, least, room)
+            sort(room.keys, room.places, n_keys, room.marks)
+            _scan_twice(search, middle, n, a, n_parts, one, other, least)
         if (founds[a, bins.AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
             founds[a, bins.AGREEING] = -np.inf
 
 
 @kernel
-def _scan_twice(weights, rows, middle, n, a, n_parts, one, other, least, room):
+def _scan_twice(search, middle, n, a, n_parts, one, other, least):
     """Find the best cut of sorted rows: what it agrees on, then the first of equals."""
-    room.founds[a, bins.AGREEING], wanted = -np.inf, np.inf
+    search.room.founds[a, bins.AGREEING], wanted = -np.inf, np.inf
     for _ in range(2):
-        best = scan(weights, rows, middle, n, a, n_parts, one, other, wanted, room)
+        best = scan(search, middle, n, a, n_parts, one, other, wanted)
         if best < least:
             return
         wanted = best * (1 - TOLERANCE)
 
 
 @kernel
-def _find_ends(cells, rows, begin, end, a, founds):
+def _find_ends(search, begin, end, a):
     """Find the values beside a cut that are not known: next to bins left closed."""
+    cells, rows, founds = search.cells, search.rows, search.room.founds
     column, before = cells.column[a], np.int64(founds[a, bins.BIN])
     after, low, high = np.int64(founds[a, bins.AFTER]), -np.inf, np.inf
     for i in range(begin, end):
@@ -235,15 +253,13 @@ def _find_ends(cells, rows, begin, end, a, founds):
 
 
 @kernel
-def _keep(cells, weights, rows, begin, middle, end, room, kept, at):
+def _keep(search, begin, middle, end, at):
     """Keep the best of what was found, the greatest agreement first.
 
     What is kept of attributes is -1 to begin with.
     """
-    one, other = (
-        _weigh(weights, rows, begin, middle),
-        _weigh(weights, rows, middle, end),
-    )
+    cells, room, kept = search.cells, search.room, search.kept
+    one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
     everything, majority = one + other, max(one, other)
     founds, p = room.founds, len(cells.n_bins)
     for k in range(kept.attributes.shape[1]):
@@ -260,7 +276,7 @@ def _keep(cells, weights, rows, begin, middle, end, room, kept, at):
             for code in range(cells.n_bins[chosen]):
                 kept.masks[at, k, code] = room.masks[chosen, code]
         elif np.isnan(founds[chosen, bins.LOW] + founds[chosen, bins.HIGH]):
-            _find_ends(cells, rows, begin, end, chosen, founds)
+            _find_ends(search, begin, end, chosen)
         agreeing = founds[chosen, bins.AGREEING]
         kept.attributes[at, k] = chosen
         kept.real[at, k, KEPT_LOW] = founds[chosen, bins.LOW]
@@ -274,55 +290,23 @@ def _keep(cells, weights, rows, begin, middle, end, room, kept, at):
 
 
 @entry
-def find_surrogates(
-    cells,
-    weights,
-    unit,
-    whole,
-    real,
-    by_code,
-    spans,
-    subtree,
-    attributes,
-    steps,
-    rows,
-    small,
-    room,
-    kept,
-):
+def find_surrogates(search, subtree, attributes, steps):
     """Find the surrogates of the inner nodes of a subtree.
 
     ``subtree`` and ``attributes`` are ranges. Of a large node each of the ``steps``
     (send its rows, search, keep) is made on its own, and the search by several threads.
     """
-    most = np.int64(kept.attributes.shape[1])
-    cells, room, kept = reference(cells), reference(room), reference(kept)
+    search = reference(search)
+    whole, spans, room = search.whole, search.spans, search.room
     for node in range(subtree[0], subtree[1]):
         own = whole[node, nodes.ATTRIBUTE]
         if own < 0:
             continue
         if steps[0]:
-            send_rows(
-                cells, whole, real, by_code, spans, node, rows, room.marks, room.places
-            )
+            send_rows(search, node, room.marks, room.places)
         begin, end = spans[node, 0], spans[node, 1]
         middle = spans[whole[node, nodes.CHILD], 1]
         if steps[1]:
-            _search(
-                cells,
-                weights,
-                unit,
-                rows,
-                begin,
-                middle,
-                end,
-                own,
-                attributes[0],
-                attributes[1],
-                most,
-                small,
-                room,
-            )
+            _search(search, begin, middle, end, own, attributes[0], attributes[1])
         if steps[2]:
-            line = kept.line_of[node]
-            _keep(cells, weights, rows, begin, middle, end, room, kept, line)
+            _keep(search, begin, middle, end, search.kept.line_of[node])
