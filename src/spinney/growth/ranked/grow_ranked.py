@@ -5,7 +5,7 @@ is below them is dealt out in bundles of nodes, a thread growing one at a time. 
 are numbered in the end, so who grew what leaves no trace.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE
-from spinney._support.jit.compile import ZERO
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.prune import Pruned
 from spinney.growth.ranked.loops import layout
-from spinney.growth.ranked.loops.grow import EXPAND, GROW, SEARCH
+from spinney.growth.ranked.loops.grow import Task
 from spinney.growth.ranked.loops.grow import grow as grow_nodes
-from spinney.growth.ranked.loops.layout import Grown, Members, Space
+from spinney.growth.ranked.loops.layout import Grown, Growth, Members, Workspace
 from spinney.growth.ranked.prune_ranked import prune_ranked
 from spinney.growth.ranked.ranked_nodes import RankedNodes, printing_order
 from spinney.growth.ranked.ranked_rows import Ready, ready
@@ -27,7 +26,7 @@ from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     enlarged,
-    space_for,
+    workspace_for,
 )
 from spinney.recipes import Recipe
 from spinney.trees import Tree
@@ -87,7 +86,7 @@ class _Gang:
     ready: Ready
     members: Members
     grown: Grown
-    space: Space
+    work: Workspace
 
     @classmethod
     def of(cls, ready: Ready, n_members: int, n_nodes: int) -> "_Gang":
@@ -117,29 +116,21 @@ class _Gang:
             np.empty((lines, n_classes), np.int64),
             np.zeros(5, np.int64),
         )
-        return cls(ready, members, grown, space_for(ready, n_members))
+        return cls(ready, members, grown, workspace_for(ready, n_members))
 
-    def step(self, mode: int, first: int, last: int) -> None:
+    def step(self, task: Task, first: int, last: int) -> None:
         """Let the loop work until it is done, with more room whenever it asks."""
-        ready = self.ready
+        rows = (self.ready.ranked, self.ready.limits)
         while True:
-            short = grow_nodes(
-                ready.ranked,
-                ready.limits,
-                self.members,
-                self.grown,
-                self.space,
-                ZERO + mode,
-                ZERO + first,
-                ZERO + last,
-            )
+            growth = Growth(*rows, self.members, self.grown, self.work)
+            short = grow_nodes(growth, int(task), first, last)
             if short == layout.DONE:
                 return
             self.enlarge(int(short))
 
     def run(self) -> None:
         """Grow all that waits."""
-        self.step(GROW, 0, len(self.ready.ranked.facts))
+        self.step(Task.GROW, 0, len(self.ready.ranked.facts))
 
     def enlarge(self, short: int) -> None:
         """Give more room to what is short of it."""
@@ -152,11 +143,11 @@ class _Gang:
         n = min(n_threads(), p)
         ranges = [(p * part // n, p * (part + 1) // n) for part in range(n)]
         # The threads share what has a place for each attribute.
-        spaces = [self.space]
+        works = [self.work]
         for _ in ranges[1:]:
-            own = space_for(self.ready, len(self.members.rows), table=self.space.table)
-            found, merits = self.space.found, self.space.merits
-            spaces.append(own._replace(found=found, merits=merits))
+            shared, n_rows = self.work, len(self.members.rows)
+            own = workspace_for(self.ready, n_rows, table=shared.table)
+            works.append(own._replace(found=shared.found, merits=shared.merits))
         while self.grown.state[layout.WAITING]:
             top = int(self.grown.state[layout.WAITING]) - 1
             begin, end, node, plain, _ = map(int, self.members.stack[top])
@@ -169,16 +160,12 @@ class _Gang:
                 continue
             run_all(
                 [
-                    partial(_Gang.step, _Gang(*self.with_space(space)), SEARCH, *part)
-                    for space, part in zip(spaces, ranges, strict=True)
+                    partial(replace(self, work=work).step, Task.SEARCH, *part)
+                    for work, part in zip(works, ranges, strict=True)
                 ]
             )
-            self.step(EXPAND, 0, p)
+            self.step(Task.SPLIT, 0, p)
         return aside
-
-    def with_space(self, space: Space) -> tuple[Ready, Members, Grown, Space]:
-        """Return what a thread searches with that has other room to work in."""
-        return self.ready, self.members, self.grown, space
 
 
 def _grow_aside(ready: Ready, top: _Gang, aside: list[_Waiting]) -> list[Grown]:

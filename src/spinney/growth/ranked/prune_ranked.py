@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers, last_best
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
 from spinney.growth.ranked.loops import layout
-from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Rules
+from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Pruning, Rules
 from spinney.growth.ranked.loops.prune import prune
 from spinney.growth.ranked.ranked_nodes import (
     RankedNodes,
@@ -25,7 +25,7 @@ from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     enlarged,
-    space_for,
+    workspace_for,
 )
 from spinney.recipes import Recipe
 from spinney.search import midpoint
@@ -85,7 +85,7 @@ class _Pruning:
             np.empty((4096, 5), np.int64),
             np.empty((0, 0), np.uint8),
         )
-        self.space = space_for(rows, 1)
+        self.work = workspace_for(rows, 1)
 
     def run(self) -> None:
         """Collapse, then prune from the leaves up."""
@@ -98,14 +98,8 @@ class _Pruning:
         self.members.stack[0] = 0, n_rows, 0, parts is None, 0
         self.grown.state[layout.WAITING] = 1
         while True:
-            short = prune(
-                self.rows.ranked,
-                self.rules,
-                self.members,
-                self.grown,
-                self.drafts,
-                self.space,
-            )
+            arrays = (self.members, self.grown, self.drafts, self.work)
+            short = prune(Pruning(self.rows.ranked, self.rules, *arrays))
             if short == layout.DONE:
                 return
             self.enlarge(int(short))

@@ -25,7 +25,7 @@ KINDS = {
 DEEP = 2**31 - 1
 
 # The splits that lost are kept at nodes with so large a share of the rows.
-RIVALS = 2000
+RUNNERS_UP_SHARE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _limits(recipe: Recipe, n_classes: int, total: float, n_rows: int) -> Limits
         float(recipe.min_branch_share),
         float(recipe.min_gain),
         recipe.mdl_correction and criterion.bits,
-        n_rows // RIVALS,
+        n_rows // RUNNERS_UP_SHARE,
     )
 
 

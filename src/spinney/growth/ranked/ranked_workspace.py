@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import MOST_LISTED, SPARSE
-from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Space
+from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Workspace
 from spinney.growth.ranked.ranked_rows import Ready
 
 MOST_LOGS = 65_536
@@ -58,9 +58,9 @@ def _longer(array: NDArray[Any]) -> NDArray[Any]:
     return more
 
 
-def space_for(
+def workspace_for(
     ready: Ready, n_members: int, table: NDArray[np.float64] | None = None
-) -> Space:
+) -> Workspace:
     """Return room to search nodes of so many members."""
     facts, n_classes = ready.ranked.facts, ready.limits.n_classes
     most = int(facts[:, layout.CODES].max())
@@ -78,7 +78,7 @@ def space_for(
         numbers = np.arange(min(MOST_LOGS, len(ready.ranked.codes) + 1), dtype=float)
         logs = numbers * np.log2(numbers)
     logs[0] = 0.0
-    return Space(
+    return Workspace(
         table,
         np.empty((len(facts), 2), np.uint64),
         np.empty(n_runs, np.int64),

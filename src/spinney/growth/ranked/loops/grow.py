@@ -10,61 +10,62 @@ Only children that may be split again have members. When an array is too short t
 returns before it has changed anything of the node, and can be called again.
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import runs_of
+from spinney.growth.ranked.loops.layout import is_nominal, question_of, stretch
 from spinney.growth.ranked.loops.search import choose, search, sum_sides
 
 TOLERANCE = 1e-12
 
-# What is asked of the loop: to grow all that waits; to search some attributes of the
-# node on top; to split it by what was found.
-GROW, SEARCH, EXPAND = range(3)
+
+class Task(IntEnum):
+    """What the entry does: all that waits, or a part of it with the node on top."""
+
+    GROW = 0
+    SEARCH = 1
+    SPLIT = 2
 
 
 @entry
-def grow(ranked, limits, members, grown, space, mode, first, last):
+def grow(growth, task, first, last):
     """Grow what waits; return what is short of room, if anything is.
 
-    With another ``mode``, do its part for the node on top: search the attributes from
-    ``first`` to ``last``, or split it.
+    Other tasks than GROW are about the node on top: to search its attributes from
+    ``first`` to ``last``, or to split it by what was found.
     """
-    ranked, limits, members = reference(ranked), reference(limits), reference(members)
-    grown, space = reference(grown), reference(space)
-    state = grown.state
+    growth = reference(growth)
+    members, found, state = growth.members, growth.work.found, growth.grown.state
     while state[layout.WAITING] > 0:
         top = state[layout.WAITING] - 1
-        begin, end = members.stack[top, layout.BEGIN], members.stack[top, layout.END]
-        plain = members.stack[top, layout.PLAIN] > 0
-        if mode != EXPAND:
+        if task != Task.SPLIT:
             for a in range(first, last):
-                space.found[a, layout.VALUES] = -1 if members.used[top, a] else 0
-            search(ranked, limits, members, begin, end, plain, first, last, space)
-        if mode == SEARCH:
+                found[a, layout.VALUES] = -1 if members.used[top, a] else 0
+            search(growth, top, first, last)
+        if task == Task.SEARCH:
             return layout.DONE
-        short = _finish(ranked, limits, members, grown, space, top)
-        if short != layout.DONE or mode == EXPAND:
+        short = _finish(growth, top)
+        if short != layout.DONE or task == Task.SPLIT:
             return short
     return layout.DONE
 
 
 @kernel
-def _finish(ranked, limits, members, grown, space, top):
+def _finish(growth, top):
     """Split the node on top of the stack, or make it a leaf."""
+    ranked, members, grown = growth.ranked, growth.members, growth.grown
     state, stack = grown.state, members.stack
-    begin, end, node = (
-        stack[top, layout.BEGIN],
-        stack[top, layout.END],
-        stack[top, layout.NODE],
-    )
-    chosen = choose(ranked, limits, space)
-    rivals = end - begin >= limits.rivals
-    if _lines_needed(ranked, chosen, rivals, space) > len(grown.line_codes) - (
-        state[layout.WRITTEN]
-    ) or state[layout.FOUND] + len(ranked.facts) > len(grown.candidates):
+    begin, end, _ = stretch(members, top)
+    node, chosen = stack[top, layout.NODE], choose(growth)
+    keeping = end - begin >= growth.limits.runners_up
+    n_lines = state[layout.WRITTEN] + _lines_needed(growth, chosen, keeping)
+    n_candidates = state[layout.FOUND] + len(ranked.facts)
+    if n_lines > len(grown.line_codes) or n_candidates > len(grown.candidates):
         return layout.SHORT_OF_LINES
     n_children = 0
     if chosen >= 0:
@@ -75,108 +76,91 @@ def _finish(ranked, limits, members, grown, space, top):
             return layout.SHORT_OF_NODES
         if top + n_children > len(stack):
             return layout.SHORT_OF_STACK
-        if end + (n_children - 1) * space.found[chosen, layout.LOST] > len(
-            members.rows
-        ):
+        more = (n_children - 1) * growth.work.found[chosen, layout.LOST]
+        if end + more > len(members.rows):
             return layout.SHORT_OF_MEMBERS
-    _record(ranked, limits, members, grown, space, top, chosen, rivals)
+    _record(growth, top, chosen, keeping)
     state[layout.WAITING] = top
     if chosen < 0:
         grown.nodes[node, layout.REASON] = -chosen
         return layout.DONE
     if ranked.facts[chosen, layout.KIND] == layout.NOMINAL:
         members.used[top, chosen] = 1
-    plain = _make_children(
-        ranked, limits, members, grown, space, top, chosen, n_children
-    )
-    _send(ranked, members, grown, space, top, plain)
+    plain = _make_children(growth, top, n_children)
+    _send(growth, top, plain)
     return layout.DONE
 
 
 @kernel
-def _lines_needed(ranked, chosen, rivals, space):
-    needed = 0
-    for a in range(len(ranked.facts)):
-        if a == chosen or (rivals and space.found[a, layout.ABLE]):
-            needed += 1 + max(2, space.found[a, layout.VALUES])
+def _lines_needed(growth, chosen, keeping):
+    needed, found = 0, growth.work.found
+    for a in range(len(found)):
+        if a == chosen or (keeping and found[a, layout.ABLE]):
+            needed += 1 + max(2, found[a, layout.VALUES])
     return needed
 
 
 @kernel
-def _record(ranked, limits, members, grown, space, top, chosen, rivals):
-    """Write down the split that won, and its rivals where they are to be kept.
+def _record(growth, top, chosen, keeping):
+    """Write down the split that won, and those that lost where they are kept.
 
     The runs of the winner are those that are left in the end.
     """
-    state, stack = grown.state, members.stack
-    begin, end, node = (
-        stack[top, layout.BEGIN],
-        stack[top, layout.END],
-        stack[top, layout.NODE],
-    )
-    plain = stack[top, layout.PLAIN] > 0
+    grown, merits, found = growth.grown, growth.work.merits, growth.work.found
+    node, state = growth.members.stack[top, layout.NODE], grown.state
     first, number = state[layout.FOUND], 0
     grown.nodes[node, layout.CANDIDATE] = first
-    for a in range(len(ranked.facts)):
-        able = space.found[a, layout.VALUES] >= 2 and space.found[a, layout.ABLE] > 0
-        if not (able and (rivals or a == chosen)):
+    for a in range(len(found)):
+        able = found[a, layout.VALUES] >= 2 and found[a, layout.ABLE] > 0
+        if not (able and (keeping or a == chosen)):
             continue
-        settled = (ranked, members, begin, end, plain, limits.n_classes)
-        n_runs = runs_of(*settled, a, space)
+        n_runs = runs_of(growth, top, a)
         at = first + number
         if a == chosen:
             grown.nodes[node, layout.CHOSEN] = number
         grown.candidates[at, layout.ATTRIBUTE] = a
-        grown.candidates[at, layout.LOW] = space.found[a, layout.BELOW]
-        grown.candidates[at, layout.CUT] = space.found[a, layout.BELOW]
-        grown.candidates[at, layout.HIGH] = space.found[a, layout.ABOVE]
-        grown.merits[at, layout.GAIN] = space.merits[a, layout.GAIN]
-        grown.merits[at, layout.MERIT] = space.merits[a, layout.MERIT]
-        kind = ranked.facts[a, layout.KIND]
-        _write_lines(limits.n_classes, grown, space, at, n_runs, plain, kind)
+        grown.candidates[at, layout.LOW] = found[a, layout.BELOW]
+        grown.candidates[at, layout.CUT] = found[a, layout.BELOW]
+        grown.candidates[at, layout.HIGH] = found[a, layout.ABOVE]
+        grown.merits[at, layout.GAIN] = merits[a, layout.GAIN]
+        grown.merits[at, layout.MERIT] = merits[a, layout.MERIT]
+        _write_lines(growth, top, at, n_runs)
         number += 1
     grown.nodes[node, layout.CANDIDATES] = number
     state[layout.FOUND] = first + number
 
 
 @kernel
-def _write_lines(n_classes, grown, space, at, n_runs, plain, kind):
+def _write_lines(growth, top, at, n_runs):
     """Write the lines of a candidate: the missing rows, then values, or both sides."""
-    state, candidates = grown.state, grown.candidates
+    grown, work, n_classes = growth.grown, growth.work, growth.limits.n_classes
+    candidates, (_, _, plain) = grown.candidates, stretch(growth.members, top)
     width = n_classes if plain else 2 * n_classes
-    vectors, line = space.vectors, state[layout.WRITTEN]
+    vectors, line = work.vectors, grown.state[layout.WRITTEN]
     candidates[at, layout.LINE] = line
-    _write(grown, line, -1, vectors, layout.AWAY * 2 * n_classes, plain, n_classes)
-    if kind == layout.NUMERIC:
+    _write(grown, line, -1, vectors, layout.AWAY * 2 * n_classes, plain)
+    a = candidates[at, layout.ATTRIBUTE]
+    if growth.ranked.facts[a, layout.KIND] == layout.NUMERIC:
         cut = 0
-        while space.codes[cut] < candidates[at, layout.LOW]:
+        while work.codes[cut] < candidates[at, layout.LOW]:
             cut += 1
-        sum_sides(vectors, space.runs, n_runs, plain, n_classes, cut)
+        sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
         low, high = candidates[at, layout.LOW], candidates[at, layout.HIGH]
-        _write(
-            grown, line + 1, low, vectors, layout.LEFT * 2 * n_classes, plain, n_classes
-        )
-        _write(
-            grown,
-            line + 2,
-            high,
-            vectors,
-            layout.RIGHT * 2 * n_classes,
-            plain,
-            n_classes,
-        )
+        left, right = layout.LEFT * 2 * n_classes, layout.RIGHT * 2 * n_classes
+        _write(grown, line + 1, low, vectors, left, plain)
+        _write(grown, line + 2, high, vectors, right, plain)
         candidates[at, layout.LINES] = 3
     else:
         for j in range(n_runs):
-            code = space.codes[j]
-            _write(grown, line + 1 + j, code, space.runs, width * j, plain, n_classes)
+            _write(grown, line + 1 + j, work.codes[j], work.runs, width * j, plain)
         candidates[at, layout.LINES] = 1 + n_runs
-    state[layout.WRITTEN] = line + candidates[at, layout.LINES]
+    grown.state[layout.WRITTEN] = line + candidates[at, layout.LINES]
 
 
 @kernel
-def _write(grown, line, code, array, at, plain, n_classes):
+def _write(grown, line, code, array, at, plain):
     weights, counts = grown.line_weights, grown.line_counts
+    n_classes = weights.shape[1]
     grown.line_codes[line] = code
     for c in range(n_classes):
         weights[line, c] = array[at + c]
@@ -185,13 +169,13 @@ def _write(grown, line, code, array, at, plain, n_classes):
 
 
 @kernel
-def _make_children(ranked, limits, members, grown, space, top, chosen, n_children):
+def _make_children(growth, top, n_children):
     """Make the children with their weights, each a leaf or with room for its members.
 
-    ``worths`` has the share of each branch then. Return whether the children are plain.
+    ``scores`` has the share of each branch then. Return whether the children are plain.
     """
-    state, nodes = grown.state, grown.nodes
-    weights, counts, shares = grown.weights, grown.counts, space.worths
+    facts, members, grown = growth.ranked.facts, growth.members, growth.grown
+    state, nodes, shares = grown.state, grown.nodes, growth.work.scores
     node, first = members.stack[top, layout.NODE], state[layout.NODES]
     state[layout.NODES] = first + n_children
     nodes[node, layout.CHILD], nodes[node, layout.CHILDREN] = first, n_children
@@ -200,38 +184,31 @@ def _make_children(ranked, limits, members, grown, space, top, chosen, n_childre
         for column in range(nodes.shape[1]):
             nodes[child, column] = 0
         nodes[child, layout.PARENT], nodes[child, layout.BRANCH] = node, child - first
-        nodes[child, layout.DEPTH], nodes[child, layout.CHOSEN] = (
-            nodes[node, layout.DEPTH] + 1,
-            -1,
-        )
-        nodes[child, layout.REASON] = layout.EMPTY
-    nominal = ranked.facts[chosen, layout.KIND] == layout.NOMINAL
-    divided = share_out(grown, shares, node, nominal)
-    fill_children(grown, shares, node, nominal)
+        nodes[child, layout.DEPTH] = nodes[node, layout.DEPTH] + 1
+        nodes[child, layout.CHOSEN], nodes[child, layout.REASON] = -1, layout.EMPTY
+    divided = share_out(growth, node)
+    fill_children(growth, node)
     left, used = 0, members.used
-    for a in range(len(ranked.facts)):
+    for a in range(len(facts)):
         left += used[top, a] == 0
     for b in range(n_children):
         if shares[b] > 0.0:
-            nodes[first + b, layout.REASON] = _reason_to_stop(
-                limits, nodes, weights, counts, first + b, left
-            )
+            nodes[first + b, layout.REASON] = _reason_to_stop(growth, first + b, left)
     return members.stack[top, layout.PLAIN] > 0 and not divided
 
 
 @kernel
-def share_out(grown, shares, node, nominal):
+def share_out(growth, node):
     """Find the shares of a node's branches; return whether rows are to be divided."""
+    grown, shares = growth.grown, growth.work.scores
+    nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
-    candidate, known = nodes[node, layout.CANDIDATE] + nodes[node, layout.CHOSEN], 0.0
-    line, low = (
-        grown.candidates[candidate, layout.LINE],
-        grown.candidates[candidate, layout.CUT],
-    )
+    candidates, candidate, known = grown.candidates, question_of(grown, node), 0.0
+    line, low = candidates[candidate, layout.LINE], candidates[candidate, layout.CUT]
     n_children, n_classes = nodes[node, layout.CHILDREN], line_weights.shape[1]
     for b in range(n_children):
         shares[b] = 0.0
-    for i in range(line + 1, line + grown.candidates[candidate, layout.LINES]):
+    for i in range(line + 1, line + candidates[candidate, layout.LINES]):
         branch = codes[i] if nominal else np.int32(codes[i] > low)
         for c in range(n_classes):
             shares[branch] += line_weights[i, c]
@@ -245,21 +222,20 @@ def share_out(grown, shares, node, nominal):
 
 
 @kernel
-def fill_children(grown, shares, node, nominal):
+def fill_children(growth, node):
     """Give the children of a node the weights and counts of its lines."""
+    grown, shares = growth.grown, growth.work.scores
+    nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
     weights, counts, line_counts = grown.weights, grown.counts, grown.line_counts
-    candidate = nodes[node, layout.CANDIDATE] + nodes[node, layout.CHOSEN]
-    line, low = (
-        grown.candidates[candidate, layout.LINE],
-        grown.candidates[candidate, layout.CUT],
-    )
+    candidates, candidate = grown.candidates, question_of(grown, node)
+    line, low = candidates[candidate, layout.LINE], candidates[candidate, layout.CUT]
     first, n_classes = np.int64(nodes[node, layout.CHILD]), line_weights.shape[1]
     for b in range(nodes[node, layout.CHILDREN]):
         for c in range(n_classes):
             weights[first + b, c] = 0.0
             counts[first + b, c] = 0
-    for i in range(line + 1, line + grown.candidates[candidate, layout.LINES]):
+    for i in range(line + 1, line + candidates[candidate, layout.LINES]):
         branch = codes[i] if nominal else np.int32(codes[i] > low)
         for c in range(n_classes):
             weights[first + branch, c] += line_weights[i, c]
@@ -272,8 +248,10 @@ def fill_children(grown, shares, node, nominal):
 
 
 @kernel
-def _reason_to_stop(limits, nodes, weights, counts, node, n_attributes):
+def _reason_to_stop(growth, node, n_attributes):
     """Return why a node with rows is a leaf before it is searched."""
+    limits, grown = growth.limits, growth.grown
+    weights, counts = grown.weights, grown.counts
     present, weight = 0, 0.0
     for c in range(limits.n_classes):
         present += counts[node, c] > 0
@@ -282,7 +260,7 @@ def _reason_to_stop(limits, nodes, weights, counts, node, n_attributes):
         return layout.PURE
     if n_attributes == 0:
         return layout.EXHAUSTED
-    if nodes[node, layout.DEPTH] >= limits.max_depth:
+    if grown.nodes[node, layout.DEPTH] >= limits.max_depth:
         return layout.TOO_DEEP
     if weight < limits.least_node * (1 - TOLERANCE):
         return layout.TOO_FEW
@@ -290,43 +268,29 @@ def _reason_to_stop(limits, nodes, weights, counts, node, n_attributes):
 
 
 @kernel
-def _send(ranked, members, grown, space, top, plain):
+def _send(growth, top, plain):
     """Send members to the children that may be split, and let those wait."""
-    stack = members.stack
-    begin, end, node = (
-        stack[top, layout.BEGIN],
-        stack[top, layout.END],
-        stack[top, layout.NODE],
-    )
-    was_plain = stack[top, layout.PLAIN] > 0
-    last = _let_wait(members, grown, space.codes, top, begin, node, plain)
+    begin, end, was_plain = stretch(growth.members, top)
+    node = growth.members.stack[top, layout.NODE]
+    last = _let_wait(growth, top, begin, node, plain)
     if last > begin:
-        size = last - begin
-        move(ranked, members, grown, space, node, begin, end, was_plain, begin, size)
+        move(growth, node, begin, end, was_plain, begin, last - begin)
 
 
 @kernel
-def move(ranked, members, grown, space, node, begin, end, was_plain, to, size):
+def move(growth, node, begin, end, was_plain, to, size):
     """Move members of a node to those of its branches that have a place.
 
-    Such places, counted from ``to``, stand in ``codes``, the shares in ``worths``. In
+    Such places, counted from ``to``, stand in ``codes``, the shares in ``scores``. In
     all there are ``size`` of them.
     """
-    rows, parts, codes, places = members.rows, members.parts, ranked.codes, space.codes
-    spare_rows, spare_parts, shares = (
-        members.spare_rows,
-        members.spare_parts,
-        space.worths,
-    )
-    candidate = grown.nodes[node, layout.CANDIDATE] + grown.nodes[node, layout.CHOSEN]
-    a, low = (
-        grown.candidates[candidate, layout.ATTRIBUTE],
-        grown.candidates[candidate, layout.CUT],
-    )
-    absent, nominal = (
-        ranked.facts[a, layout.CODES],
-        ranked.facts[a, layout.KIND] == layout.NOMINAL,
-    )
+    members, grown = growth.members, growth.grown
+    codes, places, shares = growth.ranked.codes, growth.work.codes, growth.work.scores
+    rows, parts = members.rows, members.parts
+    spare_rows, spare_parts = members.spare_rows, members.spare_parts
+    candidates, candidate = grown.candidates, question_of(grown, node)
+    a, low = candidates[candidate, layout.ATTRIBUTE], candidates[candidate, layout.CUT]
+    absent, nominal = growth.ranked.facts[a, layout.CODES], is_nominal(growth, node)
     for i in range(begin, end):
         r = rows[i]
         code, part = np.int64(codes[r, a]), 1.0 if was_plain else parts[i]
@@ -347,28 +311,34 @@ def move(ranked, members, grown, space, node, begin, end, was_plain, to, size):
 
 
 @kernel
-def _let_wait(members, grown, places, top, begin, node, plain):
+def _let_wait(growth, top, begin, node, plain):
     """Let the children wait that may be split, the first one on top.
 
-    ``places`` say where the members of each branch go, -1 for nowhere. Return where
-    the last ones end.
+    The workspace's ``codes`` become where the members of each branch go, -1 for
+    nowhere. Return where the last ones end.
     """
-    stack, used, state = members.stack, members.used, grown.state
-    nodes, counts = grown.nodes, grown.counts
-    first, place = np.int64(nodes[node, layout.CHILD]), begin
+    nodes, used, places = growth.grown.nodes, growth.members.used, growth.work.codes
+    first, end = np.int64(nodes[node, layout.CHILD]), begin
     for b in range(nodes[node, layout.CHILDREN] - 1, -1, -1):
         places[b] = -1
-        if nodes[first + b, layout.REASON] != layout.INNER:
-            continue
-        size, now = 0, state[layout.WAITING]
-        for c in range(counts.shape[1]):
-            size += counts[first + b, c]
-        stack[now, layout.BEGIN], stack[now, layout.END] = place, place + size
-        stack[now, layout.NODE], stack[now, layout.PLAIN] = first + b, plain
-        if now > top:
-            for a in range(used.shape[1]):
-                used[now, a] = used[top, a]
-        places[b] = place - begin
-        place += size
-        state[layout.WAITING] = now + 1
-    return place
+        if nodes[first + b, layout.REASON] == layout.INNER:
+            now, places[b] = growth.grown.state[layout.WAITING], end - begin
+            if now > top:
+                for a in range(used.shape[1]):
+                    used[now, a] = used[top, a]
+            end = let_wait(growth, first + b, end, plain)
+    return end
+
+
+@kernel
+def let_wait(growth, node, begin, plain):
+    """Let a node wait whose members begin there; return where they end."""
+    state, counts, stack = growth.grown.state, growth.grown.counts, growth.members.stack
+    now, end = state[layout.WAITING], begin
+    for c in range(counts.shape[1]):
+        end += counts[node, c]
+    stack[now, layout.BEGIN], stack[now, layout.END] = begin, end
+    stack[now, layout.NODE], stack[now, layout.PLAIN] = node, plain
+    stack[now, layout.PHASE] = 0
+    state[layout.WAITING] = now + 1
+    return end

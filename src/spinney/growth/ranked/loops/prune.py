@@ -13,7 +13,8 @@ from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.errors import estimate, wrong
-from spinney.growth.ranked.loops.grow import fill_children, move, share_out
+from spinney.growth.ranked.loops.grow import fill_children, let_wait, move, share_out
+from spinney.growth.ranked.loops.layout import question_of, stretch
 
 TOLERANCE = 1e-12
 SLACK = 0.1
@@ -21,15 +22,17 @@ EQUAL = 1e-6
 
 
 @kernel
-def _judge(rules, grown, drafts, node):
+def _judge(pruning, node):
     """Note the estimate and the risk of a node as a leaf."""
+    rules, grown, drafts = pruning.rules, pruning.grown, pruning.drafts
     weights, prior = grown.weights, drafts.prior
     drafts.estimates[node] = estimate(rules, weights, node, prior)
     drafts.risks[node] = wrong(weights, node, prior, rules.scale)
 
 
 @kernel
-def _note(grown, drafts, node, action, before, after, change):
+def _note(pruning, node, action, before, after, change):
+    grown, drafts = pruning.grown, pruning.drafts
     at, measures = grown.state[layout.STEPS], drafts.measures
     drafts.steps[at, 0], drafts.steps[at, 1] = drafts.origin[node], action
     measures[at, layout.BEFORE], measures[at, layout.AFTER] = before, after
@@ -41,65 +44,51 @@ def _note(grown, drafts, node, action, before, after, change):
 
 
 @entry
-def prune(ranked, rules, members, grown, drafts, space):
+def prune(pruning):
     """Look at every node that waits, after all that is below it.
 
     Return what is short of room, if anything is.
     """
-    ranked, rules, members = reference(ranked), reference(rules), reference(members)
-    grown, drafts, space = reference(grown), reference(drafts), reference(space)
-    state, stack, nodes = grown.state, members.stack, grown.nodes
+    pruning = reference(pruning)
+    state, nodes = pruning.grown.state, pruning.grown.nodes
+    stack = pruning.members.stack
     while state[layout.WAITING] > 0:
         top = state[layout.WAITING] - 1
         node = stack[top, layout.NODE]
         if nodes[node, layout.CHILDREN] == 0:
-            _judge(rules, grown, drafts, node)
+            _judge(pruning, node)
             state[layout.WAITING] = top
             continue
         if stack[top, layout.PHASE] == 0:
-            short = _send_down(ranked, rules, members, grown, drafts, space, top)
+            short = _send_down(pruning, top)
         else:
-            short = _change(ranked, rules, members, grown, drafts, space, top)
+            short = _change(pruning, top)
         if short != layout.DONE:
             return short
     return layout.DONE
 
 
 @kernel
-def _is_nominal(ranked, grown, node):
-    candidate = grown.nodes[node, layout.CANDIDATE] + grown.nodes[node, layout.CHOSEN]
-    return (
-        ranked.facts[grown.candidates[candidate, layout.ATTRIBUTE], layout.KIND]
-        == layout.NOMINAL
-    )
-
-
-@kernel
-def _send_down(ranked, rules, members, grown, drafts, space, top):
+def _send_down(pruning, top):
     """Let the children of a node be looked at, those that ask with their members."""
-    stack, end, node = (
-        members.stack,
-        members.stack[top, layout.END],
-        members.stack[top, layout.NODE],
-    )
-    if top + 1 + grown.nodes[node, layout.CHILDREN] > len(stack):
+    raising, members, grown = pruning.rules.raising, pruning.members, pruning.grown
+    begin, end, was_plain = stretch(members, top)
+    stack, node = members.stack, members.stack[top, layout.NODE]
+    first = np.int64(grown.nodes[node, layout.CHILD])
+    n_children = grown.nodes[node, layout.CHILDREN]
+    if top + 1 + n_children > len(stack):
         return layout.SHORT_OF_STACK
     size = _inner_members(grown, node)
-    if rules.raising and end + size > len(members.rows):
+    if raising and end + size > len(members.rows):
         return layout.SHORT_OF_MEMBERS
-    divided = share_out(grown, space.worths, node, _is_nominal(ranked, grown, node))
-    was_plain = stack[top, layout.PLAIN] > 0
+    divided = share_out(pruning, node)
     stack[top, layout.PHASE] = 1
-    for child in range(
-        np.int64(grown.nodes[node, layout.CHILD]),
-        np.int64(grown.nodes[node, layout.CHILD]) + grown.nodes[node, layout.CHILDREN],
-    ):
+    for child in range(first, first + n_children):
         if grown.nodes[child, layout.CHILDREN] == 0:
-            _judge(rules, grown, drafts, child)
-    _let_wait(members, grown, space.codes, node, end, was_plain and not divided)
-    if rules.raising and size > 0:
-        begin = stack[top, layout.BEGIN]
-        move(ranked, members, grown, space, node, begin, end, was_plain, end, size)
+            _judge(pruning, child)
+    _let_wait(pruning, node, end, was_plain and not divided)
+    if raising and size > 0:
+        move(pruning, node, begin, end, was_plain, end, size)
     return layout.DONE
 
 
@@ -116,44 +105,39 @@ def _inner_members(grown, node):
 
 
 @kernel
-def _let_wait(members, grown, places, node, begin, plain):
-    """Let the children wait that ask something, the first one on top."""
-    stack, state, nodes, counts = members.stack, grown.state, grown.nodes, grown.counts
-    first, place = np.int64(nodes[node, layout.CHILD]), begin
+def _let_wait(pruning, node, begin, plain):
+    """Let the children wait that ask something, the first one on top.
+
+    The workspace's ``codes`` become where the members of each branch go, -1 for
+    nowhere.
+    """
+    nodes, places = pruning.grown.nodes, pruning.work.codes
+    first, end = np.int64(nodes[node, layout.CHILD]), begin
     for b in range(nodes[node, layout.CHILDREN] - 1, -1, -1):
         places[b] = -1
-        if nodes[first + b, layout.CHILDREN] == 0:
-            continue
-        size, now = 0, state[layout.WAITING]
-        for c in range(counts.shape[1]):
-            size += counts[first + b, c]
-        stack[now, layout.BEGIN], stack[now, layout.END] = place, place + size
-        stack[now, layout.NODE], stack[now, layout.PLAIN] = first + b, plain
-        stack[now, layout.PHASE] = 0
-        places[b] = place - begin
-        place += size
-        state[layout.WAITING] = now + 1
+        if nodes[first + b, layout.CHILDREN] > 0:
+            places[b] = end - begin
+            end = let_wait(pruning, first + b, end, plain)
 
 
 @kernel
-def _change(ranked, rules, members, grown, drafts, space, top):
+def _change(pruning, top):
     """Make a leaf of a node, or put its largest branch in its place, or keep it."""
-    state, nodes, node = grown.state, grown.nodes, members.stack[top, layout.NODE]
+    rules, members, grown = pruning.rules, pruning.members, pruning.grown
+    drafts = pruning.drafts
     estimates, risks = drafts.estimates, drafts.risks
+    state, nodes, node = grown.state, grown.nodes, members.stack[top, layout.NODE]
     if state[layout.STEPS] >= len(drafts.steps):
         return layout.SHORT_OF_STEPS
-    was_nodes, was_found, was_written = (
-        state[layout.NODES],
-        state[layout.FOUND],
-        state[layout.WRITTEN],
-    )
+    was_nodes, was_found = state[layout.NODES], state[layout.FOUND]
+    was_written = state[layout.WRITTEN]
     as_tree, tree_risk, as_branch, branch_risk = 0.0, 0.0, np.inf, 0.0
     first = np.int64(nodes[node, layout.CHILD])
     for child in range(first, first + nodes[node, layout.CHILDREN]):
         as_tree += estimates[child]
         tree_risk += risks[child]
     if rules.raising:
-        short = _try_branch(ranked, rules, members, grown, drafts, space, top)
+        short = _try_branch(pruning, top)
         state[layout.WAITING] = top + 1
         if short != layout.DONE:
             state[layout.NODES], state[layout.FOUND] = was_nodes, was_found
@@ -165,12 +149,12 @@ def _change(ranked, rules, members, grown, drafts, space, top):
     limit = SLACK + EQUAL
     if as_leaf < as_tree + limit and as_leaf < as_branch + limit:
         change = leaf_risk - tree_risk
-        _note(grown, drafts, node, layout.REPLACED, as_tree, as_leaf, change)
+        _note(pruning, node, layout.REPLACED, as_tree, as_leaf, change)
         nodes[node, layout.CHILDREN] = 0
         estimates[node], risks[node] = as_leaf, leaf_risk
     elif as_branch < as_tree + limit:
         change = branch_risk - tree_risk
-        _note(grown, drafts, node, layout.RAISED, as_tree, as_branch, change)
+        _note(pruning, node, layout.RAISED, as_tree, as_branch, change)
         for column in range(layout.CHILD, layout.CHOSEN + 1):
             nodes[node, column] = nodes[was_nodes, column]
         drafts.origin[node], drafts.moved[node] = drafts.origin[was_nodes], 1
@@ -178,16 +162,10 @@ def _change(ranked, rules, members, grown, drafts, space, top):
         return layout.DONE
     else:
         change = (leaf_risk if as_leaf <= as_branch else branch_risk) - tree_risk
-        _note(
-            grown, drafts, node, layout.KEPT, as_tree, min(as_leaf, as_branch), change
-        )
+        _note(pruning, node, layout.KEPT, as_tree, min(as_leaf, as_branch), change)
         estimates[node], risks[node] = as_tree, tree_risk
-    state[layout.NODES], state[layout.FOUND], state[layout.WRITTEN] = (
-        was_nodes,
-        was_found,
-        was_written,
-    )
-    state[layout.WAITING] = top
+    state[layout.NODES], state[layout.FOUND] = was_nodes, was_found
+    state[layout.WRITTEN], state[layout.WAITING] = was_written, top
     return layout.DONE
 
 
@@ -220,18 +198,15 @@ def _copy(grown, drafts, node, new):
 
 
 @kernel
-def _try_branch(ranked, rules, members, grown, drafts, space, top):
+def _try_branch(pruning, top):
     """Send all members of a node down its largest branch.
 
     The copy of the branch is the first draft that is new; ``total`` has its estimate
     and its risk after that of the tree.
     """
-    state, stack, nodes = grown.state, members.stack, grown.nodes
-    node, new, n_classes = (
-        stack[top, layout.NODE],
-        state[layout.NODES],
-        grown.weights.shape[1],
-    )
+    grown, drafts, stack = pruning.grown, pruning.drafts, pruning.members.stack
+    state, nodes, n_classes = grown.state, grown.nodes, grown.weights.shape[1]
+    node, new = stack[top, layout.NODE], state[layout.NODES]
     if new >= len(nodes):
         return layout.SHORT_OF_NODES
     if top + 2 > len(stack):
@@ -243,7 +218,7 @@ def _try_branch(ranked, rules, members, grown, drafts, space, top):
     state[layout.NODES] = new + 1
     drafts.total[1] = drafts.total[2] = 0.0
     if nodes[new, layout.CHILDREN] == 0:
-        _judge(rules, grown, drafts, new)
+        _judge(pruning, new)
         drafts.total[1], drafts.total[2] = drafts.estimates[new], drafts.risks[new]
         return layout.DONE
     for column in range(stack.shape[1]):
@@ -252,36 +227,33 @@ def _try_branch(ranked, rules, members, grown, drafts, space, top):
     state[layout.WAITING] = top + 2
     short = layout.DONE
     while short == layout.DONE and state[layout.WAITING] > top + 1:
-        short = _send_copy(ranked, rules, members, grown, drafts, space, new)
+        short = _send_copy(pruning, new)
     return short
 
 
 @kernel
-def _send_copy(ranked, rules, members, grown, drafts, space, uppermost):
+def _send_copy(pruning, uppermost):
     """Count the copy on top of the stack again, and send its members on."""
+    members, grown, drafts = pruning.members, pruning.grown, pruning.drafts
     state, stack, nodes = grown.state, members.stack, grown.nodes
     top, first = state[layout.WAITING] - 1, state[layout.NODES]
-    begin, end, node = (
-        stack[top, layout.BEGIN],
-        stack[top, layout.END],
-        stack[top, layout.NODE],
-    )
-    was_plain, n_children = stack[top, layout.PLAIN] > 0, nodes[node, layout.CHILDREN]
+    begin, end, was_plain = stretch(members, top)
+    node = stack[top, layout.NODE]
+    n_children = nodes[node, layout.CHILDREN]
     if first + n_children > len(nodes):
         return layout.SHORT_OF_NODES
     if top + n_children > len(stack):
         return layout.SHORT_OF_STACK
-    if not _recount(ranked, members, grown, space, node, begin, end, was_plain):
+    if not _recount(pruning, node, begin, end, was_plain):
         return layout.SHORT_OF_LINES
     for b in range(n_children):
         _copy(grown, drafts, np.int64(nodes[node, layout.CHILD]) + b, first + b)
     nodes[node, layout.CHILD], state[layout.NODES] = first, first + n_children
-    nominal = _is_nominal(ranked, grown, node)
-    divided = share_out(grown, space.worths, node, nominal)
-    fill_children(grown, space.worths, node, nominal)
+    divided = share_out(pruning, node)
+    fill_children(pruning, node)
     for child in range(first, first + n_children):
         if nodes[child, layout.CHILDREN] == 0:
-            _judge(rules, grown, drafts, child)
+            _judge(pruning, child)
             drafts.total[1] += drafts.estimates[child]
             drafts.total[2] += drafts.risks[child]
     # The members of the node itself stay where they are.
@@ -289,32 +261,25 @@ def _send_copy(ranked, rules, members, grown, drafts, space, uppermost):
     if to + size > len(members.rows):
         return layout.SHORT_OF_MEMBERS
     state[layout.WAITING] = top
-    _let_wait(members, grown, space.codes, node, to, was_plain and not divided)
+    _let_wait(pruning, node, to, was_plain and not divided)
     if size > 0:
-        move(ranked, members, grown, space, node, begin, end, was_plain, to, size)
+        move(pruning, node, begin, end, was_plain, to, size)
     return layout.DONE
 
 
 @kernel
-def _recount(ranked, members, grown, space, node, begin, end, plain):
+def _recount(pruning, node, begin, end, plain):
     """Write the lines of a node's question over these members; False without room.
 
     Of a number there are two lines, at the values next to the threshold.
     """
-    state, table, codes = grown.state, space.table, ranked.codes
-    old, new = (
-        grown.nodes[node, layout.CANDIDATE] + grown.nodes[node, layout.CHOSEN],
-        state[layout.FOUND],
-    )
-    a, n_classes = (
-        np.int64(grown.candidates[old, layout.ATTRIBUTE]),
-        grown.weights.shape[1],
-    )
+    members, grown, facts = pruning.members, pruning.grown, pruning.ranked.facts
+    state, table, codes = grown.state, pruning.work.table, pruning.ranked.codes
+    old, new = question_of(grown, node), state[layout.FOUND]
+    a = np.int64(grown.candidates[old, layout.ATTRIBUTE])
     low, label = np.int64(grown.candidates[old, layout.CUT]), codes.shape[1] - 1
-    absent, numeric = (
-        ranked.facts[a, layout.CODES],
-        ranked.facts[a, layout.KIND] == layout.NUMERIC,
-    )
+    absent, numeric = facts[a, layout.CODES], facts[a, layout.KIND] == layout.NUMERIC
+    n_classes = grown.weights.shape[1]
     n_lines, width = np.int64(2) if numeric else absent, 2 * n_classes
     below, above = np.int64(-1), absent
     line = state[layout.WRITTEN]

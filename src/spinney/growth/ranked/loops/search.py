@@ -16,6 +16,7 @@ import numpy as np
 from spinney._support.jit.compile import kernel
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import count_together, runs_of
+from spinney.growth.ranked.loops.layout import stretch
 
 TOLERANCE = 1e-12
 MOST_IN_SIDE = 25.0
@@ -25,23 +26,25 @@ NOTHING, MIXED = -2, -1
 
 
 @kernel
-def search(ranked, limits, members, begin, end, plain, first, last, space):
+def search(growth, top, first, last):
     """Find the best split of each attribute from ``first`` to ``last``."""
-    n_classes, found = limits.n_classes, space.found
-    count_together(ranked, members, begin, end, plain, n_classes, first, last, space)
+    ranked, limits, work = growth.ranked, growth.limits, growth.work
+    _, _, plain = stretch(growth.members, top)
+    n_classes, found = limits.n_classes, work.found
+    count_together(growth, top, first, last)
     for a in range(first, last):
         if found[a, layout.VALUES] < 0:
             continue
-        n_runs = runs_of(ranked, members, begin, end, plain, n_classes, a, space)
+        n_runs = runs_of(growth, top, a)
         found[a, layout.VALUES], found[a, layout.ABLE] = n_runs, 0
         if n_runs < 2:
             continue
-        sums = _sum_up(space.vectors, space.runs, n_runs, plain, n_classes)
+        sums = _sum_up(work.vectors, work.runs, n_runs, plain, n_classes)
         found[a, layout.LOST] = sums[2]
         if ranked.facts[a, layout.KIND] == layout.NOMINAL:
-            _weigh_values(limits, n_runs, plain, a, sums[0], sums[1], space)
+            _weigh_values(limits, n_runs, plain, a, sums[0], sums[1], work)
         else:
-            _find_cut(ranked, limits, n_runs, plain, a, sums[0], sums[1], space)
+            _find_cut(growth, n_runs, plain, a, sums[0], sums[1])
 
 
 @kernel
@@ -87,9 +90,9 @@ def _information(part, whole):
 
 
 @kernel
-def _weigh_values(limits, n_runs, plain, a, known, away, space):
+def _weigh_values(limits, n_runs, plain, a, known, away, work):
     """Weigh the split with a branch for each value."""
-    n_classes, runs = limits.n_classes, space.runs
+    n_classes, runs = limits.n_classes, work.runs
     width = n_classes if plain else 2 * n_classes
     share = limits.branch_share * (known + away)
     enough, more = 0, 0
@@ -107,18 +110,18 @@ def _weigh_values(limits, n_runs, plain, a, known, away, space):
         return
     line = 2 * n_classes
     before = _impurity(
-        limits.impurity, space.vectors, layout.KNOWN * line, n_classes, known
+        limits.impurity, work.vectors, layout.KNOWN * line, n_classes, known
     )
     gain = max(known / (known + away) * (before - after), 0.0)
-    _note(limits, a, gain, information, space)
+    _note(limits, a, gain, information, work)
 
 
 @kernel
-def _note(limits, a, gain, information, space):
-    space.found[a, layout.ABLE] = 1
-    space.merits[a, layout.GAIN] = space.merits[a, layout.MERIT] = gain
+def _note(limits, a, gain, information, work):
+    work.found[a, layout.ABLE] = 1
+    work.merits[a, layout.GAIN] = work.merits[a, layout.MERIT] = gain
     if limits.ratio:
-        space.merits[a, layout.MERIT] = gain / information if information > 0.0 else 0.0
+        work.merits[a, layout.MERIT] = gain / information if information > 0.0 else 0.0
 
 
 @kernel
@@ -131,7 +134,7 @@ def _term(x, logs):
 
 
 @kernel
-def _worth(kind, vectors, at, n_classes, logs):
+def _score(kind, vectors, at, n_classes, logs):
     """Return φ of one side."""
     size, part = 0.0, 0.0
     for c in range(n_classes):
@@ -154,24 +157,25 @@ def sum_sides(vectors, runs, n_runs, plain, n_classes, cut):
 
 
 @kernel
-def _find_cut(ranked, limits, n_runs, plain, a, known, away, space):
+def _find_cut(growth, n_runs, plain, a, known, away):
     """Find the best cut between two values."""
-    n_classes, vectors, worths = limits.n_classes, space.vectors, space.worths
+    limits, work = growth.limits, growth.work
+    n_classes, vectors, scores = limits.n_classes, work.vectors, work.scores
     line, kind = 2 * n_classes, limits.impurity
-    n_ways = _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space)
+    n_ways = _weigh_cuts(growth, n_runs, plain, a, known, away)
     if n_ways == 0:
         return
     best = -np.inf
     for j in range(n_runs - 1):
-        best = max(best, worths[j])
+        best = max(best, scores[j])
     # Worths are compared as the gains that they are, but for constants.
     scale = known / (known + away) / known
-    before = _worth(kind, vectors, layout.KNOWN * line, n_classes, space.logs)
+    before = _score(kind, vectors, layout.KNOWN * line, n_classes, work.logs)
     highest = max(1.0, abs(scale * (best - before)))
     cut = 0
-    while worths[cut] < best - TOLERANCE * highest / scale:
+    while scores[cut] < best - TOLERANCE * highest / scale:
         cut += 1
-    sum_sides(vectors, space.runs, n_runs, plain, n_classes, cut)
+    sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
     after, information = 0.0, _information(away, known + away)
     for side in range(layout.LEFT, layout.RIGHT + 1):
         size = 0.0
@@ -184,16 +188,17 @@ def _find_cut(ranked, limits, n_runs, plain, a, known, away, space):
     gain = max(known / (known + away) * (whole - after), 0.0)
     if limits.correct:
         gain -= log2(float(n_ways)) / (known + away)
-    _note(limits, a, gain, information, space)
-    space.found[a, layout.BELOW] = space.codes[cut]
-    space.found[a, layout.ABOVE] = space.codes[cut + 1]
+    _note(limits, a, gain, information, work)
+    work.found[a, layout.BELOW] = work.codes[cut]
+    work.found[a, layout.ABOVE] = work.codes[cut + 1]
 
 
 @kernel
-def _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space):
+def _weigh_cuts(growth, n_runs, plain, a, known, away):
     """Find the worth of the cuts that are allowed, and how many they are."""
-    n_classes, vectors, runs = limits.n_classes, space.vectors, space.runs
-    worths, codes, logs, kind = space.worths, space.codes, space.logs, limits.impurity
+    ranked, limits, work = growth.ranked, growth.limits, growth.work
+    n_classes, vectors, runs = limits.n_classes, work.vectors, work.runs
+    scores, codes, logs, kind = work.scores, work.codes, work.logs, limits.impurity
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     whole, left, right = layout.KNOWN * line, layout.LEFT * line, layout.RIGHT * line
     last_left, last_right = layout.LAST_LEFT * line, layout.LAST_RIGHT * line
@@ -211,7 +216,7 @@ def _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space):
     for c in range(width):
         vectors[left + c] = 0.0
     for j in range(n_runs - 1):
-        worths[j] = -np.inf
+        scores[j] = -np.inf
         size, rest = 0.0, 0.0
         for c in range(width):
             vectors[left + c] += runs[width * j + c]
@@ -237,31 +242,31 @@ def _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space):
             continue
         # The cut before waits until it is known what lies between it and this one.
         if n_ways > 0 and (n_ways == 1 or before != block or block < 0):
-            worths[waiting] = _worth(kind, vectors, last_left, n_classes, logs)
-            worths[waiting] += _worth(kind, vectors, last_right, n_classes, logs)
+            scores[waiting] = _score(kind, vectors, last_left, n_classes, logs)
+            scores[waiting] += _score(kind, vectors, last_right, n_classes, logs)
         for c in range(n_classes):
             vectors[last_left + c] = vectors[left + c]
             vectors[last_right + c] = vectors[right + c]
         n_ways, waiting, before, block = n_ways + 1, j, block, NOTHING
     if n_ways > 0:
-        worths[waiting] = _worth(kind, vectors, last_left, n_classes, logs)
-        worths[waiting] += _worth(kind, vectors, last_right, n_classes, logs)
+        scores[waiting] = _score(kind, vectors, last_left, n_classes, logs)
+        scores[waiting] += _score(kind, vectors, last_right, n_classes, logs)
     return n_ways
 
 
 @kernel
-def _pays(ranked, limits, a, space):
+def _pays(growth, a):
     """Return whether a corrected gain is one."""
+    ranked, limits, work = growth.ranked, growth.limits, growth.work
     cut = ranked.facts[a, layout.KIND] != layout.NOMINAL
-    return (
-        not (limits.correct and cut) or space.merits[a, layout.GAIN] > limits.min_gain
-    )
+    return not (limits.correct and cut) or work.merits[a, layout.GAIN] > limits.min_gain
 
 
 @kernel
-def choose(ranked, limits, space):
+def choose(growth):
     """Return the attribute to split by; less the reason, where there is none."""
-    p, found, merits = len(ranked.facts), space.found, space.merits
+    ranked, limits, work = growth.ranked, growth.limits, growth.work
+    p, found, merits = len(ranked.facts), work.found, work.merits
     most, n_able, highest = 0, 0, 0.0
     total, counted = 0.0, 0
     for a in range(p):
@@ -270,7 +275,7 @@ def choose(ranked, limits, space):
             continue
         n_able += 1
         highest = max(highest, merits[a, layout.GAIN])
-        if _pays(ranked, limits, a, space) and not ranked.facts[a, layout.MANY]:
+        if _pays(growth, a) and not ranked.facts[a, layout.MANY]:
             total += merits[a, layout.GAIN]
             counted += 1
     if n_able == 0:
@@ -285,7 +290,7 @@ def choose(ranked, limits, space):
             gain = merits[a, layout.GAIN]
             if gain < limits.min_gain * (1 - TOLERANCE):
                 continue
-            if limits.ratio and not (gain >= floor and _pays(ranked, limits, a, space)):
+            if limits.ratio and not (gain >= floor and _pays(growth, a)):
                 continue
             if turn == 0:
                 best = max(best, merits[a, layout.MERIT])
