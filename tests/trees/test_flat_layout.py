@@ -27,7 +27,7 @@ from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import prepared as coded
 from spinney.growth.binned.grow_binned import grow_together
 from spinney.growth.plain.learner import grow_tree
-from spinney.models.fitted_tree import ReadableTree
+from spinney.models.fitted_tree import FittedTree
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.groupings import midpoint, midpoints
@@ -319,7 +319,7 @@ def readable_models(draw):
             recipe=recipe.changed(**said),
             training=training,
         )
-    return ReadableTree(model), training
+    return FittedTree(model), training
 
 
 @given(drawn=readable_models())

@@ -25,6 +25,7 @@ from spinney.cli.shell_output import (
     write_data,
     write_text,
 )
+from spinney.cli.shell_settings import setting_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -216,21 +217,23 @@ def _recipe(text: str) -> Any:
     >>> _recipe("cart:max-depth=3,criterion=gain")
     ('cart:max-depth=3,criterion=gain', {'recipe': 'cart', 'max_depth': 3,
     'criterion': 'gain'})
+    >>> _recipe("cart:surrogates=0")[1]["recipe"].surrogates
+    0
     """
     name, colon, rest = text.partition(":")
     if not colon:
         return name
     arguments: dict[str, Any] = {"recipe": name}
     for setting in rest.split(","):
-        key, sign, value = setting.partition("=")
-        if not (sign and key.strip() and value.strip()):
+        key, sign, value = (part.strip() for part in setting.partition("="))
+        if not (sign and key and value):
             msg = (
                 f"--recipe {text!r}: {setting!r} must read SETTING=VALUE, as in "
                 "cart:max_depth=3,min_gain=0.01"
             )
             raise ParameterError(msg)
         # The shell's --missing is a marker of missing cells; see the options of grow.
-        key = key.strip().replace("-", "_")
+        key = key.replace("-", "_")
         key = "missing" if key == "missing_policy" else key
         if key in arguments:
             remedy = (
@@ -240,8 +243,29 @@ def _recipe(text: str) -> Any:
             )
             msg = f"--recipe {text!r}: {setting!r} cannot be set: {remedy}"
             raise ParameterError(msg)
-        arguments[key] = _value(value.strip())
-    return (text, arguments)
+        arguments[key] = value
+    try:
+        return (text, _by_recipe(arguments))
+    except ParameterError as error:
+        msg = f"--recipe {text!r}: {error}"
+        raise ParameterError(msg) from None
+
+
+def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of grow from texts; a recipe has what only recipes take."""
+    from spinney.recipes import COMMON_SETTINGS, SETTINGS, recipe_named
+
+    arguments = {
+        name: setting_of(name, text) if name in SETTINGS else _value(text)
+        for name, text in texts.items()
+    }
+    changes = {name: arguments[name] for name in SETTINGS if name in arguments}
+    if changes.keys() <= set(COMMON_SETTINGS):
+        return arguments
+    home = "trees" if arguments["recipe"] == "forest" else "recipe"
+    recipe = recipe_named(arguments.get(home, "cart")).changed(**changes)
+    rest = {name: v for name, v in arguments.items() if name not in changes}
+    return {**rest, home: recipe}
 
 
 def _value(text: str) -> Any:

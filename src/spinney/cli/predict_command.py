@@ -29,9 +29,8 @@ def predictions(
     model: Any, table: Any, *, probabilities: bool, leaf: bool
 ) -> Predictions:
     """Return what a model says of each row of a table."""
-    is_forest = hasattr(model, "forest_")
-    target = (model.forest_ if is_forest else model.model_).schema.target
-    if is_forest and leaf:
+    target = model.schema.target
+    if leaf and model.kind == "forest":
         msg = "--leaf: a forest has a leaf in each of its trees; leave it out"
         raise ParameterError(msg)
     shares = model.outputs(table)

@@ -11,8 +11,8 @@ from spinney.cli.shell_options import (
     examples,
     file_options,
     json_option,
-    load_any,
-    load_readable,
+    load,
+    load_tree,
     output_options,
     text_options,
 )
@@ -26,12 +26,12 @@ from spinney.cli.shell_output import (
 from spinney.errors import ParameterError, warn
 
 if TYPE_CHECKING:
-    from spinney.models import ReadableTree
+    from spinney.models import FittedTree
     from spinney.output.rules import RuleSet
 
 
 def show_tree(
-    model: "ReadableTree",
+    model: "FittedTree",
     *,
     max_depth: int | None,
     ascii_: bool,
@@ -72,12 +72,12 @@ def show(
     model: str, depth: int | None, *, numbers: bool, ascii_: bool, json_: bool
 ) -> None:
     """Print the tree of MODEL, or its clusters."""
-    from spinney.cli.cluster_command import is_clusters, show_clusters
+    loaded = load(model, "tree", "clusters")
+    if loaded.kind == "clusters":
+        from spinney.cli.cluster_command import show_clusters
 
-    if is_clusters(model):
-        show_clusters(
-            model, {"--depth": depth, "--numbers": numbers}, ascii_=ascii_, json_=json_
-        )
+        of_trees = {"--depth": depth, "--numbers": numbers}
+        show_clusters(loaded, of_trees, ascii_=ascii_, json_=json_)
         return
     if json_ and numbers:
         msg = "--numbers and --json exclude each other: JSON has the numbers"
@@ -86,7 +86,7 @@ def show(
         msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
         raise ParameterError(msg)
     show_tree(
-        load_readable(model),
+        loaded,
         max_depth=depth,
         ascii_=ascii_,
         json_=json_,
@@ -124,7 +124,7 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     """Print one rule for each leaf of MODEL, or its simplified rule set."""
     plain, output, force = options["ascii_"], options["output"], options["force"]
     check_output(output, force=force)
-    loaded = load_readable(model)
+    loaded = load_tree(model)
     if simplify is None:
         check_alone(options)
         found: Any = loaded.rules()
@@ -170,7 +170,7 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
     if row is None and number is not None:
         msg = f"--row-number {number} says nothing alone: name its table by --row"
         raise ParameterError(msg)
-    loaded = load_readable(model)
+    loaded = load_tree(model)
     if row is None:
         found = loaded.explain(node=0 if node is None else node)
     else:
@@ -217,9 +217,9 @@ def predict(model: str, data: str, **options: Any) -> None:
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
-    loaded: Any = load_any(model)
+    loaded = load(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
-    if hasattr(loaded, "clusters_"):
+    if loaded.kind == "clusters":
         from spinney.cli.cluster_command import predict_clusters
 
         predict_clusters(loaded, table, options, seen=_seen(output))
@@ -252,9 +252,9 @@ def _seen(output: str | None) -> bool:
 @json_option
 def info(model: str | None, *, json_: bool) -> None:
     """Print what MODEL is and what it was grown on; without it, the versions here."""
-    from spinney.models import about_installation, as_lines, facts_of
+    from spinney.models import about_installation, as_lines
 
-    facts = about_installation() if model is None else facts_of(load_any(model))
+    facts = about_installation() if model is None else load(model).facts()
     if json_:
         write_data(as_json("info", facts))
     else:
@@ -269,9 +269,7 @@ def check_alone(options: Mapping[str, Any]) -> None:
             raise ParameterError(msg)
 
 
-def simplified(
-    model: "ReadableTree", data: str, options: Mapping[str, Any]
-) -> "RuleSet":
+def simplified(model: "FittedTree", data: str, options: Mapping[str, Any]) -> "RuleSet":
     """Return the rule set of a model over the table that it was grown on."""
     from spinney.data.readers import read_by
     from spinney.growth.prune import CONFIDENCE, check_confidence

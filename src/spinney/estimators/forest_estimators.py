@@ -13,7 +13,7 @@ from spinney._support.checks import check_choice, check_whole
 from spinney._support.keyed_random import seed_of
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
-from spinney.estimators.table_estimator import TableEstimator
+from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
@@ -25,13 +25,13 @@ from spinney.growth.forest import (
     score_of,
     warn_of_unseen,
 )
-from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, ReadableForest
+from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
 from spinney.recipes import Named, Recipe, recipe_named
 from spinney.sources.rows import TrainingSet
 
 
 @dataclass(eq=False, repr=False)
-class ForestEstimator(TableEstimator, ReadableForest):
+class ForestEstimator(GrownEstimator, FittedForest):
     """What a forest for classes and one for numbers share."""
 
     n_estimators: int = 100
@@ -66,7 +66,8 @@ class ForestEstimator(TableEstimator, ReadableForest):
             check_whole("verbose", self.verbose, least=0)
         check_whole("n_estimators", self.n_estimators, least=1)
         self._by_name = False
-        training = self._rows(X, y, sample_weight)
+        recipe = self._recipe()
+        training = self._rows(X, y, sample_weight, recipe)
         before = old.__dict__.get("forest_") if self.warm_start else None
         settings = self._forest_settings(training, before)
         if self.oob_score and not settings.bootstrap:
@@ -77,11 +78,10 @@ class ForestEstimator(TableEstimator, ReadableForest):
             )
         forest = grow_forest(
             training,
-            self._recipe(),
+            recipe,
             settings,
             n_trees=self.n_estimators,
             before=before,
-            n_jobs=self.n_jobs,
             progress=_told(self.verbose),
         )
         self._adopt(forest)
@@ -121,7 +121,7 @@ class ForestEstimator(TableEstimator, ReadableForest):
     def __str__(self) -> str:
         if "forest_" not in self.__dict__:
             return repr(self)
-        return ReadableForest.__str__(self)
+        return FittedForest.__str__(self)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -154,6 +154,7 @@ def _told(verbose: int) -> Callable[[int, int], None] | None:
     return tell
 
 
+@names_the_way
 @dataclass(eq=False, repr=False)
 class ForestClassifier(ClassTarget, ForestEstimator):
     """A random forest for classes, over tables as they are.
@@ -171,8 +172,9 @@ class ForestClassifier(ClassTarget, ForestEstimator):
         That of the trees. Where it has surrogates ("cart"), missing values go to the
         branch where they gain most instead.
     criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : optional
-        Settings of the recipe to change; see :class:`spinney.Recipe`.
+min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : optional
+        Settings of the recipe to change; see :class:`spinney.Recipe`, which has
+        further ones: ``recipe=Recipe.named("cart").changed(buckets="k-means")``.
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
         share of all, or all (None).
@@ -233,7 +235,6 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : 
 
     _: KW_ONLY
     probability: str | None = None
-    m: float | None = None
     voting: str = "probability"
     class_weight: Mapping[Value, float] | str | None = None
 
@@ -245,6 +246,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : 
         self.oob_decision_function_ = told
 
 
+@names_the_way
 @dataclass(eq=False, repr=False)
 class ForestRegressor(NumberTarget, ForestEstimator):
     """A random forest for numbers: the mean of what its trees say.

@@ -6,7 +6,13 @@ from typing import Any
 
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.models import refuse_forest_arguments
-from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
+from spinney.recipes import (
+    COMMON_SETTINGS,
+    DEFAULT_RECIPE,
+    Recipe,
+    recipe_named,
+    refuse_uncommon,
+)
 
 # What grow grows if nothing is said, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
@@ -68,8 +74,9 @@ class Variant:
             self._check_forest(numeric=numeric)
             return
         recipe = recipe_named(self.arguments.get("recipe", DEFAULT_RECIPE))
-        own = {name: self.arguments.get(name) for name in SETTINGS}
+        own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
         try:
+            refuse_uncommon(self.arguments, COMMON_SETTINGS, recipe)
             changed = recipe.changed(**own)
             if numeric is not None:
                 changed.refuse_target(numeric=numeric)

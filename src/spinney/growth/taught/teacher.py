@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney._support.threads import n_threads
 from spinney.growth.engine import can_grow
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.forest_growth import grow_forest
@@ -113,7 +114,7 @@ def _peers_guesses(training: "TrainingSet", seed: int) -> Floats:
         max_features=1 / 3 if numeric else "sqrt",
         max_samples=min(MOST_ROWS_A_TREE, len(training.classes)),
         random_state=seed,
-        n_jobs=-1 if n_cells >= FEWEST_IN_THREADS else None,
+        n_jobs=n_threads() if n_cells >= FEWEST_IN_THREADS else None,
     )
     columns = [
         _as_numbers(attribute, cells)
