@@ -11,6 +11,7 @@ from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney import ParameterError, Recipe, TreeClassifier, TreeRegressor
+from spinney.errors import in_words
 from spinney.growth.prune import RULES
 from spinney.growth.prune.prune_methods import AFTER_GROWING, METHODS
 from spinney.output.export.tree_json import to_json
@@ -208,7 +209,8 @@ def test_every_setting_is_tried():
         assert need.setting in SETTINGS
         for condition in need.conditions:
             assert any(
-                name == need.setting and condition.text.startswith(needed)
+                name == need.setting
+                and in_words(condition.text, str).startswith(needed)
                 for _, _, name, needed in REFUSALS
             ), (need.setting, condition.text)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.checks import LARGEST_SEED, check_seed, is_whole
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 
 WORD = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -69,5 +69,7 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.randint(LARGEST_SEED, dtype=np.uint32))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(LARGEST_SEED))
-    msg = f"random_state={random_state!r} must be None, a whole number or a RandomState"
-    raise ParameterError(msg)
+    raise refusal(
+        Setting("random_state", random_state),
+        "must be None, a whole number or a RandomState",
+    )

@@ -1,6 +1,5 @@
 """How values, numbers, dates and weights read."""
 
-import shlex
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -190,17 +189,3 @@ def signs_from_ascii(question: str) -> str:
         end = " {" if symbol in "∈∉" else " "
         question = question.replace(f" {QUESTIONS[symbol]}{end}", f" {symbol}{end}")
     return question
-
-
-def option(name: str, *values: object) -> str:
-    """Return how a list is given to an option, in Python and in the shell.
-
-    >>> option("ignore", "blood group")
-    "ignore=['blood group'], --ignore 'blood group'"
-    >>> option("missing", "NA")
-    "missing_values=['NA'], --missing NA"
-    """
-    texts = [str(value) for value in values]
-    parameter = "missing_values" if name == "missing" else name
-    in_shell = " ".join(f"--{name} {shlex.quote(text)}" for text in texts)
-    return f"{parameter}={texts!r}, {in_shell}"

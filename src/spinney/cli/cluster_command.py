@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney._support.text import number_text, option, signs_to_ascii
+from spinney._support.text import number_text, signs_to_ascii
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -24,7 +24,7 @@ from spinney.cli.shell_output import (
     write_data,
     write_text,
 )
-from spinney.errors import ParameterError, warn
+from spinney.errors import ParameterError, Setting, warn
 
 if TYPE_CHECKING:
     from spinney.data import Column, Table
@@ -380,8 +380,8 @@ def _warn_of_names(used: "Table") -> None:
         why = _naming(column)
         if why is not None and len(used.columns) > 1:
             warn(
-                f"column {column.name!r} {why}, and tells nothing of clusters: leave "
-                f"it out ({option('ignore', column.name)})"
+                f"column {column.name!r} {why}, and tells nothing of clusters",
+                remedy=("leave it out (", Setting("ignore", [column.name]), ")"),
             )
 
 

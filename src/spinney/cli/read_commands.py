@@ -258,7 +258,7 @@ def info(model: str | None, *, json_: bool) -> None:
     if json_:
         write_data(as_json("info", facts))
     else:
-        write_text(lambda _: as_lines(facts))
+        write_text(lambda _: as_lines(facts, remedy="see --json"))
 
 
 def check_alone(options: Mapping[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """Options that several commands share, and checks of what they say."""
 
 import os
-import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,54 +14,6 @@ if TYPE_CHECKING:
     from spinney.models import FittedTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-# Parameters of Python whose option is not just the name behind two dashes.
-OPTION_NAMES = {
-    "missing": "--missing-policy",
-    "ties": "--tie",
-    "force": "--split-by",
-    "priors": "--prior",
-    "test_costs": "--test-cost",
-    "sizes": "--size",
-    "recipes": "--recipe",
-    "cost_matrix": "--costs",
-    "nodes": "--node",
-    "n_estimators": "--trees",
-    "n_jobs": "--jobs",
-    "n_clusters": "--k",
-    "n_starts": "--restarts",
-    "ks": "--k",
-    "init": "--start",
-}
-# Beside the settings of recipes, which are called the same anyway.
-SAME_NAMES = {
-    "alpha",
-    "class_weight",
-    "data",
-    "encoding",
-    "extra_random",
-    "format",
-    "gamma",
-    "holdout",
-    "max_features",
-    "max_iterations",
-    "max_samples",
-    "measure",
-    "method",
-    "noise",
-    "node",
-    "ordinal",
-    "recipe",
-    "repeats",
-    "shrinkage",
-    "source",
-    "standardise",
-    "start",
-    "tolerance",
-    "validation",
-    "voting",
-    "weight",
-}
 
 
 def load(path: str, *kinds: str) -> Any:
@@ -79,10 +30,6 @@ def load_tree(path: str) -> "FittedTree":
     """Load the tree that a command is given; other models are refused."""
     tree: FittedTree = load(path, "tree")
     return tree
-
-
-# Settings of recipes that ``prune`` and others have an option for.
-PRUNING_NAMES = {"folds", "raising", "rule", "seed"}
 
 
 class GroupedCommand(click.Command):
@@ -297,53 +244,3 @@ def check_output(output: str | None, *, force: bool, option: str = "-o") -> None
         return
     msg = f"{option} {output!r}: {reason}"
     raise ParameterError(msg)
-
-
-def in_shell_words(message: str) -> str:
-    """Return a message about a parameter of Python as one about an option.
-
-    >>> in_shell_words("max_depth=-1 must be a whole number of at least 0, or None")
-    '--max-depth -1 must be a whole number of at least 0'
-    >>> in_shell_words("m=3 needs probability='m-estimate'")
-    "--set m=3 needs --probability 'm-estimate'"
-    >>> in_shell_words("ks asks for 9 clusters of 5 different rows")
-    '--k asks for 9 clusters of 5 different rows'
-    """
-    # A remedy is given both ways: "(ignore=['x'], --ignore x)", "(data=, --data)".
-    message = re.sub(r"\(\w+=(?:\[[^][]*\]|'[^']*')?, (?=--)", "(", message)
-    found = re.match(r"(\w+)(=|: | '| asks | holds )", message)
-    if found is None:
-        return message
-    name, sign = found.groups()
-    option = _option(name)
-    if option is None:
-        return message
-    rest = message[found.end() :].removesuffix(", or None")
-    # Where it is about one setting, so are the others that it needs.
-    if sign == "=":
-        if not option.startswith("--set "):
-            rest = rest.removeprefix("True ")  # a flag has no value
-        rest = re.sub(r"(?<=\s)(\w+)=(True\b|(?=['\w]))", _as_option, rest)
-    plain = sign == "=" and not option.startswith("--set ")
-    return f"{option}{' ' if plain else sign}{rest}"
-
-
-def _as_option(found: re.Match[str]) -> str:
-    option = _option(found[1])
-    if option is None:
-        return found[0]
-    if option.startswith("--set "):
-        return f"{option}={found[2]}"
-    return option if found[2] else f"{option} "
-
-
-def _option(name: str) -> str | None:
-    """Return the option of a parameter of Python, if it has one."""
-    from spinney.recipes import COMMON_SETTINGS, SETTINGS
-
-    if name in OPTION_NAMES:
-        return OPTION_NAMES[name]
-    if name in SETTINGS and name not in {*COMMON_SETTINGS, *PRUNING_NAMES}:
-        return f"--set {name}"
-    known = name in SAME_NAMES or name in SETTINGS
-    return f"--{name.replace('_', '-')}" if known else None

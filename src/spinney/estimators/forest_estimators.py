@@ -12,7 +12,7 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import check_choice, check_whole
 from spinney._support.keyed_random import seed_of
 from spinney.data import Target, Value
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import class_weights_of
@@ -71,11 +71,11 @@ class ForestEstimator(GrownEstimator, FittedForest):
         before = old.__dict__.get("forest_") if self.warm_start else None
         settings = self._forest_settings(training, before)
         if self.oob_score and not settings.bootstrap:
-            msg = (
-                "oob_score=True needs bootstrap=True: without it every tree has seen "
-                "every row; leave one of them out"
+            raise refusal(
+                Setting("oob_score", True),
+                ("needs ", Setting("bootstrap", True)),
+                "without it every tree has seen every row; leave one of them out",
             )
-            raise ParameterError(msg)
         forest = grow_forest(
             training,
             recipe,

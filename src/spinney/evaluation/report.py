@@ -19,7 +19,6 @@ MINUS = " − "
 NARROWEST_LABEL = 8
 USUAL_WIDTH = 80
 ENDLESS = sys.maxsize
-REMEDY = "name what to see, measures= or --measure; --json has all"
 # Which measures stay where there is no room for all: the most telling first.
 TELLING = (
     *("accuracy", "rmse", "leaves", "cost", "r2", "auc", "balanced_accuracy"),
@@ -59,7 +58,7 @@ def report(
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
     if hidden:
-        told = f"(too narrow for {', '.join(hidden)}: {REMEDY})"
+        told = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
         parts += _wrapped(told, prose)
     if evaluation.comparable and len(keys) == 1:
         parts += ["", *_comparisons(evaluation, names[0], width, label_width)]

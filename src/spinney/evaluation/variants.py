@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.models import refuse_forest_arguments
 from spinney.recipes import (
     COMMON_SETTINGS,
@@ -61,8 +61,8 @@ class Variant:
         try:
             refuse_forest_arguments(own, numeric=numeric)
         except ParameterError as error:
-            msg = f"recipe {self.label!r}: {error}"
-            raise ParameterError(msg) from None
+            msg = f" {self.label!r}: {error}"
+            raise ParameterError(Setting("recipe"), msg) from None
 
     def check(self, *, numeric: bool | None = None) -> None:
         """Refuse settings that the recipe, or such a target, has no use for.
@@ -81,8 +81,8 @@ class Variant:
             if numeric is not None:
                 changed.refuse_target(numeric=numeric)
         except ParameterError as error:
-            msg = f"recipe {self.label!r}: {error}"
-            raise ParameterError(msg) from None
+            msg = f" {self.label!r}: {error}"
+            raise ParameterError(Setting("recipe"), msg) from None
 
 
 def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant, ...]:
@@ -103,22 +103,24 @@ def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant,
     else:
         raise _no_entry(recipes)
     if "recipe" in settings:
-        msg = f"recipe={settings['recipe']!r}: what is compared is named by recipes="
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("recipe", settings["recipe"]),
+            remedy="what is compared is named by recipes=",
+        )
     if not entries:
         msg = "recipes is empty: name at least one, such as 'c4.5'"
         raise ParameterError(msg)
-    found: dict[str, Variant] = {}
+    variants: dict[str, Variant] = {}
     for entry in entries:
         variant = _variant(entry, settings)
-        if variant.label in found:
-            msg = (
-                f"recipes: {variant.label!r} is there twice: label one of them, as in "
-                f"({variant.label + ' 2'!r}, {{'recipe': ...}})"
+        if variant.label in variants:
+            raise ParameterError(
+                Setting("recipes"),
+                f": {variant.label!r} is there twice: label one of them, as in "
+                f"({variant.label + ' 2'!r}, {{'recipe': ...}})",
             )
-            raise ParameterError(msg)
-        found[variant.label] = variant
-    return tuple(found.values())
+        variants[variant.label] = variant
+    return tuple(variants.values())
 
 
 def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
@@ -144,6 +146,7 @@ def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
 
 def _no_entry(entry: object) -> ParameterError:
     return ParameterError(
-        f"recipes: {entry!r} is no recipe: give a name, a Recipe, or a label with "
-        "arguments of grow, as in ('stump', {'recipe': 'cart', 'max_depth': 1})"
+        Setting("recipes"),
+        f": {entry!r} is no recipe: give a name, a Recipe, or a label with "
+        "arguments of grow, as in ('stump', {'recipe': 'cart', 'max_depth': 1})",
     )

@@ -120,7 +120,7 @@ def tree_facts(model: "Model") -> dict[str, Any]:
 
 
 def _costs(target: "Target") -> list[dict[str, Any]] | None:
-    """Return what labels cost, as the file of --costs has it; None if alike."""
+    """Return what labels cost, one entry per pair of classes; None if alike."""
     if target.costs is None:
         return None
     return [
@@ -149,12 +149,12 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def as_lines(facts: dict[str, Any]) -> str:
-    """Return facts as aligned lines."""
+def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
+    """Return facts as aligned lines; the remedy says where all costs are."""
     lines: list[tuple[str, str]] = []
     for name, fact in facts.items():
         if name == "costs" and fact:
-            lines += _cost_lines(fact)
+            lines += _cost_lines(fact, remedy)
         elif name == "centroids":
             continue  # show has them
         elif isinstance(fact, dict):
@@ -166,7 +166,7 @@ def as_lines(facts: dict[str, Any]) -> str:
     return "\n".join(f"{shown(name):<{width}}  {text}".rstrip() for name, text in lines)
 
 
-def _cost_lines(costs: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def _cost_lines(costs: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:
     """Return a line a pair of classes, under what decides the labels."""
     lines = [("costs", "labels are those of least expected cost")]
     lines += [
@@ -174,7 +174,7 @@ def _cost_lines(costs: list[dict[str, Any]]) -> list[tuple[str, str]]:
         for c in costs[:COSTS_SHOWN]
     ]
     if len(costs) > COSTS_SHOWN:
-        lines.append((f"  and {len(costs) - COSTS_SHOWN} more", "see --json"))
+        lines.append((f"  and {len(costs) - COSTS_SHOWN} more", remedy))
     return lines
 
 

@@ -14,7 +14,7 @@ from spinney._support.checks import check_whole
 from spinney._support.text import shown
 from spinney.data import Declarations
 from spinney.data.readers import read_table
-from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
     Bags,
@@ -302,8 +302,8 @@ def _refuse_of_classes(said: Mapping[str, Any]) -> None:
     """Refuse what is about classes, for a target that is a number."""
     for name in OF_CLASSES:
         if name in said:
-            msg = (
-                f"{name}={said[name]!r} is about classes, and the target is a number: "
-                "leave it out"
+            raise refusal(
+                Setting(name, said[name]),
+                "is about classes, and the target is a number",
+                "leave it out",
             )
-            raise ParameterError(msg)

@@ -335,9 +335,9 @@ def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None
         )
     if simplify and model.schema.target.costs is not None:
         warn(
-            "the tree has costs of errors (cost_matrix, --costs), and simplified rules "
-            "count errors: they may give other labels than the tree; its rules as they "
-            "are, not simplified, keep its labels"
+            "the tree has costs of errors, and simplified rules count errors: they may "
+            "give other labels than the tree; its rules as they are, not simplified, "
+            "keep its labels"
         )
 
 

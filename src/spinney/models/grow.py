@@ -7,7 +7,7 @@ from spinney._support.checks import check_named
 from spinney.data import Declarations, Fingerprint
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import opened_relation, read_table
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.growth import (
     Model,
     grow_and_prune_swiftly,
@@ -78,10 +78,10 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     remedy = "take another recipe, such as 'c4.5'"
     if named is not None and not named.needs_rows:
         remedy = f"leave out {what}"
-    return ParameterError(
-        f"{what}={getattr(recipe, what)!r} (recipe {recipe.name!r}) needs the rows, "
-        "and they stay in DuckDB: read them (source='memory', --source memory), or "
-        f"{remedy}"
+    return refusal(
+        Setting(what, getattr(recipe, what)),
+        f"(recipe {recipe.name!r}) needs the rows, and they stay in DuckDB",
+        ("read them (", Setting("source", "memory"), f"), or {remedy}"),
     )
 
 

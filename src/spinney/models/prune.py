@@ -9,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_named, check_number, check_seed, check_whole
 from spinney.data import Table, Target, Value, cost_array
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, Setting, Text, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
 from spinney.growth.prune import (
     METHODS,
@@ -93,29 +93,28 @@ def _check_options(method: Method, given: Mapping[str, Any]) -> None:
     for name in given:
         if name not in method.options:
             fitting = [m.name for m in METHODS.values() if name in m.options]
-            msg = (
-                f"{name}: of no use to the method {method.name!r}: leave it out, or "
-                f"take the method {' or '.join(map(repr, fitting))}"
+            raise ParameterError(
+                Setting(name),
+                f": of no use to the method {method.name!r}: leave it out, or take "
+                f"the method {' or '.join(map(repr, fitting))}",
             )
-            raise ParameterError(msg)
     for names in method.needs:
         if not any(name in given for name in names.split("|")):
-            msg = f"method={method.name!r} needs {NEEDED[names]}"
-            raise ParameterError(msg)
+            raise refusal(Setting("method", method.name), ("needs ", NEEDED[names]))
     if "alpha" in given:
         for name in CHOOSING:
             if name in given:
-                msg = f"{name}: it serves to choose an alpha, and one is given"
-                raise ParameterError(msg)
+                msg = ": it serves to choose an alpha, and one is given"
+                raise ParameterError(Setting(name), msg)
 
 
-NEEDED = {
-    "validation": "a table with the target column (validation=, --validation)",
+NEEDED: dict[str, Text] = {
+    "validation": ("a table with the target column (", Setting("validation", ...), ")"),
     "alpha|data": (
-        "an alpha (alpha=, --alpha), or the training table to choose it by folds "
-        "(data=, --data)"
+        ("an alpha (", Setting("alpha", ...), "), or the training table to choose it "),
+        ("by folds (", Setting("data", ...), ")"),
     ),
-    "nodes": "the numbers of nodes to cut (nodes=[3, 7], --node 3 --node 7)",
+    "nodes": ("the numbers of nodes to cut (", Setting("nodes", [3, 7]), ")"),
 }
 
 
@@ -161,18 +160,29 @@ def _raising(
     arguments["confidence"] = recipe.confidence
     if data is None:
         if raising:
-            msg = (
-                "raising: it needs the rows, and a model keeps none: give the table "
-                "that it was grown on (data=, --data), or leave this out"
+            raise ParameterError(
+                Setting("raising"),
+                ": it needs the rows, and a model keeps none",
+                remedy=(
+                    ("give the table that it was grown on (", Setting("data", ...)),
+                    "), or leave this out",
+                ),
             )
-            raise ParameterError(msg)
         if weight is not None:
-            msg = "weight: it is a column of data, and none is given (data=, --data)"
-            raise ParameterError(msg)
+            raise ParameterError(
+                Setting("weight"),
+                (
+                    ": it is a column of data, and none is given (",
+                    Setting("data", ...),
+                    ")",
+                ),
+            )
         return
     if raising is not None and not raising:
-        msg = "data: it serves to raise branches, and none shall be: leave it out"
-        raise ParameterError(msg)
+        raise ParameterError(
+            Setting("data"),
+            ": it serves to raise branches, and none shall be: leave it out",
+        )
     refuse_without_classes("data", model.schema.target)
     rows = _training(model, read(data, whole=True, weight=weight), weight)
     source = rows.source()
@@ -212,18 +222,18 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     rows = TrainingSet(schema, tuple(schema.encode(table)), targets, weights)
     same_weight = np.isclose(rows.weight, origin.weight, rtol=1e-9)
     if len(targets) != origin.n_rows or not same_weight:
-        msg = (
-            f"data: {len(targets)} rows of weight {rows.weight:.6g}, but the model was "
-            f"grown on {origin.n_rows} of weight {origin.weight:.6g}: give the "
-            "table that it was grown on, and name its column of weights, if it had one"
+        raise DataError(
+            Setting("data"),
+            f": {len(targets)} rows of weight {rows.weight:.6g}, but the model was "
+            f"grown on {origin.n_rows} of weight {origin.weight:.6g}: give the table "
+            "that it was grown on, and name its column of weights, if it had one",
         )
-        raise DataError(msg)
     if not schema.target.is_numeric and (targets < 0).any():
-        msg = (
-            f"data: {schema.target.name!r} holds a class that the model has not seen: "
-            "give the table that it was grown on"
+        raise DataError(
+            Setting("data"),
+            f": {schema.target.name!r} holds a class that the model has not seen: "
+            "give the table that it was grown on",
         )
-        raise DataError(msg)
     return rows
 
 

@@ -14,7 +14,7 @@ from spinney._support.checks import (
     check_seed,
     check_whole,
 )
-from spinney.errors import ParameterError, did_you_mean
+from spinney.errors import ParameterError, Setting, Step, did_you_mean, refusal
 from spinney.recipes.needs import check_branches, refuse_unusable
 from spinney.recipes.vocabulary import (
     BUCKETINGS,
@@ -36,11 +36,11 @@ STEPS = 1000
 # What C4.5 takes for no gain at all, in bits.
 NOTHING = 1e-6
 
-# Ways of pruning that need what growing is not given, as Python and the shell give it.
+# Ways of pruning that need what growing is not given.
 _OF_A_GROWN_MODEL = {
-    "reduced-error": ("validation=…", "--validation TABLE"),
-    "pre-pruning": ("validation=…", "--validation TABLE"),
-    "manual": ("nodes=[…]", "--node NUMBER"),
+    "reduced-error": Setting("validation", ...),
+    "pre-pruning": Setting("validation", ...),
+    "manual": Setting("nodes", ...),
 }
 
 
@@ -260,8 +260,11 @@ class Recipe:
         check_whole("max_leaves", self.max_leaves, least=1, optional=True)
         check_whole("linear_terms", self.linear_terms, least=0)
         if self.linear_terms == 1:
-            msg = "linear_terms=1 combines nothing: take 2 or more, or 0 for none"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting("linear_terms", 1),
+                "combines nothing",
+                "take 2 or more, or 0 for none",
+            )
         check_whole("construct", self.construct, least=0)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             check_number(name, getattr(self, name))
@@ -275,8 +278,9 @@ class Recipe:
         for name in ("min_cut_share", "min_deviation"):
             check_number(name, getattr(self, name), most=1.0)
         if not self.confidence > 0:
-            msg = f"confidence={self.confidence!r} must be above 0; C4.5 has 0.25"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting("confidence", self.confidence), "must be above 0; C4.5 has 0.25"
+            )
         for name in ("exhaustive", "mdl_correction", "raising"):
             check_choice(name, getattr(self, name))
         _refuse_methods_of_grown_models(self.pruning)
@@ -337,11 +341,11 @@ class Recipe:
             return criterion
         wanted = "a number" if numeric else "classes"
         fitting = [c.name for c in CRITERIA.values() if c.numeric == numeric]
-        msg = (
-            f"criterion={criterion.name!r} does not suit a target that is {wanted}: "
-            f"use {', '.join(map(repr, fitting))}"
+        raise refusal(
+            Setting("criterion", criterion.name),
+            f"does not suit a target that is {wanted}",
+            f"use {', '.join(map(repr, fitting))}",
         )
-        raise ParameterError(msg)
 
     def in_unit(self, unit: float) -> "Recipe":
         """Return the recipe for a numeric target whose gains have this unit.
@@ -389,9 +393,5 @@ this setting out
 def _refuse_methods_of_grown_models(method: object) -> None:
     if not isinstance(method, str) or method not in _OF_A_GROWN_MODEL:
         return
-    argument, option = _OF_A_GROWN_MODEL[method]
-    msg = (
-        f"pruning={method!r} needs a grown model: model.prune({method!r}, {argument}), "
-        f"in the shell: spinney prune MODEL --method {method} {option}"
-    )
-    raise ParameterError(msg)
+    prune = Step("prune", (Setting("method", method), _OF_A_GROWN_MODEL[method]))
+    raise refusal(Setting("pruning", method), "needs a grown model", prune)

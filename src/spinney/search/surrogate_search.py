@@ -34,10 +34,9 @@ from spinney._support.arrays import (
     last_best,
 )
 from spinney.data import Attribute, Schema
-from spinney.recipes import Recipe
 from spinney.search.buckets import bucketed
 from spinney.search.groupings import midpoint
-from spinney.search.missing_values import policy_named
+from spinney.search.tree_search import Search
 from spinney.sources import Agreement, Request, Source
 from spinney.trees import CountTable, Groups, Route, Split, Surrogate, Threshold
 
@@ -66,19 +65,15 @@ class Leaving:
 
 
 def routes_of(
-    source: Source,
-    leaving: Sequence[Leaving],
-    schema: Schema,
-    recipe: Recipe,
-    cuts: Mapping[int, Floats] = MappingProxyType({}),
+    search: Search, source: Source, leaving: Sequence[Leaving], schema: Schema
 ) -> list[tuple[Route, CountTable | None]]:
     """Return the route of each node, and its rows by branch where surrogates send some.
 
     All nodes are asked about at once. Agreement is counted by the rows' own
     weights; weights of classes do not enter. ``schema`` has the attributes with
-    formulas too; ``cuts`` are those between the buckets of numeric attributes.
+    formulas too.
     """
-    if not leaving or not policy_named(recipe.missing).surrogates:
+    if not leaving or not search.policy.surrogates:
         return [(Route(each.split), None) for each in leaving]
     leaving = _with_own(source, leaving)
     requests = [
@@ -89,12 +84,12 @@ def routes_of(
         )
         for each in leaving
     ]
-    most = recipe.surrogates
+    most = search.recipe.surrogates
     tables = source.agreements(requests) if most else [{} for _ in leaving]
     routes = [
         Route(
             each.split,
-            surrogates_of(found, each.tables, schema, most=most, cuts=cuts),
+            surrogates_of(found, each.tables, schema, most=most, cuts=search.cuts),
             each.heaviest,
         )
         for each, found in zip(leaving, tables, strict=True)

@@ -16,9 +16,10 @@ from spinney.trees.split import (
     branch_table,
     describe,
 )
-from spinney.trees.tree import Candidate, Node, Reason, Tree
+from spinney.trees.tree import NO_REASON, Candidate, Node, Reason, Tree, reason_codes
 
 __all__ = [
+    "NO_REASON",
     "VALUES_SHOWN",
     "Candidate",
     "CountTable",
@@ -43,6 +44,7 @@ __all__ = [
     "mixed",
     "no_models",
     "ratio_of",
+    "reason_codes",
     "sizes",
     "spread_of",
 ]

@@ -3,7 +3,9 @@
 Numba hands a tuple of arrays on by value: each array is nine words, a call of a kernel
 with a few dozen arrays is hundreds of arguments, and compiling these is most of the
 work. An entry therefore puts its tuples on the stack once, and kernels are given where
-they stand. To a kernel nothing else changes: it reads the same fields.
+they stand. To a kernel nothing else changes: it reads the same fields. A field that is
+a named tuple itself comes back as a reference, too, so that one tuple may hold all
+that a loop works on.
 """
 
 from typing import Any
@@ -24,9 +26,14 @@ class Reference(types.Type):
         self.named = named
         super().__init__(name=f"Reference({named})")
 
-    def place_of(self, field: str) -> int:
+    def index_of(self, field: str) -> int:
         """Return which field of the tuple it is."""
         return int(self.named.fields.index(field))
+
+    def type_of(self, field: str) -> Any:
+        """Return the type of a field: a reference to what is a named tuple itself."""
+        own = self.named.types[self.index_of(field)]
+        return Reference(own) if isinstance(own, types.BaseNamedTuple) else own
 
 
 @register_model(Reference)
@@ -44,7 +51,7 @@ class _Fields(AttributeTemplate):
         self, reference: Reference, field: str
     ) -> Any:
         if field in reference.named.fields:
-            return reference.named.types[reference.place_of(field)]
+            return reference.type_of(field)
         return None
 
 
@@ -52,9 +59,11 @@ class _Fields(AttributeTemplate):
 def _field(
     context: Any, builder: Any, reference: Reference, value: Any, field: str
 ) -> Any:
-    place = reference.place_of(field)
-    found = builder.load(cgutils.gep_inbounds(builder, value, 0, place))
-    return impl_ret_borrowed(context, builder, reference.named.types[place], found)
+    own = reference.type_of(field)
+    pointer = cgutils.gep_inbounds(builder, value, 0, reference.index_of(field))
+    if isinstance(own, Reference):
+        return pointer
+    return impl_ret_borrowed(context, builder, own, builder.load(pointer))
 
 
 @intrinsic

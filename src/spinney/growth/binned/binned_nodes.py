@@ -35,10 +35,12 @@ from spinney.trees import (
     Surrogate,
     Threshold,
     labels_of,
+    reason_codes,
 )
 from spinney.trees.predict import FlatTree
 
-REASONS = (
+# By the loops' numbers of reasons; the last of them is that of ``recount``.
+REASONS = reason_codes(
     None,
     Reason.PURE,
     Reason.DEPTH,
@@ -91,7 +93,7 @@ class GrownNodes(LazyNodes):
             candidates,
             chosen,
             children,
-            REASONS[whole[REASON]],
+            Reason.of_code(int(REASONS[whole[REASON]])),
             surrogates=self._surrogates(place) if inner else (),
             otherwise=self._otherwise(children) if inner else None,
         )

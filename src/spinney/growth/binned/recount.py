@@ -30,7 +30,9 @@ from spinney.trees import CountTable, Reason, Tree
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-PURE, PRUNED = REASONS.index(Reason.PURE), REASONS.index(Reason.PRUNED)
+PURE, PRUNED = (
+    REASONS.tolist().index(reason.code) for reason in (Reason.PURE, Reason.PRUNED)
+)
 
 
 def recount(tree: Tree, training: "TrainingSet") -> Tree:

@@ -1,7 +1,7 @@
 """Forests: many trees, each on its own rows, that vote."""
 
 from spinney.growth.forest.bags import Bags
-from spinney.growth.forest.compact_tree import REASONS, Member, narrowed
+from spinney.growth.forest.compact_tree import Member, narrowed
 from spinney.growth.forest.forest import Forest, Trees
 from spinney.growth.forest.forest_growth import Progress, grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
@@ -22,7 +22,6 @@ from spinney.growth.forest.voting import (
 )
 
 __all__ = [
-    "REASONS",
     "Bags",
     "Forest",
     "ForestSettings",

@@ -28,11 +28,9 @@ from spinney.trees import (
     Tree,
     labels_of,
     no_models,
+    reason_codes,
 )
 from spinney.trees.predict import FlatTree, Questions, no_questions
-
-# Why a node is a leaf, as a number; 0 at inner nodes.
-REASONS: tuple[Reason | None, ...] = (None, *Reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +55,8 @@ class Member:
         The class weights, or the moments; single precision where that is exact.
     rows, absent : arrays of int32
         How many rows came to the node, and how many of them lack its attribute.
-    reason : array of uint8
-        Why it is a leaf, a place in ``REASONS``.
+    reason : array of int8
+        Why it is a leaf, the code of a reason.
     listed : array of int32
         How many entries it has in ``branches``, where values are grouped, or in
         ``cuts``, where there are further cuts.
@@ -76,7 +74,7 @@ class Member:
     weights: NDArray[np.floating]
     rows: NDArray[np.int32]
     absent: NDArray[np.int32]
-    reason: NDArray[np.uint8]
+    reason: NDArray[np.int8]
     listed: NDArray[np.int32]
     branches: NDArray[np.int16]
     cuts: Floats
@@ -236,7 +234,7 @@ class Member:
                     candidates,
                     0 if candidates else None,
                     tuple(map(int, below)),
-                    REASONS[self.reason[number]],
+                    Reason.of_code(int(self.reason[number])),
                 )
             )
         return Tree(schema, tuple(nodes))
@@ -334,7 +332,7 @@ def member_of(tree: Tree) -> Member:
     n = len(tree)
     attribute, parent = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     cut, missing = np.zeros(n), np.full(n, -1, np.int16)
-    gain, reason = np.zeros(n), np.zeros(n, np.uint8)
+    gain = np.zeros(n)
     rows, absent = np.zeros(n, np.int32), np.zeros(n, np.int32)
     listed = np.zeros(n, np.int32)
     branches: list[Integers] = [np.zeros(0, np.int64)]
@@ -342,7 +340,7 @@ def member_of(tree: Tree) -> Member:
     for node in tree:
         here = node.number
         parent[here] = -1 if node.parent is None else node.parent
-        rows[here], reason[here] = node.n_rows, REASONS.index(node.reason)
+        rows[here] = node.n_rows
         split = node.split
         if split is None:
             continue
@@ -367,7 +365,7 @@ def member_of(tree: Tree) -> Member:
         narrowed(np.array([node.weights for node in tree])),
         rows,
         absent,
-        reason,
+        reason_codes(*(node.reason for node in tree)),
         listed,
         np.concatenate(branches).astype(np.int16),
         np.array(cuts, dtype=np.float64),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Integers
 from spinney.data import Schema
-from spinney.growth.forest.compact_tree import REASONS, Member, narrowed
+from spinney.growth.forest.compact_tree import Member, narrowed
 from spinney.recipes import Recipe
 from spinney.search import midpoints, policy_named
 
@@ -46,7 +46,7 @@ def members_of_grown(
 
 def _whole(shape: "Shape", lines: "Lines", schema: Schema, recipe: Recipe) -> Member:
     """Return all trees as if they were one."""
-    from spinney.growth.binned.binned_nodes import REASONS as OF_KERNELS
+    from spinney.growth.binned.binned_nodes import REASONS
     from spinney.growth.binned.loops.nodes import (
         ABOVE,
         ATTRIBUTE,
@@ -83,7 +83,6 @@ def _whole(shape: "Shape", lines: "Lines", schema: Schema, recipe: Recipe) -> Me
     )
     cut[grouped] = np.nan
     listed, branches = _branches(shape, lines, grouped)
-    codes = np.array([REASONS.index(reason) for reason in OF_KERNELS], np.uint8)
     return Member(
         attribute,
         shape.whole[:, ABOVE].astype(np.int32),
@@ -93,7 +92,7 @@ def _whole(shape: "Shape", lines: "Lines", schema: Schema, recipe: Recipe) -> Me
         narrowed(np.ascontiguousarray(weights)),
         shape.counts[:, :n_counts].sum(axis=1).astype(np.int32),
         shape.counts[:, n_counts:].sum(axis=1).astype(np.int32),
-        codes[shape.whole[:, REASON]],
+        REASONS[shape.whole[:, REASON]],
         listed,
         branches,
         np.zeros(0),

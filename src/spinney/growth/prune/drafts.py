@@ -106,6 +106,7 @@ class Rows:
         # A tree that was taught on other labels has other weights at its root.
         own = tree.root.weights if everything is None else everything
         self.target, self.everything = tree.schema.target, own
+        self.criterion = recipe.measure(numeric=self.target.is_numeric)
         self.attributes = tree.schema.attributes
         take_formulas(source, tree.schema)
         costs = tree.schema.target.costs
@@ -170,7 +171,7 @@ class Rows:
                 candidate,
                 tables[candidate.attribute].scaled(self.scale),
                 self.attributes[candidate.attribute],
-                recipe=self.recipe,
+                criterion=self.criterion,
                 altered=self.altered,
             )
             for candidate, tables in zip(

@@ -43,9 +43,11 @@ from spinney.trees import (
     Threshold,
     branch_table,
     labels_of,
+    reason_codes,
 )
 
-REASONS = (
+# By the loops' numbers of reasons.
+REASONS = reason_codes(
     None,
     Reason.EMPTY,
     Reason.PURE,
@@ -105,7 +107,7 @@ class RankedNodes(LazyNodes):
             tuple(map(self._candidate, candidates)),
             None if facts[CHOSEN] < 0 else facts[CHOSEN],
             tuple(self.numbers[first : first + n_children].tolist()),
-            REASONS[facts[REASON]],
+            Reason.of_code(int(REASONS[facts[REASON]])),
         )
 
     def _candidate(self, at: int) -> Candidate:

@@ -15,7 +15,6 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema
 from spinney.errors import ParameterError
 from spinney.growth.forest import (
-    REASONS,
     Forest,
     ForestSettings,
     Member,
@@ -48,6 +47,7 @@ from spinney.output.file.requirements import (
 )
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_arrays import Arrays
+from spinney.trees import NO_REASON, Reason, reason_codes
 
 if TYPE_CHECKING:
     import os
@@ -56,7 +56,7 @@ FOREST_VERSION = 1
 FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
 
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
-_ARRAYS = tuple(field.name for field in fields(Member))
+ARRAYS = tuple(field.name for field in fields(Member))
 # Weights are in single precision where that is exact, in double precision elsewhere.
 DTYPES: dict[str, tuple[type[np.generic], ...]] = {
     "nodes": (np.int64,),
@@ -73,6 +73,25 @@ DTYPES: dict[str, tuple[type[np.generic], ...]] = {
     "branches": (np.int16,),
     "cuts": (np.float64,),
 }
+
+# Forest files number reasons in an order of their own, 0 at inner nodes. It is part of
+# the format: new reasons are added at the end.
+REASONS = reason_codes(
+    None,
+    Reason.PURE,
+    Reason.EXHAUSTED,
+    Reason.IDENTICAL,
+    Reason.DEPTH,
+    Reason.LEAVES,
+    Reason.ROWS_TO_SPLIT,
+    Reason.ROWS_IN_LEAF,
+    Reason.MIN_GAIN,
+    Reason.SIGNIFICANCE,
+    Reason.DEVIATION,
+    Reason.EMPTY,
+    Reason.PRUNED,
+)
+_IN_FILE = np.argsort(REASONS).astype(np.uint8)  # by code, from that of no reason on
 
 
 def save_forest(
@@ -109,8 +128,9 @@ def _header(forest: Forest) -> dict[str, Any]:
 def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
     arrays = {
         name: np.concatenate([getattr(member, name) for member in forest.members])
-        for name in _ARRAYS
+        for name in ARRAYS
     }
+    arrays["reason"] = _IN_FILE[arrays["reason"] - NO_REASON]
     arrays["nodes"] = np.array([len(member) for member in forest.members], np.int64)
     return arrays
 
@@ -181,7 +201,11 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
 
 def _members(arrays: Arrays) -> list[Member]:
     """Return the trees, each with its own part of the arrays."""
-    arrays = {**arrays, "weights": narrowed(arrays["weights"])}
+    arrays = {
+        **arrays,
+        "weights": narrowed(arrays["weights"]),
+        "reason": REASONS[arrays["reason"]],
+    }
     ends = arrays["nodes"].cumsum()
     starts = ends - arrays["nodes"]
     grouped = np.isnan(arrays["cut"])
@@ -189,7 +213,7 @@ def _members(arrays: Arrays) -> list[Member]:
     in_cuts = np.append(0, np.where(grouped, 0, arrays["listed"]).cumsum())
     found = []
     for start, end in zip(starts, ends, strict=True):
-        own = {name: arrays[name][start:end] for name in _ARRAYS}
+        own = {name: arrays[name][start:end] for name in ARRAYS}
         own["branches"] = arrays["branches"][in_branches[start] : in_branches[end]]
         own["cuts"] = arrays["cuts"][in_cuts[start] : in_cuts[end]]
         found.append(Member(**own))

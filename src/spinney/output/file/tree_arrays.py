@@ -12,7 +12,7 @@ The arrays, with n nodes, m candidates and c classes; of a numeric target, weigh
 have its 3 moments, and distributions and rows 1 column, in the place of c::
 
     node.parent, node.branch, node.depth, node.rows, node.label      (n,)
-    node.reason        place in REASONS, -1 at an inner node         (n,)
+    node.reason        ``Reason.code``, -1 at an inner node           (n,)
     node.chosen        place among its candidates, -1 at a leaf      (n,)
     node.forced        0 or 1                                        (n,)
     node.candidates    a count                                       (n,)
@@ -54,6 +54,7 @@ from numpy.typing import NDArray
 from spinney.data import Schema
 from spinney.output.file.strict_json import DamageError
 from spinney.trees import (
+    NO_REASON,
     Candidate,
     CountTable,
     Groups,
@@ -278,23 +279,7 @@ def _need(holds: bool, what: str) -> None:  # noqa: FBT001
         raise DamageError(what)
 
 
-# The place of a reason is part of the format: new ones are added at the end.
-REASONS = (
-    Reason.PURE,
-    Reason.EXHAUSTED,
-    Reason.IDENTICAL,
-    Reason.DEPTH,
-    Reason.LEAVES,
-    Reason.ROWS_TO_SPLIT,
-    Reason.ROWS_IN_LEAF,
-    Reason.MIN_GAIN,
-    Reason.EMPTY,
-    Reason.PRUNED,
-    Reason.SIGNIFICANCE,
-    Reason.DEVIATION,
-)
-
-# So is the place of a form.
+# The place of a form is part of the format.
 FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
 
 _NODE: dict[str, Callable[[Node], int]] = {
@@ -303,9 +288,7 @@ _NODE: dict[str, Callable[[Node], int]] = {
     "node.depth": lambda node: node.depth,
     "node.rows": lambda node: node.n_rows,
     "node.label": lambda node: node.label,
-    "node.reason": lambda node: (
-        -1 if node.reason is None else REASONS.index(node.reason)
-    ),
+    "node.reason": lambda node: NO_REASON if node.reason is None else node.reason.code,
     "node.chosen": lambda node: -1 if node.chosen is None else node.chosen,
     "node.forced": lambda node: int(node.forced),
     "node.candidates": lambda node: len(node.candidates),
@@ -486,7 +469,7 @@ def unflatten(arrays: Arrays, schema: Schema) -> Tree:
             tuple(next(candidates) for _ in range(count)),
             None if chosen < 0 else chosen,
             children[number],
-            None if reason < 0 else REASONS[reason],
+            Reason.of_code(reason),
             bool(forced),
             next(models),
             tuple(next(surrogates) for _ in range(n_surrogates[number])),

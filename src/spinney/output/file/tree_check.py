@@ -35,13 +35,12 @@ from spinney.output.file.requirements import (
 from spinney.output.file.strict_json import DamageError, dump
 from spinney.output.file.tree_arrays import (
     FORMS,
-    REASONS,
     Arrays,
     check_models,
     children_of,
     flatten,
 )
-from spinney.trees import Intervals, Threshold, Tree, labels_of
+from spinney.trees import Intervals, Reason, Threshold, Tree, labels_of
 
 MAX_NODES = 10_000_000
 
@@ -215,7 +214,7 @@ def _check_choices(arrays: Arrays) -> None:
     require(
         inner == (chosen >= 0), "node {} has children but no split, or a split only"
     )
-    require(within(reasons, -1, len(REASONS)), "node {} has an unknown reason")
+    require(within(reasons, -1, len(Reason)), "node {} has an unknown reason")
     require(inner == (reasons < 0), "node {} must have a reason if it is a leaf only")
     first = np.cumsum(counts) - counts
     winners = (first + chosen)[inner]

@@ -84,8 +84,8 @@ class Rules(NamedTuple):
     rows is sorted. ``single`` is what a bin of one row weighs at most. ``tally`` says
     that rows are to be counted, since their weights do not tell how many there are;
     ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
-    Nodes of ``rivals`` rows and more keep the splits that lost; a node may then take
-    ``listing`` lines of codes.
+    Nodes of ``runners_up`` rows and more keep the splits that lost; a node may then
+    take ``listing`` lines of codes.
     """
 
     kind: int
@@ -100,11 +100,11 @@ class Rules(NamedTuple):
     tally: bool
     exact: bool
     subtract: bool
-    rivals: int
+    runners_up: int
     listing: int
 
 
-class Work(NamedTuple):
+class Workspace(NamedTuple):
     """Where a search works and leaves what it finds.
 
     ``order`` has the attributes in the order of their draw, what was drawn, and by
@@ -128,7 +128,7 @@ class Work(NamedTuple):
     gathered: NDArray[np.uint8]
 
 
-def work_for(n_rows: int, p: int, width: int, drawn: int) -> Work:
+def workspace_for(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
     """Return room for the search of nodes of up to ``n_rows`` rows.
 
     As many attributes are ``drawn`` at a node; none where all are searched.
@@ -136,7 +136,7 @@ def work_for(n_rows: int, p: int, width: int, drawn: int) -> Work:
     size = max(n_rows, BINS)
     order = np.tile(np.arange(p), (3, 1))
     order[LINE_OF] = -1
-    return Work(
+    return Workspace(
         order,
         np.zeros((p + 1, TOTALS + 2 * width)),
         np.zeros((p, BINS), np.uint8),

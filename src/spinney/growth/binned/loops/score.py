@@ -37,7 +37,7 @@ it. Let s be the part of the bin that goes left.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.binned.loops.layout import INSIDE, LEFT, ONE, OTHER, RIGHT
+from spinney.growth.binned.loops import layout
 
 GINI, ENTROPY, SQUARES = 0, 1, 2
 
@@ -83,17 +83,19 @@ def bound_inside(kind, vectors, floor, tried):
     """
     whole = 0.0
     if kind == GINI:
-        whole = size_of(kind, vectors, INSIDE)
+        whole = size_of(kind, vectors, layout.INSIDE)
     elif kind == SQUARES:
-        whole = vectors[INSIDE, 3]
-    bound = worth(kind, vectors, LEFT) + worth(kind, vectors, RIGHT) + whole
+        whole = vectors[layout.INSIDE, 3]
+    bound = (
+        worth(kind, vectors, layout.LEFT) + worth(kind, vectors, layout.RIGHT) + whole
+    )
     if bound < floor:
         return bound
     if kind == SQUARES:
         return min(bound, _corners_of_numbers(vectors))
     n_classes = 0
     for c in range(vectors.shape[1]):
-        n_classes += vectors[INSIDE, c] > 0
+        n_classes += vectors[layout.INSIDE, c] > 0
     if n_classes > 2:
         bound = min(bound, _slope(kind, vectors))
     if bound < floor or n_classes > MOST_CLASSES:
@@ -110,14 +112,19 @@ def _corners(kind, n_classes, vectors, floor, tried):
     for corner in range(first, last):
         goes = corner
         for c in range(vectors.shape[1]):
-            inside, one, other = vectors[INSIDE, c], vectors[LEFT, c], vectors[RIGHT, c]
+            inside, one, other = (
+                vectors[layout.INSIDE, c],
+                vectors[layout.LEFT, c],
+                vectors[layout.RIGHT, c],
+            )
             if inside > 0:
                 one += inside if goes & 1 else 0.0
                 other += 0.0 if goes & 1 else inside
                 goes >>= 1
-            vectors[ONE, c], vectors[OTHER, c] = one, other
+            vectors[layout.ONE, c], vectors[layout.OTHER, c] = one, other
         greatest = max(
-            greatest, worth(kind, vectors, ONE) + worth(kind, vectors, OTHER)
+            greatest,
+            worth(kind, vectors, layout.ONE) + worth(kind, vectors, layout.OTHER),
         )
         if greatest >= floor:
             break
@@ -127,15 +134,15 @@ def _corners(kind, n_classes, vectors, floor, tried):
 @kernel
 def _corners_of_numbers(vectors):
     """Return the greatest worth at the corners of the box of Σw and Σwy."""
-    low, high = vectors[INSIDE, 2], vectors[INSIDE, 1]
-    known = vectors[LEFT, 1] + vectors[LEFT, 2]
-    rest = vectors[RIGHT, 1] + vectors[RIGHT, 2] + low + high
+    low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
+    known = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
+    rest = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
     greatest = -np.inf
     for corner in range(4):
-        weight = vectors[INSIDE, 0] if corner & 1 else 0.0
+        weight = vectors[layout.INSIDE, 0] if corner & 1 else 0.0
         moved = high if corner & 2 else low
-        left = vectors[LEFT, 0] + weight
-        right = vectors[RIGHT, 0] + vectors[INSIDE, 0] - weight
+        left = vectors[layout.LEFT, 0] + weight
+        right = vectors[layout.RIGHT, 0] + vectors[layout.INSIDE, 0] - weight
         if left <= 0 or right <= 0:
             return np.inf
         here, there = known + moved, rest - moved
@@ -146,26 +153,26 @@ def _corners_of_numbers(vectors):
 @kernel
 def _slope(kind, vectors):
     """Return the bound by the slope of g from the bin's lower edge."""
-    size = size_of(kind, vectors, LEFT)
-    width = size_of(kind, vectors, INSIDE)
-    rest = size_of(kind, vectors, RIGHT)
+    size = size_of(kind, vectors, layout.LEFT)
+    width = size_of(kind, vectors, layout.INSIDE)
+    rest = size_of(kind, vectors, layout.RIGHT)
     if size <= 0 or rest <= 0:
         return np.inf
     purest, mixed = 0.0, 0.0
     for c in range(vectors.shape[1]):
-        inside = vectors[INSIDE, c]
-        vectors[OTHER, c] = vectors[RIGHT, c] + inside
-        least = vectors[LEFT, c] / (size + width - inside)
-        most = vectors[OTHER, c] / (rest + inside)
+        inside = vectors[layout.INSIDE, c]
+        vectors[layout.OTHER, c] = vectors[layout.RIGHT, c] + inside
+        least = vectors[layout.LEFT, c] / (size + width - inside)
+        most = vectors[layout.OTHER, c] / (rest + inside)
         mixed += least * least
         purest += most * most
-    bound = worth(kind, vectors, LEFT) + worth(kind, vectors, OTHER)
+    bound = worth(kind, vectors, layout.LEFT) + worth(kind, vectors, layout.OTHER)
     for c in range(vectors.shape[1]):
-        inside = vectors[INSIDE, c]
+        inside = vectors[layout.INSIDE, c]
         if inside <= 0:
             continue
-        most = (vectors[LEFT, c] + inside) / (size + inside)
-        least = vectors[RIGHT, c] / (rest + width - inside)
+        most = (vectors[layout.LEFT, c] + inside) / (size + inside)
+        least = vectors[layout.RIGHT, c] / (rest + width - inside)
         if kind == GINI:
             slope = 2 * most - mixed - 2 * least + purest
         elif least <= 0:
