@@ -1,6 +1,6 @@
 """Settings that only recipes have, given to ``grow`` and estimators by a recipe."""
 
-from spinney.recipes import DEFAULT_RECIPE, SETTINGS, recipe_named
+from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Recipe
 
 
 def by_recipe(**arguments):
@@ -8,5 +8,5 @@ def by_recipe(**arguments):
     changes = {name: arguments.pop(name) for name in SETTINGS if name in arguments}
     if not changes:
         return arguments
-    recipe = recipe_named(arguments.pop("recipe", None) or DEFAULT_RECIPE)
+    recipe = Recipe.named(arguments.pop("recipe", None) or DEFAULT_RECIPE)
     return {**arguments, "recipe": recipe.changed(**changes)}

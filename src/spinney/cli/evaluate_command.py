@@ -25,7 +25,7 @@ from spinney.cli.shell_output import (
     write_data,
     write_text,
 )
-from spinney.cli.shell_settings import setting_of
+from spinney.cli.shell_settings import pairs_of, setting_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -223,37 +223,22 @@ def _recipe(text: str) -> Any:
     name, colon, rest = text.partition(":")
     if not colon:
         return name
-    arguments: dict[str, Any] = {"recipe": name}
-    for setting in rest.split(","):
-        key, sign, value = (part.strip() for part in setting.partition("="))
-        if not (sign and key and value):
-            msg = (
-                f"--recipe {text!r}: {setting!r} must read SETTING=VALUE, as in "
-                "cart:max_depth=3,min_gain=0.01"
-            )
-            raise ParameterError(msg)
-        # The shell's --missing is a marker of missing cells; see the options of grow.
-        key = key.replace("-", "_")
-        key = "missing" if key == "missing_policy" else key
-        if key in arguments:
-            remedy = (
-                f"the recipe is {name!r}, before the colon"
-                if key == "recipe"
-                else f"{key} is set twice: set it once"
-            )
-            msg = f"--recipe {text!r}: {setting!r} cannot be set: {remedy}"
-            raise ParameterError(msg)
-        arguments[key] = value
+    label = f"--recipe {text!r}"
+    example = "SETTING=VALUE, as in cart:max_depth=3,min_gain=0.01"
+    settings = pairs_of(rest.split(","), label, example)
+    if "recipe" in settings:
+        msg = f"{label}: the recipe is {name!r}, before the colon: leave out another"
+        raise ParameterError(msg)
     try:
-        return (text, _by_recipe(arguments))
+        return (text, _by_recipe({"recipe": name, **settings}))
     except ParameterError as error:
-        msg = f"--recipe {text!r}: {error}"
+        msg = f"{label}: {error}"
         raise ParameterError(msg) from None
 
 
 def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
     """Return arguments of grow from texts; a recipe has what only recipes take."""
-    from spinney.recipes import COMMON_SETTINGS, SETTINGS, recipe_named
+    from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
 
     arguments = {
         name: setting_of(name, text) if name in SETTINGS else _value(text)
@@ -263,7 +248,7 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
     if changes.keys() <= set(COMMON_SETTINGS):
         return arguments
     home = "trees" if arguments["recipe"] == "forest" else "recipe"
-    recipe = recipe_named(arguments.get(home, "cart")).changed(**changes)
+    recipe = Recipe.named(arguments.get(home, "cart")).changed(**changes)
     rest = {name: v for name, v in arguments.items() if name not in changes}
     return {**rest, home: recipe}
 

@@ -6,8 +6,9 @@ import click
 
 from spinney.cli.shell_options import (
     GroupedCommand,
-    check_output,
+    check_model_output,
     class_weight_of,
+    declarations,
     examples,
     in_group,
     limit_options,
@@ -19,7 +20,6 @@ from spinney.cli.shell_options import (
     weight_option,
 )
 from spinney.cli.shell_output import (
-    STANDARD_OUTPUT,
     as_json,
     progress_bar,
     say,
@@ -111,12 +111,11 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 )
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
-    from spinney.data import declarations_of
     from spinney.models import RECIPE_PARAMETERS, FittedForest, forest_from
 
     output = options["output"]
     _check_options(options)
-    check_output(output, force=options["force"])
+    check_model_output(options, "forest")
     names = tuple(name for name in RECIPE_PARAMETERS if name != "pruning")
     recipe, settings = recipe_of(options, names)
     with progress_bar("growing") as progress:
@@ -127,13 +126,7 @@ def forest(data: str, target: str, **options: Any) -> None:
             recipe=recipe,
             settings=_settings(options),
             recipe_settings=settings,
-            declarations=declarations_of(
-                options["nominal"],
-                options["ordinal"],
-                options["numeric"],
-                options["ignore"],
-                options["missing"],
-            ),
+            declarations=declarations(options),
             weight=options["weight"],
             format=options["format_"],
             encoding=options["encoding"],
@@ -157,9 +150,6 @@ def forest(data: str, target: str, **options: Any) -> None:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    if options["output"] == STANDARD_OUTPUT:
-        msg = "-o '-': a forest does not go to standard output: name a file, or --json"
-        raise ParameterError(msg)
     if options["quiet"]:
         for name, value in (("--json", "json_"), ("--permutation", "permutation")):
             if options[value]:

@@ -7,11 +7,12 @@ import click
 from spinney.cli.read_commands import show_tree
 from spinney.cli.shell_options import (
     GroupedCommand,
-    check_output,
+    check_model_output,
     class_weight_of,
     class_weight_option,
     cost_matrix_of,
     costs_option,
+    declarations,
     examples,
     in_group,
     limit_options,
@@ -23,7 +24,7 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, say
+from spinney.cli.shell_output import say
 from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
@@ -136,18 +137,14 @@ if TYPE_CHECKING:
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
     from spinney._support.threads import limited_threads
-    from spinney.data import declarations_of
     from spinney.models import FittedTree, grow_from
     from spinney.recipes import COMMON_SETTINGS, default_recipe
 
     output = options["output"]
-    if output == STANDARD_OUTPUT:
-        msg = "-o '-': a model does not go to standard output: name a file, or --json"
-        raise ParameterError(msg)
     if options["quiet"] and options["json_"]:
         msg = "--quiet and --json exclude each other: leave one out"
         raise ParameterError(msg)
-    check_output(output, force=options["force"])
+    check_model_output(options)
     default = default_recipe(rows_at_hand=options["source"] != "duckdb")
     recipe, settings = recipe_of(options, (*COMMON_SETTINGS, "seed"), default)
     with limited_threads(options["jobs"]):
@@ -156,13 +153,7 @@ def grow(data: str, target: str, **options: Any) -> None:
             target,
             recipe=recipe,
             settings=settings,
-            declarations=declarations_of(
-                options["nominal"],
-                options["ordinal"],
-                options["numeric"],
-                options["ignore"],
-                options["missing"],
-            ),
+            declarations=declarations(options),
             weight=options["weight"],
             source=options["source"],
             format=options["format_"],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney.cli.shell_options import (
-    check_output,
+    check_model_output,
     cost_matrix_of,
     costs_option,
     examples,
@@ -15,13 +15,11 @@ from spinney.cli.shell_options import (
     text_options,
 )
 from spinney.cli.shell_output import (
-    STANDARD_OUTPUT,
     as_json,
     say,
     write_data,
     write_text,
 )
-from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree
@@ -78,10 +76,7 @@ if TYPE_CHECKING:
 def prune(model: str, **options: Any) -> None:
     """Prune MODEL, and say what each step did to the error."""
     output, force = options["output"], options["force"]
-    if output == STANDARD_OUTPUT:
-        msg = "-o '-': a model does not go to standard output: name a file, or --json"
-        raise ParameterError(msg)
-    check_output(output, force=force)
+    check_model_output(options)
     loaded = load_tree(model)
     smaller = loaded.prune(
         options["method"],

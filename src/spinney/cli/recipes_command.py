@@ -23,13 +23,7 @@ def recipes(name: str | None, *, json_: bool) -> None:
 
     A setting without an option of its own is changed by --set NAME=VALUE.
     """
-    from spinney.recipes import (
-        RECIPE_TEXTS,
-        RECIPES,
-        SETTINGS,
-        recipe_named,
-        setting_texts,
-    )
+    from spinney.recipes import RECIPE_TEXTS, RECIPES, SETTINGS, Recipe, setting_texts
 
     facts: dict[str, Any]
     if name is None:
@@ -37,7 +31,7 @@ def recipes(name: str | None, *, json_: bool) -> None:
         facts = {"recipes": [{"name": n, "description": text} for n, text in listed]}
         rows = [[each, text] for each, text in listed]
     else:
-        recipe, texts = recipe_named(name), setting_texts()
+        recipe, texts = Recipe.named(name), setting_texts()
         values = {each: getattr(recipe, each) for each in SETTINGS}
         facts = {
             "recipe": recipe.name,

@@ -1,7 +1,7 @@
 """Options that several commands share, and checks of what they say."""
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +11,7 @@ from spinney.cli.shell_output import STANDARD_OUTPUT
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
+    from spinney.data import Declarations
     from spinney.models import FittedTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -225,6 +226,22 @@ def numbers_of(given: tuple[str, ...], option: str, form: str) -> Any:
             raise ParameterError(msg)
         numbers[name] = number
     return numbers or None
+
+
+def declarations(options: Mapping[str, Any]) -> "Declarations":
+    """Return what the options of :data:`reading_options` declare about columns."""
+    from spinney.data import declarations_of
+
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "missing")
+    return declarations_of(*(options[kind] for kind in kinds))
+
+
+def check_model_output(options: Mapping[str, Any], noun: str = "model") -> None:
+    """Refuse a file for a model that cannot or must not be written."""
+    if options["output"] == STANDARD_OUTPUT:
+        msg = f"-o '-': a {noun} does not go to standard output: name a file, or --json"
+        raise ParameterError(msg)
+    check_output(options["output"], force=options["force"])
 
 
 def check_output(output: str | None, *, force: bool, option: str = "-o") -> None:

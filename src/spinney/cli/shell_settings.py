@@ -1,6 +1,6 @@
 """Settings of recipes that have no option of their own: ``--set NAME=VALUE``."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
@@ -40,22 +40,32 @@ def setting_of(name: str, text: str) -> Any:
         raise ParameterError(msg) from None
 
 
-def settings_of(given: tuple[str, ...]) -> dict[str, Any]:
-    """Return the settings that ``--set`` gives, by name."""
-    settings: dict[str, Any] = {}
+def pairs_of(given: Iterable[str], label: str, form: str) -> dict[str, str]:
+    """Return texts NAME=VALUE as names with values; ``form`` shows how they read."""
+    pairs: dict[str, str] = {}
     for text in given:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not (name and sign and value):
-            msg = f"--set {text!r} must read NAME=VALUE, such as --set min_step=0"
+            msg = f"{label}: {text!r} must read {form}"
             raise ParameterError(msg)
-        name = name.replace("-", "_")
-        if name in settings:
-            msg = f"--set {text!r}: {name} is set twice: set it once"
+        # The shell's --missing is a marker of missing cells, as in most tools.
+        name = name.replace("-", "_").replace("missing_policy", "missing")
+        if name in pairs:
+            msg = f"{label}: {name} is set twice: set it once"
             raise ParameterError(msg)
+        pairs[name] = value
+    return pairs
+
+
+def settings_of(given: tuple[str, ...]) -> dict[str, Any]:
+    """Return the settings that ``--set`` gives, by name."""
+    settings: dict[str, Any] = {}
+    pairs = pairs_of(given, "--set", "NAME=VALUE, such as --set min_step=0")
+    for name, text in pairs.items():
         try:
-            settings[name] = setting_of(name, value)
+            settings[name] = setting_of(name, text)
         except ParameterError as error:
-            msg = f"--set {text!r}: {error}; spinney recipes NAME has them all"
+            msg = f"--set {name}={text}: {error}; spinney recipes NAME has them all"
             raise ParameterError(msg) from None
     return settings
 
@@ -65,10 +75,9 @@ def recipe_of(
 ) -> tuple[Any, dict[str, Any]]:
     """Return the recipe that options name, and the settings that change it.
 
-    ``names`` are the settings that have an option. The shell's --missing is a marker
-    of missing cells, as in most tools; that of a recipe is --missing-policy.
+    ``names`` are the settings that have an option.
     """
-    from spinney.recipes import recipe_named
+    from spinney.recipes import Recipe
 
     option_of = {"missing": "missing_policy"}
     values = {name: options[option_of.get(name, name)] for name in names}
@@ -81,6 +90,6 @@ def recipe_of(
             raise ParameterError(msg)
     empty: dict[str, Any] = {n: None for n, value in further.items() if value is None}
     if empty:  # for changes, None is what is not given
-        recipe = recipe_named(recipe or default or "")
+        recipe = Recipe.named(recipe or default or "")
         recipe = replace(recipe, **empty, given=recipe.given.union(empty))
     return recipe, {**settings, **further}

@@ -26,7 +26,7 @@ from spinney.growth.forest import (
     warn_of_unseen,
 )
 from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
-from spinney.recipes import Named, Recipe, recipe_named
+from spinney.recipes import Named, Recipe
 from spinney.sources.rows import TrainingSet
 
 
@@ -93,7 +93,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
 
     def _recipe(self) -> Recipe:
         said = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
-        return recipe_named(self.recipe).changed(**said)
+        return Recipe.named(self.recipe).changed(**said)
 
     def _forest_settings(
         self, training: TrainingSet, before: Forest | None

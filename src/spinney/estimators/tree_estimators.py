@@ -18,7 +18,6 @@ from spinney.recipes import (
     DEFAULT_RECIPE,
     Named,
     Recipe,
-    recipe_named,
 )
 
 
@@ -78,7 +77,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
 
     def _recipe(self) -> Recipe:
         given = {name: getattr(self, name, None) for name in COMMON_SETTINGS}
-        return recipe_named(self.recipe).changed(
+        return Recipe.named(self.recipe).changed(
             **given, seed=recipe_seed(self.random_state)
         )
 

@@ -10,7 +10,6 @@ from spinney.recipes import (
     COMMON_SETTINGS,
     DEFAULT_RECIPE,
     Recipe,
-    recipe_named,
     refuse_uncommon,
 )
 
@@ -73,7 +72,7 @@ class Variant:
         if self.is_forest:
             self._check_forest(numeric=numeric)
             return
-        recipe = recipe_named(self.arguments.get("recipe", DEFAULT_RECIPE))
+        recipe = Recipe.named(self.arguments.get("recipe", DEFAULT_RECIPE))
         own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
         try:
             refuse_uncommon(self.arguments, COMMON_SETTINGS, recipe)
@@ -125,7 +124,7 @@ def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant,
 
 def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
     if isinstance(entry, (str, Recipe)):
-        name = FOREST if entry == FOREST else recipe_named(entry).name
+        name = FOREST if entry == FOREST else Recipe.named(entry).name
         entry = (name, entry)
     pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
     if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):

@@ -39,7 +39,7 @@ from spinney.growth.forest import (
 from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
 from spinney.output.file import save_forest
-from spinney.recipes import Recipe, recipe_named, refuse_uncommon, suited
+from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon, suited
 from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory, rows_of
 
 if TYPE_CHECKING:
@@ -197,19 +197,8 @@ class FittedForest(FittedTable):
 
 
 # Parameters of the estimators that change the recipe, and those of the forest.
-RECIPE_PARAMETERS = (
-    "criterion",
-    "grouping",
-    "missing",
-    "max_depth",
-    "max_leaves",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "min_gain",
-    "pruning",
-    "probability",
-)
+_OF_TREES = ("buckets", "n_buckets", "confidence", "linear_terms", "leaves")
+RECIPE_PARAMETERS = tuple(n for n in COMMON_SETTINGS if n not in _OF_TREES)
 FOREST_PARAMETERS = (
     "max_features",
     "bootstrap",
@@ -247,7 +236,7 @@ def forest_from(
     check_roles(target, weight, declarations.ignore)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
     said = {name: value for name, value in settings.items() if value is not None}
-    named = recipe_named(recipe).changed(**changes)
+    named = Recipe.named(recipe).changed(**changes)
     ForestSettings(**{n: v for n, v in said.items() if n != "class_weight"})
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
@@ -288,7 +277,7 @@ def refuse_forest_arguments(
     if numeric:
         _refuse_of_classes(arguments)
     changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
-    recipe = recipe_named(arguments.get("trees", "cart")).changed(**changes)
+    recipe = Recipe.named(arguments.get("trees", "cart")).changed(**changes)
     told = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
     settings = ForestSettings(**told)
     check_whole("n_estimators", arguments.get("n_estimators", 1), least=1)

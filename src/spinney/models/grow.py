@@ -19,7 +19,7 @@ from spinney.growth.model_trees import with_models
 from spinney.growth.plain import grow_with_construction
 from spinney.growth.prune import Pruned, Steps, pruned_after_growing
 from spinney.growth.taught import Lesson
-from spinney.recipes import RECIPES, Recipe, default_recipe, recipe_named, suited
+from spinney.recipes import RECIPES, Recipe, default_recipe, suited
 from spinney.search.oblique import without_unused
 from spinney.sources import Source
 from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory
@@ -107,7 +107,7 @@ def grow_from(
     in_duckdb = _counted_in_duckdb(data, source, connection)
     if recipe is None:
         recipe = default_recipe(rows_at_hand=not in_duckdb)
-    recipe = recipe_named(recipe).changed(**(settings or {}))
+    recipe = Recipe.named(recipe).changed(**(settings or {}))
     check_roles(target, weight, declarations.ignore)
     if in_duckdb:
         with (

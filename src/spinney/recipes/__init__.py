@@ -6,7 +6,6 @@ from spinney.recipes.named_recipes import (
     RECIPES,
     SETTINGS,
     default_recipe,
-    recipe_named,
     refuse_uncommon,
     suited,
 )
@@ -25,7 +24,6 @@ __all__ = [
     "Recipe",
     "check_alphas",
     "default_recipe",
-    "recipe_named",
     "refuse_uncommon",
     "setting_texts",
     "suited",

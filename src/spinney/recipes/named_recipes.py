@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import ParameterError
 from spinney.recipes.recipe import NOTHING, Recipe
 
 DEFAULT_RECIPE = "auto"
@@ -121,19 +121,6 @@ def suited(recipe: Recipe, *, numeric: bool) -> Recipe:
         return recipe
     own = {name: getattr(recipe, name) for name in recipe.given}
     return RECIPES[recipe.for_numbers].changed(**own)
-
-
-def recipe_named(recipe: "str | Recipe") -> Recipe:
-    """Return a recipe by name, or as it is.
-
-    >>> recipe_named("c4.5").criterion
-    'gain_ratio'
-    """
-    if isinstance(recipe, Recipe):
-        return recipe
-    if isinstance(recipe, str) and recipe in RECIPES:
-        return RECIPES[recipe]
-    refuse_unknown("recipe", recipe, RECIPES)
 
 
 def refuse_uncommon(

@@ -14,7 +14,14 @@ from spinney._support.checks import (
     check_seed,
     check_whole,
 )
-from spinney.errors import ParameterError, Setting, Step, did_you_mean, refusal
+from spinney.errors import (
+    ParameterError,
+    Setting,
+    Step,
+    did_you_mean,
+    refusal,
+    refuse_unknown,
+)
 from spinney.recipes.needs import check_branches, refuse_unusable
 from spinney.recipes.vocabulary import (
     BUCKETINGS,
@@ -228,8 +235,10 @@ class Recipe:
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     @classmethod
-    def named(cls, name: str) -> "Recipe":
+    def named(cls, name: "str | Recipe") -> "Recipe":
         """Return one of the recipes that have a name, to be changed.
+
+        A recipe is returned as it is.
 
         Examples
         --------
@@ -239,9 +248,13 @@ class Recipe:
         Traceback (most recent call last):
         spinney.errors.ParameterError: recipe='c45' is unknown: did you mean 'c4.5'?
         """
-        from spinney.recipes.named_recipes import recipe_named
+        from spinney.recipes.named_recipes import RECIPES
 
-        return recipe_named(name)
+        if isinstance(name, Recipe):
+            return name
+        if isinstance(name, str) and name in RECIPES:
+            return RECIPES[name]
+        refuse_unknown("recipe", name, RECIPES)
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
