@@ -249,38 +249,44 @@ MiniBatchKMeans or KPrototypes
 
 def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototypes:
     """Return the estimator of clusters that were loaded."""
-    told = dict(clusters.settings)
-    standardise = told.pop("standardise")
-    if told["init"] in ("given", "function"):
+    settings = dict(clusters.settings)
+    standardise = settings.pop("standardise")
+    if settings["init"] in ("given", "function"):
         # What was given is where the iterations began, if that is known.
         given: Any = clusters.start if len(clusters.start) else clusters.values
         scale = clusters.scale if len(clusters.start) else 1.0
-        told["init"] = given * scale if clusters.method != MIXED else given
+        settings["init"] = given * scale if clusters.method != MIXED else given
     model: KMeans | MiniBatchKMeans | KPrototypes
     if clusters.method == MIXED:
-        model = KPrototypes(**told, standardise=standardise)
+        model = KPrototypes(**settings, standardise=standardise)
     elif clusters.method == "k-means":
-        model = KMeans(**told, standardise=standardise)
+        model = KMeans(**settings, standardise=standardise)
     else:
-        model = MiniBatchKMeans(**told)
+        model = MiniBatchKMeans(**settings)
     adopt(model, clusters)
     return model
 
 
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:
     """Return the estimator that fits the target of a forest."""
-    told = forest.settings
-    said: dict[str, Any] = {name: getattr(told, name) for name in FOREST_PARAMETERS}
-    said["random_state"] = told.seed
+    settings = forest.settings
+    parameters: dict[str, Any] = {
+        name: getattr(settings, name) for name in FOREST_PARAMETERS
+    }
+    parameters["random_state"] = settings.seed
     if forest.schema.target.is_numeric:
-        return ForestRegressor(len(forest), forest.recipe, **said)._adopt_by_name(
+        return ForestRegressor(len(forest), forest.recipe, **parameters)._adopt_by_name(
             forest
         )
-    scale: Any = told.class_weight
+    scale: Any = settings.class_weight
     if isinstance(scale, Mapping):
         scale = {forest.schema.target.classes[c]: w for c, w in scale.items()}
     return ForestClassifier(
-        len(forest), forest.recipe, voting=told.voting, class_weight=scale, **said
+        len(forest),
+        forest.recipe,
+        voting=settings.voting,
+        class_weight=scale,
+        **parameters,
     )._adopt_by_name(forest)
 
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from spinney.cli.grow_command import grow
-from spinney.recipes import COMMON_SETTINGS, RECIPES, SETTINGS
-from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_texts
+from spinney.recipes import COMMON_SETTINGS, RECIPE_TEXTS, RECIPES, SETTINGS
 
 
 @pytest.fixture
@@ -119,10 +118,3 @@ def test_a_recipe_with_every_setting(works, name):
 
 def test_a_recipe_that_is_not_there(refused):
     assert "did you mean 'c4.5'" in refused(2, "recipes", "c45")
-
-
-def test_every_field_of_a_recipe_has_a_line_of_its_own():
-    texts = {name: setting_texts()[name] for name in SETTINGS}
-    assert all(texts.values())
-    assert len(set(texts.values())) == len(texts)
-    assert "`" not in "".join(texts.values())

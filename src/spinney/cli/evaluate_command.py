@@ -25,7 +25,7 @@ from spinney.cli.shell_output import (
     write_data,
     write_text,
 )
-from spinney.cli.shell_settings import pairs_of, setting_of
+from spinney.cli.shell_settings import pairs_of, plain_value, setting_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -116,10 +116,10 @@ def evaluate(data: str, target: str, **options: Any) -> None:
     """
     _check_options(options)
     check_output(options["output"], force=options["force"])
-    found = _evaluated(data, target, options)
+    evaluation = _evaluated(data, target, options)
     plain, output = options["ascii_"], options["output"]
     if options["json_"]:
-        text = as_json("evaluate", found.as_dict(), ascii_only=plain)
+        text = as_json("evaluate", evaluation.as_dict(), ascii_only=plain)
         write_data(text, output, force=options["force"])
         return
     settings: dict[str, Any] = {
@@ -128,10 +128,11 @@ def evaluate(data: str, target: str, **options: Any) -> None:
     }
     if output is None or output == STANDARD_OUTPUT:
         write_text(
-            lambda ascii_: found.text(ascii_only=ascii_, **settings), ascii_only=plain
+            lambda ascii_: evaluation.text(ascii_only=ascii_, **settings),
+            ascii_only=plain,
         )
     else:
-        text = found.text(ascii_only=plain, **settings)
+        text = evaluation.text(ascii_only=plain, **settings)
         write_data(text, output, force=options["force"])
 
 
@@ -148,7 +149,7 @@ def _check_options(options: dict[str, Any]) -> None:
     from spinney.evaluation import measure_named
 
     held_out, all_measures = options["holdout"] is not None, options["json_"]
-    for wrong, said in (
+    for wrong, both in (
         (held_out and options["folds"], "--holdout and --folds"),
         (
             options["learning_curve"] and options["noise"],
@@ -161,7 +162,7 @@ def _check_options(options: dict[str, Any]) -> None:
         (all_measures and options["measures"], "--json, which has all, and --measure"),
     ):
         if wrong:
-            msg = f"{said} exclude each other: leave one out"
+            msg = f"{both} exclude each other: leave one out"
             raise ParameterError(msg)
     if options["sizes"] and not options["learning_curve"]:
         msg = "--size says nothing alone: add --learning-curve"
@@ -204,11 +205,13 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that all evaluations take."""
     names = ("folds", "repeats", "holdout", "seed", "weight", "encoding")
     kinds = ("nominal", "ordinal", "numeric", "ignore")
-    found = {name: options[name] for name in (*names, *kinds)}
-    found["format"] = options["format_"]
-    found["missing_values"] = options["missing"]
+    arguments = {name: options[name] for name in (*names, *kinds)}
+    arguments["format"] = options["format_"]
+    arguments["missing_values"] = options["missing"]
     class_weight = class_weight_of(options["class_weight"])
-    return found if class_weight is None else {**found, "class_weight": class_weight}
+    if class_weight is not None:
+        arguments["class_weight"] = class_weight
+    return arguments
 
 
 def _recipe(text: str) -> Any:
@@ -241,7 +244,7 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
     from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
 
     arguments = {
-        name: setting_of(name, text) if name in SETTINGS else _value(text)
+        name: setting_of(name, text) if name in SETTINGS else plain_value(text)
         for name, text in texts.items()
     }
     changes = {name: arguments[name] for name in SETTINGS if name in arguments}
@@ -253,17 +256,8 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
     return {**rest, home: recipe}
 
 
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False}.get(text, text)
-
-
 def _size(text: str) -> float:
-    number = _value(text)
+    number = plain_value(text)
     if isinstance(number, (str, bool)):
         msg = f"--size {text!r} must be a number of rows, or a share such as 0.5"
         raise ParameterError(msg)

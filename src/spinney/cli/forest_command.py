@@ -26,7 +26,7 @@ from spinney.cli.shell_output import (
     write_data,
     write_text,
 )
-from spinney.cli.shell_settings import recipe_of
+from spinney.cli.shell_settings import plain_value, recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -168,28 +168,19 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return what is said of the forest, as the library takes it."""
-    found = {name: options[name] for name in _OF_FORESTS}
-    found["bootstrap"] = not options["no_bootstrap"]
-    found["replace"] = not options["without_replacement"]
-    found["extra_random"] = options["extra_random"]
+    settings = {name: options[name] for name in _OF_FORESTS}
+    settings["bootstrap"] = not options["no_bootstrap"]
+    settings["replace"] = not options["without_replacement"]
+    settings["extra_random"] = options["extra_random"]
     given = options["class_weight"]
     balanced = given in (("balanced",), ("balanced_subsample",))
-    found["class_weight"] = given[0] if balanced else class_weight_of(given)
+    settings["class_weight"] = given[0] if balanced else class_weight_of(given)
     for name in ("max_features", "max_samples"):
         if options[name] is not None:
-            found[name] = _number(options[name])
+            settings[name] = plain_value(options[name])
     if options["max_features"] == "all":
-        found["max_features"] = 1.0
-    return found
-
-
-def _number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+        settings["max_features"] = 1.0
+    return settings
 
 
 def _facts(
@@ -204,11 +195,11 @@ def _facts(
     facts["out_of_bag"] = None
     if grown.settings.bootstrap:
         facts["out_of_bag"] = _out_of_bag(grown, bags, training)
-    facts["importances"] = _listed(model.importances())
+    facts["importances"] = _as_list(model.importances())
     facts["permutation_importances"] = None
     if options["permutation"]:
-        found = permutation_importances(grown, bags, n_jobs=options["jobs"])
-        facts["permutation_importances"] = _listed(found)
+        importances = permutation_importances(grown, bags, n_jobs=options["jobs"])
+        facts["permutation_importances"] = _as_list(importances)
     facts["interactions"] = [
         {"above": above, "below": below, "splits": splits, "gain": gain}
         for above, below, splits, gain in model.interactions().pairs(10)
@@ -219,20 +210,20 @@ def _facts(
 def _out_of_bag(grown: Any, bags: Any, training: "TrainingSet") -> dict[str, Any]:
     from spinney.growth.forest import out_of_bag, score_of, warn_of_unseen
 
-    told, trees = out_of_bag(grown, bags)
+    votes, trees = out_of_bag(grown, bags)
     warn_of_unseen(trees)
     name = "R²" if grown.schema.target.is_numeric else "accuracy"
     return {
         "measure": name,
-        "score": score_of(told, trees, training),
+        "score": score_of(votes, trees, training),
         "rows": int((trees > 0).sum()),
     }
 
 
-def _listed(found: "Importances") -> list[dict[str, Any]]:
+def _as_list(importances: "Importances") -> list[dict[str, Any]]:
     return [
         {"attribute": name, "mean": mean, "spread": spread}
-        for name, mean, spread in found.ranked()
+        for name, mean, spread in importances.ranked()
     ]
 
 
@@ -243,10 +234,10 @@ def _text(facts: dict[str, Any], *, plain: bool) -> str:
         f"{facts['target']}: {size['trees']} trees, {size['leaves']} leaves, "
         f"height up to {size['height']}"
     ]
-    told = facts["out_of_bag"]
-    if told is not None and told["score"] is not None:
-        name = "R2" if plain and told["measure"] == "R²" else told["measure"]
-        lines.append(f"out of bag: {name} {told['score']:.4f} on {told['rows']} rows")
+    test = facts["out_of_bag"]
+    if test is not None and test["score"] is not None:
+        name = "R2" if plain and test["measure"] == "R²" else test["measure"]
+        lines.append(f"out of bag: {name} {test['score']:.4f} on {test['rows']} rows")
     for key, title in (
         ("importances", "importance (share of gain, and its spread over trees)"),
         ("permutation_importances", "importance by permutation (growth of the error)"),

@@ -188,10 +188,10 @@ def _single_leaf(model: "Model") -> str:
             # Unpruned, such a tree asks on where all rows are of one class.
             remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
         return f"pruned to a single leaf; {', '.join(remedies)}"
-    told = f"the tree is a single leaf: {reason}"
+    message = f"the tree is a single leaf: {reason}"
     if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf > 1:
-        told += " (--min-samples-leaf 1 allows any)"
-    return told
+        message += " (--min-samples-leaf 1 allows any)"
+    return message
 
 
 def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:

@@ -127,17 +127,17 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     loaded = load_tree(model)
     if simplify is None:
         check_alone(options)
-        found: Any = loaded.rules()
-        as_data = as_json("rules", {"rules": found.as_dicts()}, ascii_only=plain)
+        result: Any = loaded.rules()
+        as_data = as_json("rules", {"rules": result.as_dicts()}, ascii_only=plain)
     else:
-        found = simplified(loaded, simplify, options)
-        as_data = escaped(found.to_json().rstrip("\n"), ascii_only=plain)
+        result = simplified(loaded, simplify, options)
+        as_data = escaped(result.to_json().rstrip("\n"), ascii_only=plain)
     if options["json_"]:
         write_data(as_data, output, force=force)
     elif output is None or output == STANDARD_OUTPUT:
-        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
+        write_text(lambda plain: result.text(ascii_only=plain), ascii_only=plain)
     else:
-        write_data(found.text(ascii_only=plain), output, force=force)
+        write_data(result.text(ascii_only=plain), output, force=force)
 
 
 @click.command(
@@ -172,17 +172,17 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
         raise ParameterError(msg)
     loaded = load_tree(model)
     if row is None:
-        found = loaded.explain(node=0 if node is None else node)
+        explanation = loaded.explain(node=0 if node is None else node)
     else:
         table = loaded.read(
             row, format=options["format_"], encoding=options["encoding"]
         )
-        found = loaded.explain(row=_one_row(table, row, number or 1))
+        explanation = loaded.explain(row=_one_row(table, row, number or 1))
     if options["json_"]:
         kind = "explain-node" if row is None else "explain-row"
-        write_data(as_json(kind, found.as_dict(), ascii_only=plain))
+        write_data(as_json(kind, explanation.as_dict(), ascii_only=plain))
     else:
-        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
+        write_text(lambda plain: explanation.text(ascii_only=plain), ascii_only=plain)
 
 
 def _one_row(table: Any, data: str, number: int) -> Any:
@@ -226,13 +226,13 @@ def predict(model: str, data: str, **options: Any) -> None:
         return
     for name, values in loaded.unseen(table).items():
         warn(unseen_warning(name, values))
-    found = predictions(
+    results = predictions(
         loaded, table, probabilities=options["probabilities"], leaf=options["leaf"]
     )
     if options["json_"]:
-        text = as_json("predict", as_rows(found))
+        text = as_json("predict", as_rows(results))
     else:
-        text = as_csv(found, raw=options["raw"], seen=_seen(output))
+        text = as_csv(results, raw=options["raw"], seen=_seen(output))
     write_data(text, output, force=force)
 
 

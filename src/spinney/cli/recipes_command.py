@@ -27,9 +27,9 @@ def recipes(name: str | None, *, json_: bool) -> None:
 
     facts: dict[str, Any]
     if name is None:
-        listed = [(each, RECIPE_TEXTS[each]) for each in RECIPES]
-        facts = {"recipes": [{"name": n, "description": text} for n, text in listed]}
-        rows = [[each, text] for each, text in listed]
+        lines = [(each, RECIPE_TEXTS[each]) for each in RECIPES]
+        facts = {"recipes": [{"name": n, "description": text} for n, text in lines]}
+        rows = [[each, text] for each, text in lines]
     else:
         recipe, texts = Recipe.named(name), setting_texts()
         values = {each: getattr(recipe, each) for each in SETTINGS}

@@ -1,6 +1,7 @@
 """Settings of recipes that have no option of their own: ``--set NAME=VALUE``."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
@@ -38,6 +39,18 @@ def setting_of(name: str, text: str) -> Any:
         none = ", or none" if type(None) in kinds else ""
         msg = f"{name}={text!r} must be {WORDS[kind]}{none}"
         raise ParameterError(msg) from None
+
+
+def plain_value(text: str) -> Any:
+    """Return a text as the number, the truth or the text that it is.
+
+    >>> plain_value("3"), plain_value("0.5"), plain_value("true"), plain_value("sqrt")
+    (3, 0.5, True, 'sqrt')
+    """
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return CHOICES.get(text, text)
 
 
 def pairs_of(given: Iterable[str], label: str, form: str) -> dict[str, str]:

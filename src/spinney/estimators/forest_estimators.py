@@ -82,35 +82,35 @@ class ForestEstimator(GrownEstimator, FittedForest):
             settings,
             n_trees=self.n_estimators,
             before=before,
-            progress=_told(self.verbose),
+            progress=_reporter(self.verbose),
         )
         self._adopt(forest)
         if self.oob_score:
-            told, trees = out_of_bag(forest, Bags(training, settings))
+            votes, trees = out_of_bag(forest, Bags(training, settings))
             warn_of_unseen(trees)
-            self.oob_score_ = score_of(told, trees, training)
-            self._keep_out_of_bag(_at_all_rows(told, sample_weight))
+            self.oob_score_ = score_of(votes, trees, training)
+            self._keep_out_of_bag(_at_all_rows(votes, sample_weight))
 
     def _recipe(self) -> Recipe:
-        said = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
-        return Recipe.named(self.recipe).changed(**said)
+        settings = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
+        return Recipe.named(self.recipe).changed(**settings)
 
     def _forest_settings(
         self, training: TrainingSet, before: Forest | None
     ) -> ForestSettings:
         """Return the settings; a warm start keeps the seed that was drawn."""
-        told = {name: getattr(self, name) for name in FOREST_PARAMETERS}
+        given = {name: getattr(self, name) for name in FOREST_PARAMETERS}
         drawn = before is not None and not isinstance(
             self.random_state, (int, np.integer)
         )
         seed = before.settings.seed if before and drawn else seed_of(self.random_state)
-        return ForestSettings(**told, **self._votes(training.schema.target), seed=seed)
+        return ForestSettings(**given, **self._votes(training.schema.target), seed=seed)
 
     def _votes(self, target: Target) -> dict[str, Any]:
         """Return the settings that are about classes."""
         return {}
 
-    def _keep_out_of_bag(self, told: Floats) -> None:
+    def _keep_out_of_bag(self, votes: Floats) -> None:
         """Keep what is told of each row out of the bag."""
         raise NotImplementedError
 
@@ -129,19 +129,19 @@ class ForestEstimator(GrownEstimator, FittedForest):
         return self.importances().mean
 
 
-def _at_all_rows(told: Floats, sample_weight: Any) -> Floats:
+def _at_all_rows(votes: Floats, sample_weight: Any) -> Floats:
     """Return what is told, NaN of rows that weigh nothing and were left out."""
     if sample_weight is None:
-        return told
+        return votes
     weights = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
     if len(weights) == 1:  # one number for all rows
-        return told
-    whole = np.full((len(weights), told.shape[1]), np.nan)
-    whole[weights > 0] = told
+        return votes
+    whole = np.full((len(weights), votes.shape[1]), np.nan)
+    whole[weights > 0] = votes
     return whole
 
 
-def _told(verbose: int) -> Callable[[int, int], None] | None:
+def _reporter(verbose: int) -> Callable[[int, int], None] | None:
     """Return what says on stderr how many trees are grown: each, or each tenth."""
     if not verbose:
         return None
@@ -242,8 +242,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
         scale = class_weights_of(self.class_weight, target)
         return {"voting": self.voting, "class_weight": scale}
 
-    def _keep_out_of_bag(self, told: Floats) -> None:
-        self.oob_decision_function_ = told
+    def _keep_out_of_bag(self, votes: Floats) -> None:
+        self.oob_decision_function_ = votes
 
 
 @names_the_way
@@ -286,5 +286,5 @@ n_jobs, warm_start, verbose
     _: KW_ONLY
     max_features: str | float | None = 2 / 3
 
-    def _keep_out_of_bag(self, told: Floats) -> None:
-        self.oob_prediction_ = told[:, 0]
+    def _keep_out_of_bag(self, votes: Floats) -> None:
+        self.oob_prediction_ = votes[:, 0]

@@ -107,15 +107,15 @@ class TreeEstimator(GrownEstimator, FittedTree):
         """
         schema, gained = self.tree.schema, self.tree.importances
         columns = gained[: schema.n_columns].copy()
-        for place in range(schema.n_columns, len(gained)):
-            behind = schema.behind([place])
-            columns[behind] += gained[place] / len(behind)
+        for attribute in range(schema.n_columns, len(gained)):
+            behind = schema.behind([attribute])
+            columns[behind] += gained[attribute] / len(behind)
         return columns
 
     def _growing_options(self) -> dict[str, Any]:
-        own = {"ties": self.ties, "force": self.force}
-        known = {name: value for name, value in own.items() if value is not None}
-        return {**super()._growing_options(), **known}
+        options = {"ties": self.ties, "force": self.force}
+        given = {name: value for name, value in options.items() if value is not None}
+        return {**super()._growing_options(), **given}
 
 
 @names_the_way

@@ -1,6 +1,8 @@
 """What a fitted model is, for ``info``; what is installed."""
 
 import platform
+from collections.abc import Collection
+from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -59,10 +61,7 @@ def forest_facts(forest: "Forest") -> dict[str, Any]:
         "target": target.name,
         "classes": list(target.classes),
         "forest": {
-            **{
-                name: getattr(settings, name)
-                for name in type(settings).__dataclass_fields__
-            },
+            **_fields(settings),
             "class_weight": scale,
             "shrinkage": forest.shrinkage,
         },
@@ -78,12 +77,13 @@ def forest_facts(forest: "Forest") -> dict[str, Any]:
     }
 
 
+def _fields(settings: Any, *, without: Collection[str] = ()) -> dict[str, Any]:
+    names = (field.name for field in fields(settings))
+    return {name: getattr(settings, name) for name in names if name not in without}
+
+
 def _recipe(recipe: "Recipe") -> dict[str, Any]:
-    return {
-        name: getattr(recipe, name)
-        for name in type(recipe).__dataclass_fields__
-        if name not in ("given", "for_numbers")
-    }
+    return _fields(recipe, without=("given", "for_numbers"))
 
 
 def _origin(origin: "Fingerprint") -> dict[str, Any]:
@@ -167,7 +167,7 @@ def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
 
 
 def _cost_lines(costs: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:
-    """Return a line a pair of classes, under what decides the labels."""
+    """Return one line per pair of classes, under what decides the labels."""
     lines = [("costs", "labels are those of least expected cost")]
     lines += [
         (f"  {shown(c['predicted'])} where {shown(c['actual'])}", _text(c["cost"]))

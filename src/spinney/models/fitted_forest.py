@@ -235,9 +235,9 @@ def forest_from(
     """
     check_roles(target, weight, declarations.ignore)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
-    said = {name: value for name, value in settings.items() if value is not None}
+    given = {name: value for name, value in settings.items() if value is not None}
     named = Recipe.named(recipe).changed(**changes)
-    ForestSettings(**{n: v for n, v in said.items() if n != "class_weight"})
+    ForestSettings(**{n: v for n, v in given.items() if n != "class_weight"})
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
@@ -245,13 +245,13 @@ def forest_from(
         table, target, weight, declarations, from_zero=named.counts_from_zero
     )
     if training.schema.target.is_numeric:
-        _refuse_of_classes({**said, **changes})
-        said = {**FOR_NUMBERS, **said}
-    scale = class_weights_of(said.pop("class_weight", None), training.schema.target)
+        _refuse_of_classes({**given, **changes})
+        given = {**FOR_NUMBERS, **given}
+    scale = class_weights_of(given.pop("class_weight", None), training.schema.target)
     forest = grow_forest(
         training,
         named,
-        ForestSettings(**said, class_weight=scale),
+        ForestSettings(**given, class_weight=scale),
         n_trees=n_trees,
         n_jobs=n_jobs,
         progress=progress,
@@ -278,8 +278,8 @@ def refuse_forest_arguments(
         _refuse_of_classes(arguments)
     changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
     recipe = Recipe.named(arguments.get("trees", "cart")).changed(**changes)
-    told = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
-    settings = ForestSettings(**told)
+    given = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
+    settings = ForestSettings(**given)
     check_whole("n_estimators", arguments.get("n_estimators", 1), least=1)
     if numeric is not None:
         recipe.refuse_target(numeric=numeric)
@@ -287,12 +287,12 @@ def refuse_forest_arguments(
         forest_recipe(recipe, extra_random=settings.extra_random)
 
 
-def _refuse_of_classes(said: Mapping[str, Any]) -> None:
+def _refuse_of_classes(given: Mapping[str, Any]) -> None:
     """Refuse what is about classes, for a target that is a number."""
     for name in OF_CLASSES:
-        if name in said:
+        if name in given:
             raise refusal(
-                Setting(name, said[name]),
+                Setting(name, given[name]),
                 "is about classes, and the target is a number",
                 "leave it out",
             )

@@ -104,12 +104,12 @@ class FittedTree(FittedTable):
         parts count by their weights.
         """
         tree = self._grown().tree
-        dear = np.zeros(len(tree))
+        costs = np.zeros(len(tree))
         for node in tree.leaves:
             asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
             columns = tree.schema.behind(asked)
-            dear[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
-        return np.asarray(self.decision_path(X) @ dear)
+            costs[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
+        return np.asarray(self.decision_path(X) @ costs)
 
     # Reading
 
@@ -122,7 +122,7 @@ class FittedTree(FittedTable):
         return to_text(self.tree)
 
     def rules(self) -> Rules:
-        """Return one rule a leaf; ``print`` shows one a line."""
+        """Return one rule per leaf; ``print`` shows one per line."""
         return rules_of(self.tree)
 
     def ruleset(
