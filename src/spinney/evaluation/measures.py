@@ -110,7 +110,7 @@ def class_measures(
     with warnings.catch_warnings():
         # scikit-learn warns of classes that a part lacks; rare ones are told before.
         warnings.simplefilter("ignore")
-        found = {
+        measured = {
             "accuracy": metrics.accuracy_score(truth, predicted, **at),
             "balanced_accuracy": metrics.balanced_accuracy_score(
                 truth, predicted, **at
@@ -125,8 +125,8 @@ def class_measures(
             ),
         }
     if costs is not None:
-        found["cost"] = np.average(costs[predicted, truth], weights=weights)
-    return _plain(found)
+        measured["cost"] = np.average(costs[predicted, truth], weights=weights)
+    return _plain(measured)
 
 
 def _area(truth: Integers, shares: Floats, weights: Floats | None) -> float | None:
@@ -197,9 +197,9 @@ def size_measures(model: Any, seconds: float) -> Measured:
     return _plain({**sizes, "seconds": seconds})
 
 
-def _plain(found: dict[str, Any]) -> Measured:
+def _plain(measured: dict[str, Any]) -> Measured:
     """Return floats of Python; None for what is not finite."""
     return {
         name: float(value) if value is not None and np.isfinite(value) else None
-        for name, value in found.items()
+        for name, value in measured.items()
     }

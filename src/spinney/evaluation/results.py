@@ -93,12 +93,12 @@ class Evaluation:
 
     def _groups(self) -> list[tuple[str, dict[str, Any], list[FoldResult]]]:
         """Return the results of each recipe under each condition, in order."""
-        found: dict[Any, tuple[str, dict[str, Any], list[FoldResult]]] = {}
+        groups: dict[Any, tuple[str, dict[str, Any], list[FoldResult]]] = {}
         for result in self.folds:
             key = (result.recipe, tuple(result.conditions.items()))
-            group = found.setdefault(key, (result.recipe, result.conditions, []))
+            group = groups.setdefault(key, (result.recipe, result.conditions, []))
             group[2].append(result)
-        return list(found.values())
+        return list(groups.values())
 
     def _summary(self, results: Sequence[FoldResult]) -> Measured:
         """Return means and deviations over the folds that define a measure."""

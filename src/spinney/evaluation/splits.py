@@ -95,13 +95,13 @@ def settled(scheme: Scheme, rows: EvaluationRows) -> Scheme:
     """Return a scheme with fewer folds, where none were asked for and 10 cannot be."""
     if scheme.folds is not None or scheme.holdout is not None:
         return scheme
-    most, told = rows.n_rows, f"there are {rows.n_rows} rows"
+    most, reason = rows.n_rows, f"there are {rows.n_rows} rows"
     if rows.classes is not None:
         most = int(np.bincount(rows.truth).max())
-        told = f"no class has more than {most} rows"
+        reason = f"no class has more than {most} rows"
     if not 2 <= most < USUAL_FOLDS:
         return scheme
-    warn(Setting("folds"), f": {most} are taken and not {USUAL_FOLDS}, since {told}")
+    warn(Setting("folds"), f": {most} are taken and not {USUAL_FOLDS}, since {reason}")
     return replace(scheme, folds=most)
 
 

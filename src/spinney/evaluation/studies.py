@@ -166,8 +166,8 @@ def learning_curve(
     rows, parts = setup.rows, setup.parts
     numbers = row_numbers(sizes, min(len(part.train) for part in parts))
     tasks = []
-    for place, part in enumerate(parts):
-        order = spread(rows, part, generator(setup.scheme.seed, place))
+    for index, part in enumerate(parts):
+        order = spread(rows, part, generator(setup.scheme.seed, index))
         tasks += [
             plain_task(
                 rows,
@@ -239,7 +239,7 @@ def robustness(
         remedy = ("give a rate, such as ", Setting("noise", [0.1]))
         raise ParameterError(*problem, remedy=remedy)
     tasks = [
-        damaged_task(setup, place, kind, rate, also_test=missing_in_test)
-        for place, (kind, rate) in product(range(len(setup.parts)), wanted)
+        damaged_task(setup, index, kind, rate, also_test=missing_in_test)
+        for index, (kind, rate) in product(range(len(setup.parts)), wanted)
     ]
     return setup.run(tasks, progress)

@@ -103,17 +103,17 @@ def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant,
     if not entries:
         msg = "recipes is empty: name at least one, such as 'c4.5'"
         raise ParameterError(msg)
-    found: dict[str, Variant] = {}
+    variants: dict[str, Variant] = {}
     for entry in entries:
         variant = _variant(entry, settings)
-        if variant.label in found:
+        if variant.label in variants:
             raise ParameterError(
                 Setting("recipes"),
                 f": {variant.label!r} is there twice: label one of them, as in "
                 f"({variant.label + ' 2'!r}, {{'recipe': ...}})",
             )
-        found[variant.label] = variant
-    return tuple(found.values())
+        variants[variant.label] = variant
+    return tuple(variants.values())
 
 
 def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:

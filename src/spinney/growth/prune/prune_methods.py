@@ -124,16 +124,16 @@ def method_named(name: object) -> Method:
 
 def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
     """Prune a tree; ``options`` are those of the method's function."""
-    found = method_named(method)
+    chosen = method_named(method)
     target = tree.schema.target
-    if target.is_numeric and not found.numeric:
+    if target.is_numeric and not chosen.numeric:
         others = [name for name, other in METHODS.items() if other.numeric]
         raise refusal(
             Setting("method", method),
             f"counts errors, and {target.name!r} is a number",
             f"use {', '.join(map(repr, others))}",
         )
-    if found.by_means and any(node.model is not None for node in tree):
+    if chosen.by_means and any(node.model is not None for node in tree):
         others = [m.name for m in METHODS.values() if m.numeric and not m.by_means]
         raise refusal(
             Setting("method", method),
@@ -146,4 +146,4 @@ def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
                 f"; or use {', '.join(map(repr, others))}",
             ),
         )
-    return found.function(tree, **options)
+    return chosen.function(tree, **options)

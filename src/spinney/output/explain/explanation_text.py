@@ -29,8 +29,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     if ascii_only:
         return signs_to_ascii(node_text(_plain_signs(node)))
     impurity = node.impurity_name
-    place = " AND ".join(node.path) if node.path else "the root"
-    lines = [f"Node {node.node}: {place}", ""]
+    path = " AND ".join(node.path) if node.path else "the root"
+    lines = [f"Node {node.node}: {path}", ""]
     named = f"altered {impurity}" if impurity and node.altered else impurity
     head = ("", *map(shown, node.classes), "all", named)
     own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
@@ -53,8 +53,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         ]
     lines.append(f"choice: {node.why}")
     if node.label_costs and node.chosen is None:
-        told = costs_text(node.classes, node.label_costs, node.label)
-        lines.append(f"label: {shown(node.label)}, of least expected cost: {told}")
+        costs = costs_text(node.classes, node.label_costs, node.label)
+        lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")
     if node.otherwise is not None:
         lines += ["", *_stand_ins(node)]
     return "\n".join(lines)
@@ -222,14 +222,14 @@ def _verdict(row: "RowExplanation") -> str:
     verdict = f"{shown(row.target)} = {label_text(row.label)}"
     if not row.probabilities:
         return verdict
-    told = _shares(row.classes, row.probabilities)
+    shares = _shares(row.classes, row.probabilities)
     pairs = zip(row.probabilities, row.counted, strict=True)
     if not all(isclose(share, counted, abs_tol=1e-9) for share, counted in pairs):
-        told += f", smoothed; counted {_shares(row.classes, row.counted)}"
+        shares += f", smoothed; counted {_shares(row.classes, row.counted)}"
     if row.costs:
-        dear = costs_text(row.classes, row.costs, row.label)
-        told += f"; least expected cost: {dear}"
-    return f"{verdict}  ({told})"
+        cost = costs_text(row.classes, row.costs, row.label)
+        shares += f"; least expected cost: {cost}"
+    return f"{verdict}  ({shares})"
 
 
 def _shares(classes: tuple["Value", ...], shares: tuple[float, ...]) -> str:

@@ -188,10 +188,10 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
                 candidate,
                 criterion,
                 altered,
-                competes=place in able,
+                competes=index in able,
                 absent=absent,
             )
-            for place, candidate in enumerate(node.candidates)
+            for index, candidate in enumerate(node.candidates)
         ),
         chosen=_chosen_name(tree, node),
         why=why(model, node, criterion, able),
@@ -262,8 +262,8 @@ def _candidate_lines(
     goes = split.branch_of(table.values)
     correction = _correction(tree, candidate, criterion)
     values = tuple(
-        ValueLine(attribute.values[int(code)], int(goes[place]), shown_as(weights))
-        for place, (code, weights) in enumerate(
+        ValueLine(attribute.values[int(code)], int(goes[line]), shown_as(weights))
+        for line, (code, weights) in enumerate(
             zip(table.values, table.weights, strict=True)
         )
         if grouped

@@ -70,11 +70,13 @@ class RankedRule:
         """Return the rule as one line."""
         asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
         head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
-        said = f"{shown(self.target.name)} = {shown(self.label)}"
+        verdict = f"{shown(self.target.name)} = {shown(self.label)}"
         support = shown(round(self.coverage, 6))
         errors = shown(round(self.errors, 6))
         known = f"support {support}, errors {errors}"
-        return f"{head}{said}  ({known}, estimated error {100 * self.estimate:.1f} %)"
+        return (
+            f"{head}{verdict}  ({known}, estimated error {100 * self.estimate:.1f} %)"
+        )
 
     def __str__(self) -> str:
         return self.text()
@@ -141,13 +143,13 @@ class RuleSet:
         fired = np.full(table.n_rows, DEFAULT, dtype=np.int64)
         for rule in self.rules:
             left = np.flatnonzero(fired == DEFAULT)
-            found = matches(
+            matching = matches(
                 rule.conditions,
                 [cells[left] for cells in columns],
                 schema=self.schema,
                 n_rows=len(left),
             )
-            fired[left[found]] = rule.order
+            fired[left[matching]] = rule.order
         return fired
 
     @property
@@ -212,10 +214,10 @@ class RuleSet:
     def text(self, *, ascii_only: bool = False) -> str:
         """Return one rule a line, in order, and the default."""
         lines = [rule.text(ascii_only=ascii_only) for rule in self.rules]
-        said = f"{shown(self.schema.target.name)} = {shown(self.default)}"
+        verdict = f"{shown(self.schema.target.name)} = {shown(self.default)}"
         support = shown(round(float(sum(self.default_weights)), 6))
         head = "OTHERWISE" if lines else "ALWAYS"
-        return "\n".join([*lines, f"{head} {said}  (support {support})"])
+        return "\n".join([*lines, f"{head} {verdict}  (support {support})"])
 
     def __str__(self) -> str:
         return self.text()

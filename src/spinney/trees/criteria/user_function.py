@@ -85,21 +85,21 @@ def _on_stacks(function: Callable[[CountTable], Any], name: str) -> Measure:
     def measure(stack: CountTable) -> Floats:
         shape = stack.weights.shape[:-2]
         merits = np.zeros(shape)
-        for place in np.ndindex(shape):
-            merits[place] = _asked(function, _plain_table(stack, place), name)
+        for index in np.ndindex(shape):
+            merits[index] = _asked(function, _plain_table(stack, index), name)
         return merits[()]
 
     return measure
 
 
-def _plain_table(stack: CountTable, place: tuple[int, ...]) -> CountTable:
+def _plain_table(stack: CountTable, index: tuple[int, ...]) -> CountTable:
     """Return one table of a stack, read only: the branches that have rows."""
-    filled = stack.rows[place].any(axis=-1)
+    filled = stack.rows[index].any(axis=-1)
     table = replace(
         stack,
         values=stack.values[filled],
-        weights=stack.weights[place][filled],
-        rows=stack.rows[place][filled],
+        weights=stack.weights[index][filled],
+        rows=stack.rows[index][filled],
         missing=stack.missing.copy(),
         missing_rows=stack.missing_rows.copy(),
     )
