@@ -87,10 +87,14 @@ def interval_text(
 ) -> str:
     """Return how low < number ≤ high reads; an infinite bound is none.
 
+    Beyond all numbers is what is missing.
+
     >>> interval_text("x", 1.0, 2.5), interval_text("x", 1.0, float("inf"))
     ('1 < x ≤ 2.5', 'x > 1')
     """
     most = sign("≤", ascii_only=ascii_only)
+    if low == float("inf"):
+        return f"{name} is missing"
     if high == float("inf"):
         return f"{name} > {number_text(low, unit)}"
     if low == -float("inf"):

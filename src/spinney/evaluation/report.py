@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.text import shown
+from spinney._support.text_table import aligned
 from spinney.evaluation.compare import Comparison
 from spinney.evaluation.measures import MEASURES, measure_named
 from spinney.evaluation.tasks import listed
@@ -54,7 +55,8 @@ def report(
         for name in names
     }
     shown_names = _that_fit(names, columns, room - _width(keyed))
-    text = _aligned([*keyed, *(columns[name] for name in shown_names)], len(keys))
+    cells = [*keyed, *(columns[name] for name in shown_names)]
+    text = aligned(list(zip(*cells, strict=True)), left=range(len(keys)))
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
     if hidden:
@@ -146,23 +148,6 @@ def _that_fit(names: list[str], columns: dict[str, Cells], room: int) -> list[st
     return [name for name in names if name in kept]
 
 
-def _aligned(columns: Sequence[Cells], n_left: int) -> list[str]:
-    """Return lines of columns, the first ones to the left and the others to the right.
-
-    >>> _aligned([["recipe", "id3"], ["leaves", "4.0"]], 1)
-    ['recipe  leaves', 'id3        4.0']
-    """
-    widths = [max(map(len, column)) for column in columns]
-    lines = []
-    for cells in zip(*columns, strict=True):
-        placed = [
-            cell.ljust(width) if place < n_left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        lines.append(GAP.join(placed).rstrip())
-    return lines
-
-
 def _comparisons(
     evaluation: "Evaluation", measure: str, width: int | None, most: int
 ) -> list[str]:
@@ -186,7 +171,8 @@ def _comparisons(
         f"{_cut(shown(test.first), most)}{MINUS}{_cut(shown(test.second), most)}"
         for test in found
     ]
-    return [*_wrapped(explained, width or USUAL_WIDTH), *_aligned([pairs, *figures], 1)]
+    rows = list(zip(pairs, *figures, strict=True))
+    return [*_wrapped(explained, width or USUAL_WIDTH), *aligned(rows, left=[0])]
 
 
 def _testable(evaluation: "Evaluation", measure: str) -> bool:

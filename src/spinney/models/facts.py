@@ -8,6 +8,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, value_text, weight_text
+from spinney._support.text_table import aligned
 from spinney._version import __version__
 
 if TYPE_CHECKING:
@@ -162,8 +163,8 @@ def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
             lines += [(f"  {key}", _text(value)) for key, value in fact.items()]
         else:
             lines.append((name, _text(fact)))
-    width = min(max(len(shown(name)) for name, _ in lines), WIDEST_NAME)
-    return "\n".join(f"{shown(name):<{width}}  {text}".rstrip() for name, text in lines)
+    rows = [(shown(name), text) for name, text in lines]
+    return "\n".join(aligned(rows, left=(0, 1), widest=WIDEST_NAME))
 
 
 def _cost_lines(costs: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.checks import check_named
+from spinney._support.text_table import aligned
 from spinney.errors import Setting, refusal
-from spinney.growth.prune.prune_record import columns_text
 from spinney.trees import Node, Tree
 
 # One bend: -α (heaps have the least on top), node, and what its collapse adds to the
@@ -223,7 +223,7 @@ class Sequence:
             if judged:
                 line += [f"{row.error:.5f}", f"{row.deviation:.5f}"]
             lines.append([*line, "chosen" if index == self.chosen else ""])
-        return columns_text([*header, ""], lines)
+        return "\n".join(aligned([[*header, ""], *lines]))
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the subtrees as plain data, by rising α."""
