@@ -40,7 +40,7 @@ from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
 
 @entry
 def worth(kind, vectors, at):
-    return scoring.worth(kind, vectors, at)
+    return scoring.score_of(kind, vectors, at)
 
 
 @entry

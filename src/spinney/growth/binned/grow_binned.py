@@ -157,16 +157,16 @@ class _Meeting:
         """Return the attribute whose split is best, -1 for none, and where it is."""
         self.together(Task.EDGES)
         pairs = list(zip(self.works, self.crowd.ranges, strict=True))
-        worths = [work.founds[slice(*part), layout.WORTH] for work, part in pairs]
-        floor = float(np.concatenate(worths).max())
+        scores = [work.cuts[slice(*part), layout.SCORE] for work, part in pairs]
+        floor = float(np.concatenate(scores).max())
         self.together(Task.INSIDE, floor)
         totals, kind = self.node.weights, self.ready.rules.kind
         slack = 1e-12 * float(totals[3] if kind == score.SQUARES else totals.sum())
         best, chosen, where = -np.inf, -1, self.works[0]
         for work, part in pairs:
             for a in range(*part):
-                if work.founds[a, layout.WORTH] > best + slack:
-                    best, chosen, where = work.founds[a, layout.WORTH], a, work
+                if work.cuts[a, layout.SCORE] > best + slack:
+                    best, chosen, where = work.cuts[a, layout.SCORE], a, work
         return chosen, where
 
     def share_counts(self, left: Stretch, right: Stretch) -> None:

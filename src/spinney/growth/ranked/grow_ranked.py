@@ -147,7 +147,7 @@ class _Gang:
         for _ in ranges[1:]:
             shared, n_rows = self.work, len(self.members.rows)
             own = workspace_for(self.ready, n_rows, table=shared.table)
-            works.append(own._replace(found=shared.found, merits=shared.merits))
+            works.append(own._replace(results=shared.results, merits=shared.merits))
         while self.grown.state[layout.WAITING]:
             top = int(self.grown.state[layout.WAITING]) - 1
             begin, end, node, plain, _ = map(int, self.members.stack[top])

@@ -1,7 +1,7 @@
 """The best cut between the bins of an ordered attribute, and the bins worth opening.
 
 A *line* has the counts of each bin. Its running sums say what lies left of each edge;
-all edges are then worth ``φ(L) + φ(R)``, in loops without branches. Ties go to the
+all edges are then scored, ``φ(L) + φ(R)``, in loops without branches. Ties go to the
 first cut; where rows are missing, they are tried on the left of a cut first.
 """
 
@@ -11,7 +11,7 @@ from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.score import bound_inside, size_of
 
-TINY = 1e-300  # 0 / TINY is 0: nothing is worth nothing
+TINY = 1e-300  # 0 / TINY is 0: the score of nothing is 0
 
 
 @kernel
@@ -54,7 +54,7 @@ def run(kind, lines, a, n_bins, floats, vectors):
 
 @kernel
 def _score_edges(kind, begin, end, on_left, on_right, into, floats, vectors):
-    """Set the worth of the cut before each bin, with more vectors on each side.
+    """Set the score of the cut before each bin, with more vectors on each side.
 
     ``end`` is the bin after the last that has rows.
     """
@@ -98,19 +98,19 @@ def _score_edges(kind, begin, end, on_left, on_right, into, floats, vectors):
             if b > begin and floats[layout.SIZES, b] == floats[layout.SIZES, b - 1]:
                 floats[into, b] = floats[into, b - 1]
                 continue
-            told, size = 0.0, floats[layout.LEFT_SIZES, b]
+            total_score, size = 0.0, floats[layout.LEFT_SIZES, b]
             rest = everything - floats[layout.SIZES, b]
             for c in range(vectors.shape[1]):
                 here, total = floats[layout.SUMS + c, b], floats[layout.SUMS + c, end]
                 left = here + vectors[on_left, c]
                 right = total + vectors[on_right, c] - here
                 if left > 0:
-                    told += left * np.log2(left)
+                    total_score += left * np.log2(left)
                 if right > 0:
-                    told += right * np.log2(right)
+                    total_score += right * np.log2(right)
             if rest > 0:
-                told -= rest * np.log2(rest)
-            floats[into, b] = told - size * np.log2(size)
+                total_score -= rest * np.log2(rest)
+            floats[into, b] = total_score - size * np.log2(size)
 
 
 @kernel
@@ -165,18 +165,18 @@ def best_edge(rules, a, n_bins, first, last, absent, slack, work):
                     best, at, side = reached, b, (trial if absent else -1)
     if at < 0:
         return
-    work.founds[a, layout.WORTH], work.founds[a, layout.MISSING] = best, side
+    work.cuts[a, layout.SCORE], work.cuts[a, layout.MISSING] = best, side
     for c in range(vectors.shape[1]):
         vectors[layout.BEST, c] = floats[layout.SUMS + c, at]
     # Empty bins before the edge: the cut lies after the last one that has rows.
     while floats[layout.SIZES, at] == floats[layout.SIZES, at - 1]:
         at -= 1
-    work.founds[a, layout.BIN] = at - 1
+    work.cuts[a, layout.BIN] = at - 1
 
 
 @kernel
 def greatest_bound(rules, n_bins, first, last, absent, work):
-    """Return what no cut inside a bin can exceed, where that is soon told."""
+    """Return what no cut inside a bin can exceed, where that is soon total_score."""
     if rules.kind != score.GINI or rules.width != 2 or absent:
         return np.inf
     _score_corners(n_bins, first, last, absent, ZERO, work.floats, work.vectors)
@@ -189,7 +189,7 @@ def greatest_bound(rules, n_bins, first, last, absent, work):
 
 @kernel
 def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
-    """Mark the bins that may hold a cut of this worth, and return how many do."""
+    """Mark the bins that may hold a cut of this score, and return how many do."""
     kind, vectors, floats = rules.kind, work.vectors, work.floats
     for b in range(n_bins):
         work.wholes[layout.OPENED, b] = 0
@@ -257,13 +257,13 @@ def _score_corners(n_bins, first, last, absent, trial, floats, away):
 
 
 @kernel
-def bin_after(kind, cells, a, lines, founds):
+def bin_after(kind, cells, a, lines, cuts):
     """Return the first bin right of a cut between bins that has rows; -1 for others."""
-    if cells.nominal[a] or founds[a, layout.LOW] == founds[a, layout.LOW]:
+    if cells.nominal[a] or cuts[a, layout.LOW] == cuts[a, layout.LOW]:
         return ZERO - 1
-    if founds[a, layout.HIGH] == founds[a, layout.HIGH]:
-        return np.int64(founds[a, layout.HIGH])
-    after = np.int64(founds[a, layout.BIN]) + 1
+    if cuts[a, layout.HIGH] == cuts[a, layout.HIGH]:
+        return np.int64(cuts[a, layout.HIGH])
+    after = np.int64(cuts[a, layout.BIN]) + 1
     while size_of(kind, lines[a], after) <= 0:
         after += 1
     return after

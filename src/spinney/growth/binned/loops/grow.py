@@ -120,10 +120,10 @@ def grow_node(search, top):
         slot = stack.free[stack.state[nodes.FREE]]
         count(search, begin, end, ZERO, p, stack.pool[slot])
     lines = stack.pool[slot] if slot >= 0 else search.work.lines
-    chosen, varying = search_node(search, top, lines, slot >= 0)
+    chosen, varies = search_node(search, top, lines, slot >= 0)
     middle = begin
     if chosen < 0:
-        reason = nodes.ROWS_IN_LEAF if varying else nodes.IDENTICAL
+        reason = nodes.ROWS_IN_LEAF if varies else nodes.IDENTICAL
         search.shape.whole[here, nodes.REASON] = reason
     elif not gains(search, top, here, chosen):
         chosen = -1
@@ -208,7 +208,7 @@ def work_on(search, task, first, last, floor):
     elif task == Task.INSIDE:
         for a in range(first, last):
             search_inside(search, begin, end, lines, a, floor - 3 * slack, slack)
-            floor = max(floor, search.work.founds[a, layout.WORTH])
+            floor = max(floor, search.work.cuts[a, layout.SCORE])
     elif task == Task.RUNNERS_UP:
         chosen = np.int64(search.shape.whole[0, nodes.ATTRIBUTE])
         record_runners_up(search, ZERO, ZERO, first, last, chosen, False, lines)

@@ -19,12 +19,12 @@ PARTS = 16
 
 @kernel
 def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
-    """Find the best cut inside the open bins, as the last line of ``founds``.
+    """Find the best cut inside the open bins, as the last line of ``cuts``.
 
     Return whether any of them has more than one value. The first ``n`` of ``values``,
     ``members`` and ``owners`` are the rows in open bins: numbers, rows and bins.
     """
-    wholes, inner = work.wholes, len(work.founds) - 1
+    wholes, inner = work.wholes, len(work.cuts) - 1
     n_open = ZERO
     for b in range(n_bins):
         if wholes[layout.OPENED, b]:
@@ -34,7 +34,7 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
     n_parts = share * n_open
     _divide(n, n_open, share, work)
     _count_parts(rules, labels, n, n_parts, share, work)
-    _forget(work.founds, inner)
+    _forget(work.cuts, inner)
     varies = False
     for part in range(n_parts):
         varies = (
@@ -43,8 +43,8 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
         )
         if _beside(part, share, n_bins, work) >= 0:
             varies = True
-            improve(rules, absent, slack, work.founds, inner, work.vectors)
-    floor = max(floor, work.founds[inner, layout.WORTH] - 3 * slack)
+            improve(rules, absent, slack, work.cuts, inner, work.vectors)
+    floor = max(floor, work.cuts[inner, layout.SCORE] - 3 * slack)
     kept = _keep_rows(rules, n, n_parts, n_bins, absent, floor, work)
     sort(work.keys, None, kept, work.wholes[layout.WAITING])
     if rounded:
@@ -56,8 +56,8 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
 @kernel
 def _search_parts(rules, labels, n_parts, share, n_bins, absent, slack, work):
     """Find the best cut inside the parts that were kept, or between any two."""
-    founds, wholes, inner = work.founds, work.wholes, len(work.founds) - 1
-    _forget(founds, inner)
+    cuts, wholes, inner = work.cuts, work.wholes, len(work.cuts) - 1
+    _forget(cuts, inner)
     begin = ZERO
     for part in range(n_parts):
         b = wholes[layout.BIN_OF, part // share]
@@ -72,17 +72,17 @@ def _search_parts(rules, labels, n_parts, share, n_bins, absent, slack, work):
             scan_sorted(rules, begin, end, labels, absent, slack, work, inner, b)
             begin = end
         after = _beside(part, share, n_bins, work)
-        if after >= 0 and improve(rules, absent, slack, founds, inner, work.vectors):
-            founds[inner, layout.BIN] = b
-            founds[inner, layout.LOW] = work.floats[layout.PART_HIGH, part]
-            founds[inner, layout.HIGH] = work.floats[layout.PART_LOW, after]
+        if after >= 0 and improve(rules, absent, slack, cuts, inner, work.vectors):
+            cuts[inner, layout.BIN] = b
+            cuts[inner, layout.LOW] = work.floats[layout.PART_HIGH, part]
+            cuts[inner, layout.HIGH] = work.floats[layout.PART_LOW, after]
 
 
 @kernel
-def _forget(founds, at):
-    founds[at, layout.WORTH] = -np.inf
-    founds[at, layout.BIN] = founds[at, layout.LOW] = founds[at, layout.HIGH] = np.nan
-    founds[at, layout.MISSING] = -1
+def _forget(cuts, at):
+    cuts[at, layout.SCORE] = -np.inf
+    cuts[at, layout.BIN] = cuts[at, layout.LOW] = cuts[at, layout.HIGH] = np.nan
+    cuts[at, layout.MISSING] = -1
 
 
 @kernel

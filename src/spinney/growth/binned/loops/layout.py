@@ -15,11 +15,11 @@ ABSENT = 255  # the code of a missing cell
 LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
 
 
-# What is found of a cut: its worth φ(L) + φ(R); the last bin on the left; the values
+# What is found of a cut: its score φ(L) + φ(R); the last bin on the left; the values
 # on both sides of it, NaN where it lies between bins; where missing rows go, or -1;
 # what no cut inside a bin can exceed. Then the totals left of it, and those of the
 # missing rows.
-WORTH, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
+SCORE, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
 
 # Lines of ``order``.
 PLACE, DRAWN, LINE_OF = np.arange(3)
@@ -113,7 +113,7 @@ class Workspace(NamedTuple):
     """
 
     order: NDArray[np.int64]
-    founds: NDArray[np.float64]
+    cuts: NDArray[np.float64]
     masks: NDArray[np.uint8]
     lines: NDArray[np.float64]
     words: NDArray[np.uint64]

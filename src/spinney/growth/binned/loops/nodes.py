@@ -9,7 +9,7 @@ from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.draw import key_of_branch
 from spinney.growth.binned.loops.row_words import add_row, class_of, number_of
-from spinney.growth.binned.loops.score import size_of, worth
+from spinney.growth.binned.loops.score import score_of, size_of
 
 # Why a node is a leaf, in the order in which the reasons are looked for.
 INNER, PURE, DEPTH, ROWS_TO_SPLIT, IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(7)
@@ -180,7 +180,7 @@ def reason_to_stop(rules, stack, top):
 def _is_pure(kind, weights, counts, at):
     """Return whether all rows have one class, or one number but for rounding."""
     if kind == score.SQUARES:
-        rest = weights[at, 3] - worth(kind, weights, at)
+        rest = weights[at, 3] - score_of(kind, weights, at)
         return counts[at, 0] == 1 or rest <= 1e-12 * weights[at, 3]
     present = 0
     for c in range(counts.shape[1]):
@@ -220,13 +220,13 @@ def infer_sides(search, start, middle, stop, a, top):
     counted, and those whose value is missing.
     """
     stack, codes, rows = search.stack, search.cells.codes, search.rows
-    founds, tallied = search.work.founds, search.rules.tally
+    cuts, tallied = search.work.cuts, search.rules.tally
     weights, counts = stack.side_weights, stack.side_counts
     width, n_counts, absent = weights.shape[1], counts.shape[1], 0.0
     for c in range(width):
-        weights[2, c] = founds[a, layout.TOTALS + width + c]
-        weights[0, c] = founds[a, layout.TOTALS + c]
-        if founds[a, layout.MISSING] == 0:
+        weights[2, c] = cuts[a, layout.TOTALS + width + c]
+        weights[0, c] = cuts[a, layout.TOTALS + c]
+        if cuts[a, layout.MISSING] == 0:
             weights[0, c] += weights[2, c]
         weights[1, c] = stack.weights[top, c] - weights[0, c]
         absent += weights[2, c]

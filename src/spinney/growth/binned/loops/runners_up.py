@@ -19,7 +19,7 @@ from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import bin_after
 from spinney.growth.binned.loops.nodes import list_codes
-from spinney.growth.binned.loops.score import size_of, worth
+from spinney.growth.binned.loops.score import score_of, size_of
 
 
 @kernel
@@ -27,28 +27,28 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
     """Record what was found at a node of the attributes from ``first`` to ``last``."""
     cells, rules, stack = search.cells, search.rules, search.stack
     listed, lost, work = search.listed, search.runners_up, search.work
-    kind, founds, state, width = rules.kind, work.founds, stack.state, rules.width
+    kind, cuts, state, width = rules.kind, work.cuts, stack.state, rules.width
     begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
     size = size_of(kind, stack.weights, top)
-    undivided = worth(kind, stack.weights, top)
+    undivided = score_of(kind, stack.weights, top)
     n_counts = stack.counts.shape[1]
     for a in range(first, last):
-        if a == chosen or founds[a, layout.WORTH] == -np.inf:
+        if a == chosen or cuts[a, layout.SCORE] == -np.inf:
             continue
         at = state[nodes.RECORDED]
         lost.whole[at, nodes.ATTRIBUTE], lost.whole[at, nodes.ABOVE] = a, here
         lost.whole[at, nodes.EXACT] = is_sorted or cells.column[a] < 0
         lost.whole[at, nodes.LINE] = state[nodes.LISTED]
         lost.whole[at, nodes.LINES] = 0
-        lost.real[at, nodes.CUT_MISSING] = founds[a, layout.MISSING]
-        gain = (founds[a, layout.WORTH] - undivided) / size
+        lost.real[at, nodes.CUT_MISSING] = cuts[a, layout.MISSING]
+        gain = (cuts[a, layout.SCORE] - undivided) / size
         lost.real[at, nodes.GAIN] = max(gain, 0.0)
-        _record_ends(kind, cells, a, lines, founds, lost, at)
+        _record_ends(kind, cells, a, lines, cuts, lost, at)
         for c in range(2 * width):
-            lost.weights[at, c] = founds[a, layout.TOTALS + c]
+            lost.weights[at, c] = cuts[a, layout.TOTALS + c]
         for c in range(n_counts):
-            lost.counts[at, c] = np.int64(founds[a, layout.TOTALS + c])
-            absent = founds[a, layout.TOTALS + width + c]
+            lost.counts[at, c] = np.int64(cuts[a, layout.TOTALS + c])
+            absent = cuts[a, layout.TOTALS + width + c]
             lost.counts[at, n_counts + c] = np.int64(absent)
         if cells.listed[a]:
             n = state[nodes.LISTED]
@@ -62,12 +62,12 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
 
 
 @kernel
-def _record_ends(kind, cells, a, lines, founds, lost, at):
+def _record_ends(kind, cells, a, lines, cuts, lost, at):
     """Set the values beside a cut; beside one between bins of numbers, the edge."""
-    low, high = founds[a, layout.LOW], founds[a, layout.HIGH]
-    after = bin_after(kind, cells, a, lines, founds)
+    low, high = cuts[a, layout.LOW], cuts[a, layout.HIGH]
+    after = bin_after(kind, cells, a, lines, cuts)
     if after >= 0:
-        b = np.int64(founds[a, layout.BIN])
+        b = np.int64(cuts[a, layout.BIN])
         low, high = cells.edges[a, b], np.nan
         if cells.column[a] < 0:
             low, high = cells.values[a, b], cells.values[a, after]

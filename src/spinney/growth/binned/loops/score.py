@@ -1,8 +1,8 @@
-"""What a cut is worth, and what no cut inside a bin can exceed.
+"""The score of a cut, and what no cut inside a bin can exceed.
 
 A side of a cut is a vector v: the weight of each class, or for a numeric target
 (Σw, Σwy⁺, Σwy⁻, Σwy²), y⁺ and y⁻ being the parts of y above and below its origin.
-Its worth φ(v) is
+Its score φ(v) is
 
     GINI      Σ v_c² / |v|
     ENTROPY   Σ v_c log₂ v_c − |v| log₂ |v|
@@ -15,14 +15,14 @@ Every φ is convex and φ(av) = a φ(v), so φ(u + v) ≤ φ(u) + φ(v). This gi
 on a cut inside a bin b between L, all that lies left of the bin, and R, all right of
 it. Let s be the part of the bin that goes left.
 
-1. Each part of the bin is worth at most its weight (GINI, since v_c ≤ |v|), nothing
+1. Each part of the bin scores at most its weight (GINI, since v_c ≤ |v|), nothing
    (ENTROPY), or Σwy² (SQUARES, by Cauchy and Schwarz):
        φ(L + s) + φ(R + b − s) ≤ φ(L) + φ(R) + that of the whole bin.
 2. g(s) = φ(L + s) + φ(R + b − s) is convex, so its greatest value in the box
    0 ≤ s ≤ b is at a corner: some classes of the bin go left as a whole, the others
-   right. Two corners, none and all of them, are the bin's own edges. What these are
-   worth was tried before, unless a branch were too light; so they count only then. A
-   cut inside that is worth as much as an edge, and no other corner, lies between two
+   right. Two corners, none and all of them, are the bin's own edges. These were
+   tried before, unless a branch were too light; so they count only then. A
+   cut inside that scores as much as an edge, and no other corner, lies between two
    equal edges, and the first of equals wins. For numbers s is in the box of Σw and Σwy,
    the latter from Σwy⁻ to Σwy⁺: four corners again.
 3. A bin of many classes has too many corners, and the slope of g is bounded instead:
@@ -56,22 +56,22 @@ def size_of(kind, vectors, at):
 
 
 @kernel
-def worth(kind, vectors, at):
-    """Return φ of a side; nothing is worth nothing."""
+def score_of(kind, vectors, at):
+    """Return φ of a side; that of nothing is 0."""
     if kind == SQUARES:
         total = vectors[at, 1] + vectors[at, 2]
         return total * total / vectors[at, 0] if vectors[at, 0] > 0 else 0.0
-    size, told = 0.0, 0.0
+    size, total = 0.0, 0.0
     for c in range(vectors.shape[1]):
         weight = vectors[at, c]
         size += weight
         if kind == GINI:
-            told += weight * weight
+            total += weight * weight
         elif weight > 0:
-            told += weight * np.log2(weight)
+            total += weight * np.log2(weight)
     if size <= 0:
         return 0.0
-    return told / size if kind == GINI else told - size * np.log2(size)
+    return total / size if kind == GINI else total - size * np.log2(size)
 
 
 @kernel
@@ -87,7 +87,9 @@ def bound_inside(kind, vectors, floor, tried):
     elif kind == SQUARES:
         whole = vectors[layout.INSIDE, 3]
     bound = (
-        worth(kind, vectors, layout.LEFT) + worth(kind, vectors, layout.RIGHT) + whole
+        score_of(kind, vectors, layout.LEFT)
+        + score_of(kind, vectors, layout.RIGHT)
+        + whole
     )
     if bound < floor:
         return bound
@@ -105,7 +107,7 @@ def bound_inside(kind, vectors, floor, tried):
 
 @kernel
 def _corners(kind, n_classes, vectors, floor, tried):
-    """Return the worth of a corner that reaches the floor, else the greatest."""
+    """Return the score of a corner that reaches the floor, else the greatest."""
     greatest = -np.inf
     # Bit by bit, which of the bin's classes go left.
     first, last = (1, (1 << n_classes) - 1) if tried else (0, 1 << n_classes)
@@ -124,7 +126,7 @@ def _corners(kind, n_classes, vectors, floor, tried):
             vectors[layout.ONE, c], vectors[layout.OTHER, c] = one, other
         greatest = max(
             greatest,
-            worth(kind, vectors, layout.ONE) + worth(kind, vectors, layout.OTHER),
+            score_of(kind, vectors, layout.ONE) + score_of(kind, vectors, layout.OTHER),
         )
         if greatest >= floor:
             break
@@ -133,7 +135,7 @@ def _corners(kind, n_classes, vectors, floor, tried):
 
 @kernel
 def _corners_of_numbers(vectors):
-    """Return the greatest worth at the corners of the box of Σw and Σwy."""
+    """Return the greatest score at the corners of the box of Σw and Σwy."""
     low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
     known = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
     rest = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
@@ -166,7 +168,7 @@ def _slope(kind, vectors):
         most = vectors[layout.OTHER, c] / (rest + inside)
         mixed += least * least
         purest += most * most
-    bound = worth(kind, vectors, layout.LEFT) + worth(kind, vectors, layout.OTHER)
+    bound = score_of(kind, vectors, layout.LEFT) + score_of(kind, vectors, layout.OTHER)
     for c in range(vectors.shape[1]):
         inside = vectors[layout.INSIDE, c]
         if inside <= 0:

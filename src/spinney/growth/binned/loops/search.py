@@ -25,7 +25,7 @@ FEW_BINS = 8
 
 @kernel
 def slack_of(kind, totals, at):
-    """Return by how much the worth of cuts must differ, not to be equal.
+    """Return by how much the scores of cuts must differ, not to be equal.
 
     By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
     """
@@ -34,44 +34,44 @@ def slack_of(kind, totals, at):
 
 
 @kernel
-def _begin(a, founds):
+def _begin(a, cuts):
     """Forget what was found of an attribute.
 
     Its bin is NaN until it is known to vary, and -1 until there is a cut.
     """
     for what in range(layout.TOTALS):
-        founds[a, what] = np.nan
-    founds[a, layout.WORTH], founds[a, layout.BOUND] = -np.inf, np.inf
+        cuts[a, what] = np.nan
+    cuts[a, layout.SCORE], cuts[a, layout.BOUND] = -np.inf, np.inf
 
 
 @kernel
-def _end(a, founds, vectors):
+def _end(a, cuts, vectors):
     """Keep what lies left of the best cut, and what is missing."""
     width = vectors.shape[1]
     for c in range(width):
-        founds[a, layout.TOTALS + c] = vectors[layout.BEST, c]
-        founds[a, layout.TOTALS + width + c] = vectors[layout.AWAY, c]
+        cuts[a, layout.TOTALS + c] = vectors[layout.BEST, c]
+        cuts[a, layout.TOTALS + width + c] = vectors[layout.AWAY, c]
 
 
 @kernel
 def search_edges(search, lines, a, slack):
     """Find the best cut between the bins of an attribute, or its best subset."""
     cells, rules, work = search.cells, search.rules, search.work
-    _begin(a, work.founds)
+    _begin(a, work.cuts)
     n_bins = cells.n_bins[a]
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first == last:
         return
-    work.founds[a, layout.BIN] = -1
+    work.cuts[a, layout.BIN] = -1
     if cells.nominal[a]:
         best_subset(rules, lines, a, n_bins, first, last, absent, slack, work)
     else:
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
         if rules.exact and cells.column[a] >= 0:
-            work.founds[a, layout.BOUND] = greatest_bound(
+            work.cuts[a, layout.BOUND] = greatest_bound(
                 rules, n_bins, first, last, absent, work
             )
-    _end(a, work.founds, work.vectors)
+    _end(a, work.cuts, work.vectors)
 
 
 @kernel
@@ -81,8 +81,8 @@ def search_inside(search, start, stop, lines, a, floor, slack):
     Of equal cuts the first wins: one inside a bin lies before the one after it.
     """
     cells, rules, work = search.cells, search.rules, search.work
-    column, n_bins, founds = cells.column[a], cells.n_bins[a], work.founds
-    if column < 0 or founds[a, layout.BOUND] < floor:
+    column, n_bins, cuts = cells.column[a], cells.n_bins[a], work.cuts
+    if column < 0 or cuts[a, layout.BOUND] < floor:
         return
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first < 0:
@@ -92,15 +92,15 @@ def search_inside(search, start, stop, lines, a, floor, slack):
     n, labels = _open_rows(search, start, stop, a), search.labels
     rounded = cells.numbers.itemsize > 4
     varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work)
-    inner = len(founds) - 1
-    if founds[a, layout.BIN] != founds[a, layout.BIN] and varies:
-        founds[a, layout.BIN] = -1
-    better = founds[inner, layout.WORTH] > founds[a, layout.WORTH] + slack
-    equal = founds[inner, layout.WORTH] >= founds[a, layout.WORTH] - slack
-    if better or (equal and founds[inner, layout.BIN] <= founds[a, layout.BIN]):
+    inner = len(cuts) - 1
+    if cuts[a, layout.BIN] != cuts[a, layout.BIN] and varies:
+        cuts[a, layout.BIN] = -1
+    better = cuts[inner, layout.SCORE] > cuts[a, layout.SCORE] + slack
+    equal = cuts[inner, layout.SCORE] >= cuts[a, layout.SCORE] - slack
+    if better or (equal and cuts[inner, layout.BIN] <= cuts[a, layout.BIN]):
         for what in range(layout.BOUND):
-            founds[a, what] = founds[inner, what]
-        _end(a, founds, work.vectors)
+            cuts[a, what] = cuts[inner, what]
+        _end(a, cuts, work.vectors)
 
 
 @kernel
@@ -138,9 +138,9 @@ def _search_small(search, n, top, a, slack):
         _count_small(search, n, a)
         search_edges(search, work.lines, a, slack)
         return
-    founds, vectors, keys = work.founds, work.vectors, work.keys
+    cuts, vectors, keys = work.cuts, work.vectors, work.keys
     totals = search.stack.weights
-    _begin(a, founds)
+    _begin(a, cuts)
     for c in range(rules.width):
         vectors[layout.AWAY, c] = 0.0
     m = ZERO
@@ -161,22 +161,22 @@ def _search_small(search, n, top, a, slack):
         settle(keys, m, work.values)
     if m < 2 or work.values[place_of(keys[0])] == work.values[place_of(keys[m - 1])]:
         return
-    founds[a, layout.BIN] = -1
+    cuts[a, layout.BIN] = -1
     for c in range(rules.width):
         vectors[layout.LEFT, c] = 0.0
         vectors[layout.RIGHT, c] = totals[top, c] - vectors[layout.AWAY, c]
     scan_sorted(rules, ZERO, m, labels, m < n, slack, work, a, ZERO)
-    if founds[a, layout.WORTH] == -np.inf:
+    if cuts[a, layout.SCORE] == -np.inf:
         return
     if column < 0:
         # The values were codes: a cut between bins, the next one known.
-        founds[a, layout.BIN], founds[a, layout.LOW] = founds[a, layout.LOW], np.nan
+        cuts[a, layout.BIN], cuts[a, layout.LOW] = cuts[a, layout.LOW], np.nan
     else:
         i = ZERO
-        while work.values[place_of(keys[i])] != founds[a, layout.LOW]:
+        while work.values[place_of(keys[i])] != cuts[a, layout.LOW]:
             i += 1
-        founds[a, layout.BIN] = cells.codes[number_of(members[place_of(keys[i])]), a]
-    _end(a, founds, vectors)
+        cuts[a, layout.BIN] = cells.codes[number_of(members[place_of(keys[i])]), a]
+    _end(a, cuts, vectors)
 
 
 @kernel
@@ -198,9 +198,9 @@ def _count_small(search, n, a):
 @kernel
 def _varies_inside(search, start, stop, a):
     """Return whether an attribute varies, all of whose rows are in one bin."""
-    cells, rows, founds = search.cells, search.rows, search.work.founds
+    cells, rows, cuts = search.cells, search.rows, search.work.cuts
     column = cells.column[a]
-    if column < 0 or founds[a, layout.BIN] == founds[a, layout.BIN]:
+    if column < 0 or cuts[a, layout.BIN] == cuts[a, layout.BIN]:
         return False
     known = np.nan
     for i in range(start, stop):
@@ -231,13 +231,13 @@ def _exchange(order, i, other):
 
 @kernel
 def search_node(search, top, lines, counted):
-    """Return the attribute whose split is best, -1 without any, and how many vary.
+    """Return the attribute whose split is best, -1 without any, and if any varies.
 
     Attributes are tried in column order, or ``rules.tries`` that vary are drawn.
     """
     rules, stack, work = search.rules, search.stack, search.work
     start, stop = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
-    p, order, founds = len(search.cells.n_bins), work.order, work.founds
+    p, order, cuts = len(search.cells.n_bins), work.order, work.cuts
     slack = slack_of(rules.kind, stack.weights, top)
     small = not counted and stop - start <= rules.small
     sampled = rules.tries < p
@@ -263,9 +263,9 @@ def search_node(search, top, lines, counted):
         else:
             search_edges(search, lines, a, slack)
             if sampled and _varies_inside(search, start, stop, a):
-                founds[a, layout.BIN] = -1
-        here = founds[a, layout.WORTH]
-        varying += founds[a, layout.BIN] == founds[a, layout.BIN]
+                cuts[a, layout.BIN] = -1
+        here = cuts[a, layout.SCORE]
+        varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
         # Of equals the first column wins, in whatever order they are drawn.
         if here > best + slack or (a < chosen and here >= best - slack):
             best, chosen = here, a
@@ -278,12 +278,12 @@ def search_node(search, top, lines, counted):
                 continue
             low = floor - 3 * slack
             search_inside(search, start, stop, lines, a, low, slack)
-            here = founds[a, layout.WORTH]
-            varying += founds[a, layout.BIN] == founds[a, layout.BIN]
+            here = cuts[a, layout.SCORE]
+            varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
             floor = max(floor, here)
             if here > best + slack or (a < chosen and here >= best - slack):
                 best, chosen = here, a
     if sampled:  # the order is put back
         for i in range(at_hand - 1, -1, -1):
             _exchange(order, i, order[layout.DRAWN, i])
-    return chosen, varying
+    return chosen, varying > 0

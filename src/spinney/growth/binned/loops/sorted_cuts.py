@@ -3,14 +3,14 @@
 from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.row_words import class_of, number_of, weight_of
-from spinney.growth.binned.loops.score import size_of, worth
+from spinney.growth.binned.loops.score import score_of, size_of
 from spinney.growth.binned.loops.sort import place_of
 
 MOST_EXACT = 2.0**53
 
 
 @kernel
-def improve(rules, absent, slack, founds, at, vectors):
+def improve(rules, absent, slack, cuts, at, vectors):
     """Note the cut between LEFT and RIGHT if it is better than what was found."""
     kind, better = rules.kind, False
     for trial in range(2 if absent else 1):
@@ -28,10 +28,12 @@ def improve(rules, absent, slack, founds, at, vectors):
         )
         if rules.least_branch > 0 and enough < rules.least_branch:
             continue
-        reached = worth(kind, vectors, layout.ONE) + worth(kind, vectors, layout.OTHER)
-        if reached > founds[at, layout.WORTH] + slack:
-            founds[at, layout.WORTH] = reached
-            founds[at, layout.MISSING] = trial if absent else -1
+        reached = score_of(kind, vectors, layout.ONE) + score_of(
+            kind, vectors, layout.OTHER
+        )
+        if reached > cuts[at, layout.SCORE] + slack:
+            cuts[at, layout.SCORE] = reached
+            cuts[at, layout.MISSING] = trial if absent else -1
             for c in range(vectors.shape[1]):
                 vectors[layout.BEST, c] = vectors[layout.LEFT, c]
             better = True
@@ -48,7 +50,7 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
     for a whole node, and what the other bins have for the rows of one bin.
     """
     kind, least = rules.kind, rules.least_branch
-    keys, values, founds, vectors = work.keys, work.values, work.founds, work.vectors
+    keys, values, cuts, vectors = work.keys, work.values, work.cuts, work.vectors
     left_size, right_size = (
         size_of(kind, vectors, layout.LEFT),
         size_of(kind, vectors, layout.RIGHT),
@@ -62,7 +64,7 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
         for c in range(vectors.shape[1]):
             left_squares += vectors[layout.LEFT, c] * vectors[layout.LEFT, c]
             right_squares += vectors[layout.RIGHT, c] * vectors[layout.RIGHT, c]
-    best = founds[at, layout.WORTH] + slack
+    best = cuts[at, layout.SCORE] + slack
     after = place_of(keys[begin])
     for i in range(begin, end - 1):
         here, after = after, place_of(keys[i + 1])
@@ -91,11 +93,11 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
             reached = left_squares / left_size + right_squares / right_size
             if reached <= best or left_size < least or right_size < least:
                 continue
-            founds[at, layout.WORTH], founds[at, layout.MISSING] = reached, -1
+            cuts[at, layout.SCORE], cuts[at, layout.MISSING] = reached, -1
             best = reached + slack
             for c in range(vectors.shape[1]):
                 vectors[layout.BEST, c] = vectors[layout.LEFT, c]
-        elif not improve(rules, absent, slack, founds, at, vectors):
+        elif not improve(rules, absent, slack, cuts, at, vectors):
             continue
-        founds[at, layout.BIN] = at_bin
-        founds[at, layout.LOW], founds[at, layout.HIGH] = values[here], values[after]
+        cuts[at, layout.BIN] = at_bin
+        cuts[at, layout.LOW], cuts[at, layout.HIGH] = values[here], values[after]

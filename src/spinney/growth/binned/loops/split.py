@@ -7,7 +7,7 @@ from spinney.growth.binned.loops import layout, nodes, score
 from spinney.growth.binned.loops.between_bins import bin_after
 from spinney.growth.binned.loops.nodes import count_sides, infer_sides, list_codes
 from spinney.growth.binned.loops.row_words import number_of
-from spinney.growth.binned.loops.score import size_of, worth
+from spinney.growth.binned.loops.score import score_of, size_of
 
 
 @kernel
@@ -18,17 +18,17 @@ def partition(search, start, stop, a, lines):
     left, the least on its right.
     """
     cells, rows, work = search.cells, search.rows, search.work
-    founds, codes, go = work.founds, cells.by_attribute, work.wholes
+    cuts, codes, go = work.cuts, cells.by_attribute, work.wholes
     column, numbers, spare = cells.column[a], cells.numbers, search.stack.spare
-    b, low = np.int64(founds[a, layout.BIN]), founds[a, layout.LOW]
+    b, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
     for code in range(layout.BINS):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
         go[layout.OPENED, code] = left
-    go[layout.OPENED, layout.ABSENT] = founds[a, layout.MISSING] == 0
-    after = bin_after(search.rules.kind, cells, a, lines, founds)
+    go[layout.OPENED, layout.ABSENT] = cuts[a, layout.MISSING] == 0
+    after = bin_after(search.rules.kind, cells, a, lines, cuts)
     if after >= 0 and column < 0:
-        founds[a, layout.LOW] = cells.values[a, b]
-        founds[a, layout.HIGH] = cells.values[a, after]
+        cuts[a, layout.LOW] = cells.values[a, b]
+        cuts[a, layout.HIGH] = cells.values[a, after]
     inside = not cells.nominal[a] and low == low
     # The rows of these two bins are looked at more closely.
     one = b if column >= 0 and (inside or after >= 0) else ZERO - 1
@@ -58,7 +58,7 @@ def partition(search, start, stop, a, lines):
     for i in range(waiting):
         rows[at + i] = spare[i]
     if other >= 0:
-        founds[a, layout.LOW], founds[a, layout.HIGH] = greatest, least
+        cuts[a, layout.LOW], cuts[a, layout.HIGH] = greatest, least
     return at
 
 
@@ -67,7 +67,7 @@ def gains(search, top, here, a):
     """Record the best split of a node; return whether it gains enough."""
     rules, shape, stack = search.rules, search.shape, search.stack
     size = size_of(rules.kind, stack.weights, top)
-    gain = search.work.founds[a, layout.WORTH] - worth(rules.kind, stack.weights, top)
+    gain = search.work.cuts[a, layout.SCORE] - score_of(rules.kind, stack.weights, top)
     gain = max(gain / size, 0.0)
     if gain < rules.min_gain * (1 - 1e-12):
         shape.whole[here, nodes.REASON] = nodes.MIN_GAIN
@@ -82,15 +82,15 @@ def split_node(search, top, a, lines):
     """Carry out and record the split of a node; return where its right rows begin."""
     rules, shape, stack = search.rules, search.shape, search.stack
     begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
-    founds, here = search.work.founds, stack.state[nodes.DONE]
+    cuts, here = search.work.cuts, stack.state[nodes.DONE]
     middle = partition(search, begin, end, a, lines)
     if rules.kind == score.SQUARES or not rules.subtract:
         count_sides(search, begin, middle, end, a)
     else:
         infer_sides(search, begin, middle, end, a, top)
-    shape.real[here, nodes.CUT_LOW] = founds[a, layout.LOW]
-    shape.real[here, nodes.CUT_HIGH] = founds[a, layout.HIGH]
-    shape.real[here, nodes.CUT_MISSING] = founds[a, layout.MISSING]
+    shape.real[here, nodes.CUT_LOW] = cuts[a, layout.LOW]
+    shape.real[here, nodes.CUT_HIGH] = cuts[a, layout.HIGH]
+    shape.real[here, nodes.CUT_MISSING] = cuts[a, layout.MISSING]
     width, n_counts = stack.weights.shape[1], stack.counts.shape[1]
     for c in range(width):
         shape.weights[here, width + c] = stack.side_weights[2, c]

@@ -65,11 +65,11 @@ def _by_prefix(rules, lines, a, n_codes, k, absent, slack, work):
             here = lines[a, codes[layout.CODES, place], c]
             vectors[one, c] += here
             vectors[other, c] -= here
-        if improve(rules, absent, slack, work.founds, a, vectors):
+        if improve(rules, absent, slack, work.cuts, a, vectors):
             chosen, best_one = i, one
     if chosen < 0:
         return
-    work.founds[a, layout.BIN] = 0
+    work.cuts[a, layout.BIN] = 0
     for code in range(n_codes):
         masks[a, code] = 0
     for i in range(k):
@@ -89,11 +89,11 @@ def _enumerate(rules, lines, a, n_codes, k, absent, slack, work):
                     left += lines[a, codes[layout.CODES, i], c]
             vectors[layout.LEFT, c] = left
             vectors[layout.RIGHT, c] = work.floats[layout.SUMS + c, n_codes] - left
-        if improve(rules, absent, slack, work.founds, a, vectors):
+        if improve(rules, absent, slack, work.cuts, a, vectors):
             chosen = number
     if chosen < 0:
         return
-    work.founds[a, layout.BIN] = 0
+    work.cuts[a, layout.BIN] = 0
     for code in range(n_codes):
         masks[a, code] = 0
     masks[a, codes[layout.CODES, 0]] = 1

@@ -44,14 +44,14 @@ class SurrogateRoom(NamedTuple):
     """Where surrogates are sought.
 
     ``words`` count rows by attribute and bin, the first branch in the lower half;
-    ``lines`` their weights; ``founds`` and ``masks`` are what is found of attributes
+    ``lines`` their weights; ``cuts`` and ``masks`` are what is found of attributes
     and of their codes, 1 or 2 by branch. ``marks`` are of codes, ``keys``, ``places``
     and ``owners`` hold numbers, where in the node they stand, and their bins.
     """
 
     words: NDArray[np.uint64]
     lines: NDArray[np.float64]
-    founds: NDArray[np.float64]
+    cuts: NDArray[np.float64]
     masks: NDArray[np.uint8]
     marks: NDArray[np.int64]
     parts: NDArray[np.float64]
@@ -221,7 +221,7 @@ def _sift(n, fine, room):
 def scan(search, middle, n_rows, a, n_parts, one, other, wanted):
     """Return the most that a cut agrees on, or note the first that agrees as wanted."""
     room, rows, weights = search.room, search.rows, search.weights
-    parts, keys, founds = room.parts, room.keys, room.founds
+    parts, keys, cuts = room.parts, room.keys, room.cuts
     before, at, sums, best = ZERO, ZERO, 0.0, -np.inf
     for part in range(n_parts):
         here, sorted_here = np.int64(parts[ROWS, part]), parts[OPEN, part] > 0
@@ -250,12 +250,12 @@ def scan(search, middle, n_rows, a, n_parts, one, other, wanted):
             after = part + 1
             while ends and parts[ROWS, after] == 0:
                 after += 1
-            founds[a, AGREEING] = agreeing
-            founds[a, SWAPPED] = one - apart > other + apart
-            founds[a, LOW] = parts[GREATEST, part] if ends else keys[at - 1]
-            founds[a, HIGH] = parts[LEAST, after] if ends else keys[at]
-            founds[a, BIN] = parts[OWNER, part]
-            founds[a, AFTER] = parts[OWNER, after]
+            cuts[a, AGREEING] = agreeing
+            cuts[a, SWAPPED] = one - apart > other + apart
+            cuts[a, LOW] = parts[GREATEST, part] if ends else keys[at - 1]
+            cuts[a, HIGH] = parts[LEAST, after] if ends else keys[at]
+            cuts[a, BIN] = parts[OWNER, part]
+            cuts[a, AFTER] = parts[OWNER, after]
             return best
         before += here
     return best

@@ -129,7 +129,7 @@ def _group(a, n_codes, one, other, room):
         else:
             n_first += here
     if min(n_first, n_second) >= bins.LEAST_ROWS:
-        room.founds[a, bins.AGREEING] = agreeing
+        room.cuts[a, bins.AGREEING] = agreeing
 
 
 @kernel
@@ -148,7 +148,7 @@ def _best_edge(a, n_bins, openable, one, other, n_rows, room):
         before += here
         if min(before, n_rows - before) >= bins.LEAST_ROWS:
             best = max(best, other + apart, one - apart)
-    room.founds[a, bins.AGREEING], room.founds[a, bins.BOUND] = best, bound
+    room.cuts[a, bins.AGREEING], room.cuts[a, bins.BOUND] = best, bound
 
 
 @kernel
@@ -160,14 +160,14 @@ def _floor(first, last, most, least, room):
     for k in range(most):
         room.keys[k] = least
     for a in range(first, last):
-        found = room.founds[a, bins.AGREEING]
+        agreeing = room.cuts[a, bins.AGREEING]
         at = most - 1
-        if not found > room.keys[at]:
+        if not agreeing > room.keys[at]:
             continue
-        while at > 0 and room.keys[at - 1] < found:
+        while at > 0 and room.keys[at - 1] < agreeing:
             room.keys[at] = room.keys[at - 1]
             at -= 1
-        room.keys[at] = found
+        room.keys[at] = agreeing
     return room.keys[most - 1]
 
 
@@ -180,10 +180,10 @@ def _search(search, begin, middle, end, own, first, last):
     cells, room = search.cells, search.room
     one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
     everything, majority = one + other, max(one, other)
-    founds, n = room.founds, end - begin
+    cuts, n = room.cuts, end - begin
     for a in range(first, last):
-        founds[a, bins.AGREEING], founds[a, bins.BOUND] = -np.inf, -np.inf
-        founds[a, bins.SWAPPED] = 0
+        cuts[a, bins.AGREEING], cuts[a, bins.BOUND] = -np.inf, -np.inf
+        cuts[a, bins.SWAPPED] = 0
     lesser = everything - majority
     if lesser <= 0:
         return
@@ -204,28 +204,28 @@ def _search(search, begin, middle, end, own, first, last):
         most = np.int64(search.kept.attributes.shape[1])
         floor = _floor(first, last, most, least, room) - bins.SLACK * everything
     for a in range(first, last):
-        found = founds[a, bins.AGREEING]
-        if a == own or (not sorting and max(found, founds[a, bins.BOUND]) < floor):
-            founds[a, bins.AGREEING] = -np.inf
+        agreeing = cuts[a, bins.AGREEING]
+        if a == own or (not sorting and max(agreeing, cuts[a, bins.BOUND]) < floor):
+            cuts[a, bins.AGREEING] = -np.inf
         elif not cells.nominal[a]:
             n_parts, n_keys = ZERO + 1, n
             if sorting:
                 lay_all(search, begin, end, a, one, other)
             else:
-                low = max(floor, found - bins.SLACK * everything)
+                low = max(floor, agreeing - bins.SLACK * everything)
                 n_parts, n_keys = lay_parts(
                     search, begin, middle, end, a, one, other, low
                 )
             sort(room.keys, room.places, n_keys, room.marks)
             _scan_twice(search, middle, n, a, n_parts, one, other, least)
-        if (founds[a, bins.AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
-            founds[a, bins.AGREEING] = -np.inf
+        if (cuts[a, bins.AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
+            cuts[a, bins.AGREEING] = -np.inf
 
 
 @kernel
 def _scan_twice(search, middle, n, a, n_parts, one, other, least):
     """Find the best cut of sorted rows: what it agrees on, then the first of equals."""
-    search.room.founds[a, bins.AGREEING], wanted = -np.inf, np.inf
+    search.room.cuts[a, bins.AGREEING], wanted = -np.inf, np.inf
     for _ in range(2):
         best = scan(search, middle, n, a, n_parts, one, other, wanted)
         if best < least:
@@ -236,9 +236,9 @@ def _scan_twice(search, middle, n, a, n_parts, one, other, least):
 @kernel
 def _find_ends(search, begin, end, a):
     """Find the values beside a cut that are not known: next to bins left closed."""
-    cells, rows, founds = search.cells, search.rows, search.room.founds
-    column, before = cells.column[a], np.int64(founds[a, bins.BIN])
-    after, low, high = np.int64(founds[a, bins.AFTER]), -np.inf, np.inf
+    cells, rows, cuts = search.cells, search.rows, search.room.cuts
+    column, before = cells.column[a], np.int64(cuts[a, bins.BIN])
+    after, low, high = np.int64(cuts[a, bins.AFTER]), -np.inf, np.inf
     for i in range(begin, end):
         row = rows[i]
         code = cells.codes[row, a]
@@ -246,10 +246,10 @@ def _find_ends(search, begin, end, a):
             low = max(low, np.float64(cells.numbers[row, column]))
         elif code == after:
             high = min(high, np.float64(cells.numbers[row, column]))
-    if founds[a, bins.LOW] != founds[a, bins.LOW]:
-        founds[a, bins.LOW] = low
-    if founds[a, bins.HIGH] != founds[a, bins.HIGH]:
-        founds[a, bins.HIGH] = high
+    if cuts[a, bins.LOW] != cuts[a, bins.LOW]:
+        cuts[a, bins.LOW] = low
+    if cuts[a, bins.HIGH] != cuts[a, bins.HIGH]:
+        cuts[a, bins.HIGH] = high
 
 
 @kernel
@@ -261,32 +261,32 @@ def _keep(search, begin, middle, end, at):
     cells, room, kept = search.cells, search.room, search.kept
     one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
     everything, majority = one + other, max(one, other)
-    founds, p = room.founds, len(cells.n_bins)
+    cuts, p = room.cuts, len(cells.n_bins)
     for k in range(kept.attributes.shape[1]):
         best, chosen = -np.inf, -1
         for a in range(p):
-            best = max(best, founds[a, bins.AGREEING])
+            best = max(best, cuts[a, bins.AGREEING])
         if best == -np.inf:
             return
         best = min(best / everything, 1.0) - TOLERANCE
         for a in range(p - 1, -1, -1):
-            if min(founds[a, bins.AGREEING] / everything, 1.0) >= best:
+            if min(cuts[a, bins.AGREEING] / everything, 1.0) >= best:
                 chosen = a
         if cells.nominal[chosen]:
             for code in range(cells.n_bins[chosen]):
                 kept.masks[at, k, code] = room.masks[chosen, code]
-        elif np.isnan(founds[chosen, bins.LOW] + founds[chosen, bins.HIGH]):
+        elif np.isnan(cuts[chosen, bins.LOW] + cuts[chosen, bins.HIGH]):
             _find_ends(search, begin, end, chosen)
-        agreeing = founds[chosen, bins.AGREEING]
+        agreeing = cuts[chosen, bins.AGREEING]
         kept.attributes[at, k] = chosen
-        kept.real[at, k, KEPT_LOW] = founds[chosen, bins.LOW]
-        kept.real[at, k, KEPT_HIGH] = founds[chosen, bins.HIGH]
+        kept.real[at, k, KEPT_LOW] = cuts[chosen, bins.LOW]
+        kept.real[at, k, KEPT_HIGH] = cuts[chosen, bins.HIGH]
         kept.real[at, k, AGREEMENT] = min(agreeing / everything, 1.0)
         kept.real[at, k, ADJUSTED] = min(
             (agreeing - majority) / (everything - majority), 1.0
         )
-        kept.real[at, k, REVERSED] = founds[chosen, bins.SWAPPED]
-        founds[chosen, bins.AGREEING] = -np.inf
+        kept.real[at, k, REVERSED] = cuts[chosen, bins.SWAPPED]
+        cuts[chosen, bins.AGREEING] = -np.inf
 
 
 @entry

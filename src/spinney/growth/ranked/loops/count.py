@@ -37,7 +37,7 @@ def count_together(growth, top, first, last):
     listed, n_listed = work.listed, 0
     width = n_classes if plain else 2 * n_classes
     for a in range(first, last):
-        if work.found[a, 0] >= 0 and is_listed(facts, a, end - begin):
+        if work.results[a, 0] >= 0 and is_listed(facts, a, end - begin):
             start = 2 * n_classes * facts[a, layout.OFFSET]
             listed[n_listed, 0], listed[n_listed, 1] = a, start
             n_listed += 1
@@ -164,13 +164,13 @@ def _runs_of_keys(growth, top, n_keys, a):
     n_classes, (begin, _, plain) = growth.limits.n_classes, stretch(members, top)
     codes, runs, label = ranked.codes, work.runs, ranked.codes.shape[1] - 1
     width = n_classes if plain else 2 * n_classes
-    keys, found, rows, parts = work.keys, work.codes, members.rows, members.parts
+    keys, run_codes, rows, parts = work.keys, work.codes, members.rows, members.parts
     n_runs, last = 0, np.int64(-1)
     for i in range(n_keys):
         key = keys[i]
         code = np.int64(key >> np.uint64(32))
         if code != last:
-            found[n_runs] = last = code
+            run_codes[n_runs] = last = code
             for c in range(width):
                 runs[width * n_runs + c] = 0.0
             n_runs += 1

@@ -37,15 +37,15 @@ def grow(growth, task, first, last):
     """Grow what waits; return what is short of room, if anything is.
 
     Other tasks than GROW are about the node on top: to search its attributes from
-    ``first`` to ``last``, or to split it by what was found.
+    ``first`` to ``last``, or to split it by the results.
     """
     growth = reference(growth)
-    members, found, state = growth.members, growth.work.found, growth.grown.state
+    members, results, state = growth.members, growth.work.results, growth.grown.state
     while state[layout.WAITING] > 0:
         top = state[layout.WAITING] - 1
         if task != Task.SPLIT:
             for a in range(first, last):
-                found[a, layout.VALUES] = -1 if members.used[top, a] else 0
+                results[a, layout.VALUES] = -1 if members.used[top, a] else 0
             search(growth, top, first, last)
         if task == Task.SEARCH:
             return layout.DONE
@@ -76,7 +76,7 @@ def _finish(growth, top):
             return layout.SHORT_OF_NODES
         if top + n_children > len(stack):
             return layout.SHORT_OF_STACK
-        more = (n_children - 1) * growth.work.found[chosen, layout.LOST]
+        more = (n_children - 1) * growth.work.results[chosen, layout.LOST]
         if end + more > len(members.rows):
             return layout.SHORT_OF_MEMBERS
     _record(growth, top, chosen, keeping)
@@ -93,10 +93,10 @@ def _finish(growth, top):
 
 @kernel
 def _lines_needed(growth, chosen, keeping):
-    needed, found = 0, growth.work.found
-    for a in range(len(found)):
-        if a == chosen or (keeping and found[a, layout.ABLE]):
-            needed += 1 + max(2, found[a, layout.VALUES])
+    needed, results = 0, growth.work.results
+    for a in range(len(results)):
+        if a == chosen or (keeping and results[a, layout.ABLE]):
+            needed += 1 + max(2, results[a, layout.VALUES])
     return needed
 
 
@@ -106,12 +106,12 @@ def _record(growth, top, chosen, keeping):
 
     The runs of the winner are those that are left in the end.
     """
-    grown, merits, found = growth.grown, growth.work.merits, growth.work.found
+    grown, merits, results = growth.grown, growth.work.merits, growth.work.results
     node, state = growth.members.stack[top, layout.NODE], grown.state
     first, number = state[layout.FOUND], 0
     grown.nodes[node, layout.CANDIDATE] = first
-    for a in range(len(found)):
-        able = found[a, layout.VALUES] >= 2 and found[a, layout.ABLE] > 0
+    for a in range(len(results)):
+        able = results[a, layout.VALUES] >= 2 and results[a, layout.ABLE] > 0
         if not (able and (keeping or a == chosen)):
             continue
         n_runs = runs_of(growth, top, a)
@@ -119,9 +119,9 @@ def _record(growth, top, chosen, keeping):
         if a == chosen:
             grown.nodes[node, layout.CHOSEN] = number
         grown.candidates[at, layout.ATTRIBUTE] = a
-        grown.candidates[at, layout.LOW] = found[a, layout.BELOW]
-        grown.candidates[at, layout.CUT] = found[a, layout.BELOW]
-        grown.candidates[at, layout.HIGH] = found[a, layout.ABOVE]
+        grown.candidates[at, layout.LOW] = results[a, layout.BELOW]
+        grown.candidates[at, layout.CUT] = results[a, layout.BELOW]
+        grown.candidates[at, layout.HIGH] = results[a, layout.ABOVE]
         grown.merits[at, layout.GAIN] = merits[a, layout.GAIN]
         grown.merits[at, layout.MERIT] = merits[a, layout.MERIT]
         _write_lines(growth, top, at, n_runs)

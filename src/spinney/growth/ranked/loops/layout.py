@@ -38,7 +38,7 @@ PARENT, BRANCH, DEPTH, REASON, CHILD, CHILDREN, CANDIDATE, CANDIDATES, CHOSEN = 
 ATTRIBUTE, LINE, LINES, LOW, HIGH, CUT = range(6)
 GAIN, MERIT = range(2)
 
-# Columns of what a search found of an attribute: how many values occur (-1 where it was
+# Columns of the results by attribute: how many values occur (-1 where it was
 # not looked at), whether it can be split, the codes on both sides of a threshold, and
 # how many members have no value.
 VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
@@ -179,7 +179,7 @@ class Workspace(NamedTuple):
     """Room to work in.
 
     Counts by code; the codes that occur at a node with their counts, end to end; keys
-    to sort; what was found of each attribute; and x log₂ x of whole numbers.
+    to sort; results by attribute; and x log₂ x of whole numbers.
     """
 
     table: NDArray[np.float64]
@@ -191,7 +191,7 @@ class Workspace(NamedTuple):
     spare_keys: NDArray[np.uint64]
     histogram: NDArray[np.int64]
     vectors: NDArray[np.float64]
-    found: NDArray[np.int64]
+    results: NDArray[np.int64]
     merits: NDArray[np.float64]
     logs: NDArray[np.float64]
 

@@ -172,7 +172,7 @@ def _change(pruning, top):
 @kernel
 def _largest(grown, node):
     """Return the heaviest child, the last of equals."""
-    nodes, weights, best, found = grown.nodes, grown.weights, -1.0, 0
+    nodes, weights, best, largest = grown.nodes, grown.weights, -1.0, 0
     first = np.int64(nodes[node, layout.CHILD])
     for turn in range(2):
         for child in range(first, first + nodes[node, layout.CHILDREN]):
@@ -182,8 +182,8 @@ def _largest(grown, node):
             if turn == 0:
                 best = max(best, size)
             elif size >= best - TOLERANCE * max(1.0, best):
-                found = child
-    return found
+                largest = child
+    return largest
 
 
 @kernel

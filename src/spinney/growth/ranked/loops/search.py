@@ -1,7 +1,7 @@
 """The best split of each attribute at a node, and of them all.
 
 The rules are those of ``spinney.search.attribute_split`` and
-``spinney.search.node_split``. The cuts of an attribute are compared by a worth Σ
+``spinney.search.node_split``. The cuts of an attribute are compared by a score Σ
 φ(side) that is quick to find, φ = Σ x log₂ x over classes less that of the size, or Σ
 x² over size; what is kept is computed from shares, as ``spinney.trees.criteria`` does.
 A cut between two blocks of one and the same class is never better than both cuts around
@@ -30,17 +30,17 @@ def search(growth, top, first, last):
     """Find the best split of each attribute from ``first`` to ``last``."""
     ranked, limits, work = growth.ranked, growth.limits, growth.work
     _, _, plain = stretch(growth.members, top)
-    n_classes, found = limits.n_classes, work.found
+    n_classes, results = limits.n_classes, work.results
     count_together(growth, top, first, last)
     for a in range(first, last):
-        if found[a, layout.VALUES] < 0:
+        if results[a, layout.VALUES] < 0:
             continue
         n_runs = runs_of(growth, top, a)
-        found[a, layout.VALUES], found[a, layout.ABLE] = n_runs, 0
+        results[a, layout.VALUES], results[a, layout.ABLE] = n_runs, 0
         if n_runs < 2:
             continue
         sums = _sum_up(work.vectors, work.runs, n_runs, plain, n_classes)
-        found[a, layout.LOST] = sums[2]
+        results[a, layout.LOST] = sums[2]
         if ranked.facts[a, layout.KIND] == layout.NOMINAL:
             _weigh_values(limits, n_runs, plain, a, sums[0], sums[1], work)
         else:
@@ -69,17 +69,17 @@ def _sum_up(vectors, runs, n_runs, plain, n_classes):
 
 @kernel
 def _impurity(kind, array, at, n_classes, size):
-    found = 0.0
+    impurity = 0.0
     for c in range(n_classes):
         weight = array[at + c]
         if weight == size:
             return 0.0
         share = weight / size
         if kind != layout.ENTROPY:
-            found -= share * share
+            impurity -= share * share
         elif share > 0.0:
-            found -= share * log2(share)
-    return found if kind == layout.ENTROPY else found + 1.0
+            impurity -= share * log2(share)
+    return impurity if kind == layout.ENTROPY else impurity + 1.0
 
 
 @kernel
@@ -118,7 +118,7 @@ def _weigh_values(limits, n_runs, plain, a, known, away, work):
 
 @kernel
 def _note(limits, a, gain, information, work):
-    work.found[a, layout.ABLE] = 1
+    work.results[a, layout.ABLE] = 1
     work.merits[a, layout.GAIN] = work.merits[a, layout.MERIT] = gain
     if limits.ratio:
         work.merits[a, layout.MERIT] = gain / information if information > 0.0 else 0.0
@@ -189,13 +189,13 @@ def _find_cut(growth, n_runs, plain, a, known, away):
     if limits.correct:
         gain -= log2(float(n_ways)) / (known + away)
     _note(limits, a, gain, information, work)
-    work.found[a, layout.BELOW] = work.codes[cut]
-    work.found[a, layout.ABOVE] = work.codes[cut + 1]
+    work.results[a, layout.BELOW] = work.codes[cut]
+    work.results[a, layout.ABOVE] = work.codes[cut + 1]
 
 
 @kernel
 def _weigh_cuts(growth, n_runs, plain, a, known, away):
-    """Find the worth of the cuts that are allowed, and how many they are."""
+    """Score the cuts that are allowed, and how many they are."""
     ranked, limits, work = growth.ranked, growth.limits, growth.work
     n_classes, vectors, runs = limits.n_classes, work.vectors, work.runs
     scores, codes, logs, kind = work.scores, work.codes, work.logs, limits.impurity
@@ -266,12 +266,12 @@ def _pays(growth, a):
 def choose(growth):
     """Return the attribute to split by; less the reason, where there is none."""
     ranked, limits, work = growth.ranked, growth.limits, growth.work
-    p, found, merits = len(ranked.facts), work.found, work.merits
+    p, results, merits = len(ranked.facts), work.results, work.merits
     most, n_able, highest = 0, 0, 0.0
     total, counted = 0.0, 0
     for a in range(p):
-        most = max(most, found[a, layout.VALUES])
-        if found[a, layout.VALUES] < 2 or not found[a, layout.ABLE]:
+        most = max(most, results[a, layout.VALUES])
+        if results[a, layout.VALUES] < 2 or not results[a, layout.ABLE]:
             continue
         n_able += 1
         highest = max(highest, merits[a, layout.GAIN])
@@ -285,7 +285,7 @@ def choose(growth):
     best = -np.inf
     for turn in range(2):
         for a in range(p):
-            if found[a, layout.VALUES] < 2 or not found[a, layout.ABLE]:
+            if results[a, layout.VALUES] < 2 or not results[a, layout.ABLE]:
                 continue
             gain = merits[a, layout.GAIN]
             if gain < limits.min_gain * (1 - TOLERANCE):
