@@ -8,7 +8,7 @@ from tests.helpers.alike import same_node, same_tree
 
 import spinney
 from spinney.growth import engine as suiting
-from spinney.growth.engine import grow_swiftly, is_swift, recount_swiftly
+from spinney.growth.engine import grow_swiftly, recount_swiftly
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.taught import teacher
 from spinney.growth.taught.teacher import smoothed_training
@@ -30,7 +30,6 @@ def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     labels /= labels.sum(axis=1, keepdims=True)
     recipe = RECIPES["auto"].changed(min_samples_leaf=least)
     taught = grow_swiftly(smoothed_training(training, labels), recipe)
-    assert is_swift(taught)
     plain = recounted(taught, training.source(), recipe=recipe)
     swift = recount_swiftly(taught, training)
     same_tree(plain, swift, same_node)

@@ -110,14 +110,14 @@ def test_values_keep_their_type(tmp_path, values):
     )
     n = len(values)
     leaf = Node(
-        0,
-        None,
-        0,
-        0,
-        np.ones(n),
-        n,
-        np.full(n, 1 / n),
-        n - 1,
+        number=0,
+        parent=None,
+        branch=0,
+        depth=0,
+        weights=np.ones(n),
+        n_rows=n,
+        distribution=np.full(n, 1 / n),
+        label=n - 1,
         reason=Reason.EXHAUSTED,
     )
     model = Model(Tree(schema, (leaf,)), RECIPES["id3"], FINGERPRINT)

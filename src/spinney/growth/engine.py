@@ -1,5 +1,6 @@
 """What the compiled loops can grow; asking loads no compiler."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.prune import Pruned
 from spinney.recipes import Recipe
 from spinney.search import MOST_BRANCHES, policy_named
-from spinney.trees import Tree
+from spinney.trees import Tree, lazy_nodes_of
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
@@ -185,17 +186,11 @@ def _in_ranks(training: "TrainingSet", recipe: Recipe) -> bool:
     )
 
 
-def is_swift(tree: Tree) -> bool:
-    """Return whether loops of two branches grew a tree: nodes are still to be made."""
-    if isinstance(tree.nodes, tuple):
-        return False
-    from spinney.growth.binned.binned_nodes import GrownNodes
+def recount_swiftly(tree: Tree, training: "TrainingSet") -> Tree | None:
+    """Return a tree counted on the true classes of its rows, where its nodes can be.
 
-    return isinstance(tree.nodes, GrownNodes)
-
-
-def recount_swiftly(tree: Tree, training: "TrainingSet") -> Tree:
-    """Return a tree that was grown swiftly, counted on the true classes of its rows."""
-    from spinney.growth.binned.recount import recount
-
-    return recount(tree, training)
+    None where they have been made, or cannot count.
+    """
+    nodes = lazy_nodes_of(tree)
+    counted = None if nodes is None else nodes.recounted(training)
+    return None if counted is None else replace(tree, nodes=counted)

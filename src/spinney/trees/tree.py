@@ -124,7 +124,7 @@ class Candidate:
         return weights, branches.rows + (shares > 0) * branches.missing_rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:
     """One node; a leaf where ``children`` is empty.
 

@@ -1,7 +1,7 @@
 """Forests: many trees, each on its own rows, that vote."""
 
 from spinney.growth.forest.bags import Bags
-from spinney.growth.forest.compact_tree import Member, narrowed
+from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest import Forest, Trees
 from spinney.growth.forest.forest_growth import Progress, grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
@@ -27,17 +27,16 @@ __all__ = [
     "ForestSettings",
     "Importances",
     "Interactions",
-    "Member",
     "Progress",
     "Trees",
     "check_bags",
+    "compact",
     "forest_leaves",
     "forest_outputs",
     "forest_recipe",
     "grow_forest",
     "impurity_importances",
     "interactions_of",
-    "narrowed",
     "nearest",
     "out_of_bag",
     "outlier_scores",

@@ -19,7 +19,7 @@ from spinney._support.arrays import Floats
 from spinney._support.row_order import Copies, copies_of
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
-from spinney.growth.engine import grow_swiftly, is_swift, recount_swiftly, suits
+from spinney.growth.engine import grow_swiftly, recount_swiftly, suits
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.construct import grow_with_construction
 from spinney.growth.prune import Pruned, TrainingRows, folds_of
@@ -102,8 +102,9 @@ class Lesson:
             return self._learned(training, rivals=rivals)
         taught = smoothed_training(training, labels)
         tree = self._learned(taught, rivals=False)
-        if is_swift(tree) and not training.schema.target.is_numeric:
-            return recount_swiftly(tree, training)
+        counted = recount_swiftly(tree, training)
+        if counted is not None:
+            return counted
         scale = self.options.class_weights
         return recounted(
             tree, training.source(), recipe=self.recipe, class_weights=scale

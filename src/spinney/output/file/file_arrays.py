@@ -44,29 +44,33 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
 and those of the surrogates, in :mod:`spinney.data.model_surrogates`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
-from spinney.output.file.strict_json import DamageError
 from spinney.trees import (
     NO_REASON,
     Candidate,
     CountTable,
+    FlatModels,
     Groups,
     Intervals,
-    LinearModel,
+    LazyNodes,
     Node,
-    Reason,
     Split,
-    Surrogate,
-    Term,
+    SurrogateArrays,
     Threshold,
     Tree,
+    TreeArrays,
+    question_arrays,
+    winner_arrays,
 )
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -87,35 +91,20 @@ SURROGATE_INTEGERS = (
 )
 
 
-def flatten_surrogates(nodes: Iterable[Node]) -> dict[str, NDArray[Any]]:
+def flatten_surrogates(nodes: Sequence[Node]) -> dict[str, NDArray[Any]]:
     """Return the arrays of the surrogates of all nodes."""
-    nodes = list(nodes)
     surrogates = [surrogate for node in nodes for surrogate in node.surrogates]
     splits = [surrogate.split for surrogate in surrogates]
-    groups = [
-        group for split in splits if isinstance(split, Groups) for group in split.groups
-    ]
-    numbers: dict[str, Iterable[float]] = {
-        "node.surrogates": (len(node.surrogates) for node in nodes),
-        "node.otherwise": (
-            -1 if node.otherwise is None else node.otherwise for node in nodes
-        ),
-        "surrogate.attribute": (split.attribute for split in splits),
-        "surrogate.form": (isinstance(split, Groups) for split in splits),
-        "surrogate.reversed": (surrogate.reversed for surrogate in surrogates),
-        "surrogate.agreement": (surrogate.agreement for surrogate in surrogates),
-        "surrogate.adjusted": (surrogate.adjusted for surrogate in surrogates),
-        "surrogate_split.thresholds": (
-            split.threshold for split in splits if isinstance(split, Threshold)
-        ),
-        "surrogate_split.groups": map(len, groups),
-        "surrogate_split.codes": chain.from_iterable(groups),
-    }
+    otherwise = (-1 if node.otherwise is None else node.otherwise for node in nodes)
     return {
-        name: np.fromiter(
-            found, dtype=np.float64 if name in SURROGATE_FLOATS else np.int64
-        )
-        for name, found in numbers.items()
+        "node.surrogates": _integers(len(node.surrogates) for node in nodes),
+        "node.otherwise": _integers(otherwise),
+        "surrogate.attribute": _integers(split.attribute for split in splits),
+        "surrogate.form": _integers(FORMS.index(type(split)) for split in splits),
+        "surrogate.reversed": _integers(each.reversed for each in surrogates),
+        "surrogate.agreement": _floats(each.agreement for each in surrogates),
+        "surrogate.adjusted": _floats(each.adjusted for each in surrogates),
+        **_flatten_splits(splits, "surrogate_split"),
     }
 
 
@@ -127,34 +116,6 @@ def without_surrogates(n_nodes: int) -> dict[str, NDArray[Any]]:
         "node.surrogates": np.zeros(n_nodes, dtype=np.int64),
         "node.otherwise": np.full(n_nodes, -1, dtype=np.int64),
     }
-
-
-def read_surrogates(arrays: Mapping[str, NDArray[Any]]) -> Iterator[Surrogate]:
-    """Walk the surrogates of all nodes."""
-    splits = _surrogate_splits(arrays)
-    for agreement, adjusted, swapped in zip(
-        arrays["surrogate.agreement"].tolist(),
-        arrays["surrogate.adjusted"].tolist(),
-        arrays["surrogate.reversed"].tolist(),
-        strict=True,
-    ):
-        yield Surrogate(next(splits), agreement, adjusted, bool(swapped))
-
-
-def _surrogate_splits(arrays: Mapping[str, NDArray[Any]]) -> Iterator[Split]:
-    thresholds = iter(arrays["surrogate_split.thresholds"].tolist())
-    sizes = iter(arrays["surrogate_split.groups"].tolist())
-    codes = iter(arrays["surrogate_split.codes"].tolist())
-    for attribute, form in zip(
-        arrays["surrogate.attribute"].tolist(),
-        arrays["surrogate.form"].tolist(),
-        strict=True,
-    ):
-        if form == 0:
-            yield Threshold(attribute, next(thresholds), ())
-        else:
-            groups = [tuple(next(codes) for _ in range(next(sizes))) for _ in range(2)]
-            yield Groups(attribute, tuple(groups), ())
 
 
 TERM_ARRAYS: dict[str, type[np.generic]] = {
@@ -197,86 +158,30 @@ def no_models(n_nodes: int) -> dict[str, NDArray[Any]]:
     }
 
 
-def models_of(arrays: Arrays) -> Iterator[LinearModel | None]:
-    """Walk the models of all nodes, from arrays that have been checked."""
-    codes = arrays["model.codes"].tolist()
-    terms: list[Term] = []
-    used = 0
-    for attribute, size, missing in zip(
-        arrays["term.attribute"].tolist(),
-        arrays["term.codes"].tolist(),
-        arrays["term.missing"].tolist(),
-        strict=True,
-    ):
-        of_codes = None if size < 0 else tuple(codes[used : used + size])
-        used += max(size, 0)
-        terms.append(Term(attribute, of_codes, missing))
-    coefficients = arrays["term.coefficient"].tolist()
-    first = 0
-    for count, intercept in zip(
-        arrays["node.terms"].tolist(), arrays["node.intercept"].tolist(), strict=True
-    ):
-        if count < 0:
-            yield None
-            continue
-        last = first + count
-        yield LinearModel(
-            intercept, tuple(terms[first:last]), tuple(coefficients[first:last])
-        )
-        first = last
-
-
-def check_models(arrays: Arrays, schema: Schema) -> None:
-    """Raise DamageError unless the arrays are models over this schema."""
-    counts, attributes = arrays["node.terms"], arrays["term.attribute"]
-    sizes, codes = arrays["term.codes"], arrays["model.codes"]
-    n_terms = attributes.size
-    for name in ("term.attribute", "term.coefficient", "term.missing", "term.codes"):
-        _need(arrays[name].shape == (n_terms,), f"the array {name!r} has a wrong shape")
-    _need(codes.ndim == 1, "the array 'model.codes' has a wrong shape")
-    for numbers, total, what in (
-        (counts, n_terms, "node.terms"),
-        (sizes, codes.size, "term.codes"),
-    ):
-        fits = bool(np.all((numbers >= -1) & (numbers <= total)))
-        together = int(np.maximum(numbers, 0).sum()) if fits else -1
-        _need(together == total, f"the counts {what!r} do not add up to {total}")
-    _need(
-        schema.target.is_numeric or bool(np.all(counts < 0)),
-        "a node has a linear model, but the target has classes",
+def _models(arrays: Arrays) -> FlatModels | None:
+    """Return the models of all nodes, from arrays that have been checked."""
+    counts, sizes = arrays["node.terms"], arrays["term.codes"]
+    if (counts < 0).all():
+        return None
+    owner = np.repeat(np.arange(len(sizes)), sizes.clip(0))
+    codes = arrays["model.codes"]
+    ends = sizes.clip(-1, 0)
+    np.maximum.at(ends, owner, codes + 1)
+    first_code = 1 + ends.clip(0).cumsum() - ends.clip(0)
+    lookup = np.zeros(1 + ends.clip(0).sum())
+    lookup[first_code[owner] + codes] = 1.0
+    return FlatModels(
+        has=counts >= 0,
+        intercept=arrays["node.intercept"],
+        first=counts.clip(0).cumsum() - counts.clip(0),
+        count=counts.clip(0),
+        attribute=arrays["term.attribute"],
+        coefficient=arrays["term.coefficient"],
+        missing=arrays["term.missing"],
+        first_code=first_code,
+        codes=ends,
+        lookup=lookup,
     )
-    for name in ("node.intercept", "term.coefficient", "term.missing"):
-        finite = bool(np.isfinite(arrays[name]).all())
-        _need(finite, f"{name!r} holds what is no finite number")
-    _need(
-        bool(np.all((attributes >= 0) & (attributes < len(schema.attributes)))),
-        "a linear model reads an attribute that is not there",
-    )
-    nominal = np.array([a.kind == "nominal" for a in schema.attributes], dtype=bool)
-    _need(
-        bool(np.all((sizes >= 0) == nominal[attributes])),
-        "a term of a linear model does not suit its attribute",
-    )
-    _check_codes(arrays, schema)
-
-
-def _check_codes(arrays: Arrays, schema: Schema) -> None:
-    """Check that the codes of a term rise and that its attribute knows them."""
-    codes, sizes = arrays["model.codes"], np.maximum(arrays["term.codes"], 0)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    n_codes = np.array([len(a.values) for a in schema.attributes], dtype=np.int64)
-    known = n_codes[arrays["term.attribute"][owner]] if len(codes) else codes
-    _need(
-        bool(np.all((codes >= 0) & (codes < known))),
-        "a term of a linear model has a code that its attribute does not know",
-    )
-    rising = (codes[1:] > codes[:-1]) | (owner[1:] != owner[:-1])
-    _need(bool(np.all(rising)), "a term of a linear model has codes that do not rise")
-
-
-def _need(holds: bool, what: str) -> None:  # noqa: FBT001
-    if not holds:
-        raise DamageError(what)
 
 
 # The place of a form is part of the format.
@@ -353,13 +258,10 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     tables = [candidate.table for candidate in candidates]
     splits = [candidate.split for candidate in candidates]
     arrays = {
-        **{name: _integers(map(field, nodes)) for name, field in _NODE.items()},
+        **{name: _integers(map(read, nodes)) for name, read in _NODE.items()},
         "node.weights": _lines((node.weights for node in nodes), width),
         "node.distribution": _lines((node.distribution for node in nodes), n_outputs),
-        **{
-            name: _integers(map(field, candidates))
-            for name, field in _CANDIDATE.items()
-        },
+        **{name: _integers(map(read, candidates)) for name, read in _CANDIDATE.items()},
         "candidate.gain": _floats(candidate.gain for candidate in candidates),
         "candidate.merit": _floats(candidate.merit for candidate in candidates),
         "candidate.p_value": _floats(
@@ -368,7 +270,8 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         ),
         "candidate.missing_weights": _lines((t.missing for t in tables), width),
         "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_outputs),
-        **_flatten_splits(splits),
+        "split.shares": _floats(chain.from_iterable(split.shares for split in splits)),
+        **_flatten_splits(splits, "split"),
         **_flatten_values(candidates, tree.schema),
         "table.weights": _lines((table.weights for table in tables), width),
         "table.rows": _lines((table.rows for table in tables), n_outputs),
@@ -378,15 +281,15 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
 
 
-def _flatten_splits(splits: list[Split]) -> dict[str, NDArray[Any]]:
+def _flatten_splits(splits: Sequence[Split], room: str) -> dict[str, NDArray[Any]]:
+    """Return the cuts, groups and codes of splits, as arrays of one room."""
     groups = [
         group for split in splits if isinstance(split, Groups) for group in split.groups
     ]
     return {
-        "split.thresholds": _floats(chain.from_iterable(map(_cuts_of, splits))),
-        "split.shares": _floats(chain.from_iterable(split.shares for split in splits)),
-        "split.groups": _integers(map(len, groups)),
-        "split.codes": _integers(chain.from_iterable(groups)),
+        f"{room}.thresholds": _floats(chain.from_iterable(map(_cuts_of, splits))),
+        f"{room}.groups": _integers(map(len, groups)),
+        f"{room}.codes": _integers(chain.from_iterable(groups)),
     }
 
 
@@ -444,101 +347,174 @@ def children_of(parents: Iterable[int]) -> list[tuple[int, ...]]:
 
 def unflatten(arrays: Arrays, schema: Schema) -> Tree:
     """Return the tree of arrays that have been checked."""
-    columns = {name: arrays[name].tolist() for name in _NODE}
-    children = children_of(columns["node.parent"])
-    candidates, surrogates = _candidates(arrays, schema), read_surrogates(arrays)
-    n_surrogates = arrays["node.surrogates"].tolist()
-    otherwise = arrays["node.otherwise"].tolist()
-    models = models_of(arrays)
-    nodes = []
-    for number, (weights, distribution) in enumerate(
-        zip(arrays["node.weights"], arrays["node.distribution"], strict=True)
-    ):
-        parent, branch, depth, rows, label, reason, chosen, forced, count = (
-            columns[name][number] for name in _NODE
+    return Tree(schema, FileNodes(arrays, schema))
+
+
+@dataclass(frozen=True, eq=False)
+class FileNodes(LazyNodes):
+    """The nodes of a file, each made when it is first asked for."""
+
+    file: Arrays
+    schema: Schema
+    _made: dict[int, Node] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.file["node.parent"])
+
+    def _arrays(self) -> TreeArrays:
+        file, chosen = self.file, self.file["node.chosen"]
+        lines = np.where(chosen < 0, -1, self._first_candidate + chosen).tolist()
+        return TreeArrays(
+            **winner_arrays([None if at < 0 else self._candidate(at) for at in lines]),
+            parent=file["node.parent"],
+            weights=file["node.weights"],
+            rows=file["node.rows"],
+            reason=file["node.reason"].astype(np.int8),
+            outputs=file["node.distribution"],
+            forced=file["node.forced"].astype(np.bool_),
+            otherwise=file["node.otherwise"],
+            surrogates=_surrogates(file),
+            models=_models(file),
         )
-        node = Node(
-            number,
-            None if parent < 0 else parent,
-            branch,
-            depth,
-            weights,
-            rows,
-            distribution,
-            label,
-            tuple(next(candidates) for _ in range(count)),
-            None if chosen < 0 else chosen,
-            children[number],
-            Reason.of_code(reason),
-            bool(forced),
-            next(models),
-            tuple(next(surrogates) for _ in range(n_surrogates[number])),
-            None if otherwise[number] < 0 else otherwise[number],
+
+    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
+        """Return the candidates of a node, and which of them won."""
+        first, chosen = self._first_candidate[number], self.file["node.chosen"][number]
+        lines = range(first, first + self.file["node.candidates"][number])
+        own = tuple(map(self._candidate, lines))
+        return own, None if chosen < 0 else int(chosen)
+
+    def _candidate(self, at: int) -> Candidate:
+        file = self.file
+        p_value = float(file["candidate.p_value"][at])
+        return Candidate(
+            self._splits.split(at),
+            self._table(at),
+            float(file["candidate.gain"][at]),
+            float(file["candidate.merit"][at]),
+            bool(file["candidate.exact"][at]),
+            None if np.isnan(p_value) else p_value,
         )
-        nodes.append(node)
-    return Tree(schema, tuple(nodes))
+
+    def _table(self, at: int) -> CountTable:
+        file, count = self.file, self.file["candidate.values"][at]
+        first, first_value = self._first_lines[0][at], self._first_lines[1][at]
+        name = "table.numbers" if self._numeric[at] else "table.codes"
+        lines = slice(first, first + count)
+        return CountTable(
+            file[name][first_value : first_value + count],
+            file["table.weights"][lines],
+            file["table.rows"][lines],
+            file["candidate.missing_weights"][at],
+            file["candidate.missing_rows"][at],
+        )
+
+    @cached_property
+    def _first_candidate(self) -> Integers:
+        return starts_of(self.file["node.candidates"])
+
+    @cached_property
+    def _numeric(self) -> NDArray[np.bool_]:
+        """Which candidates ask about numbers."""
+        kinds = np.array([a.kind == "numeric" for a in self.schema.attributes], bool)
+        return np.asarray(kinds[self.file["candidate.attribute"]])
+
+    @cached_property
+    def _first_lines(self) -> tuple[Integers, Integers]:
+        """Where the counts of candidates begin, and where their values do."""
+        counts, numeric = self.file["candidate.values"], self._numeric
+        of_numbers = starts_of(np.where(numeric, counts, 0))
+        of_codes = starts_of(np.where(numeric, 0, counts))
+        return starts_of(counts), np.where(numeric, of_numbers, of_codes)
+
+    @cached_property
+    def _splits(self) -> "_Splits":
+        file = self.file
+        return _Splits(
+            file["candidate.attribute"],
+            file["candidate.form"],
+            file["candidate.branches"],
+            file["split.thresholds"],
+            file["split.groups"],
+            file["split.codes"],
+            shares=file["split.shares"],
+            missing=file["candidate.missing"],
+        )
 
 
-def _candidates(arrays: Arrays, schema: Schema) -> Iterator[Candidate]:
-    """Walk the candidates of all nodes."""
-    tables = _tables(arrays, schema)
-    splits = _splits(arrays)
-    for gain, merit, exact, p_value in zip(
-        arrays["candidate.gain"].tolist(),
-        arrays["candidate.merit"].tolist(),
-        arrays["candidate.exact"].tolist(),
-        arrays["candidate.p_value"].tolist(),
-        strict=True,
-    ):
-        p = None if np.isnan(p_value) else p_value
-        yield Candidate(next(splits), next(tables), gain, merit, bool(exact), p)
+def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
+    """Return the surrogates of all nodes."""
+    attribute = arrays["surrogate.attribute"]
+    if not len(attribute):
+        return None
+    splits = _Splits(
+        attribute,
+        arrays["surrogate.form"],
+        np.full(len(attribute), 2),
+        *(
+            arrays[f"surrogate_split.{name}"]
+            for name in ("thresholds", "groups", "codes")
+        ),
+    )
+    fields = question_arrays([splits.split(line) for line in range(len(attribute))])
+    return SurrogateArrays(
+        **fields,
+        count=arrays["node.surrogates"],
+        agreement=arrays["surrogate.agreement"],
+        adjusted=arrays["surrogate.adjusted"],
+        reversed=arrays["surrogate.reversed"].astype(np.bool_),
+    )
 
 
-def _splits(arrays: Arrays) -> Iterator[Split]:
-    thresholds = iter(arrays["split.thresholds"].tolist())
-    shares, codes = arrays["split.shares"].tolist(), arrays["split.codes"].tolist()
-    sizes = iter(arrays["split.groups"].tolist())
-    n_shares = n_codes = 0
-    for attribute, form, missing, n_branches in zip(
-        arrays["candidate.attribute"].tolist(),
-        arrays["candidate.form"].tolist(),
-        arrays["candidate.missing"].tolist(),
-        arrays["candidate.branches"].tolist(),
-        strict=True,
-    ):
-        parts = tuple(shares[n_shares : n_shares + n_branches])
-        n_shares += n_branches
+class _Splits:
+    """The splits of a file; those of surrogates divide no row and have no shares."""
+
+    def __init__(
+        self,
+        attribute: Integers,
+        form: Integers,
+        n_branches: Integers,
+        thresholds: Floats,
+        groups: Integers,
+        codes: Integers,
+        *,
+        shares: Floats | None = None,
+        missing: Integers | None = None,
+    ) -> None:
+        self.attribute, self.form, self.n_branches = attribute, form, n_branches
+        self.thresholds, self.groups, self.codes = thresholds, groups, codes
+        self.shares, self.missing = shares, missing
+        grouped = form == FORMS.index(Groups)
+        self.first_cut = starts_of(np.where(grouped, 0, n_branches - 1))
+        self.first_group = starts_of(np.where(grouped, n_branches, 0))
+        self.first_code = starts_of(groups)
+        self.first_share = starts_of(n_branches)
+
+    def split(self, line: int) -> Split:
+        """Return a split."""
+        attribute, size = int(self.attribute[line]), int(self.n_branches[line])
+        shares: tuple[float, ...] = ()
+        if self.shares is not None:
+            first = self.first_share[line]
+            shares = tuple(self.shares[first : first + size].tolist())
+        missing = -1 if self.missing is None else int(self.missing[line])
         to = None if missing < 0 else missing
-        if form == 0:
-            yield Threshold(attribute, next(thresholds), parts, to)
-            continue
-        if form == 2:
-            cuts = tuple(next(thresholds) for _ in range(n_branches - 1))
-            yield Intervals(attribute, cuts, parts, to)
-            continue
-        groups = []
-        for _ in range(n_branches):
-            size = next(sizes)
-            groups.append(tuple(codes[n_codes : n_codes + size]))
-            n_codes += size
-        yield Groups(attribute, tuple(groups), parts, to)
+        form = FORMS[self.form[line]]
+        if form is Groups:
+            own = range(self.first_group[line], self.first_group[line] + size)
+            return Groups(attribute, tuple(map(self._group, own)), shares, to)
+        first = self.first_cut[line]
+        cuts = self.thresholds[first : first + size - 1].tolist()
+        if form is Intervals:
+            return Intervals(attribute, tuple(cuts), shares, to)
+        return Threshold(attribute, cuts[0], shares, to)
+
+    def _group(self, at: int) -> tuple[int, ...]:
+        first = self.first_code[at]
+        return tuple(self.codes[first : first + self.groups[at]].tolist())
 
 
-def _tables(arrays: Arrays, schema: Schema) -> Iterator[CountTable]:
-    weights, rows = arrays["table.weights"], arrays["table.rows"]
-    n_lines = 0
-    used = {"table.codes": 0, "table.numbers": 0}
-    for attribute, count, missing, missing_rows in zip(
-        arrays["candidate.attribute"].tolist(),
-        arrays["candidate.values"].tolist(),
-        arrays["candidate.missing_weights"],
-        arrays["candidate.missing_rows"],
-        strict=True,
-    ):
-        numeric = schema.attributes[attribute].kind == "numeric"
-        name = "table.numbers" if numeric else "table.codes"
-        values = arrays[name][used[name] : used[name] + count]
-        used[name] += count
-        lines = slice(n_lines, n_lines + count)
-        n_lines += count
-        yield CountTable(values, weights[lines], rows[lines], missing, missing_rows)
+def starts_of(counts: Integers) -> Integers:
+    """Return where what is counted begins, one after another without gaps."""
+    return np.asarray(counts.cumsum() - counts)
