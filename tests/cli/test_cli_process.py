@@ -166,7 +166,7 @@ def test_an_interrupt_while_growing(tool, melons, monkeypatch, folder, as_error)
                 raise RuntimeError("Query interrupted") from None
             raise
 
-    monkeypatch.setattr("spinney.models.grow.grow_from", interrupted)
+    monkeypatch.setattr("spinney.models.grow_from", interrupted)
     outcome = tool("grow", melons, "--target", "ripe", "-o", "x.spinney")
     assert outcome.code == 130
     assert outcome.err.strip() == "spinney: interrupted"

@@ -18,8 +18,8 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
-from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.predict.predictor import arrays_of
+from spinney.trees.predict.flat_tree import FlatTree, flatten
+from spinney.trees.tree_arrays import arrays_of_nodes
 
 
 def weights_of(random, kind, n_rows):
@@ -164,7 +164,7 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     classes = (cells[:, 0] + 0.3 * random.normal(size=80) > 0).astype(np.int64)
     columns = (*cells.T, codes.astype(np.int32))
     tree = crowd.grow(TrainingSet(schema, columns, classes, None), RECIPES["cart"])
-    quick, plain = arrays_of(tree), flatten(tree)
+    quick, plain = flatten(tree), FlatTree.of(arrays_of_nodes(tree))
     for name in ("missing", "first_surrogate", "surrogate_count"):
         np.testing.assert_array_equal(getattr(quick, name), getattr(plain, name))
     for name in ("attribute", "threshold", "codes", "reversed"):

@@ -123,7 +123,7 @@ def swift_limits(*, together, rivals):
     """Let the loops take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suiting, "FEWEST_RANKED_CELLS", 0)
-        patch.setattr(ranked, "RIVALS", 10**9 if rivals else 1)
+        patch.setattr(ranked, "RUNNERS_UP_SHARE", 10**9 if rivals else 1)
         patch.setattr(ranked_crowd, "FEWEST_ROWS", 10 if together else 10**9)
         patch.setattr(ranked_crowd, "n_threads", lambda: 2)
         yield

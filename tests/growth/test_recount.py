@@ -7,14 +7,13 @@ from tests.growth.test_grow_binned import training_sets
 from tests.helpers.alike import same_node, same_tree
 
 import spinney
-from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.grow_binned import grow
-from spinney.growth.binned.recount import recount
-from spinney.growth.engine import choose_engine
+from spinney.growth.engine import BINNED, choose_engine
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.taught import taught_growth
 from spinney.growth.taught.teacher import smoothed_training
 from spinney.recipes import RECIPES
+from spinney.sources.opened import OpenedSource
 
 
 @given(
@@ -32,9 +31,8 @@ def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     labels /= labels.sum(axis=1, keepdims=True)
     recipe = RECIPES["auto"].changed(min_samples_leaf=least)
     taught = grow(smoothed_training(training, labels), recipe)
-    assert isinstance(taught.nodes, GrownNodes)
     plain = recounted(taught, training.source(), recipe=recipe)
-    swift = recount(taught, training)
+    swift = BINNED.recount(taught, OpenedSource(training), recipe, None)
     same_tree(plain, swift, same_node)
 
 

@@ -6,6 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 from tests.helpers.models import assert_same_model
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES
 
 import spinney
@@ -254,6 +255,6 @@ def test_options_reach_the_learner():
 def test_rows_that_stay_away_are_missed_by_the_setting_that_asks_for_them():
     rows = duckdb.sql("SELECT i AS x, i > 3 AS y FROM range(8) AS t(i)")
     with pytest.raises(ParameterError, match=r"'c4.5'\) .*, or leave out forest$"):
-        spinney.grow(rows, "y", recipe="c4.5", forest=0.5)
+        spinney.grow(rows, "y", **by_recipe(recipe="c4.5", forest=0.5))
     with pytest.raises(ParameterError, match=r"'auto'\) .*such as 'c4.5'$"):
-        spinney.grow(rows, "y", recipe="auto", forest=0.5)
+        spinney.grow(rows, "y", **by_recipe(recipe="auto", forest=0.5))

@@ -39,18 +39,18 @@ def frame_tree(numbers: list[int]) -> Tree:
         weights = np.ones(2)
         nodes.append(
             Node(
-                at,
-                place.get(number // 2),
-                number % 2 if number > 1 else 0,
-                number.bit_length() - 1,
-                weights,
-                2,
-                weights / 2,
-                1,
-                (candidate,) if children else (),
-                0 if children else None,
-                children,
-                None if children else Reason.PURE,
+                number=at,
+                parent=place.get(number // 2),
+                branch=number % 2 if number > 1 else 0,
+                depth=number.bit_length() - 1,
+                weights=weights,
+                n_rows=2,
+                distribution=weights / 2,
+                label=1,
+                candidates=(candidate,) if children else (),
+                chosen=0 if children else None,
+                children=children,
+                reason=None if children else Reason.PURE,
             )
         )
     schema = Schema((Attribute("x", "numeric"),), Target("y", ("a", "b")))

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.recipes import by_recipe
 from tests.sources.comparing import answers_of, assert_same_tables
 
 import spinney
@@ -140,8 +141,10 @@ def test_both_grow_the_same_tree(seed, recipe, made):
         "c": label.tolist(),
     }
     options = {"recipe": recipe, "max_depth": 4, **made}
-    in_memory = spinney.grow(columns, "c", **options)
-    in_duckdb = spinney.grow(duckdb.from_arrow(pa.table(columns)), "c", **options)
+    in_memory = spinney.grow(columns, "c", **by_recipe(**options))
+    in_duckdb = spinney.grow(
+        duckdb.from_arrow(pa.table(columns)), "c", **by_recipe(**options)
+    )
     assert str(in_memory) == str(in_duckdb)
     assert in_memory.tree.schema == in_duckdb.tree.schema
     for one, other in zip(in_memory.tree, in_duckdb.tree, strict=True):

@@ -6,7 +6,7 @@ tables large enough to be worth a compiler. Asking loads none.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spinney._support.arrays import Floats
 from spinney.growth.binned.binned_limits import FEWEST_CELLS, can_grow_binned
@@ -19,7 +19,7 @@ from spinney.growth.source_parts import refuse_lacking_source
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
-from spinney.trees import Tree
+from spinney.trees import Tree, lazy_nodes_of
 
 
 def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
@@ -76,10 +76,10 @@ class Engine:
         class_weights: Floats | None,
     ) -> Tree:
         """Return a tree that this engine grew, counted again on other labels."""
-        if self.name == "binned" and not rows.schema.target.is_numeric:
-            from spinney.growth.binned.recount import recount
-
-            return recount(tree, rows.at_hand)
+        nodes = None if rows.training is None else lazy_nodes_of(tree)
+        counted = None if nodes is None else nodes.recounted(rows.training)
+        if counted is not None:
+            return replace(tree, nodes=counted)
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)
 
 

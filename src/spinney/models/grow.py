@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from spinney.data import Declarations
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.growth import Model, choose_engine, options_of
 from spinney.growth.model_trees import with_models
 from spinney.growth.prune import Steps
 from spinney.growth.taught import TaughtGrowth
-from spinney.recipes import RECIPES, Recipe, default_recipe, recipe_named, suited
+from spinney.recipes import RECIPES, Recipe, default_recipe, suited
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
 
@@ -45,10 +45,10 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     remedy = "take another recipe, such as 'c4.5'"
     if named is not None and not named.needs_rows:
         remedy = f"leave out {what}"
-    return ParameterError(
-        f"{what}={getattr(recipe, what)!r} (recipe {recipe.name!r}) needs the rows, "
-        "and they stay in DuckDB: read them (source='memory', --source memory), or "
-        f"{remedy}"
+    return refusal(
+        Setting(what, getattr(recipe, what)),
+        f"(recipe {recipe.name!r}) needs the rows, and they stay in DuckDB",
+        ("read them (", Setting("source", "memory"), f"), or {remedy}"),
     )
 
 
@@ -74,7 +74,7 @@ def grow_from(
     if recipe is None:
         away = is_counted_away(data, source, connection)
         recipe = default_recipe(rows_at_hand=not away)
-    recipe = recipe_named(recipe).changed(**(settings or {}))
+    recipe = Recipe.named(recipe).changed(**(settings or {}))
     with open_source(
         data,
         target,

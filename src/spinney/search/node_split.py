@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, first_best
 from spinney.data import Attribute, Schema
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting
 from spinney.recipes import Recipe
 from spinney.search.attribute_split import propose
 from spinney.search.missing_values import Policy
@@ -138,11 +138,11 @@ def _forced(
     for chosen, candidate in enumerate(candidates):
         if candidate.attribute == index:
             return Decision(candidates, chosen)
-    msg = (
-        f"force: the attribute {attribute.name!r} cannot split its node: it has one "
-        "value there, or its branches would be too small; force another one"
+    raise ParameterError(
+        Setting("force"),
+        f": the attribute {attribute.name!r} cannot split its node: it has one value "
+        "there, or its branches would be too small; force another one",
     )
-    raise ParameterError(msg)
 
 
 def _why_none(tables: Mapping[int, CountTable], policy: Policy) -> Reason:

@@ -32,7 +32,7 @@ import numpy as np
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.keyed_random import branch_key, root_key
 from spinney.data import Schema
-from spinney.errors import ParameterError, warn
+from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.growing_nodes import (
     Family,
@@ -233,11 +233,12 @@ class _Learner:
                 self.n_leaves += more
                 return [node]
             if node.forced:
-                msg = (
-                    f"force: the split at the path {node.path!r} does not fit into "
-                    f"max_leaves={limit}: raise the limit"
+                raise ParameterError(
+                    Setting("force"),
+                    f": the split at the path {node.path!r} does not fit into ",
+                    Setting("max_leaves", int(limit)),
+                    ": raise the limit",
                 )
-                raise ParameterError(msg)
             node.decision = replace(node.decision, chosen=None, reason=Reason.LEAVES)
         return []
 
@@ -321,11 +322,11 @@ class _Learner:
         """Say which forced paths lead to no node that could be split."""
         for path in self.options.forced:
             if path not in self.reached:
-                msg = (
-                    f"force: no node to split is reached by the path {path!r}; write "
-                    "its branches as they are printed, from the root on"
+                warn(
+                    Setting("force"),
+                    f": no node to split is reached by the path {path!r}; write its "
+                    "branches as they are printed, from the root on",
                 )
-                warn(msg)
 
 
 def search_over(

@@ -281,20 +281,21 @@ def _finished(
     if draft.moved:
         candidates = () if draft.candidate is None else (draft.candidate,)
         chosen = 0
-    return Node(
-        len(nodes),
-        parent,
-        branch,
-        0 if parent is None else nodes[parent].depth + 1,
-        draft.weights,
-        draft.n_rows,
-        draft.distribution,
-        int(labels_of(draft.distribution, tree.schema.target.costs)),
-        candidates,
-        chosen if draft.children else None,
-        (),
-        None if draft.children else _reason(draft),
-        origin.forced,
+    return replace(
+        origin,
+        number=len(nodes),
+        parent=parent,
+        branch=branch,
+        depth=0 if parent is None else nodes[parent].depth + 1,
+        weights=draft.weights,
+        n_rows=draft.n_rows,
+        distribution=draft.distribution,
+        label=int(labels_of(draft.distribution, tree.schema.target.costs)),
+        candidates=candidates,
+        chosen=chosen if draft.children else None,
+        children=(),
+        reason=None if draft.children else _reason(draft),
+        model=None,
         surrogates=origin.surrogates if draft.children else (),
         otherwise=origin.otherwise if draft.children else None,
     )

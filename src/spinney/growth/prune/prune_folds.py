@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Integers
 from spinney._support.text import counted_text, shown
 from spinney.data import Target
-from spinney.errors import ParameterError, warn
+from spinney.errors import Setting, refusal, warn
 
 
 def folds_of(
@@ -40,11 +40,10 @@ def folds_of(
         Whether the number of folds is a user's, and not a recipe's own.
     """
     if not 2 <= n_folds <= len(targets):
-        msg = (
-            f"folds={n_folds!r} must be a whole number from 2 to the number of rows, "
-            f"{len(targets)}"
+        raise refusal(
+            Setting("folds", n_folds),
+            f"must be a whole number from 2 to the number of rows, {len(targets)}",
         )
-        raise ParameterError(msg)
     stratified = False
     if not target.is_numeric and n_folds < len(targets):
         counts = np.bincount(targets, minlength=len(target.classes))
@@ -92,16 +91,18 @@ def _warn_of_few(counts: Integers, target: Target, n_folds: int) -> None:
     """Say where folds can heed classes in part only, or not at all."""
     if counts.max() < n_folds:
         warn(
-            f"folds={n_folds} is more than the rows of any class of "
-            f"{shown(target.name)!r}, at most {counts.max()}: the folds that choose "
-            "the alpha are made without regard to classes"
+            Setting("folds", int(n_folds)),
+            f" is more than the rows of any class of {shown(target.name)!r}, at most "
+            f"{counts.max()}",
+            remedy="the folds that choose the alpha are made without regard to classes",
         )
         return
     rare = np.flatnonzero((counts > 0) & (counts < n_folds)).tolist()
     if rare:
         listed = counted_text((target.classes[code], counts[code]) for code in rare)
         warn(
-            f"folds={n_folds} is more than the rows of some classes of "
-            f"{shown(target.name)!r}: {listed}; some of the folds that choose the "
-            "alpha hold none of these"
+            Setting("folds", int(n_folds)),
+            f" is more than the rows of some classes of {shown(target.name)!r}",
+            remedy=f"{listed}; some of the folds that choose the alpha hold none of "
+            "these",
         )

@@ -18,7 +18,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.row_order import Copies, copies_of
 from spinney.data import Target
-from spinney.errors import ParameterError, SpinneyWarning, warn
+from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
 from spinney.growth.binned.binned_limits import FEWEST_WITHOUT_RIVALS
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
@@ -48,8 +48,9 @@ def warn_of_squares(recipe: Recipe, target: Target) -> None:
     """
     if target.is_numeric and recipe.measure(numeric=True) is CRITERIA["poisson"]:
         warn(
-            "criterion='poisson': the tree is grown by the deviance of counts, but "
-            "cost-complexity pruning weighs its leaves by squared errors"
+            Setting("criterion", "poisson"),
+            remedy="the tree is grown by the deviance of counts, but cost-complexity "
+            "pruning weighs its leaves by squared errors",
         )
 
 
@@ -163,8 +164,9 @@ class TaughtGrowth:
         asked = not recipe.given.isdisjoint(("folds", "pruning"))
         if asked and recipe.folds > n_rows:
             warn(
-                f"folds={recipe.folds} of recipe {recipe.name!r} is more than the "
-                f"rows: {n_rows} folds of one row each choose the alpha"
+                Setting("folds", recipe.folds),
+                f" of recipe {recipe.name!r} is more than the rows",
+                remedy=f"{n_rows} folds of one row each choose the alpha",
             )
         folds = folds_of(
             training.classes,

@@ -13,7 +13,7 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.checks import is_whole
 from spinney._support.text import shown
 from spinney.data import Target, Value
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.growth import Model
 from spinney.output.explain.explanation_text import node_text
 from spinney.output.explain.why_chosen import paid_above, why
@@ -145,8 +145,11 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     """Return the arithmetic of a node."""
     tree = model.tree
     if not is_whole(number) or not 0 <= number < len(tree):
-        msg = f"node={number!r} is no node: the tree has nodes 0 to {len(tree) - 1}"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("node", number),
+            "is no node",
+            f"the tree has nodes 0 to {len(tree) - 1}",
+        )
     node = tree.nodes[number]
     recipe, numeric = model.recipe, tree.schema.target.is_numeric
     search = Search.of(recipe, numeric=numeric, total=tree.root.weight)
@@ -186,10 +189,10 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
                 candidate,
                 criterion,
                 altered,
-                competes=place in able,
+                competes=index in able,
                 absent=absent,
             )
-            for place, candidate in enumerate(node.candidates)
+            for index, candidate in enumerate(node.candidates)
         ),
         chosen=_chosen_name(tree, node),
         why=why(model, node, criterion, able),
@@ -260,8 +263,8 @@ def _candidate_lines(
     goes = split.branch_of(table.values)
     correction = _correction(tree, candidate, criterion)
     values = tuple(
-        ValueLine(attribute.values[int(code)], int(goes[place]), shown_as(weights))
-        for place, (code, weights) in enumerate(
+        ValueLine(attribute.values[int(code)], int(goes[line]), shown_as(weights))
+        for line, (code, weights) in enumerate(
             zip(table.values, table.weights, strict=True)
         )
         if grouped

@@ -53,12 +53,12 @@ def _equal(
     tree: Tree, node: Node, criterion: Criterion, able: set[int], paid: set[int]
 ) -> list[str]:
     """Return the attributes that are as good as the chosen one."""
-    places = sorted(able)
-    scores = [score(node.candidates[place], tree.schema, paid) for place in places]
+    rivals = sorted(able)
+    scores = [score(node.candidates[rival], tree.schema, paid) for rival in rivals]
     unit = criterion.merit_unit(node.weights)
     ties = equal_to_best(np.array(scores), criterion.tolerance, unit)
     return [
-        shown(tree.schema.attributes[node.candidates[place].attribute].name)
-        for place, tie in zip(places, ties, strict=True)
-        if tie and place != node.chosen
+        shown(tree.schema.attributes[node.candidates[rival].attribute].name)
+        for rival, tie in zip(rivals, ties, strict=True)
+        if tie and rival != node.chosen
     ]

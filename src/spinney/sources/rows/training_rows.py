@@ -24,7 +24,7 @@ from spinney.data import (
     table_warnings,
 )
 from spinney.data.readers import read_table
-from spinney.errors import DataError, warn
+from spinney.errors import DataError, Setting, Text, warn
 from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
@@ -173,7 +173,8 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
 
     ``from_zero`` says that the criterion takes them for counts.
     """
-    msg, target = "", f"target {shown(name)!r}"
+    target = f"target {shown(name)!r}"
+    msg: Text = ""
     if not facts.finite:
         msg = f"{target} holds an infinite number: mend it or leave it out"
     elif facts.n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
@@ -195,8 +196,9 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
         )
     elif from_zero and facts.least < 0:
         msg = (
-            f"{target} holds {facts.least:g}, and criterion='poisson' takes counts, 0 "
-            "or more: take 'squared_error'"
+            f"{target} holds {facts.least:g}, and ",
+            Setting("criterion", "poisson"),
+            " takes counts, 0 or more: take 'squared_error'",
         )
     if msg:
         raise DataError(msg)
@@ -251,18 +253,21 @@ def check_texts(name: str, values: Iterable[Value]) -> None:
 def check_roles(target: object, weight: object, ignored: Collection[str] = ()) -> None:
     """Refuse names that are none, or one column in two parts."""
     if not isinstance(target, str) or not target:
-        msg = f"target={target!r} must be the name of a column"
-        raise DataError(msg)
+        raise DataError(Setting("target", target), " must be the name of a column")
     for part, name in (("target", target), ("weight", weight)):
         if name in ignored:
             msg = f"{part} {name!r} is ignored too: ignore it no more, or name another"
             raise DataError(msg)
     if weight is not None and not isinstance(weight, str):
-        msg = f"weight={weight!r} must be the name of a column, or None"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight", weight), " must be the name of a column, or None"
+        )
     if weight == target:
-        msg = f"weight {weight!r} is the target: name another column"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight"),
+            f" {weight!r} is the target",
+            remedy="name another column",
+        )
 
 
 def missing_classes(target: str, absent: int, n_rows: int) -> str:
@@ -274,14 +279,16 @@ def missing_classes(target: str, absent: int, n_rows: int) -> str:
 
 def row_weights(column: Column) -> Floats:
     """Return the cells of a weight column, or say why they cannot be weights."""
-    name = f"weight {column.name!r}"
     check_weight_kind(column.name, column.kind)
     odd = np.flatnonzero(~(column.cells >= 0))
     if len(odd):
         cell = column.cells[odd[0]]
         found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
-        msg = f"{name} has {found} in row {odd[0] + 1}: {WEIGHTS}"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight"),
+            f" {column.name!r} has {found} in row {odd[0] + 1}",
+            remedy=WEIGHTS,
+        )
     weights = np.asarray(column.cells, dtype=np.float64)
     check_total(total_of(weights))
     return weights
@@ -301,8 +308,10 @@ def given_weights(
     except (TypeError, ValueError, OverflowError):
         weights = np.array(np.nan)
     if weights.shape != (n_rows,) or not (weights >= 0).all():
-        msg = f"sample_weight must be {n_rows} numbers, none of them below 0 or missing"
-        raise DataError(msg)
+        raise DataError(
+            Setting("sample_weight"),
+            f" must be {n_rows} numbers, none of them below 0 or missing",
+        )
     check_total(total_of(weights), most=most)
     return weights
 
@@ -310,8 +319,9 @@ def given_weights(
 def check_weight_kind(name: str, kind: str) -> None:
     """Refuse a column of weights that are no numbers."""
     if kind != "numeric":
-        msg = f"weight {name!r} is {kind}: weights must be numbers"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight"), f" {name!r} is {kind}", remedy="weights must be numbers"
+        )
 
 
 def check_total(total: float, *, most: float = LARGEST_TOTAL) -> None:
@@ -435,7 +445,7 @@ def rows_in_memory(
     classes, codes = as_target(table[target], numeric=target in declared.numeric)
     attributes = table.without((target, weight or ""))
     for warning in table_warnings(attributes, declared):
-        warn(warning)
+        warn(*warning.args, remedy=warning.remedy)
     return training_set(
         attributes,
         classes,

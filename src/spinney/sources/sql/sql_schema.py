@@ -15,7 +15,7 @@ from spinney.data import (
     level_order,
 )
 from spinney.data.duckdb import SqlColumn
-from spinney.errors import DataError, did_you_mean
+from spinney.errors import DataError, Setting, did_you_mean
 from spinney.sources.rows.training_rows import WEIGHTS, check_weight_kind
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 
@@ -48,8 +48,9 @@ def check_weights(engine: Engine, rows: SqlRows) -> None:
     ((least, absent),) = engine.fetch(statement)
     if absent or (least is not None and least < 0):
         odd = f"{absent} missing cells" if absent else f"the weight {least}"
-        msg = f"weight {column.name!r} has {odd}: {WEIGHTS}"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight"), f" {column.name!r} has {odd}", remedy=WEIGHTS
+        )
 
 
 def count_classes(engine: Engine, rows: SqlRows) -> tuple[int, int]:
