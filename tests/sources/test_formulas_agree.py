@@ -71,11 +71,11 @@ def test_surrogates_by_formulas_are_counted_alike():
             source.extend(place, source.schema.constructed(formula))
         others = (0, 2, 4, *places[2:])
         found = source.agreements([Agreement(ROOT, split, others)])
-        sent = source.sent([(ROOT, route)])
+        sent = source.routed([(ROOT, route)])
         source.partition(ROOT, route, {0: 1, 1: 2})
         found += source.tables([Request(1, places), Request(2, (0, *places))])
         found += source.agreements([Agreement(1, split, others)])
-        return [*found, dict(enumerate(sent + source.sent([(2, route)])))]
+        return [*found, dict(enumerate(sent + source.routed([(2, route)])))]
 
     memory, *others = answers_of(ask, rows(), "c")
     assert memory[0][4].missing_rows.sum() < memory[1][5].missing_rows.sum() > 0

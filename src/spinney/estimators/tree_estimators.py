@@ -13,12 +13,8 @@ from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import Model
 from spinney.models import FittedTree, grow_model
-from spinney.recipes import (
-    COMMON_SETTINGS,
-    DEFAULT_RECIPE,
-    Named,
-    Recipe,
-)
+from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Named, Recipe
+from spinney.sources.opened import OpenedSource
 
 
 @dataclass(eq=False, repr=False)
@@ -58,13 +54,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
         self._by_name = False
         recipe = self._recipe()
         training = self._rows(X, y, sample_weight, recipe)
-        model = grow_model(
-            training.source(),
-            training.fingerprint(),
-            recipe=recipe,
-            training=training,
-            **self._options(),
-        )
+        model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
         self._adopt(model)
 
     def _options(self) -> dict[str, Any]:

@@ -21,9 +21,10 @@ from spinney.growth.prune import (
     pruned,
     validate,
 )
-from spinney.growth.taught import Lesson, warn_of_squares
+from spinney.growth.taught import TaughtGrowth, warn_of_squares
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet, check_target, row_weights
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
@@ -185,9 +186,9 @@ def _raising(
         )
     refuse_without_classes("data", model.schema.target)
     rows = _training(model, read(data, whole=True, weight=weight), weight)
-    source = rows.source()
-    options = options_of(source, recipe=recipe, **_grown_with(model.tree, rows))
-    arguments["rows"] = Rows(model.tree, source, recipe, options.class_weights)
+    opened = OpenedSource(rows)
+    options = options_of(opened, recipe=recipe, **_grown_with(model.tree, rows))
+    arguments["rows"] = Rows(model.tree, opened.source, recipe, options.class_weights)
 
 
 def _choosing(
@@ -206,11 +207,11 @@ def _choosing(
     rows = _training(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )
-    options = {**_grown_with(model.tree, rows), **grown_with}
-    lesson = lesson_on(rows, model.recipe, options)
-    arguments["training"] = lesson.training_rows()
+    known = {**_grown_with(model.tree, rows), **grown_with}
+    growth = growth_on(rows, model.recipe, known)
+    arguments["training"] = growth.training_rows()
     arguments["folds"] = folds_of(
-        lesson.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
+        growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
 
 
@@ -261,12 +262,12 @@ def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
     return dict(zip(target.classes, ratio.tolist(), strict=True))
 
 
-def lesson_on(
+def growth_on(
     rows: TrainingSet, recipe: Recipe, grown_with: Mapping[str, Any]
-) -> Lesson:
+) -> TaughtGrowth:
     """Return rows with the way to grow on some of them, for cross-validation."""
-    options = options_of(rows.source(), recipe=recipe, **grown_with)
-    return Lesson(rows, recipe, options)
+    options = options_of(OpenedSource(rows), recipe=recipe, **grown_with)
+    return TaughtGrowth(rows, recipe, options)
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:

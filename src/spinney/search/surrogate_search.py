@@ -37,7 +37,7 @@ from spinney.data import Attribute, Schema
 from spinney.search.buckets import bucketed
 from spinney.search.groupings import midpoint
 from spinney.search.tree_search import Search
-from spinney.sources import Agreement, Request, Source
+from spinney.sources import Agreement, Counts, Request, Surrogates
 from spinney.trees import CountTable, Groups, Route, Split, Surrogate, Threshold
 
 LEAST_ROWS = 2
@@ -65,7 +65,7 @@ class Leaving:
 
 
 def routes_of(
-    search: Search, source: Source, leaving: Sequence[Leaving], schema: Schema
+    search: Search, source: Counts, leaving: Sequence[Leaving], schema: Schema
 ) -> list[tuple[Route, CountTable | None]]:
     """Return the route of each node, and its rows by branch where surrogates send some.
 
@@ -75,6 +75,7 @@ def routes_of(
     """
     if not leaving or not search.policy.surrogates:
         return [(Route(each.split), None) for each in leaving]
+    assert isinstance(source, Surrogates)
     leaving = _with_own(source, leaving)
     requests = [
         Agreement(
@@ -98,11 +99,11 @@ def routes_of(
         place for place, each in enumerate(leaving) if each.own.missing_rows.any()
     ]
     asked = [(leaving[place].node, routes[place]) for place in lacking]
-    sent = dict(zip(lacking, source.sent(asked) if asked else (), strict=True))
+    sent = dict(zip(lacking, source.routed(asked) if asked else (), strict=True))
     return [(route, sent.get(place)) for place, route in enumerate(routes)]
 
 
-def _with_own(source: Source, leaving: Sequence[Leaving]) -> list[Leaving]:
+def _with_own(source: Counts, leaving: Sequence[Leaving]) -> list[Leaving]:
     """Return the nodes, each with the table of its own attribute.
 
     That of a combination which was made for the node is not among those it was

@@ -14,7 +14,7 @@ from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
-from spinney.growth.engine import can_grow
+from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.forest.bags import Bags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
 from spinney.growth.forest.compact_tree import alike, compact
@@ -148,7 +148,7 @@ class _Nursery:
         self.ready: Prepared | None = None
         shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
         plain = settings.extra_random or shares or recipe.pruning != "none"
-        if not plain and can_grow(self.rows, recipe, Options()):
+        if not plain and can_grow_binned(self.rows, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
 
             self.ready = prepared(self.rows, recipe, tries=self.tries)

@@ -50,7 +50,7 @@ from spinney.search.oblique import (
     lead,
     proposed,
 )
-from spinney.sources import ROOT, Request, Source, take_formulas
+from spinney.sources import ROOT, Counts, Request, take_formulas, with_formulas
 from spinney.trees import (
     CountTable,
     Groups,
@@ -68,7 +68,7 @@ BATCH = 16
 
 
 def grow_with_construction(
-    source: Source, recipe: Recipe, options: Options | None = None
+    source: Counts, recipe: Recipe, options: Options | None = None
 ) -> Tree:
     """Grow a tree; with attributes made of others, if the recipe asks for them."""
     options = options or Options()
@@ -95,7 +95,7 @@ def grow_with_construction(
 
 
 def _best(
-    source: Source, tree: Tree, recipe: Recipe, options: Options
+    source: Counts, tree: Tree, recipe: Recipe, options: Options
 ) -> Attribute | None:
     """Return the attribute that helps most at the heaviest nodes, if one does."""
     taken = {attribute.formula for attribute in options.constructed}
@@ -131,7 +131,7 @@ def _best(
 
 
 def _counted(
-    source: Source, tree: Tree, made: Sequence[Attribute]
+    source: Counts, tree: Tree, made: Sequence[Attribute]
 ) -> Iterator[tuple[Node, list[CountTable]]]:
     """Give the heaviest nodes that ask, with the tables of new attributes there.
 
@@ -157,21 +157,21 @@ def _counted(
 
 
 def _tables(
-    source: Source, node: int, made: Sequence[Attribute], first: int
+    source: Counts, node: int, made: Sequence[Attribute], first: int
 ) -> list[CountTable]:
     """Return the tables of new attributes at a node, a batch at a time."""
     tables: list[CountTable] = []
     for start in range(0, len(made), BATCH):
         batch = made[start : start + BATCH]
         for further, attribute in enumerate(batch):
-            source.extend(first + further, attribute)
+            with_formulas(source).extend(first + further, attribute)
         places = tuple(range(first, first + len(batch)))
         (found,) = source.tables([Request(node, places)])
         tables += [found[place] for place in places]
     return tables
 
 
-def pairs(source: Source, tree: Tree) -> list[Formula]:
+def pairs(source: Counts, tree: Tree) -> list[Formula]:
     """Return the differences and ratios of the best numbers at the root.
 
     Both must count the same for a difference, and nothing but numbers for a ratio.

@@ -56,7 +56,7 @@ from spinney.search import (
     with_drawn_cuts,
 )
 from spinney.search.oblique import combined
-from spinney.sources import Request, Source, Totals
+from spinney.sources import Counts, Request, Totals, take_formulas
 from spinney.trees import (
     Groups,
     Reason,
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from spinney.trees import CountTable
 
 
-def grow_tree(source: Source, recipe: Recipe, options: Options | None = None) -> Tree:
+def grow_tree(source: Counts, recipe: Recipe, options: Options | None = None) -> Tree:
     """Grow a tree over the rows of a source."""
     learner = _Learner(source, recipe, options or Options())
     return learner.grow()
@@ -83,11 +83,10 @@ def grow_tree(source: Source, recipe: Recipe, options: Options | None = None) ->
 class _Learner:
     """A tree that grows: its source, what is constant, and the nodes so far."""
 
-    def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
+    def __init__(self, source: Counts, recipe: Recipe, options: Options) -> None:
         self.source, self.options = source, options
         self.schema = priced(source.schema, options).extended(options.constructed)
-        for further, attribute in enumerate(options.constructed):
-            source.extend(len(source.schema.attributes) + further, attribute)
+        take_formulas(source, self.schema)
         totals = source.root()
         if options.class_weights is not None:
             totals = Totals(totals.weights * options.class_weights, totals.rows)

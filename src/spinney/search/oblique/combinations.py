@@ -29,7 +29,7 @@ from spinney.search.buckets import cuts_of
 from spinney.search.node_split import Decision, compete, is_significant, score
 from spinney.search.oblique.directions import combinations
 from spinney.search.tree_search import Search
-from spinney.sources import Request, Source, TermRequest
+from spinney.sources import Counts, Request, TermRequest, with_formulas
 from spinney.trees import Candidate, CountTable, Node, Reason, Term, Tree, spread_of
 from spinney.trees.criteria import gain
 
@@ -42,7 +42,7 @@ ROWS_FOR_A_TERM = 10
 
 def combined(
     search: Search,
-    source: Source,
+    source: Counts,
     node: int,
     *,
     tables: Mapping[int, CountTable],
@@ -64,7 +64,8 @@ def combined(
     if most < 2:
         return decision, None
     numbers = tuple(Term(index, None, _middle(tables[index])) for index in columns)
-    (products,) = source.products([TermRequest(node, numbers, complete=True)])
+    formulas_of = with_formulas(source)
+    (products,) = formulas_of.products([TermRequest(node, numbers, complete=True)])
     formulas = combinations(
         products.scaled(search.class_weights).scaled(search.altered),
         columns,
@@ -74,7 +75,7 @@ def combined(
     first = len(schema.attributes)
     made = [schema.constructed(formula) for formula in formulas]
     for further, attribute in enumerate(made):
-        source.extend(first + further, attribute)
+        formulas_of.extend(first + further, attribute)
     request = Request(node, tuple(range(first, first + len(made))))
     (counted,) = source.tables([request])
     rival = None if decision.chosen is None else decision.candidates[decision.chosen]
@@ -101,7 +102,7 @@ def combined(
         first = known_formulas.index(attribute.formula)
         candidate = replace(candidate, split=replace(candidate.split, attribute=first))
     else:
-        source.extend(first, attribute)
+        formulas_of.extend(first, attribute)
     candidates = (*decision.candidates, candidate)
     return Decision(candidates, len(candidates) - 1), None if again else attribute
 
