@@ -32,8 +32,8 @@ def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     recipe = RECIPES["auto"].changed(min_samples_leaf=least)
     taught = grow(smoothed_training(training, labels), recipe)
     plain = recounted(taught, training.source(), recipe=recipe)
-    swift = BINNED.recount(taught, OpenedSource(training), recipe, None)
-    same_tree(plain, swift, same_node)
+    compiled = BINNED.recount(taught, OpenedSource(training), recipe, None)
+    same_tree(plain, compiled, same_node)
 
 
 def test_auto_is_the_same_tree_by_compiled_loops(monkeypatch):

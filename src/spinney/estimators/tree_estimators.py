@@ -13,12 +13,7 @@ from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import Model
 from spinney.models import FittedTree, grow_model
-from spinney.recipes import (
-    COMMON_SETTINGS,
-    DEFAULT_RECIPE,
-    Named,
-    Recipe,
-)
+from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Named, Recipe
 from spinney.sources.opened import OpenedSource
 
 

@@ -76,8 +76,8 @@ class Engine:
         class_weights: Floats | None,
     ) -> Tree:
         """Return a tree that this engine grew, counted again on other labels."""
-        nodes = None if rows.training is None else lazy_nodes_of(tree)
-        counted = None if nodes is None else nodes.recounted(rows.training)
+        nodes = lazy_nodes_of(tree)
+        counted = None if nodes is None else nodes.recounted(rows.at_hand)
         if counted is not None:
             return replace(tree, nodes=counted)
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)

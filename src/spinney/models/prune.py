@@ -195,8 +195,8 @@ def _choosing(
     rows = _training(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )
-    options = {**_grown_with(model.tree, rows), **grown_with}
-    growth = growth_on(rows, model.recipe, options)
+    known = {**_grown_with(model.tree, rows), **grown_with}
+    growth = growth_on(rows, model.recipe, known)
     arguments["training"] = growth.training_rows()
     arguments["folds"] = folds_of(
         growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
