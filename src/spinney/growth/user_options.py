@@ -72,14 +72,14 @@ def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
     costs = cost_array(cost_matrix, schema.target.classes)
     with np.errstate(over="ignore"):
         sums = costs.sum(axis=0)
-    for true, dear in zip(schema.target.classes, sums, strict=True):
-        if dear == np.inf:
+    for true, cost in zip(schema.target.classes, sums, strict=True):
+        if cost == np.inf:
             raise ParameterError(
                 Setting("cost_matrix"),
                 f": the costs where {true!r} is true add up to infinity: scale all of "
                 "them down",
             )
-        if not dear > 0:
+        if not cost > 0:
             raise ParameterError(
                 Setting("cost_matrix"),
                 f": no error costs anything where {true!r} is true: give each class "
@@ -99,13 +99,13 @@ def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int,
         )
     prices = {}
     for name, cost in test_costs.items():
-        place = _place(name, schema, "test_costs")
+        index = _place(name, schema, "test_costs")
         if not 0 <= as_real(cost) < np.inf:
             raise ParameterError(
                 Setting("test_costs"),
                 f": {name!r} costs {cost!r}; it must be a number of 0 or more",
             )
-        prices[place] = float(cost)
+        prices[index] = float(cost)
     return prices
 
 

@@ -186,7 +186,7 @@ def _choosing(
     weight: str | None,
     grown_with: Mapping[str, Any],
 ) -> None:
-    """Replace the training table, folds and seed by coded rows with their folds."""
+    """Replace the training table, folds and seed by rows and the trees of folds."""
     rule = arguments.setdefault("rule", "1-se")
     check_named("rule", rule, RULES)
     n_folds, seed = arguments.pop("folds", FOLDS), arguments.pop("seed", 0)
@@ -197,10 +197,10 @@ def _choosing(
     )
     known = {**_grown_with(model.tree, rows), **grown_with}
     growth = growth_on(rows, model.recipe, known)
-    arguments["training"] = growth.training_rows()
-    arguments["folds"] = folds_of(
+    folds = folds_of(
         growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
+    arguments["training"] = growth.training_rows(folds)
 
 
 def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:

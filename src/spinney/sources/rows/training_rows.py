@@ -414,18 +414,18 @@ def as_classes(column: Column) -> tuple[Target, Integers]:
         )
         raise DataError(msg)
     codes = np.full(len(column.cells), -1, dtype=np.int64)
-    places = np.searchsorted(numbers, known)
-    codes[~np.isnan(column.cells)] = places
+    indices = np.searchsorted(numbers, known)
+    codes[~np.isnan(column.cells)] = indices
     classes: tuple[Value, ...] = tuple(int(number) for number in numbers)
     return Target(column.name, classes), codes
 
 
 def _occurring(column: Column) -> tuple[Target, Integers]:
     present = np.unique(column.cells[column.cells >= 0])
-    place = np.full(len(column.levels) + 1, -1, dtype=np.int64)
-    place[present] = np.arange(len(present))
+    index = np.full(len(column.levels) + 1, -1, dtype=np.int64)
+    index[present] = np.arange(len(present))
     classes = tuple(column.levels[int(code)] for code in present)
-    return Target(column.name, classes), place[column.cells]
+    return Target(column.name, classes), index[column.cells]
 
 
 def rows_in_memory(

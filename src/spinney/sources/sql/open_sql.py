@@ -68,11 +68,11 @@ def source_in_duckdb(
 
 def _warn_of_identifiers(engine: Engine, rows: SqlRows, schema: Schema) -> None:
     nominal = [
-        place for place, a in enumerate(schema.attributes) if a.kind == "nominal"
+        index for index, a in enumerate(schema.attributes) if a.kind == "nominal"
     ]
     known = count_known(engine, rows, nominal)
-    for place, n_cells in zip(nominal, known, strict=True):
-        attribute = schema.attributes[place]
+    for index, n_cells in zip(nominal, known, strict=True):
+        attribute = schema.attributes[index]
         if is_identifier(attribute.values, n_cells):
             n_values = len(attribute.values)
             warning = identifier_warning(attribute.name, n_values, n_cells)
