@@ -128,6 +128,18 @@ class Message:
         return self.text(str)
 
 
+def phrase(template: str, *parts: Text) -> Text:
+    """Return words with a part in the place of each pair of braces.
+
+    What users gave, which may hold braces, is a part and no template.
+
+    >>> in_words(phrase("ignore it ({}) or not", Setting("ignore", ["id"])), str)
+    "ignore it (ignore=['id']) or not"
+    """
+    first, *others = template.split("{}")
+    return (first, *zip(parts, others, strict=True))
+
+
 def in_words(text: Text, words: Callable[[Part], str]) -> str:
     """Return a text with its parts in the words of a front end."""
     if isinstance(text, tuple):

@@ -32,7 +32,7 @@ from spinney.data.times import (
     seconds_of_day,
     time_text,
 )
-from spinney.errors import CellError, DataError, Setting, warn
+from spinney.errors import CellError, DataError, Setting, phrase, warn
 
 LARGEST_EXACT_INTEGER = 2**53
 
@@ -81,10 +81,11 @@ def refuse_infinity(name: str, value: float) -> InfiniteCellError:
     """Return the error for an infinite number."""
     return InfiniteCellError(
         f"column {name!r} holds {value}",
-        remedy=(
-            f"{UNBOUNDED}; declare it missing (",
+        remedy=phrase(
+            "{}; declare it missing ({}) or ignore the column ({})",
+            UNBOUNDED,
             Setting("missing_values", [str(value)]),
-            (") or ignore the column (", Setting("ignore", [name]), ")"),
+            Setting("ignore", [name]),
         ),
     )
 
@@ -95,9 +96,9 @@ def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataE
         return refuse_later(name, value)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}",
-        remedy=(
-            ("declare that missing (", Setting("missing_values", [str(value)])),
-            ") or do not declare the column numeric",
+        remedy=phrase(
+            "declare that missing ({}) or do not declare the column numeric",
+            Setting("missing_values", [str(value)]),
         ),
     )
 
@@ -115,9 +116,9 @@ def refuse_level(name: str, value: Value, levels: Iterable[Value]) -> DataError:
     order = " < ".join(map(str, levels))
     return DataError(
         f"column {name!r} holds {value!r}, which is none of its levels {order}",
-        remedy=(
-            "add it to the levels or declare it missing (",
-            (Setting("missing_values", [str(value)]), ")"),
+        remedy=phrase(
+            "add it to the levels or declare it missing ({})",
+            Setting("missing_values", [str(value)]),
         ),
     )
 
@@ -127,9 +128,10 @@ def warn_of_large_integers(name: str) -> None:
     warn(
         f"column {name!r} holds integers beyond 2**53, and different ones become the "
         "same number",
-        remedy=(
-            ("declare it nominal (", Setting("nominal", [name])),
-            (") or ignore it (", Setting("ignore", [name]), ")"),
+        remedy=phrase(
+            "declare it nominal ({}) or ignore it ({})",
+            Setting("nominal", [name]),
+            Setting("ignore", [name]),
         ),
     )
 
@@ -274,6 +276,10 @@ def column_from_values(
 
 def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[str]]:
     """Return the cells as plain Python values, None where missing, and families."""
+    remedy = phrase(
+        "turn it into text, a number or a date, or ignore the column ({})",
+        Setting("ignore", [name]),
+    )
     readers: dict[type, tuple[str, Callable[[Any], Any]]] = {}
     for kind in set(map(type, values)):
         reader = _reader(kind)
@@ -283,17 +289,16 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
                 f"column {name!r} holds a {kind.__name__} in row {row}; an argument "
                 "must be a string or a number"
             )
-            remedy = (
-                "turn it into text, a number or a date, or ignore the column (",
-                Setting("ignore", [name]),
-                ")",
-            )
             raise CellError(msg, remedy=remedy)
         readers[kind] = reader
     if set(readers) <= {str, type(None)}:
         texts = [value or None for value in values]
         return texts, ({"text"} if any(texts) else set())
-    cells = [readers[type(value)][1](value) for value in values]
+    try:
+        cells = [readers[type(value)][1](value) for value in values]
+    except Exception as error:
+        msg = f"column {name!r} holds a cell that gives no value: {error!r}"
+        raise CellError(msg, remedy=remedy) from error
     families = {
         readers[type(value)][0]
         for value, cell in zip(values, cells, strict=True)
@@ -310,9 +315,13 @@ def _reader(kind: type) -> tuple[str, Callable[[Any], Any]] | None:
         return "boolean", bool
     if issubclass(kind, str):
         return "text", lambda text: str(text) or None
+    if issubclass(kind, np.timedelta64):  # an integer, as NumPy sees it
+        return None
     if issubclass(kind, (int, np.integer)):
         return "number", int
-    if issubclass(kind, (float, np.floating, Decimal, numbers.Rational)):
+    if issubclass(kind, Decimal):  # a signalling NaN is not to be compared
+        return "number", lambda number: None if number.is_nan() else float(number)
+    if issubclass(kind, (float, np.floating, numbers.Rational)):
         return "number", lambda number: None if number != number else float(number)
     if issubclass(kind, datetime.datetime):
         return "instant", lambda instant: instant
@@ -354,10 +363,9 @@ def _time_column(
     """Return a column of days, instants or times of day."""
     if families not in ({"day"}, {"instant"}, {"clock"}, {"day", "instant"}):
         msg = f"column {name!r} mixes {' and '.join(sorted(families))} cells"
-        remedy = (
-            "make them all dates or all text, or ignore the column (",
+        remedy = phrase(
+            "make them all dates or all text, or ignore the column ({})",
             Setting("ignore", [name]),
-            ")",
         )
         raise DataError(msg, remedy=remedy)
     kind = declarations.kind(name)

@@ -7,7 +7,7 @@ from spinney._support.checks import check_named
 from spinney.data import Declarations, Fingerprint
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import opened_relation, read_table
-from spinney.errors import ParameterError, Setting, refusal
+from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth import (
     Model,
     grow_and_prune_swiftly,
@@ -81,7 +81,7 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     return refusal(
         Setting(what, getattr(recipe, what)),
         f"(recipe {recipe.name!r}) needs the rows, and they stay in DuckDB",
-        ("read them (", Setting("source", "memory"), f"), or {remedy}"),
+        phrase("read them ({}), or {}", Setting("source", "memory"), remedy),
     )
 
 

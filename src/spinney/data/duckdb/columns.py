@@ -40,7 +40,7 @@ from spinney.data.duckdb.sql_text import (
 )
 from spinney.data.table import Column, Kind, Table, Value, factorise
 from spinney.data.times import TIME_UNITS
-from spinney.errors import DataError, Setting
+from spinney.errors import DataError, Setting, phrase
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -187,7 +187,9 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
             f"column {name!r} is of type {kind}, which is neither text, a number nor "
             "a date"
         )
-        remedy = ("ignore it (", Setting("ignore", [name]), ") or select a part of it")
+        remedy = phrase(
+            "ignore it ({}) or select a part of it", Setting("ignore", [name])
+        )
         raise DataError(msg, remedy=remedy)
     return _RawColumn(
         name, quote_identifier(column), family, identity in _WIDE_INTEGERS
