@@ -198,16 +198,16 @@ def reorder(
         ordered = tuple(sorted(kept, key=level_order))
     else:
         ordered = typed_levels(levels, kept)
-    place = {level_order(level): code for code, level in enumerate(ordered)}
+    code_of = {level_order(level): code for code, level in enumerate(ordered)}
     recode = np.full(len(values) + 1, -1, dtype=np.int32)
     for code, value in enumerate(values):
         if _is_marker(value, dropped):
             continue
         if isinstance(value, float) and np.isinf(value):
             raise refuse_infinity(name, value)
-        if (found := _place(value, place)) is None:
+        if (new := _code(value, code_of)) is None:
             raise refuse_level(name, value, ordered)
-        recode[code] = found
+        recode[code] = new
     kind: Kind = "nominal" if levels is None else "ordinal"
     return Column(name, kind, recode[codes], ordered)
 
@@ -243,10 +243,10 @@ def typed_levels(levels: Sequence[Value], seen: Sequence[Value]) -> tuple[Value,
     return tuple(levels)
 
 
-def _place(value: Value, place: dict[tuple[str, Value], int]) -> int | None:
+def _code(value: Value, code_of: dict[tuple[str, Value], int]) -> int | None:
     """Return the code of a value, matched as it is or as text."""
-    found = place.get(level_order(value))
-    return place.get(("text", str(value))) if found is None else found
+    code = code_of.get(level_order(value))
+    return code_of.get(("text", str(value))) if code is None else code
 
 
 def column_from_values(
@@ -348,13 +348,13 @@ def _number_column(name: str, cells: list[Any], declarations: Declarations) -> C
     ):
         warn_of_large_integers(name)
     try:
-        found = np.array(
+        as_floats = np.array(
             [np.nan if cell is None else texts.get(cell, cell) for cell in cells],
             dtype=np.float64,
         )
     except OverflowError:
         raise refuse_infinity(name, np.inf) from None
-    return numeric_column(name, found, missing=declarations.missing)
+    return numeric_column(name, as_floats, missing=declarations.missing)
 
 
 def _time_column(
@@ -382,7 +382,7 @@ def _time_column(
         "clock": seconds_of_day,
     }
     measure = measures[family]
-    found = np.array([np.nan if cell is None else measure(cell) for cell in cells])
+    as_floats = np.array([np.nan if cell is None else measure(cell) for cell in cells])
     return numeric_column(
-        name, found, missing=declarations.missing, unit=TIME_UNITS[family]
+        name, as_floats, missing=declarations.missing, unit=TIME_UNITS[family]
     )

@@ -80,7 +80,7 @@ def number_warnings(
     column 'age' reads as text because of 'NA'
     """
     declared = () if declarations is None else declarations.nominal
-    found = []
+    warnings = []
     for column in table.columns:
         if column.name in declared or not _is_text(column):
             continue
@@ -96,8 +96,8 @@ def number_warnings(
             )
             texts = " and ".join(map(repr, others))
             msg = f"column {column.name!r} reads as text because of {texts}"
-            found.append(SpinneyWarning(msg, remedy=remedy))
-    return found
+            warnings.append(SpinneyWarning(msg, remedy=remedy))
+    return warnings
 
 
 def table_warnings(
