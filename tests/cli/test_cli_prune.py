@@ -8,7 +8,7 @@ from tests.helpers.strategies import TABLES
 import spinney
 from spinney import ParameterError
 from spinney.output.file.tree_file import load_model
-from spinney.recipes import recipe_named
+from spinney.recipes import Recipe
 
 TRAIN = TABLES / "watermelon_2.0_train.csv"
 VALID = TABLES / "watermelon_2.0_valid.csv"
@@ -144,7 +144,7 @@ def test_methods_that_need_a_grown_model(refused, method, remedy):
     advice = f"spinney prune MODEL --method {method!r} {remedy}"
     assert line.endswith(f"--pruning {method!r} needs a grown model: {advice}")
     with pytest.raises(ParameterError, match=rf"model\.prune\(method={method!r}, \w+="):
-        recipe_named("c4.5").changed(pruning=method)
+        Recipe.named("c4.5").changed(pruning=method)
 
 
 def test_the_numbers_to_prune_by(works, refused, full):

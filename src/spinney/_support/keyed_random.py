@@ -53,6 +53,11 @@ def coin(key: int, attribute: int, code: int, turn: int) -> int:
     return mix(mix(key ^ mix(attribute + 1)) + mix(turn * GOLDEN + code + 1)) >> 63
 
 
+def recipe_seed(random_state: Any) -> int | None:
+    """Return the seed that ``random_state`` gives a recipe; None leaves its own."""
+    return None if random_state is None else seed_of(random_state)
+
+
 def seed_of(random_state: Any) -> int:
     """Return the seed that scikit-learn's ``random_state`` stands for."""
     if random_state is None:

@@ -52,6 +52,7 @@ class _Commands(click.Group):
         "prune",
         "predict",
         "evaluate",
+        "recipes",
         "info",
     )
     homes: ClassVar = {
@@ -60,6 +61,7 @@ class _Commands(click.Group):
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
         "prune": "spinney.cli.prune_command",
+        "recipes": "spinney.cli.recipes_command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

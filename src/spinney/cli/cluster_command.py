@@ -280,9 +280,7 @@ def _facts(
     model: "ReadableClusters", found: "Found", options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what is told of clusters that were just found."""
-    from spinney.models import about_clusters
-
-    facts = about_clusters(model)
+    facts = model.facts()
     facts["converged"] = found.converged
     facts["choice"] = None if found.choice is None else found.choice.as_dict()
     facts["labels"] = found.labels.tolist()
@@ -479,24 +477,13 @@ def _column_cells(column: Any) -> list[Any]:
     ]
 
 
-def is_clusters(path: str) -> bool:
-    """Return whether a file holds clusters."""
-    from spinney.output.file import CLUSTERS, format_name
-
-    return format_name(path) == CLUSTERS
-
-
 def show_clusters(
-    path: str, of_trees: dict[str, Any], *, ascii_: bool, json_: bool
+    model: "ReadableClusters", of_trees: dict[str, Any], *, ascii_: bool, json_: bool
 ) -> None:
-    """Print the clusters of a file; what is said of trees is refused."""
-    from spinney.cli.shell_options import load_any
-    from spinney.models import about_clusters
-
+    """Print clusters; what is said of trees is refused."""
     _refuse(of_trees)
-    model: Any = load_any(path)
     if json_:
-        write_data(as_json("clusters", about_clusters(model), ascii_only=ascii_))
+        write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
         return
     text = model.text(width=line_width())
     write_text(lambda plain: signs_to_ascii(text) if plain else text, ascii_only=ascii_)

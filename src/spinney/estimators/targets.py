@@ -126,10 +126,10 @@ def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if labels.dtype.kind == "i" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < CLOSE:
-            places = labels.astype(np.int64) - low
-            present = np.flatnonzero(np.bincount(places))
+            offsets = labels.astype(np.int64) - low
+            present = np.flatnonzero(np.bincount(offsets))
             code_of = np.zeros(high - low + 1, np.int64)
             code_of[present] = np.arange(len(present))
-            return (present + low).astype(labels.dtype), code_of[places]
+            return (present + low).astype(labels.dtype), code_of[offsets]
     distinct, codes = np.unique(labels, return_inverse=True)
     return distinct, codes

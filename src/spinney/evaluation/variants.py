@@ -6,7 +6,12 @@ from typing import Any
 
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.models import refuse_forest_arguments
-from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
+from spinney.recipes import (
+    COMMON_SETTINGS,
+    DEFAULT_RECIPE,
+    Recipe,
+    refuse_uncommon,
+)
 
 # What grow grows if nothing is said, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
@@ -67,9 +72,10 @@ class Variant:
         if self.is_forest:
             self._check_forest(numeric=numeric)
             return
-        recipe = recipe_named(self.arguments.get("recipe", DEFAULT_RECIPE))
-        own = {name: self.arguments.get(name) for name in SETTINGS}
+        recipe = Recipe.named(self.arguments.get("recipe", DEFAULT_RECIPE))
+        own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
         try:
+            refuse_uncommon(self.arguments, COMMON_SETTINGS, recipe)
             changed = recipe.changed(**own)
             if numeric is not None:
                 changed.refuse_target(numeric=numeric)
@@ -118,7 +124,7 @@ def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant,
 
 def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
     if isinstance(entry, (str, Recipe)):
-        name = FOREST if entry == FOREST else recipe_named(entry).name
+        name = FOREST if entry == FOREST else Recipe.named(entry).name
         entry = (name, entry)
     pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
     if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):

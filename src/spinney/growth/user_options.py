@@ -19,12 +19,12 @@ from spinney.errors import (
 )
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
-from spinney.sources import Source
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import LARGEST_TOTAL, check_total
 
 
 def options_of(
-    source: Source,
+    rows: OpenedSource,
     *,
     recipe: Recipe,
     class_weight: Mapping[Value, float] | str | None = None,
@@ -35,13 +35,15 @@ def options_of(
     test_costs: Mapping[str, float] | None = None,
 ) -> Options:
     """Return the learner's options; names become places in the schema."""
-    schema = source.schema
-    totals = source.root()
-    check_total(np.array([totals.weight]))
-    _warn_of_light_rows(totals.weight, int(totals.rows.sum()), recipe)
-    scale = _class_weights(class_weight, schema, totals.weights)
-    if priors is not None:
-        scale = _from_priors(priors, schema, totals.weights, class_weight)
+    schema = rows.schema
+    check_total(rows.weight)
+    _warn_of_light_rows(rows.weight, rows.n_rows, recipe)
+    scale = None
+    if class_weight is not None or priors is not None:
+        totals = rows.source.root().weights
+        scale = _class_weights(class_weight, schema, totals)
+        if priors is not None:
+            scale = _from_priors(priors, schema, totals, class_weight)
     return Options(
         class_weights=scale,
         preference=[_place(name, schema, "ties") for name in _listed(ties)],

@@ -21,9 +21,10 @@ from spinney.growth.prune import (
     pruned,
     validate,
 )
-from spinney.growth.taught import Lesson, warn_of_squares
+from spinney.growth.taught import TaughtGrowth, warn_of_squares
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet, check_target, row_weights
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
@@ -61,8 +62,8 @@ def prune_model(
         The ties and forced splits of the model, to grow like it on folds.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    found = method_named(_default(given) if method is None else method)
-    _check_options(found, given)
+    chosen = method_named(_default(given) if method is None else method)
+    _check_options(chosen, given)
     arguments = dict(given)
     weight = arguments.pop("weight", None)
     if "cost_matrix" in arguments:
@@ -73,13 +74,13 @@ def prune_model(
         )
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
-    if found.name == "cost-complexity":
+    if chosen.name == "cost-complexity":
         warn_of_squares(model.recipe, model.schema.target)
-    if found.name == "error-based":
+    if chosen.name == "error-based":
         _raising(model, read, arguments, weight)
     elif "data" in arguments:
         _choosing(model, read, arguments, weight, grown_with)
-    result = pruned(model.tree, found.name, **arguments)
+    result = pruned(model.tree, chosen.name, **arguments)
     tree = without_unused(result.tree)
     return replace(model, tree=tree, steps=result.steps, sequence=result.sequence)
 
@@ -156,10 +157,10 @@ def _raising(
 ) -> None:
     """Replace the training table by rows that branches are raised with."""
     data, raising = arguments.pop("data", None), arguments.pop("raising", None)
-    said = {"confidence": arguments.get("confidence"), "raising": raising}
-    known = {name: value for name, value in said.items() if value is not None}
+    settings = {"confidence": arguments.get("confidence"), "raising": raising}
+    given = {name: value for name, value in settings.items() if value is not None}
     # They are settings of this pruning: what the recipe itself ends with is no matter.
-    recipe = replace(model.recipe, **known, given=frozenset())
+    recipe = replace(model.recipe, **given, given=frozenset())
     arguments["confidence"] = recipe.confidence
     if data is None:
         if raising:
@@ -187,9 +188,9 @@ def _raising(
         )
     refuse_without_classes("data", model.schema.target)
     rows = _training(model, read(data, whole=True, weight=weight), weight)
-    source = rows.source()
-    options = options_of(source, recipe=recipe, **_said(model.tree, rows))
-    arguments["rows"] = Rows(model.tree, source, recipe, options.class_weights)
+    opened = OpenedSource(rows)
+    options = options_of(opened, recipe=recipe, **_grown_with(model.tree, rows))
+    arguments["rows"] = Rows(model.tree, opened.source, recipe, options.class_weights)
 
 
 def _choosing(
@@ -208,11 +209,11 @@ def _choosing(
     rows = _training(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )
-    known = {**_said(model.tree, rows), **grown_with}
-    lesson = lesson_on(rows, model.recipe, known)
-    arguments["training"] = lesson.training_rows()
+    known = {**_grown_with(model.tree, rows), **grown_with}
+    growth = growth_on(rows, model.recipe, known)
+    arguments["training"] = growth.training_rows()
     arguments["folds"] = folds_of(
-        lesson.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
+        growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
 
 
@@ -239,7 +240,7 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     return rows
 
 
-def _said(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
+def _grown_with(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
     """Return what was said beside the recipe, as far as a finished tree tells."""
     schema = tree.schema
     prices = {a.name: a.cost for a in schema.attributes if a.cost > 0}
@@ -263,12 +264,12 @@ def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
     return dict(zip(target.classes, ratio.tolist(), strict=True))
 
 
-def lesson_on(
+def growth_on(
     rows: TrainingSet, recipe: Recipe, grown_with: Mapping[str, Any]
-) -> Lesson:
+) -> TaughtGrowth:
     """Return rows with the way to grow on some of them, for cross-validation."""
-    options = options_of(rows.source(), recipe=recipe, **grown_with)
-    return Lesson(rows, recipe, options)
+    options = options_of(OpenedSource(rows), recipe=recipe, **grown_with)
+    return TaughtGrowth(rows, recipe, options)
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:

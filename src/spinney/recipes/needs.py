@@ -79,46 +79,48 @@ def _has(setting: str, *values: Any) -> Condition:
 
     def obstacle(recipe: "Recipe", _: str | None) -> Text | None:
         value = getattr(recipe, setting)
-        return None if value in values else _told(recipe, setting, value)
+        return None if value in values else _has_instead(recipe, setting, value)
 
     first, *others = values
     either = "".join(f" or {value!r}" for value in others)
     return Condition((Setting(setting, first), either), obstacle)
 
 
-def _told(recipe: "Recipe", setting: str, value: object) -> Text:
+def _has_instead(recipe: "Recipe", setting: str, value: object) -> Text:
     return (f"recipe {recipe.name!r} has ", Setting(setting, value))
 
 
 def _no_test(recipe: "Recipe", target: str | None) -> Text | None:
     used = {"classes": recipe.criterion, "a number": recipe.numeric_criterion}
     names = list(used.values()) if target is None else [used[target]]
-    found = [criterion_named(name) for name in names]
-    if any(criterion.chance for criterion in found):
+    criteria = [criterion_named(name) for name in names]
+    if any(criterion.chance for criterion in criteria):
         return None
-    return _told(recipe, "criterion", found[0].name)
+    return _has_instead(recipe, "criterion", criteria[0].name)
 
 
 def _no_bits(recipe: "Recipe", _: str | None) -> Text | None:
-    found = criterion_named(recipe.criterion)
-    return None if found.bits else _told(recipe, "criterion", found.name)
+    criterion = criterion_named(recipe.criterion)
+    return None if criterion.bits else _has_instead(recipe, "criterion", criterion.name)
 
 
 def _uncounted_buckets(recipe: "Recipe", _: str | None) -> Text | None:
     counted = recipe.bucketing not in (None, "entropy-mdl")
-    return None if counted else _told(recipe, "buckets", recipe.buckets)
+    return None if counted else _has_instead(recipe, "buckets", recipe.buckets)
 
 
 def _in_buckets(recipe: "Recipe", _: str | None) -> Text | None:
     if recipe.bucketing is None:
         return None
     setting = "grouping" if recipe.buckets is None else "buckets"
-    return _told(recipe, setting, getattr(recipe, setting))
+    return _has_instead(recipe, setting, getattr(recipe, setting))
 
 
 def _single_attributes(recipe: "Recipe", _: str | None) -> Text | None:
     several = recipe.linear_terms > 1 or recipe.construct > 0
-    return None if several else _told(recipe, "linear_terms", recipe.linear_terms)
+    return (
+        None if several else _has_instead(recipe, "linear_terms", recipe.linear_terms)
+    )
 
 
 def _means_alone(recipe: "Recipe", target: str | None) -> Text | None:
@@ -127,12 +129,12 @@ def _means_alone(recipe: "Recipe", target: str | None) -> Text | None:
     used = recipe.pruning == "adjusted-error" or recipe.smoothing > 0
     if used or target != "a number":
         return None
-    told = _told(recipe, "pruning", recipe.pruning)
-    return (told, " and ", Setting("smoothing", 0))
+    pruning = _has_instead(recipe, "pruning", recipe.pruning)
+    return (pruning, " and ", Setting("smoothing", 0))
 
 
 def _no_level(recipe: "Recipe", _: str | None) -> Text | None:
-    return _told(recipe, "exhaustive", value=True) if recipe.exhaustive else None
+    return _has_instead(recipe, "exhaustive", value=True) if recipe.exhaustive else None
 
 
 CLASSES = Condition(

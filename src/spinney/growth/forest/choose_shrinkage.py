@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.threads import run_each
 from spinney.growth.forest.bags import Bags
-from spinney.growth.forest.compact_tree import Member, as_one
+from spinney.growth.forest.compact_tree import completed
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.shrinkage import parts_of
 from spinney.growth.forest.voting import Columns, taken
+from spinney.trees import TreeArrays, joined
+from spinney.trees.predict import FlatTree
 
 # What is tried, in weights of an average row, and how many rows are asked about.
 SHRINKAGES = (0.0, 3.0, 10.0, 30.0, 100.0)
@@ -100,7 +102,7 @@ def _runs(forest: Forest) -> list[range]:
 
 def _plain_votes(
     forest: Forest,
-    members: Sequence[Member],
+    members: Sequence[TreeArrays],
     columns: Columns,
     out: NDArray[np.bool_],
     own: Integers,
@@ -110,7 +112,9 @@ def _plain_votes(
     total = np.zeros((len(out), len(shrinkages)))
     for member, asked in zip(members, out.T, strict=True):
         here = np.flatnonzero(asked)
-        tree = member.flat(forest.schema.target, forest.recipe, shrinkages)
+        tree = FlatTree.of(
+            completed(member, forest.schema.target, forest.recipe, shrinkages)
+        )
         outputs = tree.outputs(taken(columns, here), len(here))
         outputs = outputs.reshape(len(here), len(shrinkages), forest.n_outputs)
         total[here] += outputs[np.arange(len(here)), :, own[here]]
@@ -119,7 +123,7 @@ def _plain_votes(
 
 def _swift_votes(
     forest: Forest,
-    members: Sequence[Member],
+    members: Sequence[TreeArrays],
     columns: Columns,
     out: NDArray[np.bool_],
     own: Integers,
@@ -129,9 +133,9 @@ def _swift_votes(
     from spinney.growth.forest.loops.climb import climb
     from spinney.trees.predict.compiled import flat_of, leaves
 
-    whole, roots = as_one(members)
+    whole, roots = joined(members)
     target = forest.schema.target
-    tree = whole.flat(target, forest.recipe)
+    tree = FlatTree.of(completed(whole, target, forest.recipe))
     flat = flat_of(tree, roots)
     reached = leaves(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
     nodes = flat.numbers[reached] + roots.astype(np.int32)

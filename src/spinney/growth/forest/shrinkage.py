@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def shrunk(
     outputs: Floats,
     weight: Floats,
-    parent: "NDArray[np.int32]",
+    parent: "NDArray[np.integer]",
     depth: Integers,
     shrinkages: Sequence[float],
 ) -> Floats:

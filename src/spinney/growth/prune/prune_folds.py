@@ -1,6 +1,5 @@
 """Folds for cross-validation: seeded, and stratified where there are classes."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -40,8 +39,6 @@ def folds_of(
     asked : bool
         Whether the number of folds is a user's, and not a recipe's own.
     """
-    from sklearn.model_selection import KFold, StratifiedKFold
-
     if not 2 <= n_folds <= len(targets):
         raise refusal(
             Setting("folds", n_folds),
@@ -53,15 +50,40 @@ def folds_of(
         stratified = bool(counts.max() >= n_folds)
         if asked:
             _warn_of_few(counts, target, n_folds)
-    kind = StratifiedKFold if stratified else KFold
-    splitter = kind(n_folds, shuffle=True, random_state=seed)
-    folds = np.zeros(len(targets), dtype=np.int64)
-    with warnings.catch_warnings():
-        # scikit-learn's word about rare classes: ours names them.
-        warnings.simplefilter("ignore", UserWarning)
-        rows = np.zeros((len(targets), 1))
-        for number, (_, held) in enumerate(splitter.split(rows, targets)):
-            folds[held] = number
+    random = np.random.RandomState(seed)
+    if stratified:
+        return _stratified(targets, n_folds, random)
+    rows = np.arange(len(targets))
+    random.shuffle(rows)
+    folds = np.empty(len(targets), dtype=np.int64)
+    folds[rows] = _dealt(len(targets), n_folds)
+    return folds
+
+
+def _dealt(n_rows: int, n_folds: int) -> Integers:
+    """Return as many numbers of folds as rows, in order, as equal as can be."""
+    sizes = np.full(n_folds, n_rows // n_folds)
+    sizes[: n_rows % n_folds] += 1
+    return np.arange(n_folds).repeat(sizes)
+
+
+def _stratified(
+    codes: Integers, n_folds: int, random: np.random.RandomState
+) -> Integers:
+    """Return folds that hold the classes in equal shares, as far as can be.
+
+    The rows, sorted by class, are dealt to the folds one by one, classes in the order
+    in which they first occur; which row of a class is in which fold is drawn.
+    """
+    _, first, classes = np.unique(codes, return_index=True, return_inverse=True)
+    classes = np.argsort(np.argsort(first))[classes]
+    by_class = np.sort(classes)
+    folds = np.empty(len(codes), dtype=np.int64)
+    for each in range(len(first)):
+        shares = [np.sum(by_class[fold::n_folds] == each) for fold in range(n_folds)]
+        numbers = np.arange(n_folds).repeat(shares)
+        random.shuffle(numbers)
+        folds[classes == each] = numbers
     return folds
 
 

@@ -16,7 +16,7 @@ from spinney.growth.prune.mdl import mdl
 from spinney.growth.prune.pessimistic import pessimistic
 from spinney.growth.prune.prune_record import Pruned, Steps
 from spinney.recipes import Recipe
-from spinney.sources import Source
+from spinney.sources import Counts
 from spinney.trees import Tree
 
 
@@ -93,7 +93,7 @@ AFTER_GROWING = ("collapse", "error-based", "pessimistic", "mdl", "simplify")
 
 def pruned_after_growing(
     tree: Tree,
-    source: Source,
+    source: Counts,
     *,
     recipe: Recipe,
     class_weights: Floats | None = None,

@@ -17,7 +17,7 @@ from spinney.errors import Setting, refusal
 from spinney.growth import Model
 from spinney.output.explain.explanation_text import node_text
 from spinney.output.explain.why_chosen import paid_above, why
-from spinney.search import average_gain, compete, is_significant, policy_named, price
+from spinney.search import Search, average_gain, compete, is_significant, price
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -151,18 +151,19 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             f"the tree has nodes 0 to {len(tree) - 1}",
         )
     node = tree.nodes[number]
-    criterion = model.recipe.measure(numeric=tree.schema.target.is_numeric)
-    recipe, total = model.recipe, tree.root.weight
-    able = set(compete(node.candidates, tree.schema, recipe=recipe, total=total))
+    recipe, numeric = model.recipe, tree.schema.target.is_numeric
+    search = Search.of(recipe, numeric=numeric, total=tree.root.weight)
+    criterion = search.criterion
+    able = set(compete(search, node.candidates, tree.schema))
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
     if recipe.forest and node.chosen is not None:
         able = {node.chosen}
     altered = _altered(tree)
     averaged = criterion.average and not recipe.forest
-    average = average_gain(node.candidates, tree.schema, recipe=recipe, total=total)
+    average = average_gain(search, node.candidates, tree.schema)
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
-    surrogates = policy_named(model.recipe.missing).surrogates
+    surrogates = search.policy.surrogates
     absent = "where surrogates send it" if surrogates else "every branch, by shares"
     return NodeExplanation(
         node=int(number),

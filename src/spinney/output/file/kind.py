@@ -31,9 +31,9 @@ from spinney._support.atomic_file import write_whole
 from spinney._version import __version__
 from spinney.errors import ModelFormatError, ParameterError, Setting, refusal
 from spinney.output.file.container import Header, pack, read_header, unpack
+from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.plain_data import members
 from spinney.output.file.strict_json import DamageError, dump, parse
-from spinney.output.file.tree_arrays import Arrays
 from spinney.output.file.tree_check import MAX_NODES
 
 FOREST = "spinney-forest"

@@ -1,11 +1,12 @@
 """The finished rule set: rules in order, a default, and what can be done with them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.atomic_file import write_whole
 from spinney._support.text import shown
 from spinney.data import Schema, Table, Target, Value
 from spinney.data.readers import class_array, read_by
@@ -13,6 +14,9 @@ from spinney.errors import DataError
 from spinney.output.rules.leaf_rules import Condition, condition_dict
 from spinney.output.rules.paths import matches
 from spinney.sources.rows import check_target
+
+if TYPE_CHECKING:
+    import os
 
 DEFAULT = -1
 
@@ -118,6 +122,7 @@ class RuleSet:
     ['yes', 'no']
     """
 
+    kind: ClassVar[str] = "rules"
     schema: Schema
     rules: tuple[RankedRule, ...]
     default_code: int
@@ -186,6 +191,10 @@ class RuleSet:
         table = np.array([*shares, laplace(self._left)])
         return np.asarray(table[self.apply(data)])
 
+    def outputs(self, X: Any) -> Floats:
+        """Return what is predicted of each row: class shares."""
+        return self.predict_proba(X)
+
     @property
     def _left(self) -> tuple[float, ...]:
         """The weights behind the default."""
@@ -252,7 +261,32 @@ class RuleSet:
         }
         return [*rules, last]
 
+    def facts(self) -> dict[str, Any]:
+        """Return what the rule set is, as plain data."""
+        target = self.schema.target
+        return {
+            "target": target.name,
+            "classes": list(target.classes),
+            "rules": len(self),
+            "default": self.default,
+            "confidence": self.level,
+            "weight": float(sum(self.class_weights)),
+            "attributes": {a.name: a.kind for a in self.schema.attributes},
+        }
+
     # Keeping
+
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+        """Save the rules as JSON, which :meth:`from_json` reads back."""
+        write_whole(path, [self.to_json().encode("utf-8")], force=force)
+
+    def export(
+        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+    ) -> str:
+        """Return the rules as "text" or "json", and write them to a path."""
+        from spinney.output.export.export_formats import exported
+
+        return exported(self, format, path=path)
 
     def to_json(self) -> str:
         """Return the rules as JSON that :meth:`from_json` reads back."""

@@ -119,7 +119,7 @@ def training_set(
         classes = np.asarray(classes)[kept]
         weights = None if weights is None else weights[kept]
     if weights is not None:
-        check_total(weights)
+        check_total(total_of(weights))
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
@@ -230,10 +230,8 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
             raise DataError(msg)
 
 
-def check_total(weights: Floats) -> None:
-    """Refuse weights whose sums, or products of sums, no float can hold."""
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
+def check_total(total: float) -> None:
+    """Refuse a weight of all rows that no float holds, or no product of sums."""
     if not total <= LARGEST_TOTAL:
         found = f"{total:g}" if np.isfinite(total) else "infinity"
         msg = (
@@ -241,6 +239,12 @@ def check_total(weights: Floats) -> None:
             f"beyond floats: scale them down, to at most {LARGEST_TOTAL:g} together"
         )
         raise DataError(msg)
+
+
+def total_of(weights: Floats) -> float:
+    """Return the sum of weights; infinite where no float holds it."""
+    with np.errstate(over="ignore"):
+        return float(weights.sum())
 
 
 def check_texts(name: str, values: Iterable[Value]) -> None:
@@ -460,5 +464,5 @@ def given_weights(sample_weight: Any, n_rows: int) -> Floats:
     if weights.shape != (n_rows,) or not (weights >= 0).all():
         msg = f"sample_weight must be {n_rows} numbers, none of them below 0 or missing"
         raise DataError(msg)
-    check_total(weights)
+    check_total(total_of(weights))
     return weights
