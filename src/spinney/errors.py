@@ -116,8 +116,9 @@ class Message:
 
     @property
     def value(self) -> object:
-        """The value that is the problem."""
-        return self.setting.value if self.setting else None
+        """The value that is the problem; None where no value is named."""
+        value = self.setting.value if self.setting else None
+        return None if value is NameAlone else value
 
     def text(self, words: Callable[[Part], str]) -> str:
         """Return the message with its parts in the words of a front end."""
