@@ -13,7 +13,7 @@ from spinney.cluster.prototypes.fit_k_prototypes import nearest_prototypes
 from spinney.cluster.prototypes.mixed_coding import mixed_cells, values_of
 from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
 from spinney.data import Attribute, Fingerprint, Schema, Table, Target
-from spinney.errors import DataError, Setting
+from spinney.errors import DataError, Setting, phrase
 
 COLUMN = "cluster"
 """What the column of clusters is called, unless a table has one of that name."""
@@ -165,10 +165,9 @@ def cells_of(table: Table) -> Floats:
                 f"column {column.name!r} is {column.kind}, and k-means measures "
                 "distances of numbers"
             )
-            remedy = (
-                "leave it out (",
+            remedy = phrase(
+                "leave it out ({}), or use k-prototypes",
                 Setting("ignore", [column.name]),
-                "), or use k-prototypes",
             )
             raise DataError(msg, remedy=remedy)
         refuse_missing(column.name, column.missing)
@@ -184,10 +183,9 @@ def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
             f"column {name!r} is missing (NaN) in row {row}{more}, and k-means knows "
             "no missing cells"
         )
-        remedy = (
-            "fill them, leave these rows out, or use k-prototypes (",
+        remedy = phrase(
+            "fill them, leave these rows out, or use k-prototypes ({})",
             Setting("method", "k-prototypes"),
-            ")",
         )
         raise DataError(msg, remedy=remedy)
 

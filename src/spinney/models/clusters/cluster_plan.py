@@ -16,7 +16,7 @@ from spinney.cluster import (
 from spinney.cluster.choose_k import MEASURES, Choice
 from spinney.cluster.prototypes import LARGEST_GAMMA
 from spinney.data import Table
-from spinney.errors import Setting, refusal
+from spinney.errors import Setting, phrase, refusal
 
 MODES = "k-modes"
 """k-prototypes of names only; what is found is told as k-prototypes."""
@@ -92,10 +92,9 @@ class Plan:
         if not self.chooses:
             raise refusal(
                 Setting("rule", self.rule),
-                (
-                    "chooses among several k, and ",
+                phrase(
+                    "chooses among several k, and {} is one",
                     Setting("n_clusters", self.k),
-                    " is one",
                 ),
                 "leave one of them out",
             )

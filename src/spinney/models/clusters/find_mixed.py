@@ -19,7 +19,7 @@ from spinney.cluster.prototypes import (
 )
 from spinney.data import Attribute, Schema, Table
 from spinney.data.readers import read_by
-from spinney.errors import DataError, ParameterError, Setting, refusal
+from spinney.errors import DataError, ParameterError, Setting, phrase, refusal
 from spinney.models.clusters.cluster_plan import RULE, Found, Plan
 from spinney.models.clusters.found_parts import (
     N_STARTS,
@@ -118,10 +118,9 @@ def check_names(used: Table) -> None:
                 f"column {column.name!r} is numeric, and k-modes counts names that "
                 "differ"
             )
-            remedy = (
-                "declare it nominal (",
+            remedy = phrase(
+                "declare it nominal ({}), leave it out, or use k-prototypes",
                 Setting("nominal", [column.name]),
-                "), leave it out, or use k-prototypes",
             )
             raise DataError(msg, remedy=remedy)
 

@@ -13,7 +13,7 @@ from spinney._version import __version__
 from spinney.cluster import STARTS, spread_of
 from spinney.cluster.choose_k import Choice
 from spinney.data import Fingerprint, Table
-from spinney.errors import DataError, Setting, refusal
+from spinney.errors import DataError, Setting, phrase, refusal
 from spinney.models.clusters.cluster_plan import Plan
 
 Progress = Callable[[int, int], None]
@@ -75,10 +75,9 @@ def start_of(plan: Plan, known: Sequence[str]) -> tuple[str | Path, int]:
     if plan.rule is not None:
         raise refusal(
             Setting("rule", plan.rule),
-            (
-                "chooses among several k, and ",
+            phrase(
+                "chooses among several k, and {} has a row for each cluster",
                 Setting("start", start),
-                " has a row for each cluster",
             ),
             "leave one of them out",
         )
