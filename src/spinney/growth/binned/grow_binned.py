@@ -22,12 +22,17 @@ from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import surrogates_of_grown
 from spinney.growth.binned.loops import layout, nodes, score
-from spinney.growth.binned.loops.bags import no_bags
-from spinney.growth.binned.loops.grow import Search, Task, work_on
+from spinney.growth.binned.loops.grow import Task, work_on
 from spinney.growth.binned.loops.layout import Cells, Workspace, workspace_for
-from spinney.growth.binned.loops.nodes import cut, lines_for, shape_for
+from spinney.growth.binned.loops.nodes import cut
 from spinney.growth.binned.loops.row_words import RowWords, words_of
-from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch, stack_of
+from spinney.growth.binned.subtree import (
+    Grown,
+    Stretch,
+    grow_stretch,
+    search_of,
+    stack_of,
+)
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.trees import Tree
@@ -97,24 +102,14 @@ class _Meeting:
 
     def __init__(self, crowd: _Crowd, node: Stretch) -> None:
         self.crowd, self.ready, self.node = crowd, crowd.ready, node
-        p, width = len(self.ready.cells.n_bins), self.ready.rules.width
+        p, rules = len(self.ready.cells.n_bins), self.ready.rules
         self.stack = stack_of(self.ready, node, 0, 0)
-        works = [workspace_for(node.n_rows, p, width, 0) for _ in crowd.ranges]
-        counts = works[0].lines if node.lines is None else node.lines
+        sizes = {"n_nodes": 1, "n_lines": rules.listing, "n_lost": p}
+        self.search = search_of(self.ready, crowd.rows, self.stack, **sizes)
+        more = [workspace_for(node.n_rows, p, rules.width, 0) for _ in crowd.ranges[1:]]
+        counts = self.search.work.lines if node.lines is None else node.lines
+        works = [self.search.work, *more]
         self.works = [work._replace(lines=counts) for work in works]
-        n_counts = len(node.counts)
-        self.search = Search(
-            cells=self.ready.cells,
-            labels=self.ready.labels,
-            rules=self.ready.rules,
-            rows=crowd.rows,
-            stack=self.stack,
-            work=self.works[0],
-            shape=shape_for(1, width, n_counts),
-            listed=lines_for(self.ready.rules.listing, width, n_counts),
-            runners_up=shape_for(p, width, n_counts),
-            bags=no_bags(),
-        )
 
     def do(
         self, task: Task, work: Workspace, first: int, last: int, floor: float

@@ -26,6 +26,7 @@ from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     enlarged,
+    members_for,
     workspace_for,
 )
 from spinney.recipes import Recipe
@@ -92,17 +93,9 @@ class _Gang:
     def of(cls, ready: Ready, n_members: int, n_nodes: int) -> "_Gang":
         """Return room for the nodes that wait; it grows where it has to."""
         p, n_classes = len(ready.ranked.facts), ready.limits.n_classes
-        room = n_members + n_members // 4 + 64
         most = int(ready.ranked.facts[:, layout.CODES].max())
-        stack = n_nodes + 4 * most + 64
-        members = Members(
-            np.empty(room, np.uint32),
-            np.empty(room),
-            np.empty(room, np.uint32),
-            np.empty(room),
-            np.empty((stack, 5), np.int64),
-            np.empty((stack, p), np.uint8),
-        )
+        size = n_members + n_members // 4 + 64
+        members = members_for(size, n_nodes + 4 * most + 64, p)
         nodes = n_nodes + 2 * n_members + 4 * most + 64
         lines = n_members + p * (most + 3) + 64
         grown = Grown(
@@ -207,9 +200,8 @@ def _bundle(ready: Ready, top: _Gang, bundle: list[_Waiting]) -> Grown:
 def _joined(top: Grown, bundles: list[Grown]) -> Grown:
     """Put bundles after the top of the tree."""
     cut = [_cut(top), *(_cut(bundle) for bundle in bundles)]
-    n_nodes, n_found, n_lines = (
-        int(top.state[i]) for i in (layout.NODES, layout.FOUND, layout.WRITTEN)
-    )
+    places = (layout.NODES, layout.FOUND, layout.WRITTEN)
+    n_nodes, n_found, n_lines = (int(top.state[i]) for i in places)
     for part, bundle in zip(cut[1:], bundles, strict=True):
         own, nodes = int(bundle.state[layout.WAITING]), part.nodes
         part.candidates[:, layout.LINE] += n_lines

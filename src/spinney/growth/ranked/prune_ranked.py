@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers, last_best
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
 from spinney.growth.ranked.loops import layout
-from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Pruning, Rules
+from spinney.growth.ranked.loops.layout import Drafts, Grown, Pruning, Rules
 from spinney.growth.ranked.loops.prune import prune
 from spinney.growth.ranked.ranked_nodes import (
     RankedNodes,
@@ -25,6 +25,7 @@ from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     enlarged,
+    members_for,
     workspace_for,
 )
 from spinney.recipes import Recipe
@@ -77,14 +78,7 @@ class _Pruning:
             np.zeros(3),
         )
         size = 2 * n_rows + 64 if recipe.raising else 1
-        self.members = Members(
-            np.empty(size, np.uint32),
-            np.empty(size),
-            np.empty(size, np.uint32),
-            np.empty(size),
-            np.empty((4096, 5), np.int64),
-            np.empty((0, 0), np.uint8),
-        )
+        self.members = members_for(size, 4096, 0)
         self.work = workspace_for(rows, 1)
 
     def run(self) -> None:
@@ -169,9 +163,8 @@ class _Pruning:
         nodes, moved = self.grown.nodes, self.drafts.moved
         lines = lines[nodes[lines, layout.CHILDREN] == 0]
         nodes[lines, layout.CHOSEN] = -1
-        lines = lines[
-            (moved[lines] > 0) | (nodes[lines, layout.REASON] == layout.INNER)
-        ]
+        inner = nodes[lines, layout.REASON] == layout.INNER
+        lines = lines[(moved[lines] > 0) | inner]
         present = np.count_nonzero(self.grown.weights[lines], axis=1)
         reasons = np.where(present == 1, layout.PURE, layout.PRUNED)
         no_rows = ~self.grown.counts[lines].any(axis=1)
