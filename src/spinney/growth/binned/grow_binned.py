@@ -70,11 +70,11 @@ class _Crowd:
         stack = [(root, -1, 0)]
         while stack:
             node, above, branch = stack.pop()
-            found = _Meeting(self, node).split() if self.is_large(node) else None
-            order.append(node if found is None else found[0])
+            result = _Meeting(self, node).split() if self.is_large(node) else None
+            order.append(node if result is None else result[0])
             links.append((above, branch))
-            if found is not None:
-                _, left, right = found
+            if result is not None:
+                _, left, right = result
                 stack += [(right, len(order) - 1, 1), (left, len(order) - 1, 0)]
         return joined(self.finished(order), links)
 
@@ -191,24 +191,22 @@ def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
     n_lines = np.cumsum([0, *(len(part.lines.codes) for part in parts)])
     shape = _stacked([part.shape for part in parts])
-    rivals = _stacked([part.rivals for part in parts])
+    lost = _stacked([part.rivals for part in parts])
     owners = np.repeat(np.arange(len(parts)), np.diff(starts))
     for column in (nodes.ABOVE, nodes.CHILD, nodes.CHILD + 1):
         own = shape.whole[:, column]
         own += np.where(own >= 0, starts[owners], 0).astype(np.int32)
     shape.whole[:, nodes.LINE] += n_lines[owners]
-    n_rivals = [len(part.rivals.whole) for part in parts]
-    owners = np.repeat(np.arange(len(parts)), n_rivals)
-    rivals.whole[:, nodes.ABOVE] += starts[owners]
-    rivals.whole[:, nodes.LINE] += n_lines[owners]
-    for place, (above, branch) in enumerate(links):
+    n_lost = [len(part.rivals.whole) for part in parts]
+    owners = np.repeat(np.arange(len(parts)), n_lost)
+    lost.whole[:, nodes.ABOVE] += starts[owners]
+    lost.whole[:, nodes.LINE] += n_lines[owners]
+    for part, (above, branch) in enumerate(links):
         if above >= 0:
-            shape.whole[starts[place], [nodes.ABOVE, nodes.SIDE]] = (
-                starts[above],
-                branch,
-            )
-            shape.whole[starts[above], nodes.CHILD + branch] = starts[place]
-    return Grown(shape, _stacked([part.lines for part in parts]), rivals)
+            own = starts[part]
+            shape.whole[own, [nodes.ABOVE, nodes.SIDE]] = starts[above], branch
+            shape.whole[starts[above], nodes.CHILD + branch] = starts[part]
+    return Grown(shape, _stacked([part.lines for part in parts]), lost)
 
 
 def _stacked(parts: list[Any]) -> Any:
@@ -223,9 +221,9 @@ def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
     Its nodes are made when they are looked at.
     """
     ready = prepared(training, recipe)
-    shape, lines, rivals = grow_together(ready)
+    shape, lines, lost = grow_together(ready)
     surrogates = None
     if policy_named(recipe.missing).surrogates:
         surrogates = surrogates_of_grown(ready, shape, lines, recipe.surrogates)
-    nodes = GrownNodes(shape, lines, rivals, training.schema, recipe, surrogates)
+    nodes = GrownNodes(shape, lines, lost, training.schema, recipe, surrogates)
     return Tree(training.schema, nodes)

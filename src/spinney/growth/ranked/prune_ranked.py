@@ -19,7 +19,7 @@ from spinney.growth.ranked.ranked_nodes import (
     printing_order,
     sums_below,
 )
-from spinney.growth.ranked.ranked_rows import Ready
+from spinney.growth.ranked.ranked_rows import RankedRows
 from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_DRAFTS,
     ROOM_OF_MEMBERS,
@@ -40,7 +40,7 @@ ACTIONS = {
 }
 
 
-def prune_ranked(tree: Tree, nodes: RankedNodes, rows: Ready) -> Pruned:
+def prune_ranked(tree: Tree, nodes: RankedNodes, rows: RankedRows) -> Pruned:
     """Prune a tree as ``error_based`` does; the rows are those it was grown on."""
     pruning = _Pruning(nodes, rows)
     pruning.run()
@@ -48,7 +48,7 @@ def prune_ranked(tree: Tree, nodes: RankedNodes, rows: Ready) -> Pruned:
 
 
 class _Pruning:
-    def __init__(self, nodes: RankedNodes, rows: Ready) -> None:
+    def __init__(self, nodes: RankedNodes, rows: RankedRows) -> None:
         self.nodes, self.rows = nodes, rows
         recipe, n_rows = nodes.recipe, len(rows.ranked.codes)
         prior, weight = _prior(recipe, rows.weights)
@@ -106,8 +106,8 @@ class _Pruning:
         weights = self.grown.weights[some]
         sizes, lines = weights.sum(axis=1), np.arange(len(some))
         wrong[some] = sizes - weights[lines, last_best(weights)]
-        told = (weights + drafts.prior) / (sizes + self.rules.scale - 1)[:, None]
-        risks[some] = sizes - weights[lines, last_best(told)]
+        predicted = (weights + drafts.prior) / (sizes + self.rules.scale - 1)[:, None]
+        risks[some] = sizes - weights[lines, last_best(predicted)]
         levels = levels_of(nodes)
         as_tree, risk_of_tree = (
             sums_below(nodes, levels, own) for own in (wrong, risks)
@@ -174,10 +174,10 @@ class _Pruning:
         """Give the steps; a node is called by the number that it had."""
         n_steps, numbers = int(self.grown.state[layout.STEPS]), nodes.numbers
         listed, measures = self.drafts.steps[:n_steps], self.drafts.measures[:n_steps]
-        return _told(tree, listed, measures, numbers)
+        return _steps(tree, listed, measures, numbers)
 
 
-def _told(
+def _steps(
     tree: Tree, listed: Integers, measures: Floats, numbers: Integers
 ) -> Iterator[PruneStep]:
     for (line, did), figures in zip(listed.tolist(), measures.tolist(), strict=True):
@@ -211,18 +211,18 @@ def _set_cuts(grown: Grown, nodes: RankedNodes) -> None:
     """
     asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.CHILDREN] > 0]
     lines = (asked[:, layout.CANDIDATE] + asked[:, layout.CHOSEN]).astype(np.int64)
-    found = grown.candidates[lines]
-    for place, attribute in enumerate(nodes.schema.attributes):
-        here = found[:, layout.ATTRIBUTE] == place
-        here &= found[:, layout.HIGH] > found[:, layout.LOW] + 1
+    splits = grown.candidates[lines]
+    for a, attribute in enumerate(nodes.schema.attributes):
+        here = splits[:, layout.ATTRIBUTE] == a
+        here &= splits[:, layout.HIGH] > splits[:, layout.LOW] + 1
         if attribute.kind != "nominal" and here.any():
-            values = nodes.values[place]
-            ends = values[found[here][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
+            values = nodes.values[a]
+            ends = values[splits[here][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
             grown.candidates[lines[here], layout.CUT] = _last_left(values, ends)
 
 
 def _last_left(values: NDArray[Any], ends: Floats) -> Integers:
-    """Return the place of the last value that is not above the midpoints of pairs."""
+    """Return the code of the last value that is not above the midpoints of pairs."""
     with np.errstate(over="ignore"):
         middles = ends.sum(axis=1) / 2
     cuts = np.searchsorted(values, middles, side="right") - 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import MOST_LISTED, SPARSE
 from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Workspace
-from spinney.growth.ranked.ranked_rows import Ready
+from spinney.growth.ranked.ranked_rows import RankedRows
 
 MOST_LOGS = 65_536
 
@@ -71,7 +71,7 @@ def members_for(size: int, n_waiting: int, p: int) -> Members:
 
 
 def workspace_for(
-    ready: Ready, n_members: int, table: NDArray[np.float64] | None = None
+    ready: RankedRows, n_members: int, table: NDArray[np.float64] | None = None
 ) -> Workspace:
     """Return room to search nodes of so many members."""
     facts, n_classes = ready.ranked.facts, ready.limits.n_classes
