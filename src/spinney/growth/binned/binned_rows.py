@@ -12,6 +12,7 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads, n_threads, run_all
 from spinney.data import Attribute, Schema
+from spinney.growth.binned.binned_limits import CRITERIA
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -21,7 +22,6 @@ from spinney.growth.binned.loops.coding import (
     prepare,
 )
 from spinney.growth.binned.loops.layout import Cells, Labels, Rules
-from spinney.growth.engine import CRITERIA
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
