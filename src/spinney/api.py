@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.keyed_random import seed_of
-from spinney.cluster import MIXED
+from spinney.cluster import BATCHES, MIXED
 from spinney.data import Value, declarations_of
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
@@ -15,7 +15,6 @@ from spinney.estimators import (
     MiniBatchKMeans,
     TreeClassifier,
     TreeRegressor,
-    adopt,
 )
 from spinney.growth import Model
 from spinney.growth.forest import Forest
@@ -238,22 +237,10 @@ MiniBatchKMeans or KPrototypes
 
 def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototypes:
     """Return the estimator of clusters that were loaded."""
-    told = dict(clusters.settings)
-    standardise = told.pop("standardise")
-    if told["init"] in ("given", "function"):
-        # What was given is where the iterations began, if that is known.
-        given: Any = clusters.start if len(clusters.start) else clusters.values
-        scale = clusters.scale if len(clusters.start) else 1.0
-        told["init"] = given * scale if clusters.method != MIXED else given
-    model: KMeans | MiniBatchKMeans | KPrototypes
     if clusters.method == MIXED:
-        model = KPrototypes(**told, standardise=standardise)
-    elif clusters.method == "k-means":
-        model = KMeans(**told, standardise=standardise)
-    else:
-        model = MiniBatchKMeans(**told)
-    adopt(model, clusters)
-    return model
+        return KPrototypes.from_model(clusters)
+    kind = MiniBatchKMeans if clusters.method == BATCHES else KMeans
+    return kind.from_model(clusters)
 
 
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:

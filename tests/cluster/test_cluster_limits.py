@@ -13,7 +13,6 @@ from spinney.cluster.cluster_rows import PlainRows
 from spinney.cluster.fit_k_means import k_means
 from spinney.cluster.k_means_starts import plus_plus
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.estimators.kept import kept
 from spinney.output.file.cluster_file import save_clusters
 
 ROWS = np.array([[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]])
@@ -156,7 +155,7 @@ def test_few_rows_of_many_columns_are_for_compiled_loops(monkeypatch):
 
 
 def test_a_file_whose_tolerance_is_none(tmp_path):
-    clusters = kept(KMeans(2, init=START).fit(ROWS))
+    clusters = KMeans(2, init=START).fit(ROWS).clusters_
     wrong = replace(clusters, settings={**clusters.settings, "tol": None})
     with pytest.raises(ParameterError, match="tol must be a number"):
         save_clusters(wrong, tmp_path / "wrong.spinney")

@@ -112,7 +112,7 @@ def test_both_ways_are_the_naive_one(table, most):
         begin = cells_of(start, kinds).as_prototypes()
         found = iterate_prototypes(own, begin, max_iterations=most)
         assert found.labels.tolist() == expected.labels
-        assert rows_again(found.prototypes, own.cells, kinds) == expected.prototypes
+        assert rows_again(found.centroids, own.cells, kinds) == expected.prototypes
         assert found.n_iterations == expected.n_iterations
 
 
@@ -124,7 +124,9 @@ def test_cost_never_rises(table):
         assert after <= before * (1 + 1e-9) + 1e-12
     own = both(table)[1]
     begin = cells_of(start, kinds).as_prototypes()
-    found = [iterate_prototypes(own, begin, max_iterations=n).cost for n in range(1, 5)]
+    found = [
+        iterate_prototypes(own, begin, max_iterations=n).inertia for n in range(1, 5)
+    ]
     for before, after in pairwise([costs[0], *found]):
         assert after <= before * (1 + 1e-9) + 1e-12
 
@@ -168,17 +170,15 @@ def test_weights_are_copies(table, start):
         first = cells_of(given_start, kinds).as_prototypes()
     k = len(given_start) if start == "given" else min(len(given_start), len(copies))
     settings = {"start": first, "seed": 3, "max_iterations": 40}
-    one, gamma = k_prototypes(
-        cells_of(rows, kinds), k, weights=np.array(weights), **settings
-    )
-    two, other = k_prototypes(cells_of(copies, kinds), k, **settings)
-    assert gamma == pytest.approx(other, rel=1e-12)
+    one = k_prototypes(cells_of(rows, kinds), k, weights=np.array(weights), **settings)
+    two = k_prototypes(cells_of(copies, kinds), k, **settings)
+    assert one.gamma == pytest.approx(two.gamma, rel=1e-12)
     kept = np.repeat(one.labels, np.array(weights).astype(int))
     assert kept.tolist() == two.labels.tolist()
-    assert one.prototypes.same(two.prototypes) or np.allclose(
-        one.prototypes.numbers, two.prototypes.numbers, equal_nan=True
+    assert one.centroids.same(two.centroids) or np.allclose(
+        one.centroids.numbers, two.centroids.numbers, equal_nan=True
     )
-    assert one.cost == pytest.approx(two.cost, rel=1e-9, abs=1e-12)
+    assert one.inertia == pytest.approx(two.inertia, rel=1e-9, abs=1e-12)
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -222,7 +222,7 @@ def test_many_rows_in_threads(weighted):
     ):
         margins = Margins(cells, weights)
         start = huang_rows(own, 6, Chance(1), margins)
-        first = cells.take(start).as_prototypes()
+        first = cells[start].as_prototypes()
         middle = middle_of(own)
         first = Prototypes(
             np.where(np.isnan(first.numbers), middle.numbers, first.numbers),
@@ -231,8 +231,8 @@ def test_many_rows_in_threads(weighted):
         found.append(iterate_prototypes(own, first, max_iterations=15))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)
-        assert found[0].prototypes.same(other.prototypes)
-        assert found[0].cost == other.cost
+        assert found[0].centroids.same(other.centroids)
+        assert found[0].inertia == other.inertia
         assert found[0].n_iterations == other.n_iterations
 
 

@@ -268,7 +268,7 @@ def test_parameters_refused(settings, words):
 
 
 def test_more_clusters_than_rows():
-    with pytest.raises(DataError, match="n_clusters=7 is more than the rows"):
+    with pytest.raises(DataError, match="n_clusters=7 is more than the 6 rows"):
         KPrototypes(7).fit(MELONS)
 
 

@@ -19,7 +19,6 @@ from tests.helpers.models import (
 import spinney
 from spinney import ForestClassifier, KMeans, KPrototypes, MiniBatchKMeans
 from spinney.errors import DataError, ModelFormatError, ParameterError
-from spinney.estimators.kept import kept
 from spinney.output.file.cluster_file import is_clusters, load_clusters, save_clusters
 from spinney.output.file.tree_file import load_model
 
@@ -156,7 +155,7 @@ def test_other_files(tmp_path):
     with pytest.raises(ModelFormatError, match=r"no clusters.* clusters again$"):
         load_clusters(tmp_path / "f")
     with pytest.raises(ParameterError, match="exists"):
-        save_clusters(kept(model), tmp_path / "f", force=False)
+        save_clusters(model.clusters_, tmp_path / "f", force=False)
     with pytest.raises(ModelFormatError, match="No such file"):
         load_clusters(tmp_path / "nothing")
 

@@ -72,7 +72,7 @@ def show(
     model: str, depth: int | None, *, numbers: bool, ascii_: bool, json_: bool
 ) -> None:
     """Print the tree of MODEL, or its clusters."""
-    from spinney.cli.cluster_command import is_clusters, show_clusters
+    from spinney.cli.cluster_report import is_clusters, show_clusters
 
     if is_clusters(model):
         show_clusters(
@@ -220,7 +220,7 @@ def predict(model: str, data: str, **options: Any) -> None:
     loaded: Any = load_any(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
     if hasattr(loaded, "clusters_"):
-        from spinney.cli.cluster_command import predict_clusters
+        from spinney.cli.cluster_report import predict_clusters
 
         predict_clusters(loaded, table, options, seen=_seen(output))
         return

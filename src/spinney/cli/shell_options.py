@@ -13,7 +13,7 @@ from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.models import ReadableForest, ReadableTree
-    from spinney.models.clusters import ReadableClusters
+    from spinney.models.clusters import FittedClusters
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -31,9 +31,11 @@ OPTION_NAMES = {
     "n_estimators": "--trees",
     "n_jobs": "--jobs",
     "n_clusters": "--k",
-    "n_starts": "--restarts",
+    "n_init": "--restarts",
     "ks": "--k",
     "init": "--start",
+    "max_iter": "--max-iterations",
+    "tol": "--tolerance",
 }
 # Beside the settings of recipes, which are called the same anyway.
 SAME_NAMES = {
@@ -46,7 +48,6 @@ SAME_NAMES = {
     "gamma",
     "holdout",
     "max_features",
-    "max_iterations",
     "max_samples",
     "measure",
     "method",
@@ -58,15 +59,13 @@ SAME_NAMES = {
     "shrinkage",
     "source",
     "standardise",
-    "start",
-    "tolerance",
     "validation",
     "voting",
     "weight",
 }
 
 
-def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
+def load_any(path: str) -> "ReadableTree | ReadableForest | FittedClusters":
     """Load the tree, forest or clusters that a command is given."""
     from spinney.output.file import CLUSTERS, FOREST, format_name
 
@@ -77,10 +76,10 @@ def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
 
         return ReadableForest(load_forest(path))
     if kind == CLUSTERS:
-        from spinney.models.clusters import ReadableClusters
+        from spinney.models.clusters import FittedClusters
         from spinney.output.file import load_clusters
 
-        return ReadableClusters(load_clusters(path))
+        return FittedClusters(load_clusters(path))
     return load_readable(path)
 
 

@@ -25,7 +25,7 @@ MIXED = "k-prototypes"
 METHODS = ("k-means", BATCHES, MIXED)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Clusters:
     """What is saved to a file and loaded from one.
 
@@ -127,22 +127,19 @@ class Clusters:
         compared by.
         """
         if self.method == MIXED:
-            return self._assign_mixed(mixed_cells(self.schema, table), n_jobs)
+            return self.nearest(mixed_cells(self.schema, table), n_jobs=n_jobs)
         encoded = self.schema.encode(table)
         for attribute, cells in zip(self.schema.attributes, encoded, strict=True):
             refuse_missing(attribute.name, np.isnan(cells))
         return self.nearest(np.column_stack(encoded), n_jobs=n_jobs)
 
-    def _assign_mixed(
-        self, cells: MixedCells, n_jobs: int | None
-    ) -> tuple[Integers, Floats]:
-        scaled = replace(cells, numbers=self.scaled(cells.numbers))
-        return nearest_prototypes(scaled, self.prototypes, self.gamma, n_jobs=n_jobs)
-
     def nearest(
-        self, cells: NDArray[Any], *, n_jobs: int | None = None
+        self, cells: NDArray[Any] | MixedCells, *, n_jobs: int | None = None
     ) -> tuple[Integers, Floats]:
-        """Return the cluster of each row of numbers, and the distance to it."""
+        """Return the cluster of each row, and the distance to it: see ``assign``."""
+        if isinstance(cells, MixedCells):
+            cells = replace(cells, numbers=self.scaled(cells.numbers))
+            return nearest_prototypes(cells, self.prototypes, self.gamma, n_jobs=n_jobs)
         kind = self.centroids.dtype
         scaled = self.scaled(cells.astype(kind, copy=False))
         labels, squares, power = nearest_scaled(scaled, self.centroids, n_jobs=n_jobs)

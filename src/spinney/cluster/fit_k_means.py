@@ -2,22 +2,27 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
 from spinney.cluster.cluster_draws import Chance, Pool
 from spinney.cluster.cluster_rows import PlainRows, Rows, squares_between
-from spinney.cluster.k_means_iterations import Clustering, Watch, iterate
+from spinney.cluster.clustering import (
+    Clustering,
+    best_of_starts,
+    unscaled,
+    weights_as_given,
+)
+from spinney.cluster.k_means_iterations import Watch, iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
-from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
+from spinney.cluster.scaling import FARTHEST, largest_of, scaling_power
 from spinney.errors import DataError, ParameterError
 
 Start = str | NDArray[Any] | Callable[..., Any]
@@ -78,8 +83,7 @@ def k_means(
     >>> found.inertia
     0.5
     """
-    given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
-    given, heavy = scaled_weights(given)
+    given, heavy = weights_as_given(weights)
     cells = _as_kernels_take_it(cells)
     power = scaling_power(cells)
     scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
@@ -88,43 +92,26 @@ def k_means(
         work = max(work, LEAST_WORK)
     rows = rows_for(scaled, given, work, n_jobs)
     limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
-    chance = Chance(seed)
     if isinstance(start, str) and start == "optimal":
         start = _optimal(cells, given, n_clusters)
     pool = Pool(scaled) if isinstance(start, str) else None
-    best: Clustering | None = None
-    with _one_thread_a_product(rows):
-        for turn in range(n_starts):
-            own = chance.branch(turn)
-            if pool is not None:
-                draw = plus_plus if start == "k-means++" else drawn_rows
-                centroids = rows.cells[draw(rows, n_clusters, own, pool)]
-            else:
-                centroids = _given(rows, n_clusters, start, own, power)
-            found = iterate(
-                rows,
-                centroids,
-                max_iterations=max_iterations,
-                tolerance=limit,
-                watch=_unscaled_watch(watch, power),
-            )
-            if best is None or found.inertia < best.inertia * (1 - TOLERANCE):
-                best = found
-    assert best is not None
-    return _unscaled(best, power, heavy)
 
-
-def _unscaled(found: Clustering, power: int, heavy: int) -> Clustering:
-    """Return a clustering on the scale of the cells and the weights."""
-    if not power and not heavy:
-        return found
-    with np.errstate(over="ignore"):
-        return replace(
-            found,
-            centroids=np.ldexp(found.centroids, power),
-            start=np.ldexp(found.start, power),
-            inertia=float(np.ldexp(found.inertia, 2 * power + heavy)),
+    def run(chance: Chance) -> Clustering:
+        if pool is not None:
+            draw = plus_plus if start == "k-means++" else drawn_rows
+            centroids = rows.cells[draw(rows, n_clusters, chance, pool)]
+        else:
+            centroids = _given(rows, n_clusters, start, chance, power)
+        return iterate(
+            rows,
+            centroids,
+            max_iterations=max_iterations,
+            tolerance=limit,
+            watch=_unscaled_watch(watch, power),
         )
+
+    with _one_thread_a_product(rows):
+        return unscaled(best_of_starts(n_starts, seed, run), power, heavy)
 
 
 def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:

@@ -1,7 +1,6 @@
 """Lloyd's iterations over rows: assign, move, until nothing moves."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,37 +8,12 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.cluster_rows import Rows
+from spinney.cluster.clustering import Clustering
 from spinney.cluster.exact_sums import Scales, means_of, parts_of
 
 Watch = Callable[[NDArray[Any], NDArray[Any], Callable[[], Integers], int], None]
 """What is called after an iteration: with the centroids before and after it, what tells
 the clusters of the rows, and how many rows went elsewhere."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Clustering:
-    """What the iterations came to.
-
-    Parameters
-    ----------
-    centroids : array, clusters × columns
-    labels : array
-        The cluster of each row, that of its nearest centroid.
-    inertia : float
-        The weighted sum of the squared distances of rows to their centroids.
-    n_iterations : int
-    converged : bool
-        Whether nothing moved any more.
-    start : array, clusters × columns
-        The centroids that the iterations began with.
-    """
-
-    centroids: NDArray[Any]
-    labels: Integers
-    inertia: float
-    n_iterations: int
-    converged: bool
-    start: NDArray[Any]
 
 
 def iterate(

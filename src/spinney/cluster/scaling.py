@@ -45,6 +45,18 @@ def scaling_power(*tables: NDArray[Any]) -> int:
     return power_of(largest_of(*tables), limit)
 
 
+def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Return cells whose squares neither overflow nor vanish, and the power of two.
+
+    Cells of usual size are returned as they are, with the power 0.
+
+    >>> scaled(np.array([[3.0], [1.0]]))[1], scaled(np.array([[1e200], [1.0]]))[1]
+    (0, 265)
+    """
+    power = scaling_power(cells)
+    return (np.ldexp(cells, -power) if power else cells), power
+
+
 def scaled_weights(weights: Floats) -> tuple[Floats, int]:
     """Return weights whose products neither overflow nor vanish, and their power.
 

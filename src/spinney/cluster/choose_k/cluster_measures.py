@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
-from spinney.cluster.choose_k.distinct_rows import scaled
+from spinney.cluster.scaling import scaled
 from spinney.errors import DataError
 
 # So many distances are kept at once by each thread, and by how many rows at most.

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import GOLDEN, WORD, root_key
 from spinney._support.row_order import keys_of
-from spinney.cluster.scaling import scaling_power
+from spinney.cluster.prototypes.mixed_rows import MixedCells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
     """Different rows and what each weighs; none weighs nothing."""
 
-    cells: NDArray[Any]
+    cells: NDArray[Any] | MixedCells
     weights: Floats
 
     def __len__(self) -> int:
@@ -38,7 +38,9 @@ class Distinct:
         return None if bool(np.all(self.weights == 1)) else self.weights
 
 
-def distinct_rows(cells: NDArray[Any], weights: Floats | None = None) -> Distinct:
+def distinct_rows(
+    cells: NDArray[Any] | MixedCells, weights: Floats | None = None
+) -> Distinct:
     """Return the different rows of weight.
 
     >>> rows = distinct_rows(np.array([[1.0], [5.0], [1.0]]))
@@ -48,7 +50,7 @@ def distinct_rows(cells: NDArray[Any], weights: Floats | None = None) -> Distinc
     own = np.ones(len(cells)) if weights is None else np.asarray(weights, np.float64)
     if weights is not None and not own.all():
         cells, own = cells[own > 0], own[own > 0]
-    keys = keys_of(cells)
+    keys = _keys(cells)
     # Of equal rows that differ in weight the order must be one, too.
     order = np.argsort(keys) if weights is None else np.lexsort((own, keys))
     if not len(order):
@@ -57,16 +59,9 @@ def distinct_rows(cells: NDArray[Any], weights: Floats | None = None) -> Distinc
     return Distinct(cells[order[starts]], np.add.reduceat(own[order], starts))
 
 
-def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return cells whose squares neither overflow nor vanish, and the power of two.
-
-    Cells of usual size are returned as they are, with the power 0.
-
-    >>> scaled(np.array([[3.0], [1.0]]))[1], scaled(np.array([[1e200], [1.0]]))[1]
-    (0, 265)
-    """
-    power = scaling_power(cells)
-    return (np.ldexp(cells, -power) if power else cells), power
+def _keys(cells: NDArray[Any] | MixedCells) -> NDArray[np.uint64]:
+    """Return a word for each row, one for all equal rows."""
+    return keys_of(cells.matrix() if isinstance(cells, MixedCells) else cells)
 
 
 def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
@@ -82,7 +77,7 @@ def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
     >>> len(some), some.weights.sum()
     (10, np.float64(10.0))
     """
-    order = np.argsort(_mixed(keys_of(rows.cells) ^ np.uint64(root_key(seed))))
+    order = np.argsort(_mixed(_keys(rows.cells) ^ np.uint64(root_key(seed))))
     running = np.cumsum(rows.weights[order])
     places = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
     found = np.minimum(np.searchsorted(running, places, side="right"), len(order) - 1)

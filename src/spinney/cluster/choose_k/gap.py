@@ -82,16 +82,18 @@ def gaps_of(
     """
     whole = bool(np.all(rows.weights == np.floor(rows.weights)))
     n_rows = int(rows.weight) if whole and rows.weight < 2**53 else len(rows)
+    cells: Any = rows.cells
     if n_rows > most_rows:
         n_rows = most_rows
         rows = sampled(rows, n_rows, seed=seed)
-        known = [inertia(rows.cells, min(k, len(rows)), rows.given, seed) for k in ks]
+        cells = rows.cells
+        known = [inertia(cells, min(k, len(rows)), rows.given, seed) for k in ks]
     own = np.asarray(known) / rows.weight
     key = root_key(seed)
 
     def references(number: int) -> list[float]:
         table_seed = branch_key(key, number)
-        table = reference_table(rows.cells, n_rows, seed=table_seed)
+        table = reference_table(cells, n_rows, seed=table_seed)
         return [
             inertia(table, k, None, table_seed) / n_rows if k < n_rows else np.nan
             for k in ks

@@ -75,7 +75,16 @@ class MixedCells:
         """The code of a value that is none of the levels: unlike all others."""
         return self.missing + 1
 
-    def take(self, rows: Any) -> "MixedCells":
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.numbers.size + self.codes.size
+
+    def matrix(self) -> Floats:
+        """Return numbers and codes side by side: rows are equal if these are."""
+        return np.ascontiguousarray(np.hstack([self.numbers, self.codes]))
+
+    def __getitem__(self, rows: Any) -> "MixedCells":
         """Return some of the rows."""
         return replace(self, numbers=self.numbers[rows], codes=self.codes[rows])
 
@@ -148,6 +157,27 @@ def unlikeness(cells: MixedCells, codes: Integers) -> Floats:
     return table
 
 
+def distances_to_all(cells: MixedCells, part: slice, gamma: float) -> Floats:
+    """Return the root of the distance from each row of a part to each of all rows.
+
+    >>> cells = MixedCells(
+    ...     np.array([[0.0], [3.0], [np.nan]]),
+    ...     np.array([[0], [1], [1]], np.int32), np.array([0, 2]), np.array([False]),
+    ... )
+    >>> distances_to_all(cells, slice(0, 1), 16.0)
+    array([[0., 5., 4.]])
+    """
+    table = unlikeness(cells, cells.codes[part].astype(np.int64))
+    total = np.zeros((len(cells.numbers[part]), len(cells)))
+    for codes in cells.codes.T:
+        total += table[codes].T
+    total *= gamma
+    for column in cells.numbers.T:
+        apart = column[part, None] - column[None, :]
+        total += np.where(np.isnan(apart), 0.0, apart * apart)
+    return np.asarray(np.sqrt(total))
+
+
 def mixed_scales(cells: MixedCells, weights: Floats) -> Scales:
     """Return the scales of the sums of all columns."""
     return scales_for(widened(cells.numbers), weights)
@@ -178,7 +208,7 @@ class PlainMixed:
         found = np.empty(len(self.cells), dtype=np.int64)
         step = max(1, DISTANCES // self._k)
         for begin in range(0, len(found), step):
-            part = self.cells.take(slice(begin, begin + step))
+            part = self.cells[begin : begin + step]
             apart = _measured(part, prototypes.numbers, unlike, self.gamma)
             found[begin : begin + step] = np.argmin(apart, axis=1)
         changed = int(np.count_nonzero(found != self._labels))

@@ -7,11 +7,10 @@ neither half of an iteration raises the cost; and where an iteration leaves the 
 it was, rows have only gone to earlier clusters: so the iterations come to an end.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
+from spinney.cluster.clustering import Clustering
 from spinney.cluster.exact_sums import Scales, means_of, parts_of, scales_for, sums_of
 from spinney.cluster.prototypes.mixed_rows import (
     MixedCells,
@@ -24,20 +23,9 @@ from spinney.cluster.prototypes.mixed_rows import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Partition:
-    """What the iterations came to: see ``k_means_iterations.Clustering``."""
-
-    prototypes: Prototypes
-    labels: Integers
-    cost: float
-    n_iterations: int
-    converged: bool
-
-
 def iterate_prototypes(
     rows: MixedRows, prototypes: Prototypes, *, max_iterations: int
-) -> Partition:
+) -> Clustering:
     """Iterate from given prototypes.
 
     An iteration sends each row to its nearest prototype, the first of equals, and gives
@@ -45,7 +33,7 @@ def iterate_prototypes(
     row of it knows stays. It is the last one if nothing moves.
     """
     rows.restart(len(prototypes.codes))
-    converged, n = False, 0
+    start, converged, n = prototypes, False, 0
     while n < max_iterations and not converged:
         n += 1
         changed = rows.assign(prototypes)
@@ -58,7 +46,7 @@ def iterate_prototypes(
     labels = rows.labels()
     costs = costs_of(rows.cells, prototypes, labels, rows.gamma)
     total = float(np.sum(costs * rows.weights if len(rows.weights) else costs))
-    return Partition(prototypes, labels, total, n, converged)
+    return Clustering(prototypes, labels, total, n, converged, start, rows.gamma)
 
 
 def costs_of(

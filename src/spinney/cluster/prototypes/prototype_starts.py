@@ -32,8 +32,7 @@ class Margins:
     def keys(self) -> NDArray[np.uint64]:
         """Return a word for each row, one for all equal rows."""
         if self._keys is None:
-            whole = np.hstack([self._cells.numbers, self._cells.codes])
-            self._keys = keys_of(np.ascontiguousarray(whole))
+            self._keys = keys_of(self._cells.matrix())
         return self._keys
 
     def draw(self, chance: Chance) -> Prototypes:
@@ -121,7 +120,7 @@ def cao_rows(
     chosen = [int(np.argmax(density))]
     least = np.where(weights > 0, np.inf, 0.0)
     while len(chosen) < n_clusters:
-        point = rows.cells.take(chosen[-1:]).as_prototypes()
+        point = rows.cells[chosen[-1:]].as_prototypes()
         point = filled_in(rows.cells, point, middle)
         least = np.minimum(least, rows.distances(point)[:, 0] * densities)
         row = int(np.argmax(least))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import os
 
 
-class ReadableClusters:
+class FittedClusters:
     """Clusters and what can be done with them; ``print`` shows the centroids.
 
     Parameters

@@ -157,19 +157,19 @@ def _read(data: object, arrays: Arrays) -> Clusters:
         msg = "the inertia is negative"
         raise DamageError(msg)
     return Clusters(
-        schema,
-        found["named"],
-        method,
-        settings,
-        arrays["centroids"],
-        arrays["scale"],
-        arrays["codes"],
-        gamma,
-        arrays["weights"],
-        arrays["start"],
-        inertia,
-        whole(found["n_iterations"], "the number of iterations"),
-        read_fingerprint(found["fingerprint"]),
+        schema=schema,
+        named=found["named"],
+        method=method,
+        settings=settings,
+        centroids=arrays["centroids"],
+        scale=arrays["scale"],
+        codes=arrays["codes"],
+        gamma=gamma,
+        weights=arrays["weights"],
+        start=arrays["start"],
+        inertia=inertia,
+        n_iterations=whole(found["n_iterations"], "the number of iterations"),
+        fingerprint=read_fingerprint(found["fingerprint"]),
     )
 
 
