@@ -103,7 +103,8 @@ class ClusterReport:
         from spinney.models.clusters.explained import explain_clusters
 
         labels, weights = self.fit.labels, self.fit.weights
-        if len(set(labels[... if weights is None else weights > 0].tolist())) < 2:
+        counted = labels if weights is None else labels[weights > 0]
+        if len(set(counted.tolist())) < 2:
             return None
         return explain_clusters(self.used, labels, sample_weight=weights).text()
 

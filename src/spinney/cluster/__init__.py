@@ -8,7 +8,7 @@ from spinney.cluster.clusters import (
     MIXED,
     Clusters,
     cells_of,
-    refuse_missing,
+    numbers_of,
     schema_of,
     spread_of,
 )
@@ -45,7 +45,7 @@ __all__ = [
     "in_batches",
     "k_means",
     "nearest_centroids",
-    "refuse_missing",
+    "numbers_of",
     "scaled",
     "schema_of",
     "spread_of",

@@ -43,6 +43,16 @@ class Chance:
         return (mix(self._key + self._turn * GOLDEN) >> 11) * 2.0**-53
 
 
+def filled_up(chosen: list[int], n: int) -> Integers:
+    """Return n rows: those chosen, then the first of them for what is lacking."""
+    return np.array(chosen + chosen[:1] * (n - len(chosen)))
+
+
+def weight_of_each(weights: Floats, n_rows: int) -> Floats:
+    """Return a weight for each row: 1 where there are none."""
+    return weights if len(weights) else np.ones(n_rows)
+
+
 class Pool:
     """Rows to draw from."""
 

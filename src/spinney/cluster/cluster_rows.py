@@ -4,6 +4,7 @@ Two classes answer the same questions with the same bits: :class:`PlainRows` by 
 which needs no compiler, and ``swift.SwiftRows`` by compiled loops and bounds.
 """
 
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -152,6 +153,19 @@ class PlainRows:
             apart = one - centroids[labels, column].astype(np.float64)
             total += apart * apart
         return total
+
+
+def one_thread_a_product() -> Any:
+    """Let products of matrices use one thread: how many there are changes no bit."""
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    """Return the control of the libraries that multiply matrices."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def in_blocks(numbers: Floats, bins: Any, n_bins: int) -> Floats:

@@ -126,12 +126,9 @@ class Clusters:
         The distance is Euclidean; of k-prototypes it is the sum that its rows are
         compared by.
         """
-        if self.method == MIXED:
-            return self.nearest(mixed_cells(self.schema, table), n_jobs=n_jobs)
-        encoded = self.schema.encode(table)
-        for attribute, cells in zip(self.schema.attributes, encoded, strict=True):
-            refuse_missing(attribute.name, np.isnan(cells))
-        return self.nearest(np.column_stack(encoded), n_jobs=n_jobs)
+        mixed = self.method == MIXED
+        cells = mixed_cells if mixed else numbers_of
+        return self.nearest(cells(self.schema, table), n_jobs=n_jobs)
 
     def nearest(
         self, cells: NDArray[Any] | MixedCells, *, n_jobs: int | None = None
@@ -165,11 +162,19 @@ def cells_of(table: Table) -> Floats:
                 f"({option('ignore', column.name)}), or use k-prototypes"
             )
             raise DataError(msg)
-        refuse_missing(column.name, column.missing)
+        _refuse_missing(column.name, column.missing)
     return np.column_stack([column.cells for column in table.columns])
 
 
-def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
+def numbers_of(schema: Schema, table: Table) -> Floats:
+    """Return the cells of a later table of numbers, none of them missing."""
+    encoded = schema.encode(table)
+    for attribute, cells in zip(schema.attributes, encoded, strict=True):
+        _refuse_missing(attribute.name, np.isnan(cells))
+    return np.column_stack(encoded)
+
+
+def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
     """Refuse a column with missing cells, by the first row that has one."""
     if missing.any():
         row, n = int(np.argmax(missing)) + 1, int(missing.sum())

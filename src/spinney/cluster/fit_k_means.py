@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,12 @@ from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
 from spinney.cluster.cluster_draws import Chance, Pool
-from spinney.cluster.cluster_rows import PlainRows, Rows, squares_between
+from spinney.cluster.cluster_rows import (
+    PlainRows,
+    Rows,
+    one_thread_a_product,
+    squares_between,
+)
 from spinney.cluster.clustering import (
     Clustering,
     best_of_starts,
@@ -22,7 +26,7 @@ from spinney.cluster.clustering import (
 )
 from spinney.cluster.k_means_iterations import Watch, iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
-from spinney.cluster.scaling import FARTHEST, largest_of, scaling_power
+from spinney.cluster.scaling import scaled_start, scaling_power
 from spinney.errors import DataError, ParameterError
 
 Start = str | NDArray[Any] | Callable[..., Any]
@@ -219,17 +223,7 @@ def _given(
         cells = np.ldexp(rows.cells, power) if power else rows.cells
         start = np.asarray(start(cells, n_clusters, random_state=state))
         start = checked_centroids(start, n_clusters, cells.shape[1])
-    given: NDArray[Any] = np.ldexp(np.asarray(start, dtype=np.float64), -power)
-    kind = rows.cells.dtype
-    if largest_of(given) > 2.0 ** FARTHEST[kind.itemsize]:
-        most = np.ldexp(largest_of(rows.cells), power)
-        msg = (
-            f"init holds {largest_of(np.asarray(start)):g}, and the rows nothing "
-            f"beyond {most:g}: squares of such distances overflow; give centroids "
-            "that are nearer to the rows"
-        )
-        raise DataError(msg)
-    return given.astype(kind)
+    return scaled_start(start, rows.cells, power)
 
 
 def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
@@ -253,14 +247,4 @@ def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[An
 
 def _one_thread_a_product(rows: Rows) -> Any:
     """Let each product of matrices use one thread, since we have our own."""
-    if isinstance(rows, PlainRows):
-        return nullcontext()
-    return _libraries().limit(limits=1, user_api="blas")
-
-
-@lru_cache(maxsize=1)
-def _libraries() -> Any:
-    """Return the control of the libraries that multiply matrices."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
+    return nullcontext() if isinstance(rows, PlainRows) else one_thread_a_product()

@@ -1,13 +1,11 @@
 """Where k-means starts: k-means++, or rows drawn by chance."""
 
 from math import log
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, heaviest
-from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_draws import Chance, Pool, filled_up, weight_of_each
 from spinney.cluster.cluster_rows import Rows
 
 AT_ONCE = 8  # candidates that cost no more than one
@@ -18,7 +16,7 @@ def drawn_rows(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integ
 
     Where there are no more, the first that was drawn fills up.
     """
-    left = _weights(rows).copy()
+    left = weight_of_each(rows.weights, len(rows.cells)).copy()
     totals = pool.totals(left)
     chosen: list[int] = []
     while len(chosen) < n_clusters and totals.sum() > 0:
@@ -27,7 +25,7 @@ def drawn_rows(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integ
         left[pool.doubles(row)] = 0.0
         place = int(pool.bins[row])
         totals[place] = left[pool.members(place)].sum()
-    return _filled_up(chosen, n_clusters)
+    return filled_up(chosen, n_clusters)
 
 
 def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integers:
@@ -41,7 +39,7 @@ def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Intege
     first fills up.
     """
     tries = -(-(2 + int(log(n_clusters))) // AT_ONCE) * AT_ONCE
-    weights = _weights(rows)
+    weights = weight_of_each(rows.weights, len(rows.cells))
     totals = pool.totals(weights)
     first = pool.draw(totals, weights.__getitem__, chance.number())
     chosen = [first]
@@ -58,12 +56,4 @@ def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Intege
         best = drawn[heaviest(rows.gains(np.array(drawn)))]
         rows.take(best)
         chosen.append(best)
-    return _filled_up(chosen, n_clusters)
-
-
-def _filled_up(chosen: list[int], n: int) -> Integers:
-    return np.array(chosen + chosen[:1] * (n - len(chosen)))
-
-
-def _weights(rows: Rows) -> NDArray[Any]:
-    return rows.weights if len(rows.weights) else np.ones(len(rows.cells))
+    return filled_up(chosen, n_clusters)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
+from spinney.errors import DataError
 
 # The largest number, as a power of two, that needs no scaling; by bytes of a float.
 LARGEST = {4: 40, 8: 400}
@@ -55,6 +56,34 @@ def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """
     power = scaling_power(cells)
     return (np.ldexp(cells, -power) if power else cells), power
+
+
+def rounding_square(cells: NDArray[Any]) -> float:
+    """Return the largest squared distance that rounding alone could have made.
+
+    >>> rounding_square(np.array([[2.0, -1.0]])) == 2 * (32 * 2.0**-52) ** 2
+    True
+    """
+    return float(cells.shape[1] * (16 * np.finfo(float).eps * largest_of(cells)) ** 2)
+
+
+def scaled_start(start: Any, rows: NDArray[Any], power: int) -> NDArray[Any]:
+    """Return given centroids over a power of two, as the rows are.
+
+    Those whose distances to the rows have no squares are refused.
+    """
+    given = np.asarray(start, dtype=np.float64)
+    scaled: NDArray[Any] = np.ldexp(given, -power)
+    known = ~np.isnan(given)
+    if largest_of(scaled[known]) > 2.0 ** FARTHEST[rows.dtype.itemsize]:
+        most = np.ldexp(largest_of(rows[~np.isnan(rows)]), power)
+        msg = (
+            f"init holds {largest_of(given[known]):g}, and the rows nothing beyond "
+            f"{most:g}: squares of such distances overflow; give centroids that are "
+            "nearer to the rows"
+        )
+        raise DataError(msg)
+    return scaled.astype(rows.dtype)
 
 
 def scaled_weights(weights: Floats) -> tuple[Floats, int]:

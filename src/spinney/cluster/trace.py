@@ -10,9 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, shown, signs_to_ascii
 from spinney._support.text_table import in_columns, number_cells
-from spinney.cluster.cluster_rows import squares_between
 from spinney.cluster.clustering import Clustering
-from spinney.cluster.fit_k_means import checked_centroids, k_means
+from spinney.cluster.fit_k_means import (
+    checked_centroids,
+    distances_between,
+    k_means,
+)
 from spinney.errors import DataError
 
 ROWS_SHOWN = 20
@@ -22,7 +25,6 @@ CLUSTERS_SHOWN = 8
 COLUMNS_REPEATED = 6
 # Of more iterations than these together the middle ones have a line each.
 FIRST, LAST = 6, 3
-LARGEST = 1e150  # whose square is a number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -254,7 +256,7 @@ def explain_k_means(
         told.append(
             TracedIteration(
                 before.astype(np.float64),
-                _distances(head, before.astype(np.float64)),
+                distances_between(head, before.astype(np.float64)),
                 own[: len(head)].copy(),
                 np.bincount(own, minlength=len(before)),
                 changed,
@@ -287,13 +289,6 @@ def _cells(points: ArrayLike) -> NDArray[Any]:
         msg = "the rows must be finite numbers: k-means knows no missing"
         raise DataError(msg)
     return cells
-
-
-def _distances(rows: Floats, centroids: Floats) -> Floats:
-    """Return Euclidean distances, also of numbers whose squares are none."""
-    largest = max(np.abs(rows).max(), np.abs(centroids).max())
-    scale = largest if largest > LARGEST or 0 < largest < 1 / LARGEST else 1.0
-    return np.asarray(np.sqrt(squares_between(rows / scale, centroids / scale)) * scale)
 
 
 def _inertia(

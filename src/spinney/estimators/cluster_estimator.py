@@ -23,7 +23,7 @@ from spinney.cluster import (
     Clusters,
     distances_between,
     nearest_centroids,
-    refuse_missing,
+    numbers_of,
 )
 from spinney.cluster.choose_k import Choice, is_drawn
 from spinney.data import Attribute, Schema, Table
@@ -37,6 +37,7 @@ from spinney.models.clusters import (
     MeasuredRows,
     Plan,
     find_clusters,
+    usable_weights,
 )
 from spinney.output.file import save_clusters
 
@@ -197,15 +198,7 @@ def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
         weights = checked_weights(sample_weight, n_rows)
     except (TypeError, ValueError) as error:
         raise DataError(str(error)) from None
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if not total > 0:
-        msg = "sample_weight is 0 for every row: at least one must weigh more"
-        raise DataError(msg)
-    if total == np.inf:
-        msg = "the sum of sample_weight is beyond all floats: divide all by a number"
-        raise DataError(msg)
-    return weights
+    return usable_weights(weights, "sample_weight")
 
 
 def weighted_sum(distances: Floats, weights: Floats | None) -> float:
@@ -325,7 +318,8 @@ def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
     if not _is_table(X):
         return _array(estimator, X, reset=False)
     if _by_names_only(X) or estimator._by_name:
-        return _by_name(schema, X)
+        later = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
+        return numbers_of(schema, later)
     table = read_table(X)
     refuse_no_rows(table)
     cells = _cells_of(table, type(estimator).__name__)
@@ -378,17 +372,8 @@ def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
     raise DataError(msg)
 
 
-def _by_name(schema: Schema, X: Any) -> NDArray[Any]:
-    """Return the columns that the clusters were found on, by their names."""
-    table = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
-    encoded = schema.encode(table)
-    for attribute, cells in zip(schema.attributes, encoded, strict=True):
-        refuse_missing(attribute.name, np.isnan(cells))
-    return np.column_stack(encoded)
-
-
 def _cells_of(table: Table, estimator: str) -> NDArray[Any]:
-    """Return the cells of a table of numbers, none of them missing."""
+    """Return the cells of a table of numbers, none of them missing; rows from 0 on."""
     for column in table.columns:
         if column.kind != "numeric":
             msg = (

@@ -15,28 +15,13 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
-from spinney.cluster.scaling import scaled
+from spinney.cluster.cluster_rows import one_thread_a_product
+from spinney.cluster.scaling import rounding_square, scaled
 from spinney.errors import DataError
 
 # So many distances are kept at once by each thread, and by how many rows at most.
 DISTANCES = 1 << 22
 MOST_ROWS = 512
-
-
-def silhouette(
-    cells: NDArray[Any], labels: Any, weights: Floats | None = None
-) -> float | None:
-    """Return the mean silhouette width (Rousseeuw 1987), from -1 to 1.
-
-    Of a row, a is the mean distance to the other rows of its cluster, b the least mean
-    distance to those of another cluster, and its width is (b - a) / max(a, b); 0 if it
-    is alone in its cluster, or if a and b are 0. A cluster that weighs no more than 1
-    is a row alone. None where there is one cluster only.
-
-    >>> silhouette(np.array([[0.0], [1.0], [4.0]]), [0, 0, 1]).__round__(4)
-    0.4722
-    """
-    return silhouettes(cells, [labels], weights)[0]
 
 
 def silhouettes(
@@ -46,10 +31,18 @@ def silhouettes(
     *,
     n_jobs: int = 1,
 ) -> list[float | None]:
-    """Return the silhouettes of several clusterings; distances are computed once.
+    """Return the mean silhouette widths (Rousseeuw 1987) of several clusterings.
+
+    Of a row, a is the mean distance to the other rows of its cluster, b the least mean
+    distance to those of another cluster, and its width is (b - a) / max(a, b); 0 if it
+    is alone in its cluster, or if a and b are 0. A cluster that weighs no more than 1
+    is a row alone. None where there is one cluster only.
 
     A block of distances times the weighted memberships of all clusterings is the sums
     of distances to all clusters. Memory grows with the rows, not with their square.
+
+    >>> silhouettes(np.array([[0.0], [1.0], [4.0]]), [[0, 0, 1]])[0].__round__(4)
+    0.4722
     """
     settled = [_settled(cells, labels, weights) for labels in labelings]
     if not settled:
@@ -209,8 +202,7 @@ class _Settled:
         sums = [np.bincount(self.codes, weights=self.weights * one) for one in apart.T]
         centroids = np.column_stack(sums) / self.sizes[:, None]
         squares = ((apart - centroids[self.codes]) ** 2).sum(axis=1)
-        largest = float(np.abs(self.rows).max())
-        least = apart.shape[1] * (16 * np.finfo(np.float64).eps * largest) ** 2
+        least = rounding_square(self.rows)
         return centroids, np.where(squares > least, squares, 0.0)
 
 
@@ -231,10 +223,3 @@ def _settled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Settl
     codes = np.unique(given, return_inverse=True)[1].reshape(-1)
     sizes = np.asarray(np.bincount(codes, weights=own), dtype=np.float64)
     return _Settled(scaled(rows)[0], codes.astype(np.int64), own, sizes)
-
-
-def one_thread_a_product() -> Any:
-    """Let products of matrices use one thread: how many there are changes no bit."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(limits=1, user_api="blas")

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import branch_key, root_key
 from spinney._support.threads import run_each
-from spinney.cluster.choose_k.cluster_measures import one_thread_a_product
 from spinney.cluster.choose_k.distinct_rows import Distinct, numbers_drawn, sampled
+from spinney.cluster.cluster_rows import one_thread_a_product
 
 # (cells, k, weights, seed): the inertia of k clusters.
 Inertia = Callable[[NDArray[Any], int, Floats | None, int], float]

@@ -28,8 +28,7 @@ from spinney.cluster.prototypes.prototype_iterations import (
     spreads_of,
 )
 from spinney.cluster.prototypes.prototype_starts import Margins, cao_rows, huang_rows
-from spinney.cluster.scaling import FARTHEST, largest_of, scaling_power
-from spinney.errors import DataError
+from spinney.cluster.scaling import scaled_start, scaling_power
 
 MIXED_STARTS = ("huang", "cao")
 LARGEST_GAMMA = 1e300  # so that costs are finite
@@ -90,7 +89,8 @@ def k_prototypes(
     def run(chance: Chance) -> Clustering:
         if margins is None:
             assert isinstance(start, Prototypes)
-            first = _given(scaled, start, power)
+            numbers = scaled_start(start.numbers, scaled.numbers, power)
+            first = Prototypes(numbers, start.codes)
         else:
             if start == "cao":
                 densities = margins.densities(spreads)
@@ -170,21 +170,6 @@ def _power(cells: MixedCells, *more: Floats) -> int:
     tables = [table[~np.isnan(table)] for table in (cells.numbers, *more)]
     power = scaling_power(*tables)
     return 0 if power < 0 and cells.codes.shape[1] else power
-
-
-def _given(cells: MixedCells, start: Prototypes, power: int) -> Prototypes:
-    """Return given prototypes on the scale of the rows, unless they are too far off."""
-    numbers = np.ldexp(start.numbers, -power)
-    known = ~np.isnan(numbers)
-    if largest_of(numbers[known]) > 2.0 ** FARTHEST[8]:
-        most = np.ldexp(largest_of(cells.numbers[~np.isnan(cells.numbers)]), power)
-        msg = (
-            f"init holds {largest_of(start.numbers[known]):g}, and the rows nothing "
-            f"beyond {most:g}: squares of such distances overflow; give prototypes "
-            "that are nearer to the rows"
-        )
-        raise DataError(msg)
-    return Prototypes(numbers, start.codes)
 
 
 def _scaled(cells: MixedCells, power: int) -> MixedCells:

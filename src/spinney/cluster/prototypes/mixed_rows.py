@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney.cluster.cluster_draws import weight_of_each
 from spinney.cluster.exact_sums import Scales, parts_of, scales_for, sums_of
 
 # As many distances at once as NumPy works on.
@@ -239,7 +240,7 @@ class PlainMixed:
 
 def units_of(weights: Floats, scales: Scales, n: int) -> Integers:
     """Return weights as whole numbers, on the scale of their sum."""
-    own = weights if len(weights) else np.ones(n)
+    own = weight_of_each(weights, n)
     return np.asarray(np.rint(own * scales.factors[0, -1]), dtype=np.int64)
 
 

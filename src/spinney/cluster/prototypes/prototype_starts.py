@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import keys_of
-from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.cluster_draws import Chance, filled_up, weight_of_each
 from spinney.cluster.prototypes.mixed_rows import MixedCells, MixedRows, Prototypes
 from spinney.cluster.prototypes.prototype_iterations import filled_in
 
@@ -15,7 +15,7 @@ class Margins:
 
     def __init__(self, cells: MixedCells, weights: Floats) -> None:
         self._cells = cells
-        self._weights = weights if len(weights) else np.ones(len(cells))
+        self._weights = weight_of_each(weights, len(cells))
         self._sorted = [self._sort(column) for column in cells.numbers.T]
         counted = np.zeros(cells.unseen + 1)
         for column in cells.codes.T:
@@ -93,7 +93,7 @@ def huang_rows(
     the least key, so the order of the rows does not count. Where no other row is left,
     the first one fills up.
     """
-    left = _weights(rows) > 0
+    left = weight_of_each(rows.weights, len(rows.cells)) > 0
     keys, chosen = margins.keys(), list[int]()
     while len(chosen) < n_clusters and left.any():
         point = margins.draw(chance)
@@ -103,7 +103,7 @@ def huang_rows(
         row = int(near[np.argmin(keys[near])])
         chosen.append(row)
         left &= keys != keys[row]
-    return _filled_up(chosen, n_clusters)
+    return filled_up(chosen, n_clusters)
 
 
 def cao_rows(
@@ -115,7 +115,7 @@ def cao_rows(
     and its distance to the nearest of those before; the first of equals. Where no other
     row is left, the first one fills up.
     """
-    weights = _weights(rows)
+    weights = weight_of_each(rows.weights, len(rows.cells))
     density = np.where(weights > 0, densities, -1.0)
     chosen = [int(np.argmax(density))]
     least = np.where(weights > 0, np.inf, 0.0)
@@ -127,12 +127,4 @@ def cao_rows(
         if not least[row] > 0:
             break
         chosen.append(row)
-    return _filled_up(chosen, n_clusters)
-
-
-def _filled_up(chosen: list[int], n: int) -> Integers:
-    return np.array(chosen + chosen[:1] * (n - len(chosen)))
-
-
-def _weights(rows: MixedRows) -> Floats:
-    return rows.weights if len(rows.weights) else np.ones(len(rows.cells))
+    return filled_up(chosen, n_clusters)

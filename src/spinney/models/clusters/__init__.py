@@ -13,6 +13,7 @@ from spinney.models.clusters.find import (
     method_of,
     read_rows,
     settings_of,
+    usable_weights,
 )
 from spinney.models.clusters.fitted_clusters import FittedClusters
 
@@ -32,4 +33,5 @@ __all__ = [
     "read_rows",
     "scatter",
     "settings_of",
+    "usable_weights",
 ]

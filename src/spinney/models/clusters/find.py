@@ -164,17 +164,24 @@ def _weights(table: Table, name: str) -> Floats:
     if column.kind != "numeric" or column.missing.any():
         msg = f"column {name!r} holds weights, and needs a number in every row"
         raise DataError(msg)
-    if column.cells.min() < 0 or not column.cells.max() > 0:
-        msg = f"column {name!r} holds weights: none may be negative, nor all 0"
+    return usable_weights(
+        np.asarray(column.cells, dtype=np.float64), f"column {name!r}"
+    )
+
+
+def usable_weights(weights: Floats, name: str) -> Floats:
+    """Return weights of rows, refused where no clusters can be found by them."""
+    if weights.min() < 0 or not weights.max() > 0:
+        msg = f"{name} holds weights: none may be negative, nor all 0"
         raise DataError(msg)
     with np.errstate(over="ignore"):
-        if np.sum(column.cells) == np.inf:
+        if np.sum(weights) == np.inf:
             msg = (
-                f"column {name!r} holds weights, and their sum is beyond all floats: "
-                "divide all by a number"
+                f"{name} holds weights, and their sum is beyond all floats: divide all "
+                "by a number"
             )
             raise DataError(msg)
-    return np.asarray(column.cells, dtype=np.float64)
+    return weights
 
 
 def measured_rows(

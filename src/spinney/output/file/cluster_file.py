@@ -25,7 +25,6 @@ from spinney.output.file.kind import (
     CLUSTERS,
     Kind,
     Limits,
-    format_name,
     load_kind,
     save_kind,
 )
@@ -71,11 +70,6 @@ ARRAYS = {
     "weights": (np.float64,),
 }
 MOST = 1 << 31
-
-
-def is_clusters(path: "str | os.PathLike[str]") -> bool:
-    """Return whether a file says that it holds clusters; False if unreadable."""
-    return format_name(path) == CLUSTERS
 
 
 def save_clusters(
