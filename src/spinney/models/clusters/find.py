@@ -176,10 +176,7 @@ def usable_weights(weights: Floats, name: str) -> Floats:
         raise DataError(msg)
     with np.errstate(over="ignore"):
         if np.sum(weights) == np.inf:
-            msg = (
-                f"{name} holds weights, and their sum is beyond all floats: divide all "
-                "by a number"
-            )
+            msg = f"the sum of {name} is beyond all floats: divide all by a number"
             raise DataError(msg)
     return weights
 
