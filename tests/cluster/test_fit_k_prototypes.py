@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.twins.naive_prototypes import k_prototypes as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.cluster.cluster_draws import Chance
-from spinney.cluster.prototypes.compiled_mixed_rows import SwiftMixed
+from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
 from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes
 from spinney.cluster.prototypes.mixed_rows import MixedCells, PlainMixed, Prototypes
 from spinney.cluster.prototypes.prototype_iterations import (
@@ -100,7 +100,7 @@ def tables(draw, *, whole_weights=False):
 def both(table):
     rows, kinds, _, weights, gamma = table
     cells, own = cells_of(rows, kinds), np.array(weights)
-    return PlainMixed(cells, own, gamma), SwiftMixed(cells, own, gamma, 1)
+    return PlainMixed(cells, own, gamma), CompiledMixed(cells, own, gamma, 1)
 
 
 @settings(max_examples=300)
@@ -142,7 +142,7 @@ def test_both_ways_start_from_the_same_rows(table, seed, dense):
             densities = margins.densities(spreads_of(own.cells, weights, middle))
             found.append(cao_rows(own, n_clusters, densities, middle).tolist())
         else:
-            chance = Chance(seed)
+            chance = Draws(seed)
             found.append(huang_rows(own, n_clusters, chance, margins).tolist())
     assert found[0] == found[1]
     rows = [table[0][row] for row in found[0]]
@@ -191,7 +191,7 @@ def test_order_of_rows_changes_no_start(table, random):
     for some, heavy in ((rows, weights), shuffled):
         own = PlainMixed(cells_of(some, kinds), np.array(heavy), gamma)
         margins = Margins(own.cells, np.array(heavy))
-        chosen = huang_rows(own, len(start), Chance(5), margins)
+        chosen = huang_rows(own, len(start), Draws(5), margins)
         found.append([some[row] for row in chosen])
     assert found[0] == found[1]
 
@@ -221,7 +221,7 @@ def test_many_rows_in_threads(weighted):
         *[swift(cells, weights, n) for n in (1, 2)],
     ):
         margins = Margins(cells, weights)
-        start = huang_rows(own, 6, Chance(1), margins)
+        start = huang_rows(own, 6, Draws(1), margins)
         first = cells[start].as_prototypes()
         middle = middle_of(own)
         first = Prototypes(
@@ -237,6 +237,6 @@ def test_many_rows_in_threads(weighted):
 
 
 def swift(cells, weights, n_jobs):
-    own = SwiftMixed(cells, weights, 1.7, 1)
+    own = CompiledMixed(cells, weights, 1.7, 1)
     own.n_jobs = n_jobs
     return own

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney.cluster.prototypes.loops.assign import measure, mingle
+from spinney.cluster.prototypes.loops.assign import assign_rows, measure
 
 NONE = np.nan
 NUMBERS = np.array([[0.0, 1.0], [4.0, NONE], [NONE, NONE], [8.0, 2.0]])
@@ -31,13 +31,13 @@ def test_measure_writes_the_distances_of_some_rows():
 
 
 @pytest.mark.parametrize("weights", [np.empty(0), np.array([1.0, 2.0, 3.0, 4.0])])
-def test_mingle_sends_rows_and_keeps_what_clusters_hold(weights):
+def test_rows_are_sent_and_what_clusters_hold_is_kept(weights):
     before = [-1, 1, 0, 0]
     own = np.array(before, np.int32)
     sums, counts = np.zeros((2, 2, 5), np.int64), np.zeros((5, 2), np.int64)
     room, scales = (sums, counts, np.empty((2, 2))), np.ones((3, 5))
     span = np.array([0, 4])
-    changed = mingle(
+    changed = assign_rows(
         NUMBERS, CODES, weights, own, POINTS, UNLIKE, GAMMA, scales, room, span
     )
     nearest = [min((0, 1), key=lambda k: (distance(row, k), k)) for row in range(4)]
@@ -66,6 +66,6 @@ def test_a_row_between_two_prototypes_goes_to_the_first():
     scales, span = np.ones((3, 5)), np.array([0, 1])
     empty = np.empty(0)
     arguments = (middle, codes, empty, own, POINTS, UNLIKE, GAMMA, scales, room, span)
-    assert mingle(*arguments) == 1
-    assert mingle(*arguments) == 0
+    assert assign_rows(*arguments) == 1
+    assert assign_rows(*arguments) == 0
     assert own.tolist() == [0]

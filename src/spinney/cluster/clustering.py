@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.cluster_draws import Draws
 from spinney.cluster.scaling import scaled_weights
 
 
@@ -55,7 +55,7 @@ def weights_as_given(weights: Floats | None) -> tuple[Floats, int]:
 
 
 def best_of_starts(
-    n_starts: int, seed: int, run: Callable[[Chance], Clustering]
+    n_starts: int, seed: int, run: Callable[[Draws], Clustering]
 ) -> Clustering:
     """Return the clustering of least inertia, the first of those equal to rounding.
 
@@ -66,10 +66,10 @@ def best_of_starts(
     run : callable
         Given the random numbers of one start, what it leads to.
     """
-    chance = Chance(seed)
-    best = run(chance.branch(0))
+    draws = Draws(seed)
+    best = run(draws.branch(0))
     for turn in range(1, n_starts):
-        other = run(chance.branch(turn))
+        other = run(draws.branch(turn))
         if other.inertia < best.inertia * (1 - TOLERANCE):
             best = other
     return best

@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
-from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_draws import Draws, Pool
 from spinney.cluster.cluster_rows import (
     PlainRows,
     Rows,
@@ -74,17 +74,17 @@ def k_means(
     seed : int
         The same seed leads to the same clustering, whatever ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one a core if not said.
+        How many threads; one per core if not given.
     watch : callable, optional
-        What is told of every iteration of every start; see ``iterate.Watch``.
+        Called after every iteration of every start; see ``k_means_iterations.Watch``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = k_means(np.array([[1.0], [2.0], [8.0]]), 2)
-    >>> np.sort(found.centroids.ravel())
+    >>> clustering = k_means(np.array([[1.0], [2.0], [8.0]]), 2)
+    >>> np.sort(clustering.centroids.ravel())
     array([1.5, 8. ])
-    >>> found.inertia
+    >>> clustering.inertia
     0.5
     """
     given, heavy = weights_as_given(weights)
@@ -100,12 +100,12 @@ def k_means(
         start = _optimal(cells, given, n_clusters)
     pool = Pool(scaled) if isinstance(start, str) else None
 
-    def run(chance: Chance) -> Clustering:
+    def run(draws: Draws) -> Clustering:
         if pool is not None:
             draw = plus_plus if start == "k-means++" else drawn_rows
-            centroids = rows.cells[draw(rows, n_clusters, chance, pool)]
+            centroids = rows.cells[draw(rows, n_clusters, draws, pool)]
         else:
-            centroids = _given(rows, n_clusters, start, chance, power)
+            centroids = _given(rows, n_clusters, start, draws, power)
         return iterate(
             rows,
             centroids,
@@ -119,13 +119,13 @@ def k_means(
 
 
 def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
-    """Return what is told of centroids on the scale of the cells."""
+    """Return a watcher that is given centroids on the scale of the cells."""
     if watch is None or not power:
         return watch
-    told = watch
+    watcher = watch
 
     def unscaled(before: Any, after: Any, labels: Any, changed: int) -> None:
-        told(np.ldexp(before, power), np.ldexp(after, power), labels, changed)
+        watcher(np.ldexp(before, power), np.ldexp(after, power), labels, changed)
 
     return unscaled
 
@@ -136,9 +136,9 @@ def rows_for(
     """Return rows that NumPy works on, or compiled loops where there is much work."""
     if work < LEAST_WORK:
         return PlainRows(cells, weights)
-    from spinney.cluster.compiled_rows import SwiftRows
+    from spinney.cluster.compiled_rows import CompiledRows
 
-    return SwiftRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
+    return CompiledRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
 
 
 def nearest_centroids(
@@ -197,12 +197,12 @@ def _alike(
 
 
 def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return rows side by side, of one type to the compiler whoever may write them."""
+    """Return rows side by side, of one type to the compiler, read-only or not."""
     cells = np.ascontiguousarray(cells)
     if cells.flags.writeable:
         return cells
-    found = matrix_behind(list(cells.T))
-    return cells.copy() if found is None else found
+    matrix = matrix_behind(list(cells.T))
+    return cells.copy() if matrix is None else matrix
 
 
 def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:
@@ -215,11 +215,11 @@ def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[A
 
 
 def _given(
-    rows: Rows, n_clusters: int, start: Start, chance: Chance, power: int
+    rows: Rows, n_clusters: int, start: Start, draws: Draws, power: int
 ) -> NDArray[Any]:
     """Return given centroids, on the scale of the rows."""
     if callable(start):
-        state = np.random.RandomState(int(chance.number() * 2**32))
+        state = np.random.RandomState(int(draws.number() * 2**32))
         cells = np.ldexp(rows.cells, power) if power else rows.cells
         start = np.asarray(start(cells, n_clusters, random_state=state))
         start = checked_centroids(start, n_clusters, cells.shape[1])

@@ -52,7 +52,14 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
     attributes that scikit-learn has names for are read from it.
     """
 
+    n_clusters: Any
+    init: Any
+    n_init: Any
+    max_iter: int
+    random_state: Any
     n_jobs: int | None
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     clusters_: Clusters
     labels_: Integers
     choice_: Choice
@@ -93,18 +100,17 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
 
     def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
         """Return how to look for clusters, by the parameters; others are given."""
-        told: Any = self
-        init, n_init = told.init, told.n_init
+        init, n_init = self.init, self.n_init
         if not is_drawn(init) and is_whole(n_init) and n_init > 1:
             warn(f"n_init={n_init} where nothing is drawn: one start is made")
             n_init = 1
         return Plan(
-            n_clusters=told.n_clusters,
+            n_clusters=self.n_clusters,
             n_init=n_init,
-            max_iter=told.max_iter,
-            standardise=getattr(told, "standardise", False),
-            seed=seed_of(told.random_state),
-            n_jobs=told.n_jobs,
+            max_iter=self.max_iter,
+            standardise=getattr(self, "standardise", False),
+            seed=seed_of(self.random_state),
+            n_jobs=self.n_jobs,
             **{"init": init, **settings},
         )
 
@@ -128,10 +134,9 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
         model = cls(**settings)
         model._by_name = clusters.named
         model.clusters_ = clusters
-        told: Any = model
-        told.n_features_in_ = len(clusters.names)
+        model.n_features_in_ = len(clusters.names)
         if clusters.named:
-            told.feature_names_in_ = np.array(clusters.names, dtype=object)
+            model.feature_names_in_ = np.array(clusters.names, dtype=object)
         return model
 
     # What was found
@@ -238,6 +243,8 @@ class Centroids(
 ):
     """Clusters around the means of numbers."""
 
+    tol: float
+
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the clusters; return the distances of all rows to all centroids."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
@@ -268,10 +275,9 @@ class Centroids(
         return rows_of_numbers(self, X)
 
     def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
-        told: Any = self
-        if isinstance(told.init, str):
-            check_named("init", told.init, STARTS)
-        return super()._plan(rows, tol=told.tol, **settings)
+        if isinstance(self.init, str):
+            check_named("init", self.init, STARTS)
+        return super()._plan(rows, tol=self.tol, **settings)
 
     @property
     def _n_features_out(self) -> int:

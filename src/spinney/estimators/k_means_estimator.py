@@ -58,7 +58,7 @@ class KMeans(Centroids):
     random_state : int, RandomState or None
         The seed. The same seed gives the same clusters, whatever ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one a core if not said, or -1.
+        How many threads; one per core if not given, or -1.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class KMeans(Centroids):
         X, sample_weight
             The rows that the clusters were found on; no others have these iterations.
         rows : int
-            Distances are told of the first rows, so many at most.
+            Distances are shown of the first rows, so many at most.
 
         Examples
         --------
@@ -196,7 +196,7 @@ def choose_k(
         standard error. Ties go to fewer clusters.
     measures : sequence of str, optional
         What to measure beside the inertia and what the rule needs, by the same names;
-        all but ``"gap"``, which takes long, if not said.
+        all but ``"gap"``, which takes long, if not given.
     sample_weight : array, optional
         The weight of each row; one of weight 2 counts as two.
     init, n_init, max_iter, tol, random_state, n_jobs

@@ -38,7 +38,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     rises. With nominal columns only this is k-modes, with numeric columns only k-means.
 
     Numbers are taken as they are: columns in larger units count more, unless
-    ``standardise`` is said. Neither threads nor a weight of 2 in the place of two equal
+    ``standardise`` is set. Neither threads nor a weight of 2 in the place of two equal
     rows change the clusters. A cluster that loses all rows gets the row farthest from
     its prototype, the first of equals; where there are fewer distinct rows than
     clusters, some stay empty and a warning says so.
@@ -55,7 +55,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         themselves, None or NaN where the middle of all rows will do.
     gamma : float, optional
         What a nominal difference weighs beside squared differences of numbers. If not
-        said it is half the mean standard deviation of the numeric columns, after
+        given it is half the mean standard deviation of the numeric columns, after
         Huang; 1 where no number differs from another or there are none.
     n_init : int or "auto"
         How many starts; the clusters of least cost are kept. ``"auto"`` is 4 where
@@ -69,7 +69,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     random_state : int, RandomState or None
         The seed. The same seed gives the same clusters, whatever ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one a core if not said, or -1.
+        How many threads; one per core if not given, or -1.
 
     Attributes
     ----------

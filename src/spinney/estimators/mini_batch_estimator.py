@@ -52,7 +52,7 @@ class MiniBatchKMeans(Centroids):
 
     A batch's rows go to their nearest centroids, and each centroid moves to the mean of
     all rows that were ever its own (Sculley 2010): an approximation of
-    :class:`KMeans`, that looks at a row once a pass.
+    :class:`KMeans`, that looks at a row once per pass.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class MiniBatchKMeans(Centroids):
     random_state : int, RandomState or None
         The seed. The same seed and batches give the same clusters.
     n_jobs : int, optional
-        How many threads; one a core if not said, or -1.
+        How many threads; one per core if not given, or -1.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class MiniBatchKMeans(Centroids):
         return first if len(first) >= self.n_clusters else np.arange(n_rows)
 
     def _fit_stream(self, X: Any) -> None:
-        """Learn from a file or a query, read once a pass."""
+        """Learn from a file or a query, read once per pass."""
         with number_batches(X, FIRST_BATCHES * self.batch_size) as (names, batches):
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -264,7 +264,7 @@ class MiniBatchKMeans(Centroids):
         --------
         >>> import numpy as np
         >>> from spinney import MiniBatchKMeans
-        >>> batches = (np.array([[0.0], [9.0], [place]]) for place in (0.0, 9.0))
+        >>> batches = (np.array([[0.0], [9.0], [cell]]) for cell in (0.0, 9.0))
         >>> MiniBatchKMeans(2, random_state=0).fit_batches(batches).n_steps_
         2
         """
@@ -313,12 +313,12 @@ def _streams(X: Any) -> bool:
 
 def _at_least(batches: Iterator[Floats], n: int) -> Floats:
     """Return the first batches, until they have so many rows."""
-    found: list[Floats] = []
+    parts: list[Floats] = []
     for batch in batches:
-        found.append(batch)
-        if sum(map(len, found)) >= n:
+        parts.append(batch)
+        if sum(map(len, parts)) >= n:
             break
-    if not found:
+    if not parts:
         msg = "the table has no rows: give it at least one"
         raise DataError(msg)
-    return np.concatenate(found)
+    return np.concatenate(parts)

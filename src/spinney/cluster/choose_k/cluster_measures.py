@@ -44,16 +44,16 @@ def silhouettes(
     >>> silhouettes(np.array([[0.0], [1.0], [4.0]]), [[0, 0, 1]])[0].__round__(4)
     0.4722
     """
-    settled = [_settled(cells, labels, weights) for labels in labelings]
-    if not settled:
+    labelled = [_labelled(cells, labels, weights) for labels in labelings]
+    if not labelled:
         return []
-    rows = settled[0].rows
+    rows = labelled[0].rows
 
     def apart(part: slice) -> Floats:
         return _distances(rows[part], rows)
 
-    codes = [one.codes for one in settled]
-    return mean_widths(apart, codes, settled[0].weights, n_jobs=n_jobs)
+    codes = [one.codes for one in labelled]
+    return mean_widths(apart, codes, labelled[0].weights, n_jobs=n_jobs)
 
 
 def mean_widths(
@@ -91,17 +91,17 @@ def mean_widths(
     def fill(start: int) -> None:
         part = slice(start, start + step)
         sums = apart(part) @ members
-        for place, codes in enumerate(codings):
-            some = sums[:, ends[place] : ends[place + 1]]
-            widths[place, part] = _widths(some, codes[part], sizes[place])
+        for index, codes in enumerate(codings):
+            some = sums[:, ends[index] : ends[index + 1]]
+            widths[index, part] = _widths(some, codes[part], sizes[index])
 
     with one_thread_a_product():
         pieces = [partial(fill, start) for start in range(0, n_rows, step)]
         run_each(pieces, at_once=n_jobs)
-    found = widths @ weights / weights.sum()
+    means = widths @ weights / weights.sum()
     return [
         float(mean) if len(each) > 1 else None
-        for mean, each in zip(found, sizes, strict=True)
+        for mean, each in zip(means, sizes, strict=True)
     ]
 
 
@@ -141,7 +141,7 @@ def calinski_harabasz(
     >>> calinski_harabasz(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     32.0
     """
-    one = _settled(cells, labels, weights)
+    one = _labelled(cells, labels, weights)
     k, n = len(one.sizes), float(one.weights.sum())
     if k < 2 or n <= k:
         return None
@@ -164,7 +164,7 @@ def davies_bouldin(
     >>> davies_bouldin(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     0.25
     """
-    one = _settled(cells, labels, weights)
+    one = _labelled(cells, labels, weights)
     k = len(one.sizes)
     if k < 2 or float(one.weights.sum()) <= k:
         return None
@@ -172,18 +172,18 @@ def davies_bouldin(
     roots = np.sqrt(squares) * one.weights
     spreads = np.bincount(one.codes, weights=roots, minlength=k) / one.sizes
     worst = np.zeros(k)
-    for place in range(k):
-        apart = np.sqrt(((centroids - centroids[place]) ** 2).sum(axis=1))
-        both = spreads + spreads[place]
+    for index in range(k):
+        apart = np.sqrt(((centroids - centroids[index]) ** 2).sum(axis=1))
+        both = spreads + spreads[index]
         with np.errstate(divide="ignore", invalid="ignore"):
             alike = np.where(both == 0, 0.0, both / apart)
-        alike[place] = 0.0
-        worst[place] = alike.max()
+        alike[index] = 0.0
+        worst[index] = alike.max()
     return float(worst.mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Settled:
+class _Labelled:
     """Rows of weight, on a scale whose squares are floats, and their clusters."""
 
     rows: Floats
@@ -206,7 +206,7 @@ class _Settled:
         return centroids, np.where(squares > least, squares, 0.0)
 
 
-def _settled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Settled:
+def _labelled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Labelled:
     rows, given = np.asarray(cells, dtype=np.float64), np.asarray(labels)
     own = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
     if rows.ndim != 2 or not len(rows) == len(given) == len(own):
@@ -222,4 +222,4 @@ def _settled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Settl
         rows, given, own = rows[own > 0], given[own > 0], own[own > 0]
     codes = np.unique(given, return_inverse=True)[1].reshape(-1)
     sizes = np.asarray(np.bincount(codes, weights=own), dtype=np.float64)
-    return _Settled(scaled(rows)[0], codes.astype(np.int64), own, sizes)
+    return _Labelled(scaled(rows)[0], codes.astype(np.int64), own, sizes)

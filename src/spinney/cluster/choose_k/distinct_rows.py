@@ -79,19 +79,19 @@ def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
     """
     order = np.argsort(_mixed(_keys(rows.cells) ^ np.uint64(root_key(seed))))
     running = np.cumsum(rows.weights[order])
-    places = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
-    found = np.minimum(np.searchsorted(running, places, side="right"), len(order) - 1)
-    drawn = np.bincount(order[found], minlength=len(order))
-    taken = drawn > 0
-    return Distinct(rows.cells[taken], drawn[taken].astype(np.float64))
+    marks = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
+    passed = np.minimum(np.searchsorted(running, marks, side="right"), len(order) - 1)
+    drawn = np.bincount(order[passed], minlength=len(order))
+    chosen = drawn > 0
+    return Distinct(rows.cells[chosen], drawn[chosen].astype(np.float64))
 
 
 def numbers_drawn(n: int, *, seed: int) -> Floats:
-    """Return numbers from 0 to 1, 1 excluded: those of ``chance.Chance``, at once.
+    """Return numbers from 0 to 1, 1 excluded: those of ``Draws``, at once.
 
-    >>> from spinney.cluster.cluster_draws import Chance
-    >>> chance = Chance(7)
-    >>> numbers_drawn(3, seed=7).tolist() == [chance.number() for _ in range(3)]
+    >>> from spinney.cluster.cluster_draws import Draws
+    >>> draws = Draws(7)
+    >>> numbers_drawn(3, seed=7).tolist() == [draws.number() for _ in range(3)]
     True
     """
     turns = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(GOLDEN & WORD)
@@ -100,7 +100,7 @@ def numbers_drawn(n: int, *, seed: int) -> Floats:
 
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return ``draws.mix`` of many words."""
+    """Return ``keyed_random.mix`` of many words."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(words ^ (words >> np.uint64(31)))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads
-from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.cluster_draws import Draws
 from spinney.cluster.clustering import (
     Clustering,
     best_of_starts,
@@ -59,7 +59,7 @@ def k_prototypes(
     weights : array, optional
         Those of the rows, none of them negative; rows of weight 0 are labelled only.
     gamma : float, optional
-        What a nominal difference weighs; see :func:`default_gamma` if not said.
+        What a nominal difference weighs; see :func:`default_gamma` if not given.
     start : {"huang", "cao"} or Prototypes
         Cells that a given prototype lacks are those of the middle of all rows.
     n_starts : int
@@ -69,7 +69,7 @@ def k_prototypes(
     seed : int
         The same seed leads to the same clustering, whatever ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one a core if not said.
+        How many threads; one per core if not given.
     """
     given, heavy = weights_as_given(weights)
     weighty = cells[given > 0] if len(given) else cells
@@ -86,7 +86,7 @@ def k_prototypes(
     rows.gamma = _scaled_gamma(scaled, gamma, power)
     margins = Margins(scaled, given) if isinstance(start, str) else None
 
-    def run(chance: Chance) -> Clustering:
+    def run(draws: Draws) -> Clustering:
         if margins is None:
             assert isinstance(start, Prototypes)
             numbers = scaled_start(start.numbers, scaled.numbers, power)
@@ -96,7 +96,7 @@ def k_prototypes(
                 densities = margins.densities(spreads)
                 chosen = cao_rows(rows, n_clusters, densities, middle)
             else:
-                chosen = huang_rows(rows, n_clusters, chance, margins)
+                chosen = huang_rows(rows, n_clusters, draws, margins)
             first = scaled[chosen].as_prototypes()
         first = filled_in(scaled, first, middle)
         return iterate_prototypes(rows, first, max_iterations=max_iterations)
@@ -112,9 +112,9 @@ def rows_for(
     columns = cells.numbers.shape[1] + cells.codes.shape[1]
     if len(cells) * columns * times < LEAST_WORK:
         return PlainMixed(cells, weights, 1.0)
-    from spinney.cluster.prototypes.compiled_mixed_rows import SwiftMixed
+    from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
 
-    return SwiftMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
+    return CompiledMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
 
 
 def default_gamma(spreads: Floats) -> float:

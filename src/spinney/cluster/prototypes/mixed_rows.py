@@ -10,7 +10,7 @@ to it: the share of columns that are known is the same for all prototypes, so sc
 it could not change which one is nearest.
 
 Two classes answer the same questions with the same bits: :class:`PlainMixed` by NumPy,
-which needs no compiler, and ``mixed_swift.SwiftMixed`` by compiled loops.
+which needs no compiler, and ``CompiledMixed`` (``compiled_mixed_rows.py``) by loops.
 """
 
 from dataclasses import dataclass, replace
@@ -49,11 +49,11 @@ class MixedCells:
     numbers : array, rows × numeric columns
         Finite, or NaN where missing.
     codes : array of int32, rows × coded columns
-        The place of a value among the levels of all columns, one column after the
+        The index of a value among the levels of all columns, one column after the
         other: ``first[column]`` + its code. ``missing`` and ``unseen`` are the two
-        places after all levels.
+        codes after all levels.
     first : array, coded columns + 1
-        The place of the first level of each column, and last of no column.
+        The index of the first level of each column, and last of no column.
     ordinal : array of bool, coded columns
         Whether levels have an order.
     """
@@ -206,14 +206,14 @@ class PlainMixed:
     def assign(self, prototypes: Prototypes) -> int:
         """Send each row to the nearest prototype; return how many went elsewhere."""
         unlike = unlikeness(self.cells, prototypes.codes)
-        found = np.empty(len(self.cells), dtype=np.int64)
+        nearest = np.empty(len(self.cells), dtype=np.int64)
         step = max(1, DISTANCES // self._k)
-        for begin in range(0, len(found), step):
+        for begin in range(0, len(nearest), step):
             part = self.cells[begin : begin + step]
             apart = _measured(part, prototypes.numbers, unlike, self.gamma)
-            found[begin : begin + step] = np.argmin(apart, axis=1)
-        changed = int(np.count_nonzero(found != self._labels))
-        self._labels = found
+            nearest[begin : begin + step] = np.argmin(apart, axis=1)
+        changed = int(np.count_nonzero(nearest != self._labels))
+        self._labels = nearest
         return changed
 
     def labels(self) -> Integers:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import keys_of
-from spinney.cluster.cluster_draws import Chance, filled_up, weight_of_each
+from spinney.cluster.cluster_draws import Draws, filled_up, weight_of_each
 from spinney.cluster.prototypes.mixed_rows import MixedCells, MixedRows, Prototypes
 from spinney.cluster.prototypes.prototype_iterations import filled_in
 
@@ -35,20 +35,20 @@ class Margins:
             self._keys = keys_of(self._cells.matrix())
         return self._keys
 
-    def draw(self, chance: Chance) -> Prototypes:
+    def draw(self, draws: Draws) -> Prototypes:
         """Return a point, each cell of it drawn from the known ones of its column."""
         cells = self._cells
         numbers = np.full(len(self._sorted), np.nan)
         for column, (values, running) in enumerate(self._sorted):
-            place = _drawn(running, chance.number())
-            if place >= 0:
-                numbers[column] = values[place]
+            index = _drawn(running, draws.number())
+            if index >= 0:
+                numbers[column] = values[index]
         codes = np.full(len(cells.ordinal), cells.missing)
         for column in range(len(codes)):
             begin, end = cells.first[column : column + 2]
-            place = _drawn(np.cumsum(self._counted[begin:end]), chance.number())
-            if place >= 0:
-                codes[column] = begin + place
+            index = _drawn(np.cumsum(self._counted[begin:end]), draws.number())
+            if index >= 0:
+                codes[column] = begin + index
         return Prototypes(numbers[None, :], codes[None, :])
 
     def densities(self, spreads: Floats) -> Floats:
@@ -58,7 +58,7 @@ class Margins:
         number, the share within half a standard deviation; that of a missing cell, 0.
         """
         cells, total = self._cells, self._weights.sum()
-        found = np.zeros(len(cells))
+        densities = np.zeros(len(cells))
         for column, (values, running) in enumerate(self._sorted):
             cell = cells.numbers[:, column]
             if not len(values):
@@ -67,24 +67,24 @@ class Margins:
             high = np.searchsorted(values, cell + spreads[column] / 2, side="right")
             low = np.searchsorted(values, cell - spreads[column] / 2, side="left")
             share = (sums[high] - sums[low]) / total
-            found += np.where(np.isnan(cell), 0.0, share)
+            densities += np.where(np.isnan(cell), 0.0, share)
         shares = self._counted / total
         shares[cells.missing] = 0.0
         for column in cells.codes.T:
-            found += shares[column]
-        return found / (len(self._sorted) + len(cells.ordinal))
+            densities += shares[column]
+        return densities / (len(self._sorted) + len(cells.ordinal))
 
 
 def _drawn(running: Floats, share: float) -> int:
-    """Return the place where a running sum passes a share of it; -1 if it is empty."""
+    """Return the index where a running sum passes a share of it; -1 if it is empty."""
     if not len(running) or not running[-1] > 0:
         return -1
-    place = np.searchsorted(running, share * running[-1], side="right")
-    return int(min(place, np.searchsorted(running, running[-1])))
+    index = np.searchsorted(running, share * running[-1], side="right")
+    return int(min(index, np.searchsorted(running, running[-1])))
 
 
 def huang_rows(
-    rows: MixedRows, n_clusters: int, chance: Chance, margins: Margins
+    rows: MixedRows, n_clusters: int, draws: Draws, margins: Margins
 ) -> Integers:
     """Return rows near to points drawn by the frequencies of values (Huang 1998).
 
@@ -96,7 +96,7 @@ def huang_rows(
     left = weight_of_each(rows.weights, len(rows.cells)) > 0
     keys, chosen = margins.keys(), list[int]()
     while len(chosen) < n_clusters and left.any():
-        point = margins.draw(chance)
+        point = margins.draw(draws)
         apart = rows.distances(point)[:, 0]
         apart[~left] = np.inf
         near = np.flatnonzero(apart == apart.min())

@@ -332,10 +332,10 @@ def find_clusters(
     array([ 1.5, 10.5])
     """
     plan = _with_start(plan, rows)
-    numbers = rows.numbers
-    spread = plan.standardise
-    scale = spread_of(numbers, weights) if spread else np.ones(numbers.shape[1])
-    cells, method = rows.divided_by(scale), method_of(plan, rows, scale)
+    scale = np.ones(rows.numbers.shape[1])
+    if plan.standardise:
+        scale = spread_of(rows.numbers, weights)
+    cells, method = rows.divided_by(scale), _method(plan, rows, scale)
     choice = None
     if plan.chooses:
         choice = choose(
@@ -374,7 +374,7 @@ def check_enough(k: int, n_rows: int) -> None:
 def _with_start(plan: Plan, rows: MeasuredRows) -> Plan:
     """Return a plan whose start is a known name, a function or centroids.
 
-    How many iterations there are at most is settled, too.
+    How many iterations there are at most is filled in, too.
     """
     if plan.max_iter is None:
         plan = replace(plan, max_iter=MAX_ITER_MIXED if rows.mixed else MAX_ITER)
@@ -437,10 +437,13 @@ def _with_file(plan: Plan, path: Path, rows: MeasuredRows) -> Plan:
     return replace(plan, init=centroids, n_clusters=n_clusters)
 
 
-def method_of(plan: Plan, rows: MeasuredRows, scale: Floats | None = None) -> Method:
+def method_of(plan: Plan, rows: MeasuredRows) -> Method:
+    """Return what finds the clusters of rows as they are, whatever ``standardise``."""
+    return _method(_with_start(plan, rows), rows, np.ones(rows.numbers.shape[1]))
+
+
+def _method(plan: Plan, rows: MeasuredRows, scale: Floats) -> Method:
     """Return what finds the clusters; given centroids are brought to the scale."""
-    scale = np.ones(rows.numbers.shape[1]) if scale is None else scale
-    plan = _with_start(plan, rows)
     init: Any = plan.init
     shared: dict[str, Any] = {
         "n_init": plan.n_init,
