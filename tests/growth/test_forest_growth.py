@@ -17,7 +17,7 @@ from spinney.growth.forest import ForestSettings, grow_forest, voting
 from spinney.growth.forest import forest_growth as growing
 from spinney.growth.forest.bags import Bags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
-from spinney.growth.forest.compact_tree import member_of
+from spinney.growth.forest.compact_tree import compact, completed, readable
 from spinney.growth.forest.forest_settings import forest_recipe, tries_of
 from spinney.growth.forest.importances import impurity_importances
 from spinney.growth.forest.interactions import interactions_of
@@ -25,7 +25,8 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
-from spinney.trees.predict.flat_tree import flatten
+from spinney.trees.lazy_nodes import arrays_of
+from spinney.trees.predict.flat_tree import FlatTree, flatten
 
 N_TREES = 3
 
@@ -103,11 +104,11 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
 
     def kept(tree):
         grown.append(tree)
-        return member_of(tree)
+        return arrays_of(tree)
 
     with (
-        patch.object(growing, "can_grow", return_value=False),
-        patch.object(growing, "member_of", kept),
+        patch.object(growing, "can_grow_binned", return_value=False),
+        patch.object(growing, "arrays_of", kept),
     ):
         forest = grow_forest(
             training, recipe, forest_settings, n_trees=N_TREES, n_jobs=1
@@ -179,8 +180,8 @@ def check_choice(forest, twins, table, bags):
 def test_a_member_is_its_tree(table, recipe):
     assume(recipe.missing != "surrogate")  # which is no policy of a forest
     tree = grow_tree(table.source, recipe)
-    member = member_of(tree)
-    again = member.tree(table.schema, recipe)
+    member = compact(arrays_of(tree))
+    again = readable(member, table.schema, recipe)
     assert to_text(again) == to_text(tree)
     for one, other in zip(again, tree, strict=True):
         assert (one.number, one.parent, one.branch, one.depth, one.reason) == (
@@ -195,7 +196,8 @@ def test_a_member_is_its_tree(table, recipe):
         assert one.n_rows == other.n_rows
         assert close(one.distribution, other.distribution)
     columns = columns_of(table.schema, [cells for cells, _, _ in table.rows])
-    flat, n = member.flat(table.schema.target, recipe), len(table.rows)
+    flat = FlatTree.of(completed(member, table.schema.target, recipe))
+    n = len(table.rows)
     assert close(flat.outputs(columns, n), flatten(tree).outputs(columns, n))
     assert (
         flat.leaf_numbers(columns, n) == flatten(tree).leaf_numbers(columns, n)
@@ -210,7 +212,8 @@ def test_a_member_is_its_tree_by_named_recipes(recipe):
         "sold": (["no"] * 3 + ["yes"] * 5) * 4,
     }
     model = spinney.grow(table, "sold", recipe=recipe, missing="own-category")
-    tree = member_of(model.tree).tree(model.tree.schema, RECIPES[recipe])
+    member = compact(arrays_of(model.tree))
+    tree = readable(member, model.tree.schema, RECIPES[recipe])
     assert str(model) == to_text(tree)
 
 
@@ -221,7 +224,7 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
 ):
     recipe = RECIPES["cart"].changed(**changes, missing="branch")
     arguments = (training, recipe, forest_settings)
-    with patch.object(growing, "can_grow", return_value=False):
+    with patch.object(growing, "can_grow_binned", return_value=False):
         plain = grow_forest(*arguments, n_trees=N_TREES)
     with patch.object(growing._Nursery, "trees_at_once", return_value=2):
         swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
@@ -366,7 +369,7 @@ def test_many_rows_are_told_by_compiled_loops_all_the_same(
     table, recipe, forest_settings
 ):
     recipe, training = allowed(recipe), training_of(table)
-    with patch.object(growing, "can_grow", return_value=False):
+    with patch.object(growing, "can_grow_binned", return_value=False):
         forest = grow_forest(training, recipe, forest_settings, n_trees=N_TREES)
     arguments = (forest, training.columns, len(table.rows))
     bags = Bags(training, forest_settings)

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney import DataError, ParameterError, TreeRegressor
 from spinney.growth.model_trees.least_squares import fitted
 from spinney.growth.model_trees.m5 import MOST_TERMS, adjusted, terms_below
 from spinney.output.export.tree_json import to_json
+from spinney.output.file.file_arrays import flatten as arrays_of
 from spinney.output.file.strict_json import DamageError
-from spinney.output.file.tree_arrays import flatten as arrays_of
 from spinney.output.file.tree_check import check_arrays
 from spinney.search.root_statistics import Overall
 from spinney.sources.base import Products
@@ -353,7 +354,9 @@ def test_classes_are_refused():
 def test_bad_settings_are_refused(settings):
     (name,) = settings
     with pytest.raises(ParameterError, match=f"{name}="):
-        TreeRegressor("m5", **settings).fit([[1], [2], [3]], [1.0, 2.0, 4.0])
+        TreeRegressor(**by_recipe(recipe="m5", **settings)).fit(
+            [[1], [2], [3]], [1.0, 2.0, 4.0]
+        )
 
 
 def test_one_row_is_refused_as_ever():

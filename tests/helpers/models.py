@@ -110,17 +110,17 @@ def _asking(
     shares = (1 / (rest + 1), rest / (rest + 1))
     split = Threshold(0, level + 0.5, shares, 1)
     return Node(
-        number,
-        parent,
-        branch,
-        level,
-        weights,
-        rest + 1,
-        weights / weights.sum(),
-        1 if rest == 1 else 0,
-        (Candidate(split, table, 0.0, 0.0),),
-        0,
-        (number + 1, number + 2),
+        number=number,
+        parent=parent,
+        branch=branch,
+        depth=level,
+        weights=weights,
+        n_rows=rest + 1,
+        distribution=weights / weights.sum(),
+        label=1 if rest == 1 else 0,
+        candidates=(Candidate(split, table, 0.0, 0.0),),
+        chosen=0,
+        children=(number + 1, number + 2),
     )
 
 
@@ -132,14 +132,14 @@ def _leaf(
     number: int, parent: int | None, branch: int, depth: int, weights: NDArray[Any]
 ) -> Node:
     return Node(
-        number,
-        parent,
-        branch,
-        depth,
-        weights,
-        int(weights.sum()),
-        weights / weights.sum(),
-        int(np.argmax(weights)),
+        number=number,
+        parent=parent,
+        branch=branch,
+        depth=depth,
+        weights=weights,
+        n_rows=int(weights.sum()),
+        distribution=weights / weights.sum(),
+        label=int(np.argmax(weights)),
         reason=Reason.PURE,
     )
 

@@ -40,18 +40,18 @@ def tree_of(sketch: Sketch) -> Tree:
         split = Threshold(0, threshold, (0.5, 0.5), 0)
         candidates = (Candidate(split, CountTable.of(sides), 0, 0),) if sides else ()
         nodes[number] = Node(
-            number,
-            parent,
-            branch,
-            depth,
-            weights,
-            int(weights.sum()),
-            weights / weights.sum(),
-            int(labels_of(weights)),
-            candidates,
-            0 if children else None,
-            tuple(children),
-            None if children else Reason.PURE,
+            number=number,
+            parent=parent,
+            branch=branch,
+            depth=depth,
+            weights=weights,
+            n_rows=int(weights.sum()),
+            distribution=weights / weights.sum(),
+            label=int(labels_of(weights)),
+            candidates=candidates,
+            chosen=0 if children else None,
+            children=tuple(children),
+            reason=None if children else Reason.PURE,
         )
         return number
 

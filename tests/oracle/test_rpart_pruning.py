@@ -14,7 +14,7 @@ from spinney.growth.prune import folds_of
 from spinney.growth.prune.cost_complexity import cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import leaf_risks
-from spinney.models.prune import lesson_on
+from spinney.models.prune import growth_on
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet, as_classes, training_set
 from spinney.trees.counts import CountTable
@@ -39,18 +39,18 @@ def frame_tree(numbers: list[int]) -> Tree:
         weights = np.ones(2)
         nodes.append(
             Node(
-                at,
-                place.get(number // 2),
-                number % 2 if number > 1 else 0,
-                number.bit_length() - 1,
-                weights,
-                2,
-                weights / 2,
-                1,
-                (candidate,) if children else (),
-                0 if children else None,
-                children,
-                None if children else Reason.PURE,
+                number=at,
+                parent=place.get(number // 2),
+                branch=number % 2 if number > 1 else 0,
+                depth=number.bit_length() - 1,
+                weights=weights,
+                n_rows=2,
+                distribution=weights / 2,
+                label=1,
+                candidates=(candidate,) if children else (),
+                chosen=0 if children else None,
+                children=children,
+                reason=None if children else Reason.PURE,
             )
         )
     schema = Schema((Attribute("x", "numeric"),), Target("y", ("a", "b")))
@@ -143,9 +143,9 @@ def test_cross_validation_on_folds_that_rpart_was_given(name):
     tree = grow_tree(rows.source(), recipe, Options())
     sequence = sequence_of(tree, leaf_risks(tree))
     folds = (np.arange(1, len(rows.classes) + 1) * 7) % 10
-    lesson = lesson_on(rows, recipe, {})
+    growth = growth_on(rows, recipe, {})
     judged = cross_validated(
-        sequence, lesson.training_rows(), folds[lesson.order.places]
+        sequence, growth.training_rows(), folds[growth.order.places]
     )
     found = list(reversed(judged.subtrees))
     assert [row.splits for row in found] == fit["nsplit"]

@@ -68,7 +68,17 @@ def test_file_that_grows_while_it_is_read(tmp_path, good, monkeypatch):
 
 def test_truncation_at_every_byte(tmp_path):
     schema = Schema((), Target("t", ("a",)))
-    leaf = Node(0, None, 0, 0, np.ones(1), 1, np.ones(1), 0, reason=Reason.PURE)
+    leaf = Node(
+        number=0,
+        parent=None,
+        branch=0,
+        depth=0,
+        weights=np.ones(1),
+        n_rows=1,
+        distribution=np.ones(1),
+        label=0,
+        reason=Reason.PURE,
+    )
     model = Model(Tree(schema, (leaf,)), RECIPES["id3"], FINGERPRINT)
     small = bytes_of(model, tmp_path)
     for length in range(len(small)):

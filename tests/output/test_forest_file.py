@@ -19,7 +19,13 @@ from tests.helpers.models import (
 import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.output.file.forest_file import is_forest, load_forest, save_forest
+from spinney.output.file.forest_file import (
+    ARRAYS,
+    REASONS,
+    is_forest,
+    load_forest,
+    save_forest,
+)
 from spinney.output.file.tree_file import load_model
 from spinney.output.tree_text import to_text
 
@@ -55,15 +61,19 @@ def golden_forest():
 
 
 def told(model):
-    """Return all that a forest is, as JSON has it."""
+    """Return all that a forest is, as JSON has it; reasons as files number them."""
     forest = model.forest_
-    nodes = [
-        {
-            name: [str(value) for value in getattr(member, name).ravel().tolist()]
-            for name in type(member).__dataclass_fields__
-        }
-        for member in forest.members
-    ]
+    nodes = []
+    for member in forest.members:
+        in_file = np.searchsorted(np.sort(REASONS), member.reason)
+        arrays = {name: getattr(member, name) for name in ARRAYS}
+        arrays["reason"] = np.argsort(REASONS)[in_file]
+        nodes.append(
+            {
+                name: [str(value) for value in array.ravel().tolist()]
+                for name, array in arrays.items()
+            }
+        )
     settings = {
         name: getattr(forest.settings, name)
         for name in type(forest.settings).__dataclass_fields__
@@ -107,7 +117,7 @@ def test_a_round_trip(forest, tmp_path):
     for name in ("schema", "recipe", "fingerprint", "settings"):
         assert getattr(loaded.forest_, name) == getattr(forest.forest_, name)
     for one, other in zip(loaded.forest_.members, forest.forest_.members, strict=True):
-        for name in type(one).__dataclass_fields__:
+        for name in ARRAYS:
             left, right = getattr(one, name), getattr(other, name)
             assert left.dtype == right.dtype
             np.testing.assert_array_equal(left, right)

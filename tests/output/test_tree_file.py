@@ -38,8 +38,8 @@ from spinney.errors import ModelFormatError
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.export.tree_json import to_json
+from spinney.output.file import forest_file
 from spinney.output.file.header import ADDED, FORMAT_VERSION
-from spinney.output.file.tree_arrays import REASONS
 from spinney.output.file.tree_file import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.search.missing_values import POLICIES
@@ -110,14 +110,14 @@ def test_values_keep_their_type(tmp_path, values):
     )
     n = len(values)
     leaf = Node(
-        0,
-        None,
-        0,
-        0,
-        np.ones(n),
-        n,
-        np.full(n, 1 / n),
-        n - 1,
+        number=0,
+        parent=None,
+        branch=0,
+        depth=0,
+        weights=np.ones(n),
+        n_rows=n,
+        distribution=np.full(n, 1 / n),
+        label=n - 1,
         reason=Reason.EXHAUSTED,
     )
     model = Model(Tree(schema, (leaf,)), RECIPES["id3"], FINGERPRINT)
@@ -175,8 +175,15 @@ def test_a_new_field_must_enter_the_format():
         assert [field.name for field in fields(kind)] == names.split()
 
 
-def test_every_reason_has_a_place():
-    assert set(REASONS) == set(Reason)
+def test_the_codes_of_reasons_never_change():
+    names = "PURE EXHAUSTED IDENTICAL DEPTH LEAVES ROWS_TO_SPLIT ROWS_IN_LEAF MIN_GAIN"
+    late = "SIGNIFICANCE DEVIATION"
+    in_trees = f"{names} EMPTY PRUNED {late}".split()
+    assert [Reason.of_code(code).name for code in range(len(Reason))] == in_trees
+    assert [Reason[name].code for name in in_trees] == list(range(len(Reason)))
+    in_forests = [Reason.of_code(code) for code in forest_file.REASONS.tolist()]
+    expected = [Reason[name] for name in f"{names} {late} EMPTY PRUNED".split()]
+    assert in_forests == [None, *expected]
 
 
 @pytest.mark.parametrize(

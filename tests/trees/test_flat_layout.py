@@ -22,16 +22,16 @@ from spinney.errors import SpinneyWarning
 from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as prepared
 from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.binned.binned_arrays import arrays_of_grown
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import prepared as coded
 from spinney.growth.binned.grow_binned import grow_together
 from spinney.growth.plain.learner import grow_tree
-from spinney.models.fitted_tree import ReadableTree
+from spinney.models.fitted_tree import FittedTree
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.groupings import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.trees.predict import predictor as predicting
 from spinney.trees.predict.compiled.flat_layout import (
@@ -40,7 +40,6 @@ from spinney.trees.predict.compiled.flat_layout import (
     QUESTION,
     Flat,
     flat_of,
-    flatten,
     majority,
     words_of,
 )
@@ -49,6 +48,12 @@ from spinney.trees.predict.compiled.walk_rows import NO_WORDS, leaves, votes
 from spinney.trees.predict.flat_tree import FlatTree
 from spinney.trees.predict.flat_tree import flatten as arrays_of
 from spinney.trees.tree import Tree
+from spinney.trees.tree_arrays import arrays_of_nodes
+
+
+def flatten(tree):
+    """Lay one tree out."""
+    return flat_of(arrays_of(tree))
 
 
 def walked(tree, row):
@@ -135,8 +140,7 @@ def test_a_tree_that_kernels_grew(missing, training, said, laplace):
         patch.setattr(crowd, "FEWEST_ROWS", 20)
         grown = grow_together(coded(training, recipe))
     tree = Tree(training.schema, GrownNodes(*grown, training.schema, recipe))
-    arrays = arrays_of_grown(*grown[:2], training.schema, recipe)
-    again = arrays_of(tree)
+    arrays, again = arrays_of(tree), FlatTree.of(arrays_of_nodes(tree))
     for name in FlatTree.__slots__:
         same(getattr(arrays, name), getattr(again, name))
     check(tree, flat_of(arrays), training.columns)
@@ -313,13 +317,8 @@ def readable_models(draw):
         said |= {"buckets": "equal-frequency", "n_buckets": 4}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyWarning)  # of rows too light to split
-        model = grow_model(
-            training.source(),
-            training.fingerprint(),
-            recipe=recipe.changed(**said),
-            training=training,
-        )
-    return ReadableTree(model), training
+        model = grow_model(OpenedSource(training), recipe=recipe.changed(**said))
+    return FittedTree(model), training
 
 
 @given(drawn=readable_models())

@@ -19,8 +19,8 @@ def node(number: int, parent: int | None, **more) -> Node:
     weights = np.array(more.pop("weights", (1, 0)), dtype=float)
     settings = {"branch": 0, "depth": 0, "reason": None, **more}
     return Node(
-        number,
-        parent,
+        number=number,
+        parent=parent,
         weights=weights,
         n_rows=int(weights.sum()),
         distribution=weights / weights.sum(),

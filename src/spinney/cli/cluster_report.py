@@ -7,9 +7,9 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.text import number_text, option, signs_to_ascii
+from spinney._support.text import number_text, signs_to_ascii
 from spinney.cli.shell_output import as_json, say, write_data, write_text
-from spinney.errors import ParameterError, warn
+from spinney.errors import ParameterError, Setting, warn
 
 if TYPE_CHECKING:
     from spinney.data import Column, Table
@@ -45,11 +45,10 @@ class ClusterReport:
             _write(text, ascii_only=ascii_only)
 
     def _facts(self, *, explain: bool, rows_shown: int | None) -> dict[str, Any]:
-        from spinney.models import about_clusters
         from spinney.models.clusters import FittedClusters
 
         fit = self.fit
-        facts = about_clusters(FittedClusters(fit.clusters))
+        facts = FittedClusters(fit.clusters).facts()
         facts["converged"] = fit.converged
         facts["choice"] = None if fit.choice is None else fit.choice.as_dict()
         facts["labels"] = fit.labels.tolist()
@@ -185,8 +184,8 @@ def _warn_of_names(used: "Table") -> None:
         why = _naming(column)
         if why is not None and len(used.columns) > 1:
             warn(
-                f"column {column.name!r} {why}, and tells nothing of clusters: leave "
-                f"it out ({option('ignore', column.name)})"
+                f"column {column.name!r} {why}, and tells nothing of clusters",
+                remedy=("leave it out (", Setting("ignore", [column.name]), ")"),
             )
 
 
@@ -255,24 +254,13 @@ def _varies(cells: Any) -> bool:
 # Clusters of a file
 
 
-def is_clusters(path: str) -> bool:
-    """Return whether a file holds clusters."""
-    from spinney.output.file import CLUSTERS, format_name
-
-    return format_name(path) == CLUSTERS
-
-
 def show_clusters(
-    path: str, of_trees: dict[str, Any], *, ascii_: bool, json_: bool
+    model: "FittedClusters", of_trees: dict[str, Any], *, ascii_: bool, json_: bool
 ) -> None:
-    """Print the clusters of a file; options of trees are refused."""
-    from spinney.cli.shell_options import load_any
-    from spinney.models import about_clusters
-
+    """Print clusters; options of trees are refused."""
     _refuse(of_trees)
-    model: Any = load_any(path)
     if json_:
-        write_data(as_json("clusters", about_clusters(model), ascii_only=ascii_))
+        write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
         return
     _write(model.text(width=line_width()), ascii_only=ascii_)
 

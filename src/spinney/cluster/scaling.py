@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney.errors import DataError
+from spinney.errors import DataError, Setting
 
 # The largest number, as a power of two, that needs no scaling; by bytes of a float.
 LARGEST = {4: 40, 8: 400}
@@ -76,13 +76,13 @@ def scaled_start(start: Any, rows: NDArray[Any], power: int) -> NDArray[Any]:
     scaled: NDArray[Any] = np.ldexp(given, -power)
     known = ~np.isnan(given)
     if largest_of(scaled[known]) > 2.0 ** FARTHEST[rows.dtype.itemsize]:
-        most = np.ldexp(largest_of(rows[~np.isnan(rows)]), power)
-        msg = (
-            f"init holds {largest_of(given[known]):g}, and the rows nothing beyond "
-            f"{most:g}: squares of such distances overflow; give centroids that are "
-            "nearer to the rows"
+        largest, most = largest_of(given[known]), largest_of(rows[~np.isnan(rows)])
+        raise DataError(
+            Setting("init"),
+            f" holds {largest:g}, and the rows nothing beyond {np.ldexp(most, power):g}",
+            remedy="squares of such distances overflow; give centroids that are nearer "
+            "to the rows",
         )
-        raise DataError(msg)
     return scaled.astype(rows.dtype)
 
 

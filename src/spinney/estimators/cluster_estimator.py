@@ -29,7 +29,7 @@ from spinney.cluster.choose_k import Choice, is_drawn
 from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, warn
+from spinney.errors import CellError, DataError, Setting, warn
 from spinney.estimators.table_estimator import become, checked_weights, has_names_only
 from spinney.models.clusters import (
     ClusterFit,
@@ -102,7 +102,11 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
         """Return how to look for clusters, by the parameters; others are given."""
         init, n_init = self.init, self.n_init
         if not is_drawn(init) and is_whole(n_init) and n_init > 1:
-            warn(f"n_init={n_init} where nothing is drawn: one start is made")
+            warn(
+                Setting("n_init", int(n_init)),
+                " where nothing is drawn",
+                remedy="one start is made",
+            )
             n_init = 1
         return Plan(
             n_clusters=self.n_clusters,
@@ -226,8 +230,9 @@ def warn_of_few(n_clusters: int, labels: Integers) -> None:
     n_distinct = len(np.unique(labels))
     if n_distinct < n_clusters:
         warn(
-            f"{n_distinct} distinct clusters were found, fewer than n_clusters="
-            f"{n_clusters}: there are no more distinct rows of weight"
+            f"{n_distinct} distinct clusters were found, fewer than ",
+            Setting("n_clusters", n_clusters),
+            remedy="there are no more distinct rows of weight",
         )
 
 

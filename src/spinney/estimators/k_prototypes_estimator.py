@@ -18,7 +18,7 @@ from spinney.cluster.prototypes import (
 from spinney.data import Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, ParameterError, SpinneyError
+from spinney.errors import CellError, DataError, ParameterError, Setting, SpinneyError
 from spinney.estimators.cluster_estimator import ClusterEstimator, refuse_no_rows
 from spinney.estimators.table_estimator import TableEstimator, has_names_only
 from spinney.models.clusters import MeasuredRows, Plan
@@ -221,9 +221,9 @@ def _columns(schema: Schema, given: Any) -> dict[str, list[Any]]:
     except ValueError:
         array = np.empty(0, dtype=object)
     if array.ndim != 2 or array.shape[1] != len(schema.attributes):
-        msg = (
-            f"init has the shape {array.shape} and must be 'huang', 'cao' or a table "
-            f"of prototypes, {len(schema.attributes)} columns each"
+        raise ParameterError(
+            Setting("init"),
+            f" has the shape {array.shape} and must be 'huang', 'cao' or a table of "
+            f"prototypes, {len(schema.attributes)} columns each",
         )
-        raise ParameterError(msg)
     return {n: list(cells) for n, cells in zip(schema.names, array.T, strict=True)}

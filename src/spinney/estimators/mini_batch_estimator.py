@@ -24,7 +24,7 @@ from spinney.cluster import (
 from spinney.data import Fingerprint
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
-from spinney.errors import DataError
+from spinney.errors import DataError, Setting
 from spinney.estimators.cluster_estimator import (
     Centroids,
     later_numbers,
@@ -278,8 +278,9 @@ class MiniBatchKMeans(Centroids):
     def _fit_batches(self, batches: Iterable[Any]) -> None:
         check_whole("n_clusters", self.n_clusters, least=1)
         if not isinstance(batches, Iterable):
-            msg = f"batches={batches!r} must be tables, one after the other"
-            raise DataError(msg)
+            raise DataError(
+                Setting("batches", batches), " must be tables, one after the other"
+            )
         first: MeasuredRows | None = None
         waiting: list[NDArray[Any]] = []
         for batch in batches:
@@ -298,8 +299,8 @@ class MiniBatchKMeans(Centroids):
                 inertia = self._take(joined, None)[1]
                 waiting = []
         if "clusters_" not in vars(self):
-            msg = f"the batches have fewer rows than n_clusters={self.n_clusters}"
-            raise DataError(msg)
+            msg = "the batches have fewer rows than "
+            raise DataError(msg, Setting("n_clusters", int(self.n_clusters)))
         self._keep_running(joined.dtype, inertia, 1)
 
 

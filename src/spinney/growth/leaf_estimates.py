@@ -5,6 +5,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data import Target
 from spinney.recipes import Recipe
+from spinney.trees import TreeArrays
 
 
 def outputs_of(
@@ -34,3 +35,18 @@ def outputs_of(
         prior = recipe.m * everything / everything.sum(axis=-1, keepdims=True)
         return np.asarray((weights + prior) / (total + recipe.m))
     return np.asarray(weights / total)
+
+
+def outputs_of_tree(tree: TreeArrays, target: Target, recipe: Recipe) -> Floats:
+    """Return what each node of a tree, or of several side by side, predicts.
+
+    A node without rows predicts what the node above does.
+    """
+    weights = np.asarray(tree.weights, dtype=np.float64)
+    roots = np.where(tree.parent < 0, np.arange(len(tree)), 0)
+    everything = weights[np.maximum.accumulate(roots)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        outputs = outputs_of(weights, target, recipe=recipe, everything=everything)
+    for node in np.flatnonzero(tree.rows == 0):  # parents before their children
+        outputs[node] = outputs[tree.parent[node]]
+    return outputs

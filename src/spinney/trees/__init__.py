@@ -2,8 +2,8 @@
 
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
-from spinney.trees.lazy_nodes import LazyNodes
-from spinney.trees.linear import LinearModel, Term, mixed, no_models
+from spinney.trees.lazy_nodes import LazyNodes, arrays_of, lazy_nodes_of
+from spinney.trees.linear import FlatModels, LinearModel, Term, mixed
 from spinney.trees.split import (
     VALUES_SHOWN,
     Groups,
@@ -16,12 +16,22 @@ from spinney.trees.split import (
     branch_table,
     describe,
 )
-from spinney.trees.tree import Candidate, Node, Reason, Tree
+from spinney.trees.tree import NO_REASON, Candidate, Node, Reason, Tree, reason_codes
+from spinney.trees.tree_arrays import (
+    SurrogateArrays,
+    TreeArrays,
+    joined,
+    parted,
+    question_arrays,
+    winner_arrays,
+)
 
 __all__ = [
+    "NO_REASON",
     "VALUES_SHOWN",
     "Candidate",
     "CountTable",
+    "FlatModels",
     "Groups",
     "Intervals",
     "LazyNodes",
@@ -31,18 +41,26 @@ __all__ = [
     "Route",
     "Split",
     "Surrogate",
+    "SurrogateArrays",
     "Term",
     "Threshold",
     "Tree",
+    "TreeArrays",
     "altered_priors",
+    "arrays_of",
     "arriving",
     "branch_table",
     "describe",
     "expected_costs",
+    "joined",
     "labels_of",
+    "lazy_nodes_of",
     "mixed",
-    "no_models",
+    "parted",
+    "question_arrays",
     "ratio_of",
+    "reason_codes",
     "sizes",
     "spread_of",
+    "winner_arrays",
 ]

@@ -1,27 +1,124 @@
-"""Nodes that are made when somebody looks at them."""
+"""Nodes that are made of arrays when somebody looks at them."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from functools import cached_property
+from typing import Any, overload
 
-from spinney.trees.tree import Node
+import numpy as np
 
-if TYPE_CHECKING:
-    from spinney.trees.predict.flat_tree import FlatTree
+from spinney._support.arrays import Integers
+from spinney.data import Schema
+from spinney.trees.costs import labels_of
+from spinney.trees.split import Split, Surrogate
+from spinney.trees.tree import Candidate, Node, Reason, Tree
+from spinney.trees.tree_arrays import Links, TreeArrays, arrays_of_nodes
 
 
 class LazyNodes(Sequence[Node]):
-    """Nodes in printing order, each made when it is first asked for, and then kept."""
+    """Nodes in printing order, each made when it is first asked for, and then kept.
 
+    Whoever has a tree as arrays says what those are, outputs and shares included, and
+    what the candidates of a node are.
+    """
+
+    schema: Schema
     _made: dict[int, Node]
 
     @abstractmethod
-    def _node(self, place: int) -> Node:
-        """Make a node."""
+    def _arrays(self) -> TreeArrays:
+        """Return the whole tree."""
 
-    def arrays(self) -> "FlatTree | None":
-        """Return the tree as arrays to predict from, where no node has to be made."""
+    @abstractmethod
+    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
+        """Return the candidates of a node, and which of them won."""
+
+    def recounted(self, training: Any) -> "LazyNodes | None":
+        """Return the nodes counted on the true classes of their rows.
+
+        None where that is for others to do. ``training`` is a ``TrainingSet``.
+        """
+        del training
         return None
+
+    @cached_property
+    def arrays(self) -> TreeArrays:
+        """The whole tree, to predict from or to look at."""
+        return self._arrays()
+
+    @cached_property
+    def links(self) -> Links:
+        """The children of all nodes, their branches and depths."""
+        return self.arrays.links()
+
+    @cached_property
+    def _labels(self) -> Integers:
+        assert self.arrays.outputs is not None
+        return labels_of(self.arrays.outputs, self.schema.target.costs)
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.arrays)
+
+    def children(self, number: int) -> tuple[int, ...]:
+        """Return the numbers of a node's children."""
+        first, count = self.links.first[number], self.links.count[number]
+        return tuple(self.links.children[first : first + count].tolist())
+
+    def split(self, number: int) -> Split:
+        """Return what an inner node asks."""
+        assert self.arrays.shares is not None
+        first, count = self.links.first[number], int(self.links.count[number])
+        return self.arrays.split(
+            number,
+            self._starts,
+            n_branches=count,
+            shares=tuple(self.arrays.shares[first : first + count].tolist()),
+            missing=_or_none(int(self.arrays.missing[number])),
+        )
+
+    @cached_property
+    def _starts(self) -> tuple[Integers, Integers]:
+        return self.arrays.starts()
+
+    def _node(self, number: int) -> Node:
+        """Make a node."""
+        arrays, links = self.arrays, self.links
+        assert arrays.outputs is not None
+        candidates, chosen = self.candidates(number)
+        otherwise = -1 if arrays.otherwise is None else int(arrays.otherwise[number])
+        return Node(
+            number=number,
+            parent=_or_none(int(arrays.parent[number])),
+            branch=int(links.branch[number]),
+            depth=int(links.depth[number]),
+            weights=np.asarray(arrays.weights[number], np.float64),
+            n_rows=int(arrays.rows[number]),
+            distribution=arrays.outputs[number],
+            label=int(self._labels[number]),
+            candidates=candidates,
+            chosen=chosen,
+            children=self.children(number),
+            reason=Reason.of_code(int(arrays.reason[number])),
+            forced=arrays.forced is not None and bool(arrays.forced[number]),
+            model=None if arrays.models is None else arrays.models.model(number),
+            surrogates=self._surrogates(number),
+            otherwise=_or_none(otherwise),
+        )
+
+    def _surrogates(self, number: int) -> tuple[Surrogate, ...]:
+        surrogates = self.arrays.surrogates
+        if surrogates is None:
+            return ()
+        ends, starts = self._surrogate_starts
+        lines = range(ends[number] - surrogates.count[number], ends[number])
+        return tuple(surrogates.surrogate(line, starts) for line in lines)
+
+    @cached_property
+    def _surrogate_starts(self) -> tuple[Integers, tuple[Integers, Integers]]:
+        """Where the surrogates of nodes end, and where their branches begin."""
+        assert self.arrays.surrogates is not None
+        return self.arrays.surrogates.count.cumsum(), self.arrays.surrogates.starts()
 
     @overload
     def __getitem__(self, number: int) -> Node: ...
@@ -30,12 +127,27 @@ class LazyNodes(Sequence[Node]):
     def __getitem__(self, number: int | slice) -> Node | tuple[Node, ...]:
         """Return a node, or some."""
         if isinstance(number, slice):
-            return tuple(self[place] for place in range(*number.indices(len(self))))
-        place = range(len(self))[number]
-        if place not in self._made:
-            self._made[place] = self._node(place)
-        return self._made[place]
+            return tuple(self[each] for each in range(*number.indices(len(self))))
+        index = range(len(self))[number]
+        if index not in self._made:
+            self._made[index] = self._node(index)
+        return self._made[index]
 
     def __iter__(self) -> Iterator[Node]:
         """Walk the nodes."""
-        return (self[place] for place in range(len(self)))
+        return (self[number] for number in range(len(self)))
+
+
+def lazy_nodes_of(tree: Tree) -> LazyNodes | None:
+    """Return the nodes of a tree that is arrays; None where they have been made."""
+    return tree.nodes if isinstance(tree.nodes, LazyNodes) else None
+
+
+def arrays_of(tree: Tree) -> TreeArrays:
+    """Return a tree as arrays; where it has been arrays before, no node is made."""
+    nodes = lazy_nodes_of(tree)
+    return arrays_of_nodes(tree) if nodes is None else nodes.arrays
+
+
+def _or_none(number: int) -> int | None:
+    return None if number < 0 else number

@@ -163,6 +163,23 @@ class FlatModels:
     codes: Integers
     lookup: Floats
 
+    def model(self, node: int) -> LinearModel | None:
+        """Return the model of a node, if it has one."""
+        if not self.has[node]:
+            return None
+        terms = range(self.first[node], self.first[node] + self.count[node])
+        return LinearModel(
+            float(self.intercept[node]),
+            tuple(map(self._term, terms)),
+            tuple(self.coefficient[terms.start : terms.stop].tolist()),
+        )
+
+    def _term(self, line: int) -> Term:
+        first, size = self.first_code[line], self.codes[line]
+        hits = np.flatnonzero(self.lookup[first : first + size]) if size >= 0 else None
+        codes = None if hits is None else tuple(hits.tolist())
+        return Term(int(self.attribute[line]), codes, float(self.missing[line]))
+
     def values(
         self, nodes: Integers, rows: Integers, cells: Floats, place: Integers
     ) -> Floats:

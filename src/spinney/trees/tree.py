@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema, Value
@@ -29,20 +30,50 @@ from spinney.trees.split import (
 
 
 class Reason(StrEnum):
-    """Why a node is a leaf."""
+    """Why a node is a leaf.
 
-    PURE = "pure"
-    EXHAUSTED = "no attribute is left"
-    IDENTICAL = "no attribute tells its rows apart"
-    DEPTH = "the depth limit"
-    LEAVES = "the limit on leaves"
-    ROWS_TO_SPLIT = "too few rows to split"
-    ROWS_IN_LEAF = "every split would leave too few rows in a branch"
-    MIN_GAIN = "no split gains enough"
-    SIGNIFICANCE = "no split is significant"
-    DEVIATION = "its numbers differ too little from each other"
-    EMPTY = "no training row came here: the parent's classes"
-    PRUNED = "pruned"
+    The ``code`` stands for it in arrays and in files: a code never changes, and a new
+    reason takes the next one. An inner node has no reason, and the code ``NO_REASON``.
+
+    >>> Reason.PRUNED.code, Reason.of_code(9), Reason.of_code(NO_REASON)
+    (9, <Reason.PRUNED: 'pruned'>, None)
+    """
+
+    code: int
+
+    def __new__(cls, text: str, code: int) -> "Reason":
+        """Make a reason that is a text and has a code."""
+        reason = str.__new__(cls, text)
+        reason._value_, reason.code = text, code
+        return reason
+
+    PURE = "pure", 0
+    EXHAUSTED = "no attribute is left", 1
+    IDENTICAL = "no attribute tells its rows apart", 2
+    DEPTH = "the depth limit", 3
+    LEAVES = "the limit on leaves", 4
+    ROWS_TO_SPLIT = "too few rows to split", 5
+    ROWS_IN_LEAF = "every split would leave too few rows in a branch", 6
+    MIN_GAIN = "no split gains enough", 7
+    EMPTY = "no training row came here: the parent's classes", 8
+    PRUNED = "pruned", 9
+    SIGNIFICANCE = "no split is significant", 10
+    DEVIATION = "its numbers differ too little from each other", 11
+
+    @classmethod
+    def of_code(cls, code: int) -> "Reason | None":
+        """Return the reason of a code; None for that of inner nodes."""
+        return None if code == NO_REASON else _REASONS[code]
+
+
+NO_REASON = -1
+_REASONS = {reason.code: reason for reason in Reason}
+
+
+def reason_codes(*reasons: Reason | None) -> NDArray[np.int8]:
+    """Return the codes of some reasons, by which other numbers are translated."""
+    codes = [NO_REASON if reason is None else reason.code for reason in reasons]
+    return np.array(codes, np.int8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +124,7 @@ class Candidate:
         return weights, branches.rows + (shares > 0) * branches.missing_rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:
     """One node; a leaf where ``children`` is empty.
 

@@ -21,7 +21,7 @@ from spinney.cluster.choose_k.gap import Gaps, gaps_of
 from spinney.cluster.choose_k.methods import KMeansMethod, Method
 from spinney.cluster.clustering import Clustering
 from spinney.cluster.prototypes.mixed_rows import MixedCells
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, Setting, refusal
 
 LARGEST_K = 10
 
@@ -187,11 +187,11 @@ class _Curve:
             self.bend = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
             self.columns["elbow"] = self.bend.differences.tolist()
         elif self.rule == "elbow":
-            msg = (
-                "rule='elbow' needs costs that floats can hold, and these numbers are "
-                "too large: divide each column by its standard deviation first"
+            raise DataError(
+                Setting("rule", "elbow"),
+                " needs costs that floats can hold, and these numbers are too large",
+                remedy="divide each column by its standard deviation first",
             )
-            raise DataError(msg)
 
     def gap(self) -> None:
         """Take the gaps, of a sample where there are many rows."""
@@ -230,16 +230,18 @@ def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
     """Return the measures to take, in their order."""
     check_named("rule", rule, MEASURES)
     if rule not in method.measures:
-        msg = (
-            f"rule={rule!r} is of k-means, and this is k-prototypes: "
-            f"{' or '.join(method.measures)} choose here"
+        raise refusal(
+            Setting("rule", rule),
+            "is of k-means, and this is k-prototypes",
+            f"{' or '.join(method.measures)} choose here",
         )
-        raise ParameterError(msg)
     if measures is None:
         measures = set(method.measures) - {"gap"}
     elif isinstance(measures, str):
-        msg = f"measures={measures!r} must be a list of names, such as [{measures!r}]"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("measures", measures),
+            f"must be a list of names, such as [{measures!r}]",
+        )
     for name in measures:
         check_named("measures", name, method.measures)
     return tuple(name for name in MEASURES if name in {*measures, rule})
@@ -256,16 +258,15 @@ def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
     except TypeError:
         numbers = []
     if not numbers or not all(is_whole(k) and k >= 1 for k in numbers):
-        msg = (
-            f"ks={ks!r} must be whole numbers of at least 1, such as range(2, 11), or "
-            "'auto'"
+        raise refusal(
+            Setting("ks", ks),
+            "must be whole numbers of at least 1, such as range(2, 11), or 'auto'",
         )
-        raise ParameterError(msg)
     most = max(numbers)
     if most > n_distinct:
-        msg = (
-            f"ks asks for {most} clusters of {n_distinct} different rows: there are no "
-            "more clusters than different rows; ask for fewer"
+        raise DataError(
+            Setting("ks"),
+            f" asks for {most} clusters of {n_distinct} different rows",
+            remedy="there are no more clusters than different rows; ask for fewer",
         )
-        raise DataError(msg)
     return sorted({int(k) for k in numbers})

@@ -1,53 +1,20 @@
-"""The nodes of a tree that kernels grew, made when somebody looks at them."""
+"""The nodes of a tree that compiled loops grew, made when somebody looks at them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best, heaviest
+from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.data import Schema
-from spinney.growth.binned.binned_arrays import arrays_of_grown, moments_of
+from spinney.growth.binned.binned_arrays import arrays_of_grown, moments_of, sides_of
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
-from spinney.growth.binned.loops.nodes import (
-    ABOVE,
-    ATTRIBUTE,
-    CHILD,
-    HEIGHT,
-    REASON,
-    SIDE,
-    Lines,
-    Shape,
-)
+from spinney.growth.binned.loops.nodes import Lines, Shape, cut
 from spinney.growth.binned.runners_up import GrownRivals, by_code
-from spinney.growth.leaf_estimates import outputs_of
+from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
-from spinney.search import midpoint, policy_named
-from spinney.trees import (
-    Candidate,
-    CountTable,
-    Groups,
-    LazyNodes,
-    Node,
-    Reason,
-    Split,
-    Surrogate,
-    Threshold,
-    labels_of,
-)
-from spinney.trees.predict import FlatTree
-
-REASONS = (
-    None,
-    Reason.PURE,
-    Reason.DEPTH,
-    Reason.ROWS_TO_SPLIT,
-    Reason.IDENTICAL,
-    Reason.ROWS_IN_LEAF,
-    Reason.MIN_GAIN,
-    Reason.PRUNED,
-)
+from spinney.trees import Candidate, CountTable, LazyNodes, Node, TreeArrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,85 +36,54 @@ class GrownNodes(LazyNodes):
         """Return the number of nodes."""
         return len(self.shape.whole)
 
-    def _node(self, place: int) -> Node:
-        """Make a node."""
-        whole, target = self.shape.whole[place], self.schema.target
-        weights = self.weights(place)
-        outputs = outputs_of(
-            weights, target, recipe=self.recipe, everything=self.weights(0)
-        )
-        inner = whole[ATTRIBUTE] >= 0
-        children = tuple(map(int, whole[CHILD : CHILD + 2])) if inner else ()
-        candidates, chosen = self._candidates(place, children)
-        return Node(
-            place,
-            None if whole[ABOVE] < 0 else int(whole[ABOVE]),
-            int(whole[SIDE]),
-            int(whole[HEIGHT]),
-            weights,
-            int(self.counts(place).sum()),
-            outputs,
-            int(labels_of(outputs, target.costs)),
-            candidates,
-            chosen,
-            children,
-            REASONS[whole[REASON]],
-            surrogates=self._surrogates(place) if inner else (),
-            otherwise=self._otherwise(children) if inner else None,
-        )
-
-    def arrays(self) -> FlatTree:
-        """Return the tree as arrays to predict from."""
+    def _arrays(self) -> TreeArrays:
+        """Return the tree with what its nodes predict, and with its surrogates."""
+        target = self.schema.target
         arrays = arrays_of_grown(self.shape, self.lines, self.schema, self.recipe)
+        inner = np.flatnonzero(arrays.inner)
+        _, _, shares = sides_of(self.shape, inner, numeric=target.is_numeric)
+        outputs = outputs_of_tree(arrays, target, self.recipe)
+        arrays = replace(arrays, outputs=outputs, shares=shares.ravel())
         if self.surrogates is None:
             return arrays
-        asked, number = self.surrogates.questions()
-        inner = arrays.attribute >= 0
-        first, count, last = np.zeros((3, len(arrays.attribute)), np.int64)
-        first[inner], count[inner] = number.cumsum() - number, number
+        otherwise = np.full(len(arrays), -1, np.int32)
         # As ``heaviest``: the first branch where both are equally heavy.
-        shares = arrays.shares.reshape(-1, 2)
-        last[inner] = shares[:, 0] / shares.max(axis=1) < 1 - TOLERANCE
-        last[~inner] = -1
+        sizes = arrays.weight(target)[arrays.children()[0]].reshape(-1, 2)
+        otherwise[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
         return replace(
-            arrays,
-            surrogates=asked,
-            missing=last,
-            first_surrogate=first,
-            surrogate_count=count,
+            arrays, otherwise=otherwise, surrogates=self.surrogates.arrays(arrays.inner)
         )
 
-    def _surrogates(self, place: int) -> tuple[Surrogate, ...]:
-        """Return the surrogates of an inner node."""
-        return () if self.surrogates is None else self.surrogates.of(place)
+    def recounted(self, training: Any) -> "GrownNodes | None":
+        """Return the nodes counted on the true classes of their rows.
 
-    def _otherwise(self, children: Sequence[int]) -> int | None:
-        """Return where rows go that no surrogate sends: to the heavier branch."""
-        if self.surrogates is None:
+        As ``prune.drafts.recounted`` has it: leaves keep the reason that they had,
+        unless they are pure now. None where the target is a number.
+        """
+        if self.schema.target.is_numeric:
             return None
-        first = slice(1) if self.schema.target.is_numeric else slice(None)
-        sizes = [self.weights(child)[first].sum() for child in children]
-        return heaviest(np.array(sizes))
+        from spinney.growth.binned.recount import recount
 
-    def weights(self, place: int, *, absent: bool = False) -> Floats:
-        """Return the weights of a node, or of its rows whose value is missing."""
-        width = self.shape.weights.shape[1] // 2
-        own = self.shape.weights[place, width * absent : width * (1 + absent)]
-        return np.array(moments_of(own, numeric=self.schema.target.is_numeric))
+        shape, lines = recount(self.shape, self.lines, training, self.recipe)
+        # What lost, lost on other labels.
+        none = cut(self.rivals, 0)
+        return replace(self, shape=shape, lines=lines, rivals=none, _made={})
 
-    def counts(self, place: int, *, absent: bool = False) -> Integers:
-        """Return the numbers of rows of a node, or of those whose value is missing."""
-        width = self.shape.counts.shape[1] // 2
-        return np.array(self.shape.counts[place, width * absent : width * (1 + absent)])
+    def _absent(self, number: int) -> tuple[Floats, Integers]:
+        """Return weights and numbers of the rows whose value is missing at a node."""
+        width, n_counts = (
+            array.shape[1] // 2 for array in (self.shape.weights, self.shape.counts)
+        )
+        own = self.shape.weights[number, width:]
+        weights = moments_of(own, numeric=self.schema.target.is_numeric)
+        return np.array(weights), np.array(self.shape.counts[number, n_counts:])
 
-    def _candidates(
-        self, place: int, children: Sequence[int]
-    ) -> tuple[tuple[Candidate, ...], int | None]:
+    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
         """Return the splits of a node that are kept, by attribute, and which won."""
-        rivals = self._rivals.of(place)
-        if not children:
+        rivals = self._rivals.of(number)
+        if self.arrays.attribute[number] < 0:
             return rivals, None
-        winner = self._winner(place, children)
+        winner = self._winner(number)
         chosen = sum(rival.attribute < winner.attribute for rival in rivals)
         return (*rivals[:chosen], winner, *rivals[chosen:]), chosen
 
@@ -157,33 +93,16 @@ class GrownNodes(LazyNodes):
             self.rivals, self.shape, self.lines, self.schema, self.recipe
         )
 
-    def _winner(self, place: int, children: Sequence[int]) -> Candidate:
+    def _winner(self, number: int) -> Candidate:
         """Return the winning split and the counts of both sides."""
-        attribute = int(self.shape.whole[place, ATTRIBUTE])
-        low, high, missing, gain = self.shape.real[place]
-        away = self.weights(place, absent=True), self.counts(place, absent=True)
-        weights = np.stack([self.weights(child) for child in children])
-        rows = np.stack([self.counts(child) for child in children])
-        if missing >= 0:
-            weights[int(missing)] -= away[0]
-            rows[int(missing)] -= away[1]
-        weights = np.where(rows.any(axis=1, keepdims=True), weights, 0.0)
         numeric = self.schema.target.is_numeric
-        sizes = weights[:, 0] if numeric else weights.sum(axis=1)
-        shares = tuple((sizes / sizes.sum()).tolist())
-        into = None if missing < 0 else int(missing)
-        policy = policy_named(self.recipe.missing)
-        if into is None and not (policy.divides or policy.surrogates):
-            into = first_best(np.array(shares))
-        split: Split
-        kind = self.schema.attributes[attribute].kind
-        counted = CountTable(np.array([low, high]), weights, rows, *away)
-        if kind != "numeric":
-            facts = self.shape.whole[place]
-            groups, counted = by_code(self.lines, facts, away, numeric=numeric)
-        if kind == "nominal":
-            split = Groups(attribute, groups, shares, into)
+        split, away = self.split(number), self._absent(number)
+        if self.schema.attributes[split.attribute].kind == "numeric":
+            low, high = self.shape.real[number, :2]
+            weights, rows, _ = sides_of(self.shape, np.array([number]), numeric=numeric)
+            counted = CountTable(np.array([low, high]), weights[0], rows[0], *away)
         else:
-            cut = midpoint(float(low), float(high))
-            split = Threshold(attribute, cut, shares, into)
-        return Candidate(split, counted, float(gain), float(gain))
+            facts = self.shape.whole[number]
+            _, counted = by_code(self.lines, facts, away, numeric=numeric)
+        gain = float(self.arrays.gain[number])
+        return Candidate(split, counted, gain, gain)

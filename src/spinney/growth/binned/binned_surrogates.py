@@ -22,10 +22,14 @@ from spinney.growth.binned.loops.surrogate_bins import (
     PARTS,
     SurrogateRoom,
 )
-from spinney.growth.binned.loops.surrogates import KEPT, SurrogateLines, find_surrogates
-from spinney.search import midpoint, midpoints
-from spinney.trees import Groups, Split, Surrogate, Threshold
-from spinney.trees.predict import Questions
+from spinney.growth.binned.loops.surrogates import (
+    KEPT,
+    SurrogateLines,
+    SurrogateSearch,
+    find_surrogates,
+)
+from spinney.search import midpoints
+from spinney.trees import SurrogateArrays
 
 # A node of fewer rows is searched by one thread, and so is one with less than an
 # eighth of all rows.
@@ -40,63 +44,42 @@ ALL_STEPS = (True, True, True)
 
 @dataclass(frozen=True, eq=False)
 class GrownSurrogates:
-    """The surrogates of nodes, made when somebody looks at them."""
+    """The surrogates of nodes as the loops keep them."""
 
     kept: SurrogateLines
     nominal: NDArray[np.bool_]
 
-    def of(self, node: int) -> tuple[Surrogate, ...]:
-        """Return the surrogates of an inner node, best first."""
-        line = self.kept.line_of[node]
-        places = self.kept.attributes[line].tolist()
-        return tuple(
-            self._surrogate(line, at, place)
-            for at, place in enumerate(places)
-            if place >= 0
-        )
-
-    def questions(self) -> tuple[Questions, Integers]:
-        """Return all surrogates as arrays to predict by, and how many a node has."""
+    def arrays(self, inner: NDArray[np.bool_]) -> SurrogateArrays:
+        """Return the surrogates of all nodes, of which these are the inner ones."""
         there = self.kept.attributes >= 0
-        attribute = self.kept.attributes[there].astype(np.int64)
-        by_code = self.nominal[attribute]
-        real, masks = self.kept.real[there], self.kept.masks[there]
-        threshold = np.full(len(attribute), np.nan)
-        threshold[~by_code] = midpoints(*real[~by_code, :2].T)
-        first_code, codes = np.zeros((2, len(attribute)), np.int64)
-        lookup = [np.full(1, -1)]
-        for place in np.flatnonzero(by_code):
-            known = np.flatnonzero(masks[place])
-            codes[place] = known.max(initial=-1) + 1
-            first_code[place] = sum(map(len, lookup))
-            # Branches are 1 and 2 there, and no branch is 0.
-            lookup.append(masks[place, : codes[place]].astype(np.int64) - 1)
-        none = np.zeros(len(attribute), np.int64)
-        asked = Questions(
-            attribute,
-            threshold,
-            first_code,
-            codes,
-            real[:, 4] > 0,
-            np.concatenate(lookup),
-            none,
-            none,
-            np.zeros(0),
+        attribute = self.kept.attributes[there]
+        grouped = self.nominal[attribute]
+        real, masks = self.kept.real[there], self.kept.masks[there][grouped]
+        cut = np.full(len(attribute), np.nan)
+        cut[~grouped] = midpoints(*real[~grouped, :2].T)
+        # Branches are 1 and 2 there, and no branch is 0.
+        within = np.arange(masks.shape[1]) < _ends(masks)[:, None]
+        listed = np.zeros(len(attribute), np.int32)
+        listed[grouped] = _ends(masks)
+        count = np.zeros(len(inner), np.int64)
+        count[inner] = there.sum(axis=1)
+        return SurrogateArrays(
+            attribute=attribute,
+            cut=cut,
+            listed=listed,
+            branches=masks[within].astype(np.int32) - 1,
+            cuts=np.zeros(0),
+            count=count,
+            agreement=real[:, 2],
+            adjusted=real[:, 3],
+            reversed=real[:, 4] > 0,
         )
-        return asked, there.sum(axis=1)
 
-    def _surrogate(self, line: int, at: int, place: int) -> Surrogate:
-        low, high, agreement, adjusted, swapped = self.kept.real[line, at].tolist()
-        split: Split
-        if self.nominal[place]:
-            masks = self.kept.masks[line, at]
-            groups = tuple(
-                tuple(np.flatnonzero(masks == branch).tolist()) for branch in (1, 2)
-            )
-            split = Groups(place, groups, ())
-        else:
-            split = Threshold(place, midpoint(low, high), ())
-        return Surrogate(split, agreement, adjusted, bool(swapped))
+
+def _ends(masks: NDArray[np.uint8]) -> Integers:
+    """Return one more than the last code that has a branch, for each line."""
+    codes = np.arange(1, masks.shape[1] + 1)
+    return np.asarray(np.where(masks > 0, codes, 0).max(axis=1, initial=0))
 
 
 def surrogates_of_grown(
@@ -179,19 +162,11 @@ class _Walk:
         room: SurrogateRoom,
     ) -> None:
         """Make these steps at a range of nodes."""
-        find_surrogates(
-            self.ready.cells,
-            self.weights,
-            self.unit,
-            *self.tree,
-            nodes,
-            attributes,
-            steps,
-            self.rows,
-            SMALL,
-            room,
-            self.kept,
+        tree = (*self.tree, self.rows)
+        search = SurrogateSearch(
+            self.ready.cells, self.weights, self.unit, *tree, SMALL, room, self.kept
         )
+        find_surrogates(search, nodes, attributes, steps)
 
     def room(self, n_rows: int) -> SurrogateRoom:
         """Return room for the search of nodes of up to so many rows."""

@@ -1,13 +1,12 @@
-"""A grown tree over the same rows with other labels, its nodes still to be made."""
+"""The records of a grown tree over the same rows with other labels."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney.growth.binned.binned_nodes import REASONS, GrownNodes
+from spinney.growth.binned.binned_arrays import REASONS
 from spinney.growth.binned.binned_rows import cells_of
 from spinney.growth.binned.loops.layout import ABSENT, BINS
 from spinney.growth.binned.loops.nodes import (
@@ -21,45 +20,40 @@ from spinney.growth.binned.loops.nodes import (
     REASON,
     Lines,
     Shape,
-    cut,
 )
 from spinney.growth.binned.loops.send import send_all
 from spinney.recipes import Recipe
-from spinney.trees import CountTable, Reason, Tree
+from spinney.trees import CountTable, Reason
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-PURE, PRUNED = REASONS.index(Reason.PURE), REASONS.index(Reason.PRUNED)
+PURE, PRUNED = (
+    REASONS.tolist().index(reason.code) for reason in (Reason.PURE, Reason.PRUNED)
+)
 
 
-def recount(tree: Tree, training: "TrainingSet") -> Tree:
-    """Return a tree of classes that the kernels grew, counted on the true classes.
+def recount(
+    shape: Shape, lines: Lines, training: "TrainingSet", recipe: Recipe
+) -> tuple[Shape, Lines]:
+    """Return the records of a tree of classes, counted on the true classes.
 
-    The rows are those that it was grown on, as ``prune.drafts.recounted`` has it:
-    leaves keep the reason that they had, unless they are pure now.
+    The rows are those that it was grown on.
     """
-    nodes = tree.nodes
-    assert isinstance(nodes, GrownNodes)
-    counter = _Counter(nodes, training)
-    shape, lines = counter.counted(nodes.recipe)
-    # What lost, lost on other labels.
-    none = cut(nodes.rivals, 0)
-    counted = replace(nodes, shape=shape, lines=lines, rivals=none, _made={})
-    return replace(tree, nodes=counted)
+    return _Counter(shape, lines, training).counted(recipe)
 
 
 class _Counter:
     """Rows in the order of the leaves, with the stretch of each node."""
 
-    def __init__(self, nodes: GrownNodes, training: "TrainingSet") -> None:
-        self.shape, self.lines = nodes.shape, nodes.lines
+    def __init__(self, shape: Shape, lines: Lines, training: "TrainingSet") -> None:
+        self.shape, self.lines = shape, lines
         self.cells = cells_of(training.schema.attributes, training.columns)
         self.classes, self.width = training.classes, training.schema.n_classes
         self.weights = training.own_weights
         n_rows = len(self.classes)
         self.rows = np.arange(n_rows, dtype=np.uint32)
-        self.spans = np.zeros((len(nodes), 2), np.int64)
+        self.spans = np.zeros((len(shape.whole), 2), np.int64)
         self.spans[0] = 0, n_rows
         tree = (self.shape.whole, self.shape.real, self.lines.codes, self.spans)
         marks, spare = np.zeros(BINS, np.int64), np.empty(n_rows, np.int64)

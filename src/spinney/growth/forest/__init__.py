@@ -1,7 +1,7 @@
 """Forests: many trees, each on its own rows, that vote."""
 
 from spinney.growth.forest.bags import Bags
-from spinney.growth.forest.compact_tree import REASONS, Member, narrowed
+from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest import Forest, Trees
 from spinney.growth.forest.forest_growth import Progress, grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
@@ -22,23 +22,21 @@ from spinney.growth.forest.voting import (
 )
 
 __all__ = [
-    "REASONS",
     "Bags",
     "Forest",
     "ForestSettings",
     "Importances",
     "Interactions",
-    "Member",
     "Progress",
     "Trees",
     "check_bags",
+    "compact",
     "forest_leaves",
     "forest_outputs",
     "forest_recipe",
     "grow_forest",
     "impurity_importances",
     "interactions_of",
-    "narrowed",
     "nearest",
     "out_of_bag",
     "outlier_scores",

@@ -9,10 +9,11 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney.data import Fingerprint, Schema
-from spinney.growth.forest.compact_tree import Member, as_one
+from spinney.growth.forest.compact_tree import completed, readable
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.growth.model import Model
 from spinney.recipes import Recipe
+from spinney.trees import TreeArrays, joined
 from spinney.trees.predict import FlatTree
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class Forest:
         What it was grown on.
     settings : ForestSettings
         How bags, attributes and votes are drawn and counted.
-    members : sequence of Member
-        The trees, as arrays.
+    members : sequence of TreeArrays
+        The trees, as compact arrays.
     shrinkage : float
         How much leaves are shrunk when they vote; see
         :mod:`spinney.growth.forest.choose_shrinkage`.
@@ -44,7 +45,7 @@ class Forest:
     recipe: Recipe
     fingerprint: Fingerprint
     settings: ForestSettings
-    members: tuple[Member, ...]
+    members: tuple[TreeArrays, ...]
     shrinkage: float = 0.0
 
     def __len__(self) -> int:
@@ -73,20 +74,21 @@ class Forest:
         """All trees in one layout, to send rows down; each leaf has its vote."""
         return self.flat_of(self.members)
 
-    def flat_of(self, members: Sequence[Member]) -> "Flat":
+    def flat_of(self, members: Sequence[TreeArrays]) -> "Flat":
         """Return some of the trees in one layout."""
         from spinney.trees.predict.compiled import flat_of, majority
 
-        whole, roots = as_one(members)
+        whole, roots = joined(members)
         flat = flat_of(self.flat_tree(whole), roots)
         by_share = (
             self.schema.target.is_numeric or self.settings.voting == "probability"
         )
         return flat if by_share else majority(flat)
 
-    def flat_tree(self, member: Member) -> FlatTree:
+    def flat_tree(self, member: TreeArrays) -> FlatTree:
         """Return one of the trees as arrays, its leaves shrunk as they vote."""
-        return member.flat(self.schema.target, self.recipe, (self.shrinkage,))
+        target, shrinkages = self.schema.target, (self.shrinkage,)
+        return FlatTree.of(completed(member, target, self.recipe, shrinkages))
 
     @property
     def trees(self) -> "Trees":
@@ -116,7 +118,7 @@ class Trees(Sequence[Model]):
         if isinstance(number, slice):
             return tuple(self[place] for place in range(*number.indices(len(self))))
         forest = self.forest
-        tree = forest.members[number].tree(forest.schema, forest.recipe)
+        tree = readable(forest.members[number], forest.schema, forest.recipe)
         return Model(tree, forest.recipe, forest.fingerprint)
 
     def __iter__(self) -> Iterator[Model]:

@@ -13,18 +13,17 @@ from spinney._support.checks import check_whole
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
-from spinney.errors import ParameterError
-from spinney.growth.engine import can_grow
+from spinney.errors import Setting, refusal
+from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.forest.bags import Bags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
-from spinney.growth.forest.compact_tree import Member, alike, member_of
+from spinney.growth.forest.compact_tree import alike, compact
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.forest_settings import (
     ForestSettings,
     forest_recipe,
     tries_of,
 )
-from spinney.growth.forest.from_loops import members_of_grown
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
@@ -32,9 +31,11 @@ from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe, suited
 from spinney.search import Draws
 from spinney.sources.rows import TrainingSet
+from spinney.trees import TreeArrays, arrays_of, parted
 
 if TYPE_CHECKING:
     from spinney.growth.binned.binned_rows import Prepared
+    from spinney.growth.binned.loops.nodes import Lines, Shape
 
 # Rows of all bags that one thread holds for its next trees: an interrupt, and the bar,
 # wait for these.
@@ -66,7 +67,7 @@ def grow_forest(
     recipe = forest_recipe(recipe, extra_random=settings.extra_random)
     recipe.measure(numeric=numeric)
     fingerprint = training.fingerprint()
-    grown: tuple[Member, ...] = ()
+    grown: tuple[TreeArrays, ...] = ()
     if before is not None:
         _check_before(before, n_trees, fingerprint, recipe, settings)
         grown = before.members
@@ -103,24 +104,25 @@ def _check_before(
     settings: ForestSettings,
 ) -> None:
     """Refuse to add trees to others that were grown otherwise."""
-    msg = ""
     if len(before) > n_trees:
-        msg = (
-            f"n_estimators={n_trees} is less than the {len(before)} trees that there "
-            "are, and warm_start=True adds some: take more, or warm_start=False"
+        raise refusal(
+            Setting("n_estimators", n_trees),
+            f"is less than the {len(before)} trees that there are, and "
+            "warm_start=True adds some",
+            "take more, or warm_start=False",
         )
-    elif before.fingerprint.digest != fingerprint.digest:
-        msg = (
-            "warm_start=True adds trees on the same rows, and these are others: fit "
-            "anew, with warm_start=False"
+    if before.fingerprint.digest != fingerprint.digest:
+        raise refusal(
+            Setting("warm_start", True),
+            "adds trees on the same rows, and these are others",
+            "fit anew, with warm_start=False",
         )
-    elif (before.settings, before.recipe) != (settings, recipe):
-        msg = (
-            "warm_start=True adds trees of the same kind, and parameters have changed: "
-            "fit anew, with warm_start=False"
+    if (before.settings, before.recipe) != (settings, recipe):
+        raise refusal(
+            Setting("warm_start", True),
+            "adds trees of the same kind, and parameters have changed",
+            "fit anew, with warm_start=False",
         )
-    if msg:
-        raise ParameterError(msg)
 
 
 class _Nursery:
@@ -146,7 +148,7 @@ class _Nursery:
         self.ready: Prepared | None = None
         shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
         plain = settings.extra_random or shares or recipe.pruning != "none"
-        if not plain and can_grow(self.rows, recipe, Options()):
+        if not plain and can_grow_binned(self.rows, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
 
             self.ready = prepared(self.rows, recipe, tries=self.tries)
@@ -161,7 +163,7 @@ class _Nursery:
         by_rows = ROWS_AT_ONCE // max(1, len(self.rows.classes))
         return max(1, min(n_trees // (4 * threads), by_rows))
 
-    def grow(self, numbers: range) -> list[Member]:
+    def grow(self, numbers: range) -> list[TreeArrays]:
         """Grow some trees."""
         counts = [self._bag(number) for number in numbers]
         if not self._suit(counts):
@@ -173,8 +175,14 @@ class _Nursery:
 
         seeds = [tree_seeds(self.settings.seed, number)[0] for number in numbers]
         times = np.array(counts, np.uint8)
-        grown = grow_several(self.ready, times, seeds, self.scaled)
-        return members_of_grown(*grown, self.rows.schema, self.recipe)
+        shape, lines, roots = grow_several(self.ready, times, seeds, self.scaled)
+        return parted(self._arrays(shape, lines), roots)
+
+    def _arrays(self, shape: "Shape", lines: "Lines") -> TreeArrays:
+        """Return what compiled loops grew as compact trees side by side."""
+        from spinney.growth.binned.binned_arrays import arrays_of_grown
+
+        return compact(arrays_of_grown(shape, lines, self.rows.schema, self.recipe))
 
     def _bag(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""
@@ -211,17 +219,14 @@ class _Nursery:
         often = max(int(own.max()) for own in counts)
         return heaviest * total < 2.0**32 and often <= MOST_TIMES
 
-    def grow_one(self, number: int, counts: NDArray[np.uint32]) -> Member:
+    def grow_one(self, number: int, counts: NDArray[np.uint32]) -> TreeArrays:
         """Grow a tree."""
         seed, _ = tree_seeds(self.settings.seed, number)
         scale = self.bags.class_weights(counts)
-        schema, recipe = self.rows.schema, self.recipe
         if self.ready is not None:
             from spinney.growth.binned.binned_forest import grow_one
 
-            shape, lines = grow_one(self.ready, counts, seed, scale)
-            root = np.zeros(1, np.int64)
-            return members_of_grown(shape, lines, root, schema, recipe)[0]
+            return self._arrays(*grow_one(self.ready, counts, seed, scale))
         inside = np.flatnonzero(counts)
         rows = self.rows.taken(inside)
         weights = rows.own_weights * counts[inside]
@@ -229,5 +234,6 @@ class _Nursery:
             weights = weights * scale[rows.classes]
         source = replace(rows, weights=weights).source()
         draws = Draws(seed, self.tries, self.settings.extra_random)
-        tree = grow_tree(source, recipe, Options(draws=draws))
-        return member_of(pruned_after_growing(tree, source, recipe=recipe).tree)
+        tree = grow_tree(source, self.recipe, Options(draws=draws))
+        pruned = pruned_after_growing(tree, source, recipe=self.recipe).tree
+        return compact(arrays_of(pruned))

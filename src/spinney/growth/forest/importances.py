@@ -22,10 +22,9 @@ from spinney._support.arrays import Floats
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.growth.forest.bags import Bags, tree_seeds
-from spinney.growth.forest.compact_tree import Member
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.voting import check_bags
-from spinney.trees import labels_of
+from spinney.trees import TreeArrays, labels_of
 from spinney.trees.predict import outputs
 
 # Told apart from the bag's and the nodes' seeds, which are words of one sequence.
@@ -112,7 +111,9 @@ def permutation_importances(
     return Importances(_names(forest), np.array(lines))
 
 
-def _by_permutation(forest: Forest, bags: Bags, member: Member, number: int) -> Floats:
+def _by_permutation(
+    forest: Forest, bags: Bags, member: TreeArrays, number: int
+) -> Floats:
     """Return what each attribute is worth in one tree."""
     training, schema = bags.training, forest.schema
     result = np.zeros(len(schema.attributes))

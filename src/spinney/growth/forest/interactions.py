@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.growth.forest.compact_tree import Member
 from spinney.growth.forest.forest import Forest
+from spinney.trees import TreeArrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,10 +47,10 @@ class Interactions:
 
         Pairs of an attribute with itself are left out.
         """
-        places = [
+        pairs = [
             (int(a), int(b)) for a, b in zip(*np.nonzero(self.counts), strict=True)
         ]
-        others = [(a, b) for a, b in places if a != b]
+        others = [(a, b) for a, b in pairs if a != b]
         others.sort(key=lambda pair: (-self.gains[pair], pair))
         return [
             (
@@ -82,7 +82,7 @@ def interactions_of(forest: Forest) -> Interactions:
     return Interactions(names, counts, gains / len(forest), splits)
 
 
-def _asked_above(member: Member, n_attributes: int) -> NDArray[np.bool_]:
+def _asked_above(member: TreeArrays, n_attributes: int) -> NDArray[np.bool_]:
     """Return for each node which attributes are asked about above it."""
     above = np.zeros((len(member), n_attributes), dtype=bool)
     depth = member.depth

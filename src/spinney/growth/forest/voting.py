@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.errors import DataError, warn
+from spinney.errors import DataError, Setting, warn
 from spinney.growth.forest.bags import Bags
-from spinney.growth.forest.compact_tree import Member
 from spinney.growth.forest.forest import Forest
 from spinney.sources.rows import TrainingSet
-from spinney.trees import labels_of
+from spinney.trees import TreeArrays, labels_of
 from spinney.trees.predict import FEWEST_STEPS
 
 Columns = Sequence[NDArray[Any]]
@@ -61,7 +60,7 @@ def forest_outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     return np.asarray(found.sums / len(forest))
 
 
-def is_little(members: Sequence[Member], n_rows: int) -> bool:
+def is_little(members: Sequence[TreeArrays], n_rows: int) -> bool:
     """Return whether rows are down the trees before a compiler has been loaded."""
     steps = sum(math.log2(len(member) + 1) for member in members)
     return n_rows * steps < FEWEST_STEPS
@@ -128,7 +127,7 @@ def _out_of_bag(
 
 def votes_out_of_bag(
     forest: Forest,
-    members: Sequence[Member],
+    members: Sequence[TreeArrays],
     columns: Columns,
     out: NDArray[np.bool_],
 ) -> tuple[Floats, Integers]:
@@ -138,7 +137,7 @@ def votes_out_of_bag(
     ----------
     forest : Forest
         Whose trees they are.
-    members : sequence of Member
+    members : sequence of TreeArrays
         The trees.
     columns : sequence of arrays
         The cells of the rows.
@@ -184,11 +183,14 @@ def score_of(told: Floats, trees: Integers, training: TrainingSet) -> float | No
 def check_bags(forest: Forest) -> None:
     """Refuse to look for rows out of the bag where every tree has all rows."""
     if not forest.settings.bootstrap:
-        msg = (
-            "bootstrap=False grows every tree on all rows: there are none out of the "
-            "bag to ask about; take bootstrap=True"
+        raise DataError(
+            Setting("bootstrap", False),
+            " grows every tree on all rows",
+            remedy=(
+                "there are none out of the bag to ask about; take ",
+                Setting("bootstrap", True),
+            ),
         )
-        raise DataError(msg)
 
 
 def warn_of_unseen(trees: Integers) -> None:

@@ -1,15 +1,15 @@
 """The nodes of a tree of several branches, made when somebody looks at them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Integers
+from spinney._support.arrays import Floats, Integers, ramps
 from spinney.data import Schema
-from spinney.growth.leaf_estimates import outputs_of
+from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.growth.ranked.loops.layout import (
     ATTRIBUTE,
     BRANCH,
@@ -19,7 +19,6 @@ from spinney.growth.ranked.loops.layout import (
     CHILDREN,
     CHOSEN,
     CUT,
-    DEPTH,
     GAIN,
     HIGH,
     LINE,
@@ -31,7 +30,7 @@ from spinney.growth.ranked.loops.layout import (
     Grown,
 )
 from spinney.recipes import Recipe
-from spinney.search import midpoint
+from spinney.search import midpoint, midpoints
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -41,11 +40,13 @@ from spinney.trees import (
     Reason,
     Split,
     Threshold,
+    TreeArrays,
     branch_table,
-    labels_of,
+    reason_codes,
 )
 
-REASONS = (
+# By the loops' numbers of reasons.
+REASONS = reason_codes(
     None,
     Reason.EMPTY,
     Reason.PURE,
@@ -78,35 +79,87 @@ class RankedNodes(LazyNodes):
         """Return the number of nodes."""
         return len(self.order)
 
-    def _node(self, place: int) -> Node:
-        """Make a node."""
-        at, target = self.order[place], self.schema.target
-        facts = self.grown.nodes[at].tolist()
-        weights = np.array(self.grown.weights[at])
-        n_rows = int(self.grown.counts[at].sum())
-        parent = None if facts[PARENT] < 0 else int(self.numbers[facts[PARENT]])
-        if n_rows or parent is None:
-            outputs = outputs_of(
-                weights, target, recipe=self.recipe, everything=self.grown.weights[0]
-            )
-        else:
-            outputs = self[parent].distribution
-        first, n_children = facts[CHILD], facts[CHILDREN]
-        candidates = range(facts[CANDIDATE], facts[CANDIDATE] + facts[CANDIDATES])
-        return Node(
-            place,
-            parent,
-            facts[BRANCH],
-            facts[DEPTH],
-            weights,
-            n_rows,
-            outputs,
-            int(labels_of(outputs, target.costs)),
-            tuple(map(self._candidate, candidates)),
-            None if facts[CHOSEN] < 0 else facts[CHOSEN],
-            tuple(self.numbers[first : first + n_children].tolist()),
-            REASONS[facts[REASON]],
+    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
+        """Return the splits of a node, and which of them won."""
+        facts = self.grown.nodes[self.order[number]].tolist()
+        lines = range(facts[CANDIDATE], facts[CANDIDATE] + facts[CANDIDATES])
+        chosen = None if facts[CHOSEN] < 0 else facts[CHOSEN]
+        return tuple(map(self._candidate, lines)), chosen
+
+    def _arrays(self) -> TreeArrays:
+        """Return the tree with what its nodes predict."""
+        grown, nodes = self.grown, self.grown.nodes[self.order]
+        inner = np.flatnonzero(nodes[:, CHOSEN] >= 0)
+        winners = (nodes[inner, CANDIDATE] + nodes[inner, CHOSEN]).astype(np.int64)
+        lines = grown.candidates[winners, LINE].astype(np.int64)
+
+        def spread(entries: NDArray[Any], value: float) -> NDArray[Any]:
+            """Return an array over all nodes, with these entries at the inner ones."""
+            filled = np.full(len(nodes), value, entries.dtype)
+            filled[inner] = entries
+            return filled
+
+        asked = grown.candidates[winners, ATTRIBUTE]
+        nominal = np.array([a.kind == "nominal" for a in self.schema.attributes])
+        listed = np.where(nominal[asked], nodes[inner, CHILDREN], 0)
+        tree = TreeArrays(
+            attribute=spread(asked, -1),
+            parent=np.where(
+                nodes[:, PARENT] < 0, -1, self.numbers[nodes[:, PARENT]]
+            ).astype(np.int32),
+            cut=spread(self._cuts(winners), 0.0),
+            missing=np.full(len(nodes), -1, np.int32),
+            gain=spread(self._gains(winners), 0.0),
+            weights=grown.weights[self.order],
+            rows=grown.counts[self.order].sum(axis=1),
+            absent=spread(grown.line_counts[lines].sum(axis=1), 0),
+            reason=REASONS[nodes[:, REASON]],
+            listed=spread(listed, 0),
+            branches=ramps(listed),  # every code has a branch of its own
+            cuts=np.zeros(0),
+            shares=self._all_shares(winners, nodes[inner, CHILDREN].astype(np.int64)),
         )
+        outputs = outputs_of_tree(tree, self.schema.target, self.recipe)
+        return replace(tree, outputs=outputs)
+
+    def _cuts(self, winners: Integers) -> Floats:
+        """Return the thresholds of candidates, NaN of those that group codes."""
+        facts = self.grown.candidates[winners]
+        cuts = np.full(len(winners), np.nan)
+        for index, attribute in enumerate(self.schema.attributes):
+            own, values = facts[:, ATTRIBUTE] == index, self.values[index]
+            if attribute.kind == "nominal" or not own.any():
+                continue
+            ends = values[facts[own][:, [LOW, HIGH]]].astype(np.float64)
+            cuts[own] = midpoints(*ends.T)
+            if attribute.kind == "numeric" and self.recipe.thresholds == "observed":
+                cuts[own] = values[np.searchsorted(values, cuts[own], side="right") - 1]
+        return cuts
+
+    def _gains(self, winners: Integers) -> Floats:
+        """Return the gains of candidates; counted now where other rows came."""
+        gains: Floats = self.grown.merits[winners, GAIN]
+        for index in np.flatnonzero(np.isnan(gains)):
+            gains[index] = self._candidate(winners[index]).gain
+        return gains
+
+    def _all_shares(self, winners: Integers, n_branches: Integers) -> Floats:
+        """Return the shares of all branches of candidates, one after another."""
+        grown, facts = self.grown, self.grown.candidates[winners]
+        number = facts[:, LINES].astype(np.int64) - 1  # the first has what is missing
+        owner = np.repeat(np.arange(len(winners)), number)
+        line = facts[owner, LINE] + 1 + ramps(number)
+        codes = grown.line_codes[line].astype(np.int64)
+        by_code = np.isnan(self._cuts(winners))[owner]
+        branch = np.where(by_code, codes, codes > facts[owner, CUT])
+        first = n_branches.cumsum() - n_branches
+        weights = np.zeros((n_branches.sum(), grown.weights.shape[1]))
+        np.add.at(weights, first[owner] + branch, grown.line_weights[line])
+        shares: Floats = weights.sum(axis=1)
+        for size in np.unique(n_branches):  # so that sums round as those of one node
+            edges = first[n_branches == size, None] + np.arange(size)
+            shares[edges] /= shares[edges].sum(axis=1, keepdims=True)
+        return shares
 
     def _candidate(self, at: int) -> Candidate:
         """Return a split and the counts behind it."""

@@ -8,7 +8,7 @@ from spinney._support.threads import thread_count
 from spinney.cluster import MIXED
 from spinney.cluster.choose_k import MEASURES
 from spinney.cluster.prototypes import LARGEST_GAMMA
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 
 MODES = "k-modes"
 """k-prototypes of names only; its clusters are saved as those of k-prototypes."""
@@ -90,8 +90,9 @@ class Plan:
             return
         check_named("rule", self.rule, MEASURES)
         if not self.chooses:
-            msg = (
-                f"rule={self.rule!r} chooses among several k, and n_clusters="
-                f"{self.n_clusters} is one: leave one of them out"
+            k = Setting("n_clusters", self.n_clusters)
+            raise refusal(
+                Setting("rule", self.rule),
+                ("chooses among several k, and ", k, " is one"),
+                "leave one of them out",
             )
-            raise ParameterError(msg)

@@ -151,7 +151,7 @@ def _numbers(fit: ClusterFit) -> tuple[Floats, list[str]]:
     """Return the numeric columns, and their names."""
     numeric = [a for a in fit.rows.attributes if a.kind == "numeric"]
     if not numeric:
-        msg = "a plot needs a numeric column, and no column is: leave --plot out"
+        msg = "a plot needs a numeric column, and no column is: leave the plot out"
         raise ParameterError(msg)
     names = [shown(a.name) + (f" ({a.unit})" if a.unit else "") for a in numeric]
     return fit.rows.numbers.astype(np.float64), names
@@ -163,7 +163,7 @@ def _refuse_huge(numbers: Floats, names: Sequence[str]) -> None:
         if np.abs(column).max() > MOST_DRAWN:
             msg = (
                 f"column {name!r} holds {np.abs(column).max():g}, and no axis is drawn "
-                f"beyond {MOST_DRAWN:g}: divide it by a number, or leave --plot out"
+                f"beyond {MOST_DRAWN:g}: divide it by a number, or leave the plot out"
             )
             raise DataError(msg)
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.text import option
 from spinney._support.threads import thread_count
 from spinney._version import __version__
 from spinney.cluster import (
@@ -50,7 +49,13 @@ from spinney.cluster.prototypes import (
 )
 from spinney.data import Attribute, Declarations, Fingerprint, Table
 from spinney.data.readers import read_by, read_table
-from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.errors import (
+    DataError,
+    ParameterError,
+    Setting,
+    did_you_mean,
+    refusal,
+)
 from spinney.models.clusters.cluster_plan import MODES, RULE, Plan
 from spinney.sources.rows import attribute_of
 
@@ -210,10 +215,14 @@ def _refuse_numbers(used: Table) -> None:
         if column.kind == "numeric":
             msg = (
                 f"column {column.name!r} is numeric, and k-modes counts names that "
-                f"differ: declare it nominal ({option('nominal', column.name)}), leave "
-                "it out, or use k-prototypes"
+                "differ"
             )
-            raise DataError(msg)
+            remedy = (
+                "declare it nominal (",
+                Setting("nominal", [column.name]),
+                "), leave it out, or use k-prototypes",
+            )
+            raise DataError(msg, remedy=remedy)
 
 
 def _check_settings(plan: Plan, rows: MeasuredRows) -> None:
@@ -226,16 +235,17 @@ def _check_settings(plan: Plan, rows: MeasuredRows) -> None:
         return
     why = f", as column {coded[0].name!r} is {coded[0].kind}" if coded else ""
     if plan.tol:
-        msg = (
-            f"tol={plan.tol} is of k-means, and this is k-prototypes{why}: leave it out"
+        raise refusal(
+            Setting("tol", plan.tol),
+            f"is of k-means, and this is k-prototypes{why}",
+            "leave it out",
         )
-        raise ParameterError(msg)
     if plan.rule is not None and plan.rule not in MIXED_RULES:
-        msg = (
-            f"rule={plan.rule!r} is of k-means, and this is k-prototypes{why}: here it "
-            f"is {' or '.join(MIXED_RULES)}"
+        raise refusal(
+            Setting("rule", plan.rule),
+            f"is of k-means, and this is k-prototypes{why}",
+            f"here it is {' or '.join(MIXED_RULES)}",
         )
-        raise ParameterError(msg)
 
 
 # Clusters
@@ -361,11 +371,11 @@ def find_clusters(
 def check_enough(k: int, n_rows: int) -> None:
     """Refuse more clusters than rows."""
     if k > n_rows:
-        msg = (
-            f"n_clusters={k} is more than the {n_rows} rows (n_samples={n_rows}): ask "
-            "for fewer"
+        raise DataError(
+            Setting("n_clusters", int(k)),
+            f" is more than the {n_rows} rows (n_samples={n_rows})",
+            remedy="ask for fewer",
         )
-        raise DataError(msg)
 
 
 # Where to start
@@ -382,36 +392,36 @@ def _with_start(plan: Plan, rows: MeasuredRows) -> Plan:
     init = known[0] if plan.init is None else plan.init
     if not isinstance(init, str):
         if plan.chooses:
-            msg = (
-                "init must be a name where the number of clusters is to be chosen: "
-                f"{' or '.join(map(repr, known))}"
+            raise ParameterError(
+                Setting("init"),
+                " must be a name where the number of clusters is to be chosen",
+                remedy=" or ".join(map(repr, known)),
             )
-            raise ParameterError(msg)
         return plan
     if init not in known and init in (*STARTS, *MIXED_STARTS):
         kinds = "numbers" if init in STARTS else "tables that are not all numbers"
-        msg = f"init={init!r} is for {kinds}: here it is {' or '.join(known)}"
-        raise ParameterError(msg)
+        here = f"here it is {' or '.join(known)}"
+        raise refusal(Setting("init", init), f"is for {kinds}", here)
     if init not in known and not Path(init).suffix and not Path(init).exists():
-        msg = (
-            f"init={init!r} is neither one of {', '.join(known)} nor a file of "
-            "centroids"
+        raise refusal(
+            Setting("init", init),
+            f"is neither one of {', '.join(known)} nor a file of centroids",
         )
-        raise ParameterError(msg)
     if plan.n_init not in ("auto", 1) and not is_drawn(init):
-        msg = (
-            f"n_init={plan.n_init} makes no difference, as {init!r} draws nothing: "
-            "leave it out"
+        raise refusal(
+            Setting("n_init", plan.n_init),
+            f"makes no difference, as {init!r} draws nothing",
+            "leave it out",
         )
-        raise ParameterError(msg)
     if init in known:
         return replace(plan, init=init)
     if plan.rule is not None:
-        msg = (
-            f"rule={plan.rule!r} chooses among several k, and init={init!r} has a row "
-            "for each cluster: leave one of them out"
+        start = Setting("init", init)
+        raise refusal(
+            Setting("rule", plan.rule),
+            ("chooses among several k, and ", start, " has a row for each cluster"),
+            "leave one of them out",
         )
-        raise ParameterError(msg)
     return _with_file(plan, Path(init), rows)
 
 
@@ -426,14 +436,16 @@ def _with_file(plan: Plan, path: Path, rows: MeasuredRows) -> Plan:
     else:
         centroids = np.column_stack(schema.encode(table))
         if not np.isfinite(centroids).all():
-            msg = f"init={str(path)!r} has missing cells: a centroid needs all numbers"
-            raise DataError(msg)
-        if len(centroids) != n_clusters:
-            msg = (
-                f"init={str(path)!r} has {len(centroids)} rows where {n_clusters} "
-                "centroids are needed"
+            raise DataError(
+                Setting("init", str(path)),
+                " has missing cells",
+                remedy="a centroid needs all numbers",
             )
-            raise DataError(msg)
+        if len(centroids) != n_clusters:
+            raise DataError(
+                Setting("init", str(path)),
+                f" has {len(centroids)} rows where {n_clusters} centroids are needed",
+            )
     return replace(plan, init=centroids, n_clusters=n_clusters)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spinney.cluster import BATCHES, COLUMN, METHODS, MIXED, Clusters
 from spinney.data import Schema
+from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.header import (
     ADDED,
     fingerprint_data,
@@ -31,7 +32,6 @@ from spinney.output.file.kind import (
 from spinney.output.file.plain_data import described, members, number, text, whole
 from spinney.output.file.requirements import amounts, require, shaped, within
 from spinney.output.file.strict_json import DamageError
-from spinney.output.file.tree_arrays import Arrays
 
 if TYPE_CHECKING:
     import os

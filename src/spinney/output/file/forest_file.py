@@ -1,8 +1,8 @@
 """A forest as a file: saved whole or not at all, checked before it is used.
 
 The file is of the kind ``spinney-forest`` (see :mod:`spinney.data.model_kind`). The
-arrays are those of :class:`~spinney.growth.forest.compact_tree.Member`, the trees one
-after another, and ``nodes``: how many nodes each tree has.
+arrays are those of :class:`~spinney.trees.tree_arrays.TreeArrays`, the trees one after
+another, and ``nodes``: how many nodes each tree has.
 """
 
 from dataclasses import fields, replace
@@ -15,13 +15,12 @@ from spinney._support.arrays import Integers
 from spinney.data import Schema
 from spinney.errors import ParameterError
 from spinney.growth.forest import (
-    REASONS,
     Forest,
     ForestSettings,
-    Member,
+    compact,
     forest_recipe,
-    narrowed,
 )
+from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.header import (
     KEYS,
     origin_header,
@@ -47,7 +46,7 @@ from spinney.output.file.requirements import (
     within,
 )
 from spinney.output.file.strict_json import DamageError
-from spinney.output.file.tree_arrays import Arrays
+from spinney.trees import NO_REASON, Reason, TreeArrays, parted, reason_codes
 
 if TYPE_CHECKING:
     import os
@@ -56,7 +55,6 @@ FOREST_VERSION = 1
 FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
 
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
-_ARRAYS = tuple(field.name for field in fields(Member))
 # Weights are in single precision where that is exact, in double precision elsewhere.
 DTYPES: dict[str, tuple[type[np.generic], ...]] = {
     "nodes": (np.int64,),
@@ -73,6 +71,26 @@ DTYPES: dict[str, tuple[type[np.generic], ...]] = {
     "branches": (np.int16,),
     "cuts": (np.float64,),
 }
+ARRAYS = tuple(name for name in DTYPES if name != "nodes")
+
+# Forest files number reasons in an order of their own, 0 at inner nodes. It is part of
+# the format: new reasons are added at the end.
+REASONS = reason_codes(
+    None,
+    Reason.PURE,
+    Reason.EXHAUSTED,
+    Reason.IDENTICAL,
+    Reason.DEPTH,
+    Reason.LEAVES,
+    Reason.ROWS_TO_SPLIT,
+    Reason.ROWS_IN_LEAF,
+    Reason.MIN_GAIN,
+    Reason.SIGNIFICANCE,
+    Reason.DEVIATION,
+    Reason.EMPTY,
+    Reason.PRUNED,
+)
+_IN_FILE = np.argsort(REASONS).astype(np.uint8)  # by code, from that of no reason on
 
 
 def save_forest(
@@ -109,8 +127,9 @@ def _header(forest: Forest) -> dict[str, Any]:
 def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
     arrays = {
         name: np.concatenate([getattr(member, name) for member in forest.members])
-        for name in _ARRAYS
+        for name in ARRAYS
     }
+    arrays["reason"] = _IN_FILE[arrays["reason"] - NO_REASON]
     arrays["nodes"] = np.array([len(member) for member in forest.members], np.int64)
     return arrays
 
@@ -134,7 +153,7 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
     """Return a forest, after checking every rule that the rest relies on."""
     found = _read_header(data)
     check_forest_arrays(arrays, found.schema, max_nodes=max_nodes)
-    return replace(found, members=tuple(_members(arrays)))
+    return replace(found, members=_members(arrays))
 
 
 def _read_header(data: object) -> Forest:
@@ -179,21 +198,14 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
         raise DamageError(msg) from None
 
 
-def _members(arrays: Arrays) -> list[Member]:
+def _members(arrays: Arrays) -> tuple[TreeArrays, ...]:
     """Return the trees, each with its own part of the arrays."""
-    arrays = {**arrays, "weights": narrowed(arrays["weights"])}
-    ends = arrays["nodes"].cumsum()
-    starts = ends - arrays["nodes"]
-    grouped = np.isnan(arrays["cut"])
-    in_branches = np.append(0, np.where(grouped, arrays["listed"], 0).cumsum())
-    in_cuts = np.append(0, np.where(grouped, 0, arrays["listed"]).cumsum())
-    found = []
-    for start, end in zip(starts, ends, strict=True):
-        own = {name: arrays[name][start:end] for name in _ARRAYS}
-        own["branches"] = arrays["branches"][in_branches[start] : in_branches[end]]
-        own["cuts"] = arrays["cuts"][in_cuts[start] : in_cuts[end]]
-        found.append(Member(**own))
-    return found
+    own: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
+    roots = arrays["nodes"].cumsum() - arrays["nodes"]
+    starts = np.repeat(roots, arrays["nodes"])
+    own["parent"] = np.where(own["parent"] < 0, -1, own["parent"] + starts)
+    own["reason"] = REASONS[own["reason"]]
+    return tuple(parted(compact(TreeArrays(**own)), roots))
 
 
 _FOREST = Kind(

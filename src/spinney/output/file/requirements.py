@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema, Target
+from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.strict_json import DamageError
-from spinney.output.file.tree_arrays import Arrays
 
 SHARES_TOLERANCE = 1e-9
 WEIGHTS_TOLERANCE = 1e-6

@@ -11,6 +11,12 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney.data import Schema, Target
 from spinney.growth import Model
+from spinney.output.file.file_arrays import (
+    FORMS,
+    Arrays,
+    children_of,
+    flatten,
+)
 from spinney.output.file.header import (
     header_of,
     read_fingerprint,
@@ -33,15 +39,7 @@ from spinney.output.file.requirements import (
     within,
 )
 from spinney.output.file.strict_json import DamageError, dump
-from spinney.output.file.tree_arrays import (
-    FORMS,
-    REASONS,
-    Arrays,
-    check_models,
-    children_of,
-    flatten,
-)
-from spinney.trees import Intervals, Threshold, Tree, labels_of
+from spinney.trees import Intervals, Reason, Threshold, Tree, labels_of
 
 MAX_NODES = 10_000_000
 
@@ -215,7 +213,7 @@ def _check_choices(arrays: Arrays) -> None:
     require(
         inner == (chosen >= 0), "node {} has children but no split, or a split only"
     )
-    require(within(reasons, -1, len(REASONS)), "node {} has an unknown reason")
+    require(within(reasons, -1, len(Reason)), "node {} has an unknown reason")
     require(inner == (reasons < 0), "node {} must have a reason if it is a leaf only")
     first = np.cumsum(counts) - counts
     winners = (first + chosen)[inner]
@@ -467,3 +465,56 @@ def _check_surrogate_groups(arrays: Arrays, schema: Schema) -> None:
     order = np.lexsort((codes, owners))
     again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
     require(~again, "surrogate {} has one code twice", owners[order][1:])
+
+
+def check_models(arrays: Arrays, schema: Schema) -> None:
+    """Raise DamageError unless the arrays are models over this schema."""
+    counts, attributes = arrays["node.terms"], arrays["term.attribute"]
+    sizes, codes = arrays["term.codes"], arrays["model.codes"]
+    n_terms = attributes.size
+    for name in ("term.attribute", "term.coefficient", "term.missing", "term.codes"):
+        _need(arrays[name].shape == (n_terms,), f"the array {name!r} has a wrong shape")
+    _need(codes.ndim == 1, "the array 'model.codes' has a wrong shape")
+    for numbers, total, what in (
+        (counts, n_terms, "node.terms"),
+        (sizes, codes.size, "term.codes"),
+    ):
+        fits = bool(np.all((numbers >= -1) & (numbers <= total)))
+        together = int(np.maximum(numbers, 0).sum()) if fits else -1
+        _need(together == total, f"the counts {what!r} do not add up to {total}")
+    _need(
+        schema.target.is_numeric or bool(np.all(counts < 0)),
+        "a node has a linear model, but the target has classes",
+    )
+    for name in ("node.intercept", "term.coefficient", "term.missing"):
+        finite = bool(np.isfinite(arrays[name]).all())
+        _need(finite, f"{name!r} holds what is no finite number")
+    _need(
+        bool(np.all((attributes >= 0) & (attributes < len(schema.attributes)))),
+        "a linear model reads an attribute that is not there",
+    )
+    nominal = np.array([a.kind == "nominal" for a in schema.attributes], dtype=bool)
+    _need(
+        bool(np.all((sizes >= 0) == nominal[attributes])),
+        "a term of a linear model does not suit its attribute",
+    )
+    _check_codes(arrays, schema)
+
+
+def _check_codes(arrays: Arrays, schema: Schema) -> None:
+    """Check that the codes of a term rise and that its attribute knows them."""
+    codes, sizes = arrays["model.codes"], np.maximum(arrays["term.codes"], 0)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    n_codes = np.array([len(a.values) for a in schema.attributes], dtype=np.int64)
+    known = n_codes[arrays["term.attribute"][owner]] if len(codes) else codes
+    _need(
+        bool(np.all((codes >= 0) & (codes < known))),
+        "a term of a linear model has a code that its attribute does not know",
+    )
+    rising = (codes[1:] > codes[:-1]) | (owner[1:] != owner[:-1])
+    _need(bool(np.all(rising)), "a term of a linear model has codes that do not rise")
+
+
+def _need(holds: bool, what: str) -> None:  # noqa: FBT001
+    if not holds:
+        raise DamageError(what)

@@ -9,6 +9,7 @@ loading returns.
 from typing import TYPE_CHECKING, Any
 
 from spinney.growth import Model
+from spinney.output.file.file_arrays import DTYPES, Arrays, unflatten, with_defaults
 from spinney.output.file.header import (
     ADDED,
     FORMAT,
@@ -27,7 +28,6 @@ from spinney.output.file.kind import (
     save_kind,
 )
 from spinney.output.file.plain_data import members
-from spinney.output.file.tree_arrays import DTYPES, Arrays, unflatten, with_defaults
 from spinney.output.file.tree_check import check_arrays, check_model
 
 if TYPE_CHECKING:

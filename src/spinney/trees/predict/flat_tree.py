@@ -1,4 +1,4 @@
-"""From a tree to flat arrays, and from those to leaves, paths and probabilities.
+"""From tree arrays to leaves, paths and probabilities of rows.
 
 A row travels as an entry (row, node, weight). At each step every entry that is
 not at a leaf moves to a child; where its value is missing and the node divides
@@ -23,14 +23,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.trees.linear import FlatModels, flat_models
-from spinney.trees.split import Groups, Intervals, Split
+from spinney.trees.lazy_nodes import arrays_of
+from spinney.trees.linear import FlatModels, no_models
 from spinney.trees.tree import Tree
+from spinney.trees.tree_arrays import (
+    QuestionArrays,
+    SurrogateArrays,
+    TreeArrays,
+    surrogate_arrays,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 BLOCK = 65_536
+
+NO_SURROGATES = surrogate_arrays([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class Entries:
     weights: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Questions:
     """Splits as arrays, one entry a split; an attribute of -1 stands for none.
 
@@ -79,9 +87,9 @@ class Questions:
         return np.where(absent, -1, branch)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlatTree:
-    """A tree as arrays, one entry a node; -1 stands for none.
+    """Tree arrays to send rows down, one entry per node; -1 stands for none.
 
     ``first`` and ``count`` say where a node's children are in ``children`` and
     ``shares``; ``first_surrogate`` and ``surrogate_count`` where its surrogates are.
@@ -98,6 +106,29 @@ class FlatTree:
     shares: Floats
     distribution: Floats
     models: FlatModels
+
+    @classmethod
+    def of(cls, arrays: TreeArrays) -> "FlatTree":
+        """Return a tree that has outputs and shares as arrays to send rows down."""
+        assert arrays.outputs is not None
+        assert arrays.shares is not None
+        n = len(arrays)
+        children, first, count = arrays.children()
+        surrogates = arrays.surrogates
+        asked = np.zeros(n, np.int64) if surrogates is None else surrogates.count
+        return cls(
+            asked=_questions(arrays),
+            surrogates=_questions(NO_SURROGATES if surrogates is None else surrogates),
+            missing=arrays.final_branch,
+            first=first,
+            count=count,
+            first_surrogate=asked.cumsum() - asked,
+            surrogate_count=asked,
+            children=children,
+            shares=arrays.shares,
+            distribution=arrays.outputs,
+            models=no_models(n) if arrays.models is None else arrays.models,
+        )
 
     @property
     def attribute(self) -> Integers:
@@ -190,7 +221,7 @@ class FlatTree:
         """Return a sparse matrix (rows × nodes): the weight of a row at each node."""
         from scipy.sparse import csr_matrix
 
-        nothing = Entries(_filled(0, 0), _filled(0, 0), np.zeros(0))
+        nothing = Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         visits = [nothing, *self.visits(columns, n_rows)]
         rows = np.concatenate([entries.rows for entries in visits])
         nodes = np.concatenate([entries.nodes for entries in visits])
@@ -280,81 +311,24 @@ def _taken(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
 
 
 def flatten(tree: Tree) -> FlatTree:
-    """Lay a tree out as arrays."""
-    inner = [node for node in tree if not node.is_leaf]
-    numbers = np.array([node.number for node in inner], dtype=np.int64)
-    surrogates = [surrogate for node in inner for surrogate in node.surrogates]
-    branches = np.array([len(node.children) for node in inner], dtype=np.int64)
-    stand_ins = np.array([len(node.surrogates) for node in inner], dtype=np.int64)
-    routes = [node.route for node in inner]
-    last = [-1 if r is None or r.last is None else r.last for r in routes]
-
-    def spread(entries: Any, value: int) -> Integers:
-        """Return an array over all nodes, with these entries at the inner ones."""
-        filled = _filled(len(tree), value)
-        filled[numbers] = entries
-        return filled
-
-    return FlatTree(
-        _questions([node.split for node in tree]),
-        _questions([s.split for s in surrogates], [s.reversed for s in surrogates]),
-        spread(last, -1),
-        spread(branches.cumsum() - branches, 0),
-        spread(branches, 0),
-        spread(stand_ins.cumsum() - stand_ins, 0),
-        spread(stand_ins, 0),
-        np.array([child for node in inner for child in node.children], dtype=np.int64),
-        np.array([share for r in routes if r for share in r.split.shares]),
-        np.array([node.distribution for node in tree]),
-        flat_models([node.model for node in tree]),
-    )
+    """Lay a tree out as arrays to send rows down."""
+    return FlatTree.of(arrays_of(tree))
 
 
-def _questions(
-    splits: Sequence[Split | None], reversed_: Sequence[bool] | None = None
-) -> Questions:
-    """Lay splits out as arrays."""
-    attribute, threshold = _filled(len(splits), -1), np.full(len(splits), np.nan)
-    first_code, codes = _filled(len(splits), 0), _filled(len(splits), 0)
-    lookup: list[Integers] = [_filled(1, -1)]
-    n_codes = 1
-    first_cut, more_cuts = _filled(len(splits), 0), _filled(len(splits), 0)
-    cuts: list[float] = []
-    for place, split in enumerate(splits):
-        if split is None:
-            continue
-        attribute[place] = split.attribute
-        if isinstance(split, Groups):
-            branches = split.lookup()
-            lookup.append(branches)
-            first_code[place], codes[place] = n_codes, len(branches)
-            n_codes += len(branches)
-        elif isinstance(split, Intervals):
-            threshold[place], *rest = split.cuts
-            first_cut[place], more_cuts[place] = len(cuts), len(rest)
-            cuts.extend(rest)
-        else:
-            threshold[place] = split.threshold
-    swapped = np.zeros(len(splits), dtype=bool)
-    if reversed_ is not None:
-        swapped[:] = reversed_
+def _questions(arrays: QuestionArrays) -> Questions:
+    """Return splits with what says where each finds its branches and cuts."""
+    first_code, first_cut = arrays.starts()
+    swapped = np.zeros(len(arrays), np.bool_)
+    if isinstance(arrays, SurrogateArrays):
+        swapped = arrays.reversed
     return Questions(
-        attribute,
-        threshold,
-        first_code,
-        codes,
-        swapped,
-        np.concatenate(lookup),
-        first_cut,
-        more_cuts,
-        np.array(cuts, dtype=np.float64),
+        attribute=arrays.attribute.astype(np.int64),
+        threshold=arrays.cut,
+        first_code=first_code + 1,
+        codes=arrays.in_branches,
+        reversed=swapped,
+        lookup=np.append(-1, arrays.branches).astype(np.int64),
+        first_cut=first_cut,
+        more_cuts=arrays.in_cuts,
+        cuts=arrays.cuts,
     )
-
-
-def no_questions() -> Questions:
-    """Return the surrogates of a tree without any."""
-    return _questions([])
-
-
-def _filled(size: int, value: int) -> Integers:
-    return np.full(size, value, dtype=np.int64)

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.trees.lazy_nodes import LazyNodes
-from spinney.trees.predict.flat_tree import FlatTree
-from spinney.trees.predict.flat_tree import flatten as arrays_of_nodes
+from spinney.trees.predict.flat_tree import FlatTree, flatten
 from spinney.trees.tree import Tree
 
 # Below so many steps, rows times levels of a full tree, the plain way is done before
@@ -24,12 +22,6 @@ from spinney.trees.tree import Tree
 FEWEST_STEPS = 4_000_000
 
 Columns = Sequence[NDArray[Any]]
-
-
-def arrays_of(tree: Tree) -> FlatTree:
-    """Lay a tree out as arrays; of one that compiled loops grew, no node is made."""
-    grown = tree.nodes.arrays() if isinstance(tree.nodes, LazyNodes) else None
-    return arrays_of_nodes(tree) if grown is None else grown
 
 
 @dataclass(frozen=True)
@@ -44,7 +36,7 @@ class LaidOut:
     @cached_property
     def arrays(self) -> FlatTree:
         """The tree as arrays."""
-        return arrays_of(self.tree)
+        return flatten(self.tree)
 
 
 def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:

@@ -22,8 +22,6 @@ from spinney.trees.predict.compiled.loops.walk import (
     OPEN,
 )
 from spinney.trees.predict.flat_tree import FlatTree
-from spinney.trees.predict.flat_tree import flatten as arrays_of
-from spinney.trees.tree import Tree
 
 # Columns of ``nodes``. The first two are the cut; of a leaf its place among leaves,
 # and of a node that groups codes where its table begins, stand in the first alone.
@@ -84,11 +82,6 @@ class Asked:
     first: Integers
     count: Integers
     children: Integers
-
-
-def flatten(tree: Tree) -> Flat:
-    """Lay one tree out."""
-    return flat_of(arrays_of(tree))
 
 
 def flat_of(tree: FlatTree, roots: Integers | None = None) -> Flat:

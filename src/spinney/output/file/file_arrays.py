@@ -1,0 +1,520 @@
+"""A tree as flat arrays, and back.
+
+Words
+-----
+candidates, branches, groups, values
+    of all nodes, one after another in the order of the nodes.
+count
+    how many of them belong to each node, candidate or group. Where a count is
+    stored, what is counted follows without gaps.
+
+The arrays, with n nodes, m candidates and c classes; of a numeric target, weights
+have its 3 moments, and distributions and rows 1 column, in the place of c::
+
+    node.parent, node.branch, node.depth, node.rows, node.label      (n,)
+    node.reason        ``Reason.code``, -1 at an inner node           (n,)
+    node.chosen        place among its candidates, -1 at a leaf      (n,)
+    node.forced        0 or 1                                        (n,)
+    node.candidates    a count                                       (n,)
+    node.weights, node.distribution                                  (n, c)
+
+    candidate.attribute, candidate.exact (0 or 1)                    (m,)
+    candidate.form     0 threshold, 1 groups of codes, 2 intervals   (m,)
+    candidate.missing  a branch, -1 for fractional rows              (m,)
+    candidate.gain, candidate.merit                                  (m,)
+    candidate.p_value  NaN where the criterion is no test            (m,)
+    candidate.branches, candidate.values      counts                 (m,)
+    candidate.missing_weights, candidate.missing_rows                (m, c)
+
+    split.thresholds   one for each candidate of form 0; the cuts of form 2
+    split.shares       one for each branch of each candidate
+    split.groups       a count of codes for each branch of form 1
+    split.codes        the codes of the groups
+
+    node.terms         a count; -1 where there is no linear model   (n,)
+    node.intercept     that of the model, 0 where there is none      (n,)
+    term.attribute, term.coefficient, term.missing
+    term.codes         a count of codes; -1 where the term is a number
+    model.codes        the codes of all terms
+
+    table.codes        the values, where the attribute has codes
+    table.numbers      the values, where the attribute is numeric
+    table.weights, table.rows       a line of c for each of all values
+
+and those of the surrogates, in :mod:`spinney.data.model_surrogates`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+from spinney.data import Schema
+from spinney.trees import (
+    NO_REASON,
+    Candidate,
+    CountTable,
+    FlatModels,
+    Groups,
+    Intervals,
+    LazyNodes,
+    Node,
+    Split,
+    SurrogateArrays,
+    Threshold,
+    Tree,
+    TreeArrays,
+    question_arrays,
+    winner_arrays,
+)
+
+Arrays = Mapping[str, NDArray[Any]]
+
+SURROGATE_FLOATS = (
+    "surrogate.agreement",
+    "surrogate.adjusted",
+    "surrogate_split.thresholds",
+)
+SURROGATE_INTEGERS = (
+    "node.surrogates",
+    "node.otherwise",
+    "surrogate.attribute",
+    "surrogate.form",
+    "surrogate.reversed",
+    "surrogate_split.groups",
+    "surrogate_split.codes",
+)
+
+
+def flatten_surrogates(nodes: Sequence[Node]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the surrogates of all nodes."""
+    surrogates = [surrogate for node in nodes for surrogate in node.surrogates]
+    splits = [surrogate.split for surrogate in surrogates]
+    otherwise = (-1 if node.otherwise is None else node.otherwise for node in nodes)
+    return {
+        "node.surrogates": _integers(len(node.surrogates) for node in nodes),
+        "node.otherwise": _integers(otherwise),
+        "surrogate.attribute": _integers(split.attribute for split in splits),
+        "surrogate.form": _integers(FORMS.index(type(split)) for split in splits),
+        "surrogate.reversed": _integers(each.reversed for each in surrogates),
+        "surrogate.agreement": _floats(each.agreement for each in surrogates),
+        "surrogate.adjusted": _floats(each.adjusted for each in surrogates),
+        **_flatten_splits(splits, "surrogate_split"),
+    }
+
+
+def without_surrogates(n_nodes: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file that was written before there were surrogates."""
+    return {
+        **{name: np.empty(0) for name in SURROGATE_FLOATS},
+        **{name: np.empty(0, dtype=np.int64) for name in SURROGATE_INTEGERS},
+        "node.surrogates": np.zeros(n_nodes, dtype=np.int64),
+        "node.otherwise": np.full(n_nodes, -1, dtype=np.int64),
+    }
+
+
+TERM_ARRAYS: dict[str, type[np.generic]] = {
+    "node.terms": np.int64,
+    "node.intercept": np.float64,
+    "term.attribute": np.int64,
+    "term.coefficient": np.float64,
+    "term.missing": np.float64,
+    "term.codes": np.int64,
+    "model.codes": np.int64,
+}
+
+
+def flatten_models(nodes: Sequence[Node]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the nodes' models."""
+    models = [node.model for node in nodes]
+    present = [model for model in models if model is not None]
+    terms = [term for model in present for term in model.terms]
+    counts = [-1 if model is None else len(model.terms) for model in models]
+    intercepts = [0.0 if model is None else model.intercept for model in models]
+    cells: dict[str, list[Any]] = {
+        "node.terms": counts,
+        "node.intercept": intercepts,
+        "term.attribute": [term.attribute for term in terms],
+        "term.coefficient": [c for model in present for c in model.coefficients],
+        "term.missing": [term.missing for term in terms],
+        "term.codes": [-1 if term.codes is None else len(term.codes) for term in terms],
+        "model.codes": [code for term in terms for code in term.codes or ()],
+    }
+    return {name: np.array(cells[name], dtype=TERM_ARRAYS[name]) for name in cells}
+
+
+def no_models(n_nodes: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a tree without models: what older files stand for."""
+    arrays = {name: np.empty(0, dtype=dtype) for name, dtype in TERM_ARRAYS.items()}
+    return {
+        **arrays,
+        "node.terms": np.full(n_nodes, -1, dtype=np.int64),
+        "node.intercept": np.zeros(n_nodes),
+    }
+
+
+def _models(arrays: Arrays) -> FlatModels | None:
+    """Return the models of all nodes, from arrays that have been checked."""
+    counts, sizes = arrays["node.terms"], arrays["term.codes"]
+    if (counts < 0).all():
+        return None
+    owner = np.repeat(np.arange(len(sizes)), sizes.clip(0))
+    codes = arrays["model.codes"]
+    ends = sizes.clip(-1, 0)
+    np.maximum.at(ends, owner, codes + 1)
+    first_code = 1 + ends.clip(0).cumsum() - ends.clip(0)
+    lookup = np.zeros(1 + ends.clip(0).sum())
+    lookup[first_code[owner] + codes] = 1.0
+    return FlatModels(
+        has=counts >= 0,
+        intercept=arrays["node.intercept"],
+        first=counts.clip(0).cumsum() - counts.clip(0),
+        count=counts.clip(0),
+        attribute=arrays["term.attribute"],
+        coefficient=arrays["term.coefficient"],
+        missing=arrays["term.missing"],
+        first_code=first_code,
+        codes=ends,
+        lookup=lookup,
+    )
+
+
+# The place of a form is part of the format.
+FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
+
+_NODE: dict[str, Callable[[Node], int]] = {
+    "node.parent": lambda node: -1 if node.parent is None else node.parent,
+    "node.branch": lambda node: node.branch,
+    "node.depth": lambda node: node.depth,
+    "node.rows": lambda node: node.n_rows,
+    "node.label": lambda node: node.label,
+    "node.reason": lambda node: NO_REASON if node.reason is None else node.reason.code,
+    "node.chosen": lambda node: -1 if node.chosen is None else node.chosen,
+    "node.forced": lambda node: int(node.forced),
+    "node.candidates": lambda node: len(node.candidates),
+}
+_CANDIDATE: dict[str, Callable[[Candidate], int]] = {
+    "candidate.attribute": lambda candidate: candidate.attribute,
+    "candidate.exact": lambda candidate: int(candidate.exact),
+    "candidate.form": lambda candidate: FORMS.index(type(candidate.split)),
+    "candidate.missing": lambda candidate: (
+        -1 if candidate.split.missing is None else candidate.split.missing
+    ),
+    "candidate.branches": lambda candidate: candidate.split.n_branches,
+    "candidate.values": lambda candidate: len(candidate.table.values),
+}
+
+_FLOATS = (
+    "node.weights",
+    "node.distribution",
+    "candidate.gain",
+    "candidate.merit",
+    "candidate.p_value",
+    "candidate.missing_weights",
+    "split.thresholds",
+    "split.shares",
+    "table.numbers",
+    "table.weights",
+    *SURROGATE_FLOATS,
+)
+_INTEGERS = (
+    *_NODE,
+    *_CANDIDATE,
+    "candidate.missing_rows",
+    "split.groups",
+    "split.codes",
+    "table.codes",
+    "table.rows",
+    *SURROGATE_INTEGERS,
+)
+DTYPES: dict[str, type[np.generic]] = {
+    **dict.fromkeys(_FLOATS, np.float64),
+    **dict.fromkeys(_INTEGERS, np.int64),
+    **TERM_ARRAYS,
+}
+
+
+def with_defaults(arrays: Arrays) -> Arrays:
+    """Return arrays with those that version 1 did not have."""
+    if "node.parent" in arrays:
+        n_nodes = arrays["node.parent"].size
+        arrays = {**no_models(n_nodes), **without_surrogates(n_nodes), **arrays}
+    if "candidate.p_value" in arrays or "candidate.gain" not in arrays:
+        return arrays
+    absent = np.full(arrays["candidate.gain"].shape, np.nan)
+    return {**arrays, "candidate.p_value": absent}
+
+
+def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a tree; what they hold is not checked."""
+    nodes, target = tree.nodes, tree.schema.target
+    width, n_outputs = target.width, target.n_outputs
+    candidates = [candidate for node in nodes for candidate in node.candidates]
+    tables = [candidate.table for candidate in candidates]
+    splits = [candidate.split for candidate in candidates]
+    arrays = {
+        **{name: _integers(map(read, nodes)) for name, read in _NODE.items()},
+        "node.weights": _lines((node.weights for node in nodes), width),
+        "node.distribution": _lines((node.distribution for node in nodes), n_outputs),
+        **{name: _integers(map(read, candidates)) for name, read in _CANDIDATE.items()},
+        "candidate.gain": _floats(candidate.gain for candidate in candidates),
+        "candidate.merit": _floats(candidate.merit for candidate in candidates),
+        "candidate.p_value": _floats(
+            np.nan if candidate.p_value is None else candidate.p_value
+            for candidate in candidates
+        ),
+        "candidate.missing_weights": _lines((t.missing for t in tables), width),
+        "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_outputs),
+        "split.shares": _floats(chain.from_iterable(split.shares for split in splits)),
+        **_flatten_splits(splits, "split"),
+        **_flatten_values(candidates, tree.schema),
+        "table.weights": _lines((table.weights for table in tables), width),
+        "table.rows": _lines((table.rows for table in tables), n_outputs),
+        **flatten_models(nodes),
+        **flatten_surrogates(nodes),
+    }
+    return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
+
+
+def _flatten_splits(splits: Sequence[Split], room: str) -> dict[str, NDArray[Any]]:
+    """Return the cuts, groups and codes of splits, as arrays of one room."""
+    groups = [
+        group for split in splits if isinstance(split, Groups) for group in split.groups
+    ]
+    return {
+        f"{room}.thresholds": _floats(chain.from_iterable(map(_cuts_of, splits))),
+        f"{room}.groups": _integers(map(len, groups)),
+        f"{room}.codes": _integers(chain.from_iterable(groups)),
+    }
+
+
+def _cuts_of(split: Split) -> tuple[float, ...]:
+    if isinstance(split, Groups):
+        return ()
+    return split.cuts if isinstance(split, Intervals) else (split.threshold,)
+
+
+def _flatten_values(
+    candidates: list[Candidate], schema: Schema
+) -> dict[str, NDArray[Any]]:
+    codes: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
+    numbers: list[NDArray[Any]] = [np.empty(0)]
+    for candidate in candidates:
+        numeric = schema.attributes[candidate.attribute].kind == "numeric"
+        (numbers if numeric else codes).append(candidate.table.values)
+    return {
+        "table.codes": np.concatenate(codes),
+        "table.numbers": np.concatenate(numbers),
+    }
+
+
+def _integers(numbers: Iterable[int]) -> NDArray[Any]:
+    return np.fromiter(numbers, dtype=np.int64)
+
+
+def _floats(numbers: Iterable[float]) -> NDArray[Any]:
+    return np.fromiter(numbers, dtype=np.float64)
+
+
+def _lines(arrays: Iterable[NDArray[Any]], width: int) -> NDArray[Any]:
+    """Return arrays whose last axis is that wide, one below another."""
+    lines = [array.reshape(-1, width) for array in arrays]
+    return np.concatenate(lines) if lines else np.empty((0, width))
+
+
+def _as(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def children_of(parents: Iterable[int]) -> list[tuple[int, ...]]:
+    """Return the children of each node, given the parent of each.
+
+    >>> children_of([-1, 0, 1, 1, 0])
+    [(1, 4), (2, 3), (), (), ()]
+    """
+    children: list[list[int]] = []
+    for number, parent in enumerate(parents):
+        children.append([])
+        if parent >= 0:
+            children[parent].append(number)
+    return list(map(tuple, children))
+
+
+def unflatten(arrays: Arrays, schema: Schema) -> Tree:
+    """Return the tree of arrays that have been checked."""
+    return Tree(schema, FileNodes(arrays, schema))
+
+
+@dataclass(frozen=True, eq=False)
+class FileNodes(LazyNodes):
+    """The nodes of a file, each made when it is first asked for."""
+
+    file: Arrays
+    schema: Schema
+    _made: dict[int, Node] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.file["node.parent"])
+
+    def _arrays(self) -> TreeArrays:
+        file, chosen = self.file, self.file["node.chosen"]
+        lines = np.where(chosen < 0, -1, self._first_candidate + chosen).tolist()
+        return TreeArrays(
+            **winner_arrays([None if at < 0 else self._candidate(at) for at in lines]),
+            parent=file["node.parent"],
+            weights=file["node.weights"],
+            rows=file["node.rows"],
+            reason=file["node.reason"].astype(np.int8),
+            outputs=file["node.distribution"],
+            forced=file["node.forced"].astype(np.bool_),
+            otherwise=file["node.otherwise"],
+            surrogates=_surrogates(file),
+            models=_models(file),
+        )
+
+    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
+        """Return the candidates of a node, and which of them won."""
+        first, chosen = self._first_candidate[number], self.file["node.chosen"][number]
+        lines = range(first, first + self.file["node.candidates"][number])
+        own = tuple(map(self._candidate, lines))
+        return own, None if chosen < 0 else int(chosen)
+
+    def _candidate(self, at: int) -> Candidate:
+        file = self.file
+        p_value = float(file["candidate.p_value"][at])
+        return Candidate(
+            self._splits.split(at),
+            self._table(at),
+            float(file["candidate.gain"][at]),
+            float(file["candidate.merit"][at]),
+            bool(file["candidate.exact"][at]),
+            None if np.isnan(p_value) else p_value,
+        )
+
+    def _table(self, at: int) -> CountTable:
+        file, count = self.file, self.file["candidate.values"][at]
+        first, first_value = self._first_lines[0][at], self._first_lines[1][at]
+        name = "table.numbers" if self._numeric[at] else "table.codes"
+        lines = slice(first, first + count)
+        return CountTable(
+            file[name][first_value : first_value + count],
+            file["table.weights"][lines],
+            file["table.rows"][lines],
+            file["candidate.missing_weights"][at],
+            file["candidate.missing_rows"][at],
+        )
+
+    @cached_property
+    def _first_candidate(self) -> Integers:
+        return starts_of(self.file["node.candidates"])
+
+    @cached_property
+    def _numeric(self) -> NDArray[np.bool_]:
+        """Which candidates ask about numbers."""
+        kinds = np.array([a.kind == "numeric" for a in self.schema.attributes], bool)
+        return np.asarray(kinds[self.file["candidate.attribute"]])
+
+    @cached_property
+    def _first_lines(self) -> tuple[Integers, Integers]:
+        """Where the counts of candidates begin, and where their values do."""
+        counts, numeric = self.file["candidate.values"], self._numeric
+        of_numbers = starts_of(np.where(numeric, counts, 0))
+        of_codes = starts_of(np.where(numeric, 0, counts))
+        return starts_of(counts), np.where(numeric, of_numbers, of_codes)
+
+    @cached_property
+    def _splits(self) -> "_Splits":
+        file = self.file
+        return _Splits(
+            file["candidate.attribute"],
+            file["candidate.form"],
+            file["candidate.branches"],
+            file["split.thresholds"],
+            file["split.groups"],
+            file["split.codes"],
+            shares=file["split.shares"],
+            missing=file["candidate.missing"],
+        )
+
+
+def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
+    """Return the surrogates of all nodes."""
+    attribute = arrays["surrogate.attribute"]
+    if not len(attribute):
+        return None
+    splits = _Splits(
+        attribute,
+        arrays["surrogate.form"],
+        np.full(len(attribute), 2),
+        *(
+            arrays[f"surrogate_split.{name}"]
+            for name in ("thresholds", "groups", "codes")
+        ),
+    )
+    fields = question_arrays([splits.split(line) for line in range(len(attribute))])
+    return SurrogateArrays(
+        **fields,
+        count=arrays["node.surrogates"],
+        agreement=arrays["surrogate.agreement"],
+        adjusted=arrays["surrogate.adjusted"],
+        reversed=arrays["surrogate.reversed"].astype(np.bool_),
+    )
+
+
+class _Splits:
+    """The splits of a file; those of surrogates divide no row and have no shares."""
+
+    def __init__(
+        self,
+        attribute: Integers,
+        form: Integers,
+        n_branches: Integers,
+        thresholds: Floats,
+        groups: Integers,
+        codes: Integers,
+        *,
+        shares: Floats | None = None,
+        missing: Integers | None = None,
+    ) -> None:
+        self.attribute, self.form, self.n_branches = attribute, form, n_branches
+        self.thresholds, self.groups, self.codes = thresholds, groups, codes
+        self.shares, self.missing = shares, missing
+        grouped = form == FORMS.index(Groups)
+        self.first_cut = starts_of(np.where(grouped, 0, n_branches - 1))
+        self.first_group = starts_of(np.where(grouped, n_branches, 0))
+        self.first_code = starts_of(groups)
+        self.first_share = starts_of(n_branches)
+
+    def split(self, line: int) -> Split:
+        """Return a split."""
+        attribute, size = int(self.attribute[line]), int(self.n_branches[line])
+        shares: tuple[float, ...] = ()
+        if self.shares is not None:
+            first = self.first_share[line]
+            shares = tuple(self.shares[first : first + size].tolist())
+        missing = -1 if self.missing is None else int(self.missing[line])
+        to = None if missing < 0 else missing
+        form = FORMS[self.form[line]]
+        if form is Groups:
+            own = range(self.first_group[line], self.first_group[line] + size)
+            return Groups(attribute, tuple(map(self._group, own)), shares, to)
+        first = self.first_cut[line]
+        cuts = self.thresholds[first : first + size - 1].tolist()
+        if form is Intervals:
+            return Intervals(attribute, tuple(cuts), shares, to)
+        return Threshold(attribute, cuts[0], shares, to)
+
+    def _group(self, at: int) -> tuple[int, ...]:
+        first = self.first_code[at]
+        return tuple(self.codes[first : first + self.groups[at]].tolist())
+
+
+def starts_of(counts: Integers) -> Integers:
+    """Return where what is counted begins, one after another without gaps."""
+    return np.asarray(counts.cumsum() - counts)

@@ -1,0 +1,358 @@
+"""A tree as arrays: what a forest keeps, what rows are sent down, what nodes show.
+
+Nodes stand in printing order, one line per node. What is optional is absent where a
+tree is kept small, as those of a forest are, and can be had from the rest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers, ramps
+from spinney.data import Target
+from spinney.trees.linear import FlatModels, flat_models
+from spinney.trees.split import Groups, Intervals, Split, Surrogate, Threshold
+from spinney.trees.tree import Candidate, Tree, reason_codes
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class QuestionArrays:
+    """Splits as arrays, one line per split.
+
+    Parameters
+    ----------
+    attribute : array of int32
+        What is asked about; -1 stands for no split.
+    cut : array of float64
+        The threshold, or the first cut of several intervals; NaN where values are
+        grouped.
+    listed : array of int32
+        How many entries the split has in ``branches``, where values are grouped, or in
+        ``cuts``, where there are further cuts.
+    branches : array of int16 or int32
+        For each code of a split that groups values its branch, or -1.
+    cuts : array of float64
+        Further cuts.
+    """
+
+    attribute: NDArray[np.integer]
+    cut: Floats
+    listed: NDArray[np.integer]
+    branches: NDArray[np.integer]
+    cuts: Floats
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return len(self.attribute)
+
+    @property
+    def in_branches(self) -> Integers:
+        """How many entries each split has in ``branches``."""
+        return np.where(np.isnan(self.cut), self.listed, 0).astype(np.int64)
+
+    @property
+    def in_cuts(self) -> Integers:
+        """How many entries each split has in ``cuts``."""
+        return np.where(np.isnan(self.cut), 0, self.listed).astype(np.int64)
+
+    def starts(self) -> tuple[Integers, Integers]:
+        """Return where each split begins in ``branches``, and in ``cuts``."""
+        in_branches, in_cuts = self.in_branches, self.in_cuts
+        return in_branches.cumsum() - in_branches, in_cuts.cumsum() - in_cuts
+
+    def split(
+        self,
+        line: int,
+        starts: tuple[Integers, Integers],
+        *,
+        n_branches: int = 2,
+        shares: tuple[float, ...] = (),
+        missing: int | None = None,
+    ) -> Split:
+        """Return what the split of a line asks; ``starts`` are those of all lines."""
+        attribute, cut = int(self.attribute[line]), float(self.cut[line])
+        size = int(self.listed[line])
+        if np.isnan(cut):
+            own = self.branches[starts[0][line] : starts[0][line] + size]
+            groups = tuple(
+                tuple(np.flatnonzero(own == branch).tolist())
+                for branch in range(n_branches)
+            )
+            return Groups(attribute, groups, shares, missing)
+        if size:
+            more = self.cuts[starts[1][line] : starts[1][line] + size]
+            return Intervals(attribute, (cut, *more.tolist()), shares, missing)
+        return Threshold(attribute, cut, shares, missing)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SurrogateArrays(QuestionArrays):
+    """The surrogates of all nodes, one line per surrogate, in the order of the nodes.
+
+    ``count`` says how many a node has; what is ``reversed`` exchanges its branches.
+    """
+
+    count: Integers
+    agreement: Floats
+    adjusted: Floats
+    reversed: NDArray[np.bool_]
+
+    def surrogate(self, line: int, starts: tuple[Integers, Integers]) -> Surrogate:
+        """Return the surrogate of a line; ``starts`` are those of all lines."""
+        return Surrogate(
+            self.split(line, starts),
+            float(self.agreement[line]),
+            float(self.adjusted[line]),
+            bool(self.reversed[line]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """The children of all nodes, by parent, and what follows from them.
+
+    Those of a node are ``children[first : first + count]``; ``branch`` is the place of
+    a node among its siblings, ``depth`` the number of questions above it.
+    """
+
+    children: Integers
+    first: Integers
+    count: Integers
+    branch: Integers
+    depth: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TreeArrays(QuestionArrays):
+    """A tree; beside its splits, one for each inner node, what is known of all nodes.
+
+    Parameters
+    ----------
+    parent : array of int32
+        The node above; -1 at the root. The children of a node, in their order, are
+        its branches.
+    missing : array of int16 or int32
+        The branch of missing values; -1 where they are divided, and at leaves.
+    gain : array of float64
+        What the split gains; 0 at a leaf.
+    weights : array of float32 or float64, nodes × classes, or × 3
+        The class weights, or the moments; single precision where that is exact.
+    rows, absent : arrays of int32 or int64
+        How many rows came to the node, and how many of them lack its attribute.
+    reason : array of int8
+        Why it is a leaf, the code of a reason.
+    outputs : nodes × classes, or × 1, optional
+        What each node predicts.
+    shares : array of float64, optional
+        For each child, in the order of ``links().children``, its part of a row that
+        is divided.
+    forced : array of bool, optional
+        Which splits were asked for by name.
+    otherwise : array of int32, optional
+        The branch of rows that neither the split nor a surrogate sends, or -1.
+    surrogates, models : SurrogateArrays, FlatModels, optional
+        Other questions, and linear models.
+    """
+
+    parent: NDArray[np.integer]
+    missing: NDArray[np.integer]
+    gain: Floats
+    weights: NDArray[np.floating]
+    rows: NDArray[np.integer]
+    absent: NDArray[np.integer]
+    reason: NDArray[np.int8]
+    outputs: Floats | None = None
+    shares: Floats | None = None
+    forced: NDArray[np.bool_] | None = None
+    otherwise: NDArray[np.integer] | None = None
+    surrogates: SurrogateArrays | None = None
+    models: FlatModels | None = None
+
+    @property
+    def inner(self) -> NDArray[np.bool_]:
+        """Which nodes ask something."""
+        return np.asarray(self.attribute >= 0)
+
+    @property
+    def n_leaves(self) -> int:
+        """How many leaves there are."""
+        return int(np.count_nonzero(self.attribute < 0))
+
+    @property
+    def depth(self) -> Integers:
+        """The number of questions above each node."""
+        return self.links().depth
+
+    @property
+    def final_branch(self) -> Integers:
+        """The branch of rows that nothing else sends; -1 where they are divided."""
+        missing = self.missing.astype(np.int64)
+        if self.otherwise is None:
+            return missing
+        return np.where(self.otherwise >= 0, self.otherwise, missing)
+
+    def weight(self, target: Target) -> Floats:
+        """Return the weight of each node."""
+        if target.is_numeric:
+            return np.asarray(self.weights[:, 0], dtype=np.float64)
+        return np.asarray(self.weights.sum(axis=1, dtype=np.float64))
+
+    def improvements(self, target: Target) -> Floats:
+        """Return what each node gained: its gain times its weight."""
+        return np.asarray(self.weight(target) * np.maximum(self.gain, 0.0))
+
+    def children(self) -> tuple[Integers, Integers, Integers]:
+        """Return all children by parent, where those of a node begin, how many."""
+        below = self.parent >= 0
+        order = np.argsort(self.parent, kind="stable")[np.count_nonzero(~below) :]
+        count = np.bincount(self.parent[below], minlength=len(self))
+        return order, count.cumsum() - count, count
+
+    def links(self) -> Links:
+        """Return the children of all nodes, their branches and depths."""
+        children, first, count = self.children()
+        branch, depth = np.zeros((2, len(self)), dtype=np.int64)
+        branch[children] = np.arange(len(children)) - first[self.parent[children]]
+        nodes, level = np.flatnonzero(self.parent < 0), 0
+        while len(nodes):
+            depth[nodes] = level
+            counts = count[nodes]
+            nodes = children[np.repeat(first[nodes], counts) + ramps(counts)]
+            level += 1
+        return Links(children, first, count, branch, depth)
+
+    def shares_by_weight(self, target: Target) -> Floats:
+        """Return each child's part of the weight of its siblings."""
+        order, _, _ = self.children()
+        parent, sizes = self.parent[order], self.weight(target)[order]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            below = np.bincount(parent, sizes, minlength=len(self))
+            return np.asarray(sizes / below[parent])
+
+
+# What every tree has, in the order in which files of forests hold it.
+NEEDED = (
+    *("attribute", "parent", "cut", "missing", "gain", "weights", "rows", "absent"),
+    *("reason", "listed", "branches", "cuts"),
+)
+
+
+def joined(trees: Sequence[TreeArrays]) -> tuple[TreeArrays, Integers]:
+    """Return compact trees side by side, as one of several roots, and the roots."""
+    if len(trees) == 1:
+        return trees[0], np.zeros(1, np.int64)
+    sizes = np.array([len(tree) for tree in trees])
+    roots = sizes.cumsum() - sizes
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(tree, name) for tree in trees]) for name in NEEDED
+    }
+    parent = arrays["parent"] + np.repeat(roots, sizes)
+    parent[roots] = -1
+    arrays["parent"] = parent.astype(np.int32)
+    return TreeArrays(**arrays), roots
+
+
+def parted(whole: TreeArrays, roots: Integers) -> list[TreeArrays]:
+    """Return trees that stand side by side each by itself, without a copy.
+
+    A root is the parent of nodes by its number among all, so these are set anew.
+    """
+    ends = np.append(roots[1:], len(whole))
+    parent = whole.parent - np.repeat(roots, ends - roots)
+    parent = np.where(whole.parent < 0, -1, parent).astype(np.int32)
+    in_branches = np.append(0, whole.in_branches.cumsum())
+    in_cuts = np.append(0, whole.in_cuts.cumsum())
+    by_node = [name for name in NEEDED if name not in ("parent", "branches", "cuts")]
+    return [
+        TreeArrays(
+            **{name: getattr(whole, name)[start:end] for name in by_node},
+            parent=parent[start:end],
+            branches=whole.branches[in_branches[start] : in_branches[end]],
+            cuts=whole.cuts[in_cuts[start] : in_cuts[end]],
+        )
+        for start, end in zip(roots, ends, strict=True)
+    ]
+
+
+def question_arrays(splits: Sequence[Split | None]) -> dict[str, Any]:
+    """Return the fields of ``QuestionArrays`` for some splits."""
+    attribute, cut = np.full(len(splits), -1, np.int32), np.zeros(len(splits))
+    listed = np.zeros(len(splits), np.int32)
+    branches: list[Integers] = [np.zeros(0, np.int64)]
+    cuts: list[float] = []
+    for line, split in enumerate(splits):
+        if split is None:
+            continue
+        attribute[line] = split.attribute
+        if isinstance(split, Groups):
+            branches.append(split.lookup())
+            cut[line], listed[line] = np.nan, len(branches[-1])
+        elif isinstance(split, Intervals):
+            cut[line], listed[line] = split.cuts[0], len(split.cuts) - 1
+            cuts.extend(split.cuts[1:])
+        else:
+            cut[line] = split.threshold
+    return {
+        "attribute": attribute,
+        "cut": cut,
+        "listed": listed,
+        "branches": np.concatenate(branches).astype(np.int32),
+        "cuts": np.array(cuts, dtype=np.float64),
+    }
+
+
+def winner_arrays(winners: Sequence[Candidate | None]) -> dict[str, Any]:
+    """Return the fields of ``TreeArrays`` that the winning splits of nodes give."""
+    n = len(winners)
+    gain, missing = np.zeros(n), np.full(n, -1, np.int32)
+    absent, shares = np.zeros(n, np.int64), list[float]()
+    for node, winner in enumerate(winners):
+        if winner is not None:
+            gain[node] = winner.gain
+            if winner.split.missing is not None:
+                missing[node] = winner.split.missing
+            absent[node] = int(winner.table.missing_rows.sum())
+            shares.extend(winner.split.shares)
+    splits = [None if winner is None else winner.split for winner in winners]
+    return {
+        **question_arrays(splits),
+        "gain": gain,
+        "missing": missing,
+        "absent": absent,
+        "shares": np.array(shares, dtype=np.float64),
+    }
+
+
+def surrogate_arrays(by_node: Sequence[Sequence[Surrogate]]) -> SurrogateArrays:
+    """Return the surrogates of nodes as arrays."""
+    surrogates = [surrogate for own in by_node for surrogate in own]
+    return SurrogateArrays(
+        **question_arrays([surrogate.split for surrogate in surrogates]),
+        count=np.array([len(own) for own in by_node], np.int64),
+        agreement=np.array([s.agreement for s in surrogates], np.float64),
+        adjusted=np.array([s.adjusted for s in surrogates], np.float64),
+        reversed=np.array([s.reversed for s in surrogates], np.bool_),
+    )
+
+
+def arrays_of_nodes(tree: Tree) -> TreeArrays:
+    """Return a tree whose nodes are made as arrays."""
+    nodes = list(tree)
+    parent = [-1 if n.parent is None else n.parent for n in nodes]
+    otherwise = [-1 if n.otherwise is None else n.otherwise for n in nodes]
+    some, models = any(n.surrogates for n in nodes), [n.model for n in nodes]
+    return TreeArrays(
+        **winner_arrays([None if n.is_leaf else n.candidate for n in nodes]),
+        parent=np.array(parent, np.int32),
+        weights=np.array([n.weights for n in nodes]),
+        rows=np.array([n.n_rows for n in nodes], np.int64),
+        reason=reason_codes(*(n.reason for n in nodes)),
+        outputs=np.array([n.distribution for n in nodes]),
+        forced=np.array([n.forced for n in nodes], np.bool_),
+        otherwise=np.array(otherwise, np.int32),
+        surrogates=surrogate_arrays([n.surrogates for n in nodes]) if some else None,
+        models=flat_models(models) if any(models) else None,
+    )
