@@ -79,7 +79,8 @@ def scaled_start(start: Any, rows: NDArray[Any], power: int) -> NDArray[Any]:
         largest, most = largest_of(given[known]), largest_of(rows[~np.isnan(rows)])
         raise DataError(
             Setting("init"),
-            f" holds {largest:g}, and the rows nothing beyond {np.ldexp(most, power):g}",
+            f" holds {largest:g}, and the rows nothing beyond "
+            f"{np.ldexp(most, power):g}",
             remedy="squares of such distances overflow; give centroids that are nearer "
             "to the rows",
         )
