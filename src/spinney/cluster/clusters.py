@@ -24,7 +24,7 @@ MIXED = "k-prototypes"
 METHODS = ("k-means", BATCHES, MIXED)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Clusters:
     """What is saved to a file and loaded from one.
 
@@ -125,23 +125,17 @@ class Clusters:
         The distance is Euclidean; of k-prototypes it is the sum that its rows are
         compared by.
         """
-        if self.method == MIXED:
-            return self._assign_mixed(mixed_cells(self.schema, table), n_jobs)
-        encoded = self.schema.encode(table)
-        for attribute, cells in zip(self.schema.attributes, encoded, strict=True):
-            refuse_missing(attribute.name, np.isnan(cells))
-        return self.nearest(np.column_stack(encoded), n_jobs=n_jobs)
-
-    def _assign_mixed(
-        self, cells: MixedCells, n_jobs: int | None
-    ) -> tuple[Integers, Floats]:
-        scaled = replace(cells, numbers=self.scaled(cells.numbers))
-        return nearest_prototypes(scaled, self.prototypes, self.gamma, n_jobs=n_jobs)
+        mixed = self.method == MIXED
+        cells = mixed_cells if mixed else numbers_of
+        return self.nearest(cells(self.schema, table), n_jobs=n_jobs)
 
     def nearest(
-        self, cells: NDArray[Any], *, n_jobs: int | None = None
+        self, cells: NDArray[Any] | MixedCells, *, n_jobs: int | None = None
     ) -> tuple[Integers, Floats]:
-        """Return the cluster of each row of numbers, and the distance to it."""
+        """Return the cluster of each row, and the distance to it: see ``assign``."""
+        if isinstance(cells, MixedCells):
+            cells = replace(cells, numbers=self.scaled(cells.numbers))
+            return nearest_prototypes(cells, self.prototypes, self.gamma, n_jobs=n_jobs)
         kind = self.centroids.dtype
         scaled = self.scaled(cells.astype(kind, copy=False))
         labels, squares, power = nearest_scaled(scaled, self.centroids, n_jobs=n_jobs)
@@ -170,11 +164,19 @@ def cells_of(table: Table) -> Floats:
                 Setting("ignore", [column.name]),
             )
             raise DataError(msg, remedy=remedy)
-        refuse_missing(column.name, column.missing)
+        _refuse_missing(column.name, column.missing)
     return np.column_stack([column.cells for column in table.columns])
 
 
-def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
+def numbers_of(schema: Schema, table: Table) -> Floats:
+    """Return the cells of a later table of numbers, none of them missing."""
+    encoded = schema.encode(table)
+    for attribute, cells in zip(schema.attributes, encoded, strict=True):
+        _refuse_missing(attribute.name, np.isnan(cells))
+    return np.column_stack(encoded)
+
+
+def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
     """Refuse a column with missing cells, by the first row that has one."""
     if missing.any():
         row, n = int(np.argmax(missing)) + 1, int(missing.sum())
