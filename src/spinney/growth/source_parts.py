@@ -1,6 +1,6 @@
 """Which parts of a source a recipe needs; a source that lacks one is refused."""
 
-from spinney.errors import Setting, refusal
+from spinney.errors import Setting, phrase, refusal
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.sources import Counts, Formulas, Surrogates
@@ -19,13 +19,15 @@ def refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
     )
     for name, is_needed, part, instead in needs:
         if is_needed and not isinstance(source, part):
+            asked, engine = part.__name__.lower(), type(source).__name__
             raise refusal(
                 Setting(name, getattr(recipe, name)),
-                f"(recipe {recipe.name!r}) asks for {part.__name__.lower()}, which "
-                f"{type(source).__name__} does not answer",
-                (
-                    ("take ", Setting(name, instead), ", or read the rows ("),
-                    (Setting("source", "memory"), ")"),
+                f"(recipe {recipe.name!r}) asks for {asked}, which {engine} does not "
+                "answer",
+                phrase(
+                    "take {}, or read the rows ({})",
+                    Setting(name, instead),
+                    Setting("source", "memory"),
                 ),
             )
 
