@@ -86,7 +86,7 @@ def test_what_cannot_be_used():
         model.ruleset(GOLF, sample_weight=[1.0])
     with pytest.raises(DataError, match="sample_weight must be 14 numbers"):
         model.ruleset(GOLF, sample_weight=[-1.0] * 14)
-    with pytest.raises(DataError, match="no row weighs more than 0"):
+    with pytest.raises(DataError, match="sample_weight is zero for every row"):
         model.ruleset(GOLF, sample_weight=[0.0] * 14)
     ruleset = model.ruleset(GOLF)
     with pytest.raises(DataError, match="14 labels are due"):

@@ -312,6 +312,12 @@ def given_weights(
             Setting("sample_weight"),
             f" must be {n_rows} numbers, none of them below 0 or missing",
         )
+    if n_rows and not weights.any():
+        raise DataError(
+            Setting("sample_weight"),
+            " is zero for every row",
+            remedy="at least one must weigh more",
+        )
     check_total(total_of(weights), most=most)
     return weights
 
