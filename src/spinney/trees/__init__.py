@@ -18,9 +18,11 @@ from spinney.trees.split import (
 )
 from spinney.trees.tree import NO_REASON, Candidate, Node, Reason, Tree, reason_codes
 from spinney.trees.tree_arrays import (
+    Links,
     SurrogateArrays,
     TreeArrays,
     joined,
+    links_of,
     parted,
     question_arrays,
     winner_arrays,
@@ -36,6 +38,7 @@ __all__ = [
     "Intervals",
     "LazyNodes",
     "LinearModel",
+    "Links",
     "Node",
     "Reason",
     "Route",
@@ -55,6 +58,7 @@ __all__ = [
     "joined",
     "labels_of",
     "lazy_nodes_of",
+    "links_of",
     "mixed",
     "parted",
     "question_arrays",

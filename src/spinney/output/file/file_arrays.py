@@ -41,7 +41,11 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     table.numbers      the values, where the attribute is numeric
     table.weights, table.rows       a line of c for each of all values
 
-and those of the surrogates, in :mod:`spinney.data.model_surrogates`.
+    node.surrogates    a count                                       (n,)
+    node.otherwise     the branch of what nothing sends, or -1       (n,)
+    surrogate.attribute, surrogate.form, surrogate.reversed (0 or 1)
+    surrogate.agreement, surrogate.adjusted
+    surrogate_split.thresholds, .groups, .codes     as those of splits
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """A forest as a file: saved whole or not at all, checked before it is used.
 
-The file is of the kind ``spinney-forest`` (see :mod:`spinney.data.model_kind`). The
+The file is of the kind ``spinney-forest`` (see :mod:`spinney.output.file.kind`). The
 arrays are those of :class:`~spinney.trees.tree_arrays.TreeArrays`, the trees one after
 another, and ``nodes``: how many nodes each tree has.
 """
@@ -40,6 +40,7 @@ from spinney.output.file.plain_data import listed, members, number
 from spinney.output.file.requirements import (
     amounts,
     close,
+    linked,
     possible,
     require,
     shaped,
@@ -98,7 +99,7 @@ def save_forest(
 ) -> None:
     """Save a forest; the same forest gives the same bytes.
 
-    Parameters and errors are those of :func:`spinney.data.model_file.save_model`.
+    Parameters and errors are those of :func:`spinney.output.file.tree_file.save_model`.
     """
     save_kind(_FOREST, forest, path, force=force)
 
@@ -144,7 +145,7 @@ def load_forest(
 ) -> Forest:
     """Load a forest that :func:`save_forest` wrote.
 
-    Parameters and errors are those of :func:`spinney.data.model_file.load_model`.
+    Parameters and errors are those of :func:`spinney.output.file.tree_file.load_model`.
     """
     return load_kind(_FOREST, path, limits)
 
@@ -230,7 +231,7 @@ def check_forest_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int) -> No
     n = _check_shapes(arrays, schema, max_nodes)
     starts = np.repeat(arrays["nodes"].cumsum() - arrays["nodes"], arrays["nodes"])
     own = np.arange(n) - starts  # the number of a node in its tree
-    count = _check_links(arrays, own, starts)
+    count = _check_links(arrays, starts)
     _check_questions(arrays, schema, count)
     _check_lists(arrays, schema, count)
     _check_counts(arrays, schema, own, starts)
@@ -257,26 +258,11 @@ def _check_shapes(arrays: Arrays, schema: Schema, max_nodes: int) -> int:
     return n
 
 
-def _check_links(arrays: Arrays, own: Integers, starts: Integers) -> Integers:
+def _check_links(arrays: Arrays, starts: Integers) -> Integers:
     """Check that nodes stand in printing order; return how many children each has."""
     parent = arrays["parent"].astype(np.int64)
-    root = own == 0
-    require(root == (parent == -1), "node {} is a root, or none, against its tree")
-    require(root | within(parent, 0, own), "node {} stands before its parent")
-    above = np.where(root, np.arange(len(own)), parent + starts)
-    # The depth by doubling steps: the way up to an ancestor, and on from there.
-    depth, up = (~root).astype(np.int64), above
-    while not root[up].all():
-        depth, up = depth + depth[up], up[up]
-    # In printing order the parent is the last node before that is one level above.
-    places = np.arange(len(own))
-    by_level = np.sort(depth * len(own) + places)
-    here = np.flatnonzero(~root)
-    wanted = (depth[here] - 1) * len(own) + here
-    last = by_level[np.searchsorted(by_level, wanted) - 1] % len(own)
-    require(last == above[here], "node {} is not in printing order", here)
+    count = linked(np.where(parent < 0, parent, parent + starts), starts).count
     inner = arrays["attribute"] >= 0
-    count = np.bincount(above[here], minlength=len(own))
     require(inner == (count > 0), "node {} asks something and has no branches, or not")
     require(~inner | (count > 1), "node {} has one branch")
     return count

@@ -9,6 +9,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema, Target
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.strict_json import DamageError
+from spinney.trees import Links, links_of
 
 SHARES_TOLERANCE = 1e-9
 WEIGHTS_TOLERANCE = 1e-6
@@ -65,11 +66,42 @@ def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
 
 
 def counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
-    """Check that counts add up to the length of what they count."""
+    """Check that counts add up to the length of what they count; -1 counts nothing."""
     counts = arrays[name]
-    if not within(counts, least, total + 1).all() or int(counts.sum()) != total:
+    fitting = within(counts, least, total + 1).all()
+    if not fitting or int(counts.clip(0).sum()) != total:
         msg = f"the counts {name!r} do not add up to the {total} that there are"
         raise DamageError(msg)
+
+
+def linked(parent: Integers, starts: Integers) -> Links:
+    """Check that nodes stand in printing order; return what their parents say.
+
+    Of several trees, nodes are numbered through; ``starts`` has the root of each node.
+    """
+    numbers = np.arange(len(parent))
+    root = numbers == starts
+    require(~root | (parent == -1), "node {} is the root and has a parent")
+    before = root | ((parent >= starts) & (parent < numbers))
+    require(before, "the parent of node {} does not come before it")
+    links = links_of(parent)
+    # In printing order the parent is the last node before that is one level above.
+    by_level = np.sort(links.depth * len(parent) + numbers)
+    below = np.flatnonzero(~root)
+    wanted = (links.depth[below] - 1) * len(parent) + below
+    last = by_level[np.searchsorted(by_level, wanted) - 1] % len(parent)
+    disorder = "node {} is not in printing order: parents before children"
+    require(last == parent[below], disorder, below)
+    return links
+
+
+def known_codes(what: str, codes: Integers, owners: Integers, known: Integers) -> None:
+    """Check codes of splits: each is one of so many, and none occurs twice."""
+    unknown = f"{what} {{}} has a code that its attribute does not know"
+    require(within(codes, 0, known), unknown, owners)
+    order = np.lexsort((codes, owners))
+    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
+    require(~again, f"{what} {{}} has one code twice", owners[order][1:])
 
 
 def grouped(arrays: Arrays) -> Truths:

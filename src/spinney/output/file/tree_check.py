@@ -31,6 +31,8 @@ from spinney.output.file.requirements import (
     close,
     counted,
     grouped,
+    known_codes,
+    linked,
     numeric,
     possible,
     require,
@@ -145,31 +147,13 @@ def _check_table_lengths(arrays: Arrays, schema: Schema) -> None:
 
 def _check_links(arrays: Arrays) -> None:
     """Check parents, depths, branches, and the numbering in printing order."""
-    parents, numbers = arrays["node.parent"], np.arange(len(arrays["node.parent"]))
-    require(parents[:1] == -1, "the root has a parent")
-    require(
-        np.append(True, within(parents[1:], 0, numbers[1:])),
-        "the parent of node {} does not come before it",
-    )
-    depths, branches = arrays["node.depth"].tolist(), arrays["node.branch"].tolist()
-    path: list[int] = []  # the numbers from the root to the node before
-    seen = [0] * len(depths)
-    for number, parent in enumerate(parents.tolist()):
-        depth = 0 if parent < 0 else depths[parent] + 1
-        if depths[number] != depth:
-            msg = f"node {number} is at depth {depth}, not {depths[number]}"
+    parent = arrays["node.parent"]
+    links = linked(parent, np.zeros_like(parent))
+    for name, expected in (("depth", links.depth), ("branch", links.branch)):
+        given = arrays[f"node.{name}"]
+        for number in np.flatnonzero(given != expected)[:1]:
+            msg = f"node {number} is at {name} {expected[number]}, not {given[number]}"
             raise DamageError(msg)
-        if parent >= 0 and (depth > len(path) or path[depth - 1] != parent):
-            msg = f"node {number} is not in printing order: parents before children"
-            raise DamageError(msg)
-        del path[depth:]
-        path.append(number)
-        branch = 0 if parent < 0 else seen[parent]
-        if branches[number] != branch:
-            msg = f"node {number} is at branch {branch}, not {branches[number]}"
-            raise DamageError(msg)
-        if parent >= 0:
-            seen[parent] += 1
 
 
 def _check_nodes(arrays: Arrays, target: Target) -> None:
@@ -281,14 +265,7 @@ def _check_thresholds(arrays: Arrays, schema: Schema) -> None:
 def _check_groups(arrays: Arrays, schema: Schema, places: Places) -> None:
     owners, codes = places.candidate_of_code, arrays["split.codes"]
     known = sizes(schema)[arrays["candidate.attribute"]]
-    require(
-        within(codes, 0, known[owners]),
-        "candidate {} has a code that its attribute does not know",
-        owners,
-    )
-    order = np.lexsort((codes, owners))
-    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
-    require(~again, "candidate {} has one code twice", owners[order][1:])
+    known_codes("candidate", codes, owners, known[owners])
     owner = places.candidate_of_group
     first = np.searchsorted(owner, owner)
     branch = np.arange(len(owner)) - first
@@ -457,64 +434,38 @@ def _check_surrogate_groups(arrays: Arrays, schema: Schema) -> None:
         "surrogate {} has groups that do not suit its attribute",
         asking,
     )
-    require(
-        within(codes, 0, sizes(schema)[attributes[owners]]),
-        "surrogate {} has a code that its attribute does not know",
-        owners,
-    )
-    order = np.lexsort((codes, owners))
-    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
-    require(~again, "surrogate {} has one code twice", owners[order][1:])
+    known_codes("surrogate", codes, owners, sizes(schema)[attributes[owners]])
 
 
 def check_models(arrays: Arrays, schema: Schema) -> None:
     """Raise DamageError unless the arrays are models over this schema."""
-    counts, attributes = arrays["node.terms"], arrays["term.attribute"]
-    sizes, codes = arrays["term.codes"], arrays["model.codes"]
-    n_terms = attributes.size
+    attributes, codes = arrays["term.attribute"], arrays["model.codes"]
     for name in ("term.attribute", "term.coefficient", "term.missing", "term.codes"):
-        _need(arrays[name].shape == (n_terms,), f"the array {name!r} has a wrong shape")
-    _need(codes.ndim == 1, "the array 'model.codes' has a wrong shape")
-    for numbers, total, what in (
-        (counts, n_terms, "node.terms"),
-        (sizes, codes.size, "term.codes"),
-    ):
-        fits = bool(np.all((numbers >= -1) & (numbers <= total)))
-        together = int(np.maximum(numbers, 0).sum()) if fits else -1
-        _need(together == total, f"the counts {what!r} do not add up to {total}")
-    _need(
-        schema.target.is_numeric or bool(np.all(counts < 0)),
-        "a node has a linear model, but the target has classes",
-    )
+        shaped(arrays, name, (attributes.size,))
+    shaped(arrays, "model.codes", (codes.size,))
+    counted(arrays, "node.terms", total=attributes.size, least=-1)
+    counted(arrays, "term.codes", total=codes.size, least=-1)
+    with_model = arrays["node.terms"] >= 0
+    of_numbers = np.full(len(with_model), schema.target.is_numeric)
+    alien = "node {} has a linear model, but the target has classes"
+    require(of_numbers | ~with_model, alien)
     for name in ("node.intercept", "term.coefficient", "term.missing"):
-        finite = bool(np.isfinite(arrays[name]).all())
-        _need(finite, f"{name!r} holds what is no finite number")
-    _need(
-        bool(np.all((attributes >= 0) & (attributes < len(schema.attributes)))),
-        "a linear model reads an attribute that is not there",
+        require(np.isfinite(arrays[name]), f"{name!r} holds what is no finite number")
+    require(
+        within(attributes, 0, len(schema.attributes)),
+        "term {} of linear models reads an attribute that is not there",
     )
     nominal = np.array([a.kind == "nominal" for a in schema.attributes], dtype=bool)
-    _need(
-        bool(np.all((sizes >= 0) == nominal[attributes])),
-        "a term of a linear model does not suit its attribute",
+    term_sizes = arrays["term.codes"]
+    require(
+        (term_sizes >= 0) == nominal[attributes],
+        "term {} of linear models does not suit its attribute",
     )
-    _check_codes(arrays, schema)
-
-
-def _check_codes(arrays: Arrays, schema: Schema) -> None:
-    """Check that the codes of a term rise and that its attribute knows them."""
-    codes, sizes = arrays["model.codes"], np.maximum(arrays["term.codes"], 0)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    n_codes = np.array([len(a.values) for a in schema.attributes], dtype=np.int64)
-    known = n_codes[arrays["term.attribute"][owner]] if len(codes) else codes
-    _need(
-        bool(np.all((codes >= 0) & (codes < known))),
-        "a term of a linear model has a code that its attribute does not know",
+    owner = np.repeat(np.arange(len(term_sizes)), term_sizes.clip(0))
+    require(
+        within(codes, 0, sizes(schema)[attributes[owner]]),
+        "term {} of linear models has a code that its attribute does not know",
+        owner,
     )
     rising = (codes[1:] > codes[:-1]) | (owner[1:] != owner[:-1])
-    _need(bool(np.all(rising)), "a term of a linear model has codes that do not rise")
-
-
-def _need(holds: bool, what: str) -> None:  # noqa: FBT001
-    if not holds:
-        raise DamageError(what)
+    require(rising, "term {} of linear models has codes that do not rise", owner[1:])
