@@ -19,6 +19,7 @@ from spinney.trees.split import (
 from spinney.trees.tree import NO_REASON, Candidate, Node, Reason, Tree, reason_codes
 from spinney.trees.tree_arrays import (
     Links,
+    QuestionArrays,
     SurrogateArrays,
     TreeArrays,
     joined,
@@ -40,6 +41,7 @@ __all__ = [
     "LinearModel",
     "Links",
     "Node",
+    "QuestionArrays",
     "Reason",
     "Route",
     "Split",

@@ -14,7 +14,6 @@ from spinney.growth import Model
 from spinney.output.file.file_arrays import (
     FORMS,
     Arrays,
-    children_of,
     flatten,
 )
 from spinney.output.file.header import (
@@ -41,7 +40,7 @@ from spinney.output.file.requirements import (
     within,
 )
 from spinney.output.file.strict_json import DamageError, dump
-from spinney.trees import Intervals, Reason, Threshold, Tree, labels_of
+from spinney.trees import Intervals, Reason, Threshold, Tree, labels_of, links_of
 
 MAX_NODES = 10_000_000
 
@@ -64,12 +63,13 @@ def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
         msg = f"its nodes do not fit its schema: {error}"
         raise DamageError(msg) from None
     check_arrays(arrays, tree.schema, max_nodes=max_nodes)
-    children = children_of(arrays["node.parent"].tolist())
+    links = links_of(arrays["node.parent"])
+    children = np.split(links.children, links.first[1:])
     for number, node in enumerate(tree.nodes):
         if node.number != number:
             msg = f"node {number} is numbered {node.number}"
             raise DamageError(msg)
-        if node.children != children[number]:
+        if list(node.children) != children[number].tolist():
             msg = f"the children of node {number} are not those that it is parent of"
             raise DamageError(msg)
     return arrays
