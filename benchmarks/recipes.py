@@ -12,22 +12,22 @@ import platform
 import time
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from benchmarks.tables import arguments_of, facts_of
 
 import spinney
+from spinney import Recipe
 
-GROWN_FREELY = {"recipe": "cart", "missing": "branch", "min_samples_leaf": 2}
-WEAKEST_LINK = {**GROWN_FREELY, "pruning": "cost-complexity", "folds": 5}
-VARIANTS: dict[str, dict[str, Any]] = {
-    "c4.5": {"recipe": "c4.5"},
-    "cart 1-se": {**WEAKEST_LINK, "rule": "1-se"},
-    "cart min": {**WEAKEST_LINK, "rule": "minimum"},
-    "forest .5": {**WEAKEST_LINK, "rule": "half-se", "forest": 0.5},
-    "forest .75": {**WEAKEST_LINK, "rule": "half-se", "forest": 0.75},
-    "auto": {"recipe": "auto"},
+GROWN_FREELY = Recipe.named("cart").changed(missing="branch", min_samples_leaf=2)
+WEAKEST_LINK = GROWN_FREELY.changed(pruning="cost-complexity", folds=5)
+VARIANTS: dict[str, str | Recipe] = {
+    "c4.5": "c4.5",
+    "cart 1-se": WEAKEST_LINK.changed(rule="1-se"),
+    "cart min": WEAKEST_LINK.changed(rule="minimum"),
+    "forest .5": WEAKEST_LINK.changed(rule="half-se", forest=0.5),
+    "forest .75": WEAKEST_LINK.changed(rule="half-se", forest=0.75),
+    "auto": "auto",
 }
 
 

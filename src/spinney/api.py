@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from spinney._support.keyed_random import seed_of
+from spinney._support.keyed_random import recipe_seed, seed_of
+from spinney._support.threads import limited_threads
 from spinney.cluster import MIXED
 from spinney.data import Value, declarations_of
 from spinney.errors import ParameterError, did_you_mean
@@ -24,18 +25,11 @@ from spinney.models import (
     RECIPE_PARAMETERS,
     forest_from,
     grow_from,
+    load_model,
     refuse_forest_arguments,
 )
 from spinney.models.clusters import Clusters
-from spinney.output.file import (
-    CLUSTERS,
-    FOREST,
-    format_name,
-    load_clusters,
-    load_forest,
-    load_model,
-)
-from spinney.recipes import Recipe
+from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon
 
 if TYPE_CHECKING:
     import os
@@ -89,8 +83,10 @@ def grow(
     format, encoding : str
         Those of a file, where its suffix does not tell.
     **settings
-        Further parameters of :class:`TreeClassifier`. One that the recipe or the
-        target has no use for is refused; what each needs is in ``docs/growing.md``.
+        Further parameters of :class:`TreeClassifier` and :class:`TreeRegressor`. One
+        that the recipe or the target has no use for is refused; what each needs is in
+        ``docs/growing.md``. Other settings are those of a :class:`Recipe`:
+        ``recipe=Recipe.named("c4.5").changed(min_step=0)``.
 
     Returns
     -------
@@ -111,21 +107,37 @@ def grow(
         └── density > 0.5 → yes  (1: yes 1 (100 %))
     """
     declared = declarations_of(nominal, ordinal, numeric, ignore, missing_values)
-    estimator = _estimator(settings)
-    model = grow_from(
-        data,
-        target,
-        recipe=recipe,
-        settings=estimator._settings(),
-        declarations=declared,
-        weight=weight,
-        source=source,
-        connection=connection,
-        format=format,
-        encoding=encoding,
-        **estimator._options(),
-    )
+    parameters = _tree_parameters()
+    refuse_uncommon(settings, parameters, "c4.5" if recipe is None else recipe)
+    for name in settings:
+        if name not in parameters:
+            msg = f"there is no parameter {name!r}: {did_you_mean(name, parameters)}"
+            raise ParameterError(msg)
+    options = {n: v for n, v in settings.items() if n not in COMMON_SETTINGS}
+    with limited_threads(options.pop("n_jobs", None)):
+        model = grow_from(
+            data,
+            target,
+            recipe=recipe,
+            settings={
+                **{name: settings.get(name) for name in COMMON_SETTINGS},
+                "seed": recipe_seed(options.pop("random_state", None)),
+            },
+            declarations=declared,
+            weight=weight,
+            source=source,
+            connection=connection,
+            format=format,
+            encoding=encoding,
+            **options,
+        )
     return _adopted(model, model.recipe.name if recipe is None else recipe, settings)
+
+
+def _tree_parameters() -> set[str]:
+    """Return the parameters of trees, of classes and of numbers, but the recipe."""
+    both = {*TreeClassifier().get_params(), *TreeRegressor().get_params()}
+    return both - {"recipe"}
 
 
 def grow_forest(
@@ -227,49 +239,54 @@ MiniBatchKMeans or KPrototypes
     ModelFormatError
         If it is no model, or a damaged one.
     """
-    kind = format_name(path)
-    if kind == FOREST:
-        return _adopted_forest(load_forest(path))
-    if kind == CLUSTERS:
-        return _adopted_clusters(load_clusters(path))
-    model = load_model(path)
-    return _adopted(model, model.recipe, {})
+    model: Any = load_model(path)
+    if model.kind == "forest":
+        return _adopted_forest(model.forest_)
+    if model.kind == "clusters":
+        return _adopted_clusters(model.clusters_)
+    return _adopted(model.model_, model.model_.recipe, {})
 
 
 def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototypes:
     """Return the estimator of clusters that were loaded."""
-    told = dict(clusters.settings)
-    standardise = told.pop("standardise")
-    if told["init"] in ("given", "function"):
+    settings = dict(clusters.settings)
+    standardise = settings.pop("standardise")
+    if settings["init"] in ("given", "function"):
         # What was given is where the iterations began, if that is known.
         given: Any = clusters.start if len(clusters.start) else clusters.values
         scale = clusters.scale if len(clusters.start) else 1.0
-        told["init"] = given * scale if clusters.method != MIXED else given
+        settings["init"] = given * scale if clusters.method != MIXED else given
     model: KMeans | MiniBatchKMeans | KPrototypes
     if clusters.method == MIXED:
-        model = KPrototypes(**told, standardise=standardise)
+        model = KPrototypes(**settings, standardise=standardise)
     elif clusters.method == "k-means":
-        model = KMeans(**told, standardise=standardise)
+        model = KMeans(**settings, standardise=standardise)
     else:
-        model = MiniBatchKMeans(**told)
+        model = MiniBatchKMeans(**settings)
     adopt(model, clusters)
     return model
 
 
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:
     """Return the estimator that fits the target of a forest."""
-    told = forest.settings
-    said: dict[str, Any] = {name: getattr(told, name) for name in FOREST_PARAMETERS}
-    said["random_state"] = told.seed
+    settings = forest.settings
+    parameters: dict[str, Any] = {
+        name: getattr(settings, name) for name in FOREST_PARAMETERS
+    }
+    parameters["random_state"] = settings.seed
     if forest.schema.target.is_numeric:
-        return ForestRegressor(len(forest), forest.recipe, **said)._adopt_by_name(
+        return ForestRegressor(len(forest), forest.recipe, **parameters)._adopt_by_name(
             forest
         )
-    scale: Any = told.class_weight
+    scale: Any = settings.class_weight
     if isinstance(scale, Mapping):
         scale = {forest.schema.target.classes[c]: w for c, w in scale.items()}
     return ForestClassifier(
-        len(forest), forest.recipe, voting=told.voting, class_weight=scale, **said
+        len(forest),
+        forest.recipe,
+        voting=settings.voting,
+        class_weight=scale,
+        **parameters,
     )._adopt_by_name(forest)
 
 
@@ -277,18 +294,10 @@ def _adopted(
     model: Model, recipe: str | Recipe, settings: Mapping[str, Any]
 ) -> TreeClassifier | TreeRegressor:
     """Return the estimator that fits the target of a model."""
-    if not model.schema.target.is_numeric:
-        return TreeClassifier(recipe, **settings)._adopt_by_name(model)
-    # What has an effect on classes only was refused, unless it asks for nothing.
-    known = TreeRegressor().get_params()
+    numeric = model.schema.target.is_numeric
+    estimator = TreeRegressor(recipe) if numeric else TreeClassifier(recipe)
+    # What has an effect on the other kind of target was refused, or asks for nothing.
+    known = estimator.get_params()
     fitting = {name: value for name, value in settings.items() if name in known}
-    return TreeRegressor(recipe, **fitting)._adopt_by_name(model)
-
-
-def _estimator(settings: Mapping[str, Any]) -> TreeClassifier:
-    known = TreeClassifier().get_params()
-    for name in settings:
-        if name not in known:
-            msg = f"there is no parameter {name!r}: {did_you_mean(name, known)}"
-            raise ParameterError(msg)
-    return TreeClassifier(**settings)
+    estimator.set_params(**fitting)
+    return estimator._adopt_by_name(model)

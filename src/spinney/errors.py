@@ -12,19 +12,130 @@
     SpinneyWarning          (UserWarning)     worth a look, work goes on
 
 The number is the shell's exit code. A message names the column or parameter, the
-value, and the remedy.
+value, and the remedy. What a user sets is kept as data in it, a ``Setting``: ``str()``
+reads as Python is written, and another front end says the same in words of its own:
+
+>>> error = refusal(Setting("m", 3), ("needs ", Setting("probability", "m-estimate")))
+>>> str(error)
+"m=3 needs probability='m-estimate'"
+>>> error.parameter, error.value
+('m', 3)
+>>> error.text(lambda part: f"<{part.name}>")
+'<m> needs <probability>'
 """
 
 import sys
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class SpinneyError(Exception):
+class NameAlone:
+    """Stands for the value of a parameter that is named without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A parameter that a message names by its name in Python, and its value.
+
+    The ellipsis stands for any value.
+
+    >>> print(Setting("ignore", ["id"]), Setting("data", ...), Setting("weight"))
+    ignore=['id'] data=… weight
+    """
+
+    name: str
+    value: object = NameAlone
+
+    def __str__(self) -> str:
+        if self.value is NameAlone:
+            return self.name
+        return f"{self.name}={'…' if self.value is ... else repr(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something to do with a model: a method of Python's, a command of the shell's.
+
+    >>> print(Step("prune", (Setting("method", "manual"), Setting("nodes", [3]))))
+    model.prune(method='manual', nodes=[3])
+    """
+
+    name: str
+    settings: tuple[Setting, ...] = ()
+
+    def __str__(self) -> str:
+        return f"model.{self.name}({', '.join(map(str, self.settings))})"
+
+
+class PythonOnly(str):
+    """Words that help in Python alone, such as ", or None"."""
+
+    __slots__ = ()
+
+
+Part = Setting | Step | PythonOnly
+"""What each front end says in its own words."""
+
+Text = str | Part | tuple["Text", ...]
+"""Words, with parts among them."""
+
+
+class Message:
+    """What an error or a warning says.
+
+    Parameters
+    ----------
+    *problem : Text
+        What is wrong. Where it is one parameter, its Setting comes first.
+    remedy : Text
+        What to do about it.
+    """
+
+    args: tuple[Any, ...]
+
+    def __init__(self, *problem: Text, remedy: Text = "") -> None:
+        super().__init__(*problem)
+        self.remedy = remedy
+
+    @property
+    def setting(self) -> Setting | None:
+        """The setting that is the problem, if it is one."""
+        first = self.args[0] if self.args else None
+        return first if isinstance(first, Setting) else None
+
+    @property
+    def parameter(self) -> str | None:
+        """The name of the parameter that is the problem, in Python."""
+        return self.setting.name if self.setting else None
+
+    @property
+    def value(self) -> object:
+        """The value that is the problem."""
+        return self.setting.value if self.setting else None
+
+    def text(self, words: Callable[[Part], str]) -> str:
+        """Return the message with its parts in the words of a front end."""
+        remedy = (": ", self.remedy) if self.remedy else ""
+        return in_words((self.args, remedy), words)
+
+    def __str__(self) -> str:
+        return self.text(str)
+
+
+def in_words(text: Text, words: Callable[[Part], str]) -> str:
+    """Return a text with its parts in the words of a front end."""
+    if isinstance(text, tuple):
+        return "".join(in_words(part, words) for part in text)
+    return words(text) if isinstance(text, Part) else str(text)
+
+
+class SpinneyError(Message, Exception):
     """The root of the tree of errors."""
 
 
@@ -48,7 +159,7 @@ class MissingExtraError(SpinneyError, ImportError):
     """An optional library that is not installed."""
 
 
-class SpinneyWarning(UserWarning):
+class SpinneyWarning(Message, UserWarning):
     """Something worth a look; the work goes on."""
 
 
@@ -78,6 +189,17 @@ def _bare(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
 
 
+def refusal(setting: Setting, problem: Text = "", remedy: Text = "") -> ParameterError:
+    """Return the error for a parameter whose value cannot be used.
+
+    >>> raise refusal(Setting("folds", 9), "is more than the 5 rows", "take fewer")
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: folds=9 is more than the 5 rows: take fewer
+    """
+    gap = " " if problem else ""
+    return ParameterError(setting, gap, problem, remedy=remedy)
+
+
 def refuse_unknown(parameter: str, value: object, known: "Iterable[str]") -> NoReturn:
     """Raise the error for a value that is none of those a parameter takes.
 
@@ -85,14 +207,14 @@ def refuse_unknown(parameter: str, value: object, known: "Iterable[str]") -> NoR
     Traceback (most recent call last):
     spinney.errors.ParameterError: recipe='id4' is unknown: did you mean 'id3'?
     """
-    msg = f"{parameter}={value!r} is unknown: {did_you_mean(str(value), known)}"
-    raise ParameterError(msg)
+    remedy = did_you_mean(str(value), known)
+    raise refusal(Setting(parameter, value), "is unknown", remedy)
 
 
-def warn(message: str) -> None:
+def warn(*problem: Text, remedy: Text = "") -> None:
     """Warn at the line of the user's that called into this package."""
     frame, level = sys._getframe(1), 2
     ours = ("spinney.", "contextlib")  # a context manager of ours is entered by that
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, SpinneyWarning, stacklevel=level - 1)
+    warnings.warn(SpinneyWarning(*problem, remedy=remedy), stacklevel=level)

@@ -89,7 +89,7 @@ def test_a_ragged_line(refuse, row):
 def test_the_wrong_encoding(refuse):
     line = refuse("size,sort\n1,café\n2,b\n".encode("latin-1"))
     assert "'table.csv' is not text in utf-8" in line
-    assert "--encoding latin-1" in line
+    assert "--encoding 'latin-1'" in line
 
 
 def test_a_folder(refused, folder):
@@ -121,7 +121,7 @@ def test_a_class_label_with_a_line_break(refuse, label):
 def test_a_file_of_no_known_suffix(refuse):
     line = refuse(GOOD, name="table.txt")
     assert "'table.txt'" in line
-    assert "--format csv" in line
+    assert "--format 'csv'" in line
 
 
 @pytest.mark.parametrize("format_", ["parquet", "jsonl", "arff"])

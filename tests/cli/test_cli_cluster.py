@@ -160,7 +160,7 @@ def test_missing_cells(works, refused, write):
     path = write("gaps.csv", "a,b\n1,2\n3,?\n4,5\n9,9\n")
     line = refused(3, "cluster", path, "--k", 2, "--missing", "?")
     assert "column 'b' is missing (NaN) in row 2" in line
-    assert "--method k-prototypes" in line
+    assert "--method 'k-prototypes'" in line
     out = works(
         *("cluster", path, "--k", 2, "--missing", "?"),
         *("--method", "k-prototypes", "--model", "m"),

@@ -29,7 +29,7 @@ def test_a_model_says_by_what_it_was_grown(works):
 def test_auto_by_name_is_refused_in_duckdb(refused):
     line = refused(2, *WEATHER, "--recipe", "auto", "--source", "duckdb")
     assert "(recipe 'auto') needs the rows" in line
-    assert "--source memory" in line
+    assert "--source 'memory'" in line
     assert "'c4.5'" in line
 
 

@@ -54,7 +54,7 @@ def test_the_width_of_the_terminal(works, given, monkeypatch, width):
     assert max(map(len, out.splitlines())) <= width
     assert "accuracy" in out
     assert "too narrow for" in out
-    assert "--measure" in out
+    assert "name the measures to see" in " ".join(out.split())
 
 
 def test_plain_signs(works, given):

@@ -29,7 +29,7 @@ def test_combinations_from_growing_to_predicting(folder, works, tool):
 
 def test_constructed_attributes(folder, works):
     boundary(folder)
-    grow = ("grow", "rows.csv", "--target", "over", "--construct", "2")
+    grow = ("grow", "rows.csv", "--target", "over", "--set", "construct=2")
     assert "x − y > " in works(*grow, "--recipe", "c4.5", "-o", "m.spinney")
     info = works("info", "m.spinney")
     assert "x − y" in info
@@ -39,7 +39,11 @@ def test_constructed_attributes(folder, works):
 
 def test_settings_that_mean_nothing_are_named_as_options(folder, tool):
     boundary(folder)
-    for option in ("--linear-terms", "--construct", "--linear-penalty"):
-        outcome = tool("grow", "rows.csv", "--target", "over", option, "-1")
+    for options in (
+        ("--linear-terms", "-1"),
+        ("--set", "construct=-1"),
+        ("--set", "linear_penalty=-1"),
+    ):
+        outcome = tool("grow", "rows.csv", "--target", "over", *options)
         assert outcome.code == 2
-        assert f"{option} -1" in outcome.err
+        assert " ".join(options) in outcome.err

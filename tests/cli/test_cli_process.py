@@ -46,6 +46,15 @@ def test_commands_import_nothing_heavy(melons, model):
         assert repr(name) not in found
 
 
+def test_the_default_recipe_imports_no_scikit_learn(melons):
+    """Its teacher is our own forest, and its folds are ours, at any size."""
+    command = ["grow", str(melons), "--target", "ripe"]
+    found = imported(f"from spinney.cli import run; assert not run({command})")
+    assert "'numba'" in found
+    for name in ("sklearn", "scipy.stats", "pandas", "pyarrow", "matplotlib"):
+        assert repr(name) not in found
+
+
 def test_standard_input(process, model, melons):
     text = melons.read_text()
     given = ("--target", "ripe", "--recipe", "c4.5")
@@ -157,7 +166,7 @@ def test_an_interrupt_while_growing(tool, melons, monkeypatch, folder, as_error)
                 raise RuntimeError("Query interrupted") from None
             raise
 
-    monkeypatch.setattr("spinney.models.grow.grow_from", interrupted)
+    monkeypatch.setattr("spinney.models.grow_from", interrupted)
     outcome = tool("grow", melons, "--target", "ripe", "-o", "x.spinney")
     assert outcome.code == 130
     assert outcome.err.strip() == "spinney: interrupted"

@@ -6,7 +6,9 @@ import pytest
 from tests.helpers.strategies import TABLES
 
 import spinney
+from spinney import ParameterError
 from spinney.output.file.tree_file import load_model
+from spinney.recipes import Recipe
 
 TRAIN = TABLES / "watermelon_2.0_train.csv"
 VALID = TABLES / "watermelon_2.0_valid.csv"
@@ -134,13 +136,15 @@ def test_what_is_not_saved_is_said(tool, full, folder):
     [
         ("reduced-error", "--validation TABLE"),
         ("pre-pruning", "--validation TABLE"),
-        ("manual", "--node NUMBER"),
+        ("manual", "--node NODE"),
     ],
 )
 def test_methods_that_need_a_grown_model(refused, method, remedy):
     line = refused(2, "grow", TRAIN, "--target", "ripe", "--pruning", method)
-    assert f"--pruning {method!r} needs a grown model: model.prune({method!r}, " in line
-    assert line.endswith(f"spinney prune MODEL --method {method} {remedy}")
+    advice = f"spinney prune MODEL --method {method!r} {remedy}"
+    assert line.endswith(f"--pruning {method!r} needs a grown model: {advice}")
+    with pytest.raises(ParameterError, match=rf"model\.prune\(method={method!r}, \w+="):
+        Recipe.named("c4.5").changed(pruning=method)
 
 
 def test_the_numbers_to_prune_by(works, refused, full):
@@ -164,7 +168,7 @@ def test_an_alpha_that_no_tree_pays(works, full):
     "arguments, message",
     [
         (["--no-raising", "--data", TRAIN], "--data: it serves to raise branches"),
-        (["--raising"], "it was grown on (--data), or leave this out"),
+        (["--raising"], "it was grown on (--data TABLE), or leave this out"),
         (["--weight", "w"], "--weight: it is a column of data"),
     ],
 )
@@ -173,5 +177,7 @@ def test_refusals_name_options_and_no_parameters(refused, full, arguments, messa
     assert message in line
     assert "=" not in line
     line = refused(2, "prune", full, "--method", "cost-complexity")
-    assert "an alpha (--alpha), or the training table to choose it by folds" in line
+    assert (
+        "an alpha (--alpha ALPHA), or the training table to choose it by folds" in line
+    )
     assert "=" not in line

@@ -43,22 +43,33 @@ NUMERIC = "x,y\n" + "".join(f"{n},{n * n / 7}\n" for n in range(30))
 @pytest.mark.parametrize(
     "options, said",
     [
-        ("--alpha-split 0.1", "--alpha-split 0.1 needs a criterion that is a test"),
-        ("--exhaustive", "--exhaustive needs --grouping 'merge'"),
+        (
+            "--set alpha_split=0.1",
+            "--set alpha_split=0.1 needs a criterion that is a test",
+        ),
+        ("--set exhaustive=true", "--set exhaustive=True needs --grouping 'merge'"),
         (
             "--recipe id3 --confidence 0.1",
             "--confidence 0.1 needs --pruning 'error-based', and recipe 'id3' has "
             "--pruning 'none'",
         ),
         (
-            "--recipe chaid --exhaustive --alpha-merge 0.1",
-            "--alpha-merge 0.1 needs merging that is not exhaustive, and recipe "
-            "'chaid' has --exhaustive: it is the level",
+            "--recipe chaid --set exhaustive=true --set alpha_merge=0.1",
+            "--set alpha_merge=0.1 needs merging that is not exhaustive, and recipe "
+            "'chaid' has --set exhaustive=True: it is the level",
         ),
-        ("--recipe c4.5 --m 3", "--m 3.0 needs --probability 'm-estimate'"),
-        ("--recipe c4.5 --folds 5", "--folds 5 needs --pruning 'cost-complexity'"),
-        ("--surrogates 2", "--surrogates 2 needs --missing-policy 'surrogate'"),
-        ("--smoothing 15", "--smoothing 15.0 needs a target that is a number"),
+        (
+            "--recipe c4.5 --set m=3",
+            "--set m=3.0 needs --probability 'm-estimate'",
+        ),
+        (
+            "--set surrogates=2",
+            "--set surrogates=2 needs --missing-policy 'surrogate'",
+        ),
+        (
+            "--set smoothing=15",
+            "--set smoothing=15.0 needs a target that is a number",
+        ),
     ],
 )
 def test_growing_refuses_what_has_no_effect(refused, melons, options, said):
@@ -88,7 +99,7 @@ def test_so_does_a_number(refused, write, options, said, source):
 def test_a_seed_and_what_asks_for_nothing_are_welcome(works, write):
     write("n.csv", NUMERIC)
     given = ("grow", "n.csv", "--target", "y", "--recipe", "c4.5")
-    idle = ("--seed", "3", "--no-raising", "--no-mdl-correction")
+    idle = ("--seed", "3", "--set", "raising=false", "--set", "mdl-correction=false")
     assert works(*given, *idle) == works(*given)
 
 

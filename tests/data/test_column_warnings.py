@@ -14,9 +14,9 @@ from spinney.data.readers import read_table
 def test_text_that_is_all_different_looks_like_an_identifier():
     table = read_table({"name": [f"n{i}" for i in range(10)], "x": list(range(10))})
     (warning,) = identifier_warnings(table)
-    assert warning == (
+    assert str(warning) == (
         "column 'name' looks like an identifier, all 10 values differ: ignore it "
-        "(ignore=['name'], --ignore name)"
+        "(ignore=['name'])"
     )
 
 
@@ -53,16 +53,17 @@ def test_missing_cells_do_not_hide_an_identifier():
 def test_text_that_nearly_all_differs(n_cells, n_repeats, told):
     cells = [f"n{i}" for i in range(n_cells - n_repeats)] + ["n0"] * n_repeats
     found = identifier_warnings(read_table({"x": [*cells, None]}))
-    assert [told in warning for warning in found] == ([] if told is None else [True])
+    assert [told in str(warning) for warning in found] == (
+        [] if told is None else [True]
+    )
 
 
 def test_numbers_kept_from_being_numeric_by_a_text():
     ages = [*map(str, range(20)), "NA", "NA", "?"]
     (warning,) = number_warnings(read_table({"age": ages}))
-    assert warning == (
+    assert str(warning) == (
         "column 'age' reads as text because of '?' and 'NA': declare that missing "
-        "(missing_values=['?', 'NA'], --missing '?' --missing NA) or the column "
-        "nominal (nominal=['age'], --nominal age)"
+        "(missing_values=['?', 'NA']) or the column nominal (nominal=['age'])"
     )
 
 
@@ -91,4 +92,8 @@ def test_nominal_by_declaration_is_no_mistake():
 def test_both_kinds_together():
     cells = [*map(str, range(20)), "NA"]
     found = table_warnings(read_table({"x": cells, "y": [f"n{i}" for i in cells]}))
-    assert ["reads as text" in warning for warning in found] == [True, False, False]
+    assert ["reads as text" in str(warning) for warning in found] == [
+        True,
+        False,
+        False,
+    ]

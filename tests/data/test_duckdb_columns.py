@@ -154,7 +154,7 @@ def test_text_declared_numeric(connection):
         connection, ["'1.5'", "''", "'-'"], numeric=("x",), missing=("-",)
     )
     assert cells == [1.5, None, None]
-    with pytest.raises(DataError, match=r"holds 'a'.*--missing a\)"):
+    with pytest.raises(DataError, match=r"holds 'a'.*missing_values=\['a'\]\)"):
         one(connection, ["'1'", "'b'", "'a'"], numeric=("x",))
     with pytest.raises(DataError, match="holds '1_0'"):
         one(connection, ["'1_0'"], numeric=("x",))
@@ -182,7 +182,7 @@ def test_large_integers_are_warned_of(connection):
 )
 def test_other_types_are_refused_unless_ignored(connection, value):
     relation = connection.sql(f"SELECT {value} AS x, 1 AS y")
-    with pytest.raises(DataError, match=r"'x' is of type .*--ignore x"):
+    with pytest.raises(DataError, match=r"'x' is of type .*ignore=\['x'\]"):
         plan(relation)
     assert len(plan(relation, Declarations(ignore=("x",)))) == 1
 

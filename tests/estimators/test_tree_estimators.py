@@ -19,7 +19,6 @@ from tests.helpers.models import assert_same_model
 
 import spinney
 from spinney import ParameterError, TreeClassifier, TreeRegressor
-from spinney.recipes import SETTINGS
 
 # Among scikit-learn's tools
 
@@ -111,12 +110,9 @@ def test_settings_about_classes_are_no_parameters_of_a_tree_for_numbers():
         list(inspect.signature(kind).parameters)
         for kind in (TreeClassifier, TreeRegressor)
     )
-    only = {"class_weight", "priors", "cost_matrix", "mdl_correction", "min_cut_share"}
-    only |= {"confidence", "raising", "probability", "m"}
+    only = {"class_weight", "priors", "cost_matrix", "confidence", "probability"}
     assert set(classes) - set(numbers) == only
-    assert set(numbers) <= set(classes)
-    settings = set(SETTINGS) - set(classes)
-    assert not settings, f"a recipe has these, and no estimator: {settings}"
+    assert set(numbers) - set(classes) == {"leaves"}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,13 @@ from spinney.growth.binned.binned_rows import labels_of_classes
 from spinney.growth.binned.loops import row_words
 from spinney.growth.binned.loops import score as scoring
 from spinney.growth.binned.loops import sort as sorting
-from spinney.growth.binned.loops.coding import CELLS, code_rows, edges_of, prepare
+from spinney.growth.binned.loops.coding import (
+    CELLS,
+    Coding,
+    code_rows,
+    edges_of,
+    prepare,
+)
 from spinney.growth.binned.loops.layout import (
     ABSENT,
     BINS,
@@ -27,7 +33,6 @@ from spinney.growth.binned.loops.layout import (
     LENGTH,
     RIGHT,
     VECTORS,
-    WHOLES,
 )
 from spinney.growth.binned.loops.row_words import words_of
 from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
@@ -35,7 +40,7 @@ from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
 
 @entry
 def worth(kind, vectors, at):
-    return scoring.worth(kind, vectors, at)
+    return scoring.score_of(kind, vectors, at)
 
 
 @entry
@@ -57,10 +62,10 @@ def tell_words(labels, words, told):
 
 
 @entry
-def sort_values(values, keys, wholes):
+def sort_values(values, keys, waiting):
     for place in range(len(values)):
         keys[place] = sorting.key_of(values[place], place)
-    sorting.sort_keys(keys, len(values), wholes)
+    sorting.sort(keys, None, len(values), waiting)
     sorting.settle(keys, len(values), values)
 
 
@@ -73,25 +78,34 @@ numbers = st.one_of(
 )
 
 
+def coding_for(q, n_rows):
+    """Return room to code q columns, expecting nothing of their bins."""
+    return Coding(
+        edges=np.full((q, BINS), np.inf),
+        n_edges=np.zeros(q, np.int64),
+        first=np.zeros((q, CELLS), np.uint8),
+        low=np.zeros(q),
+        scale=np.zeros(q),
+        steps=np.zeros(q, np.int64),
+        values=np.zeros((q, BINS)),
+        expected=np.zeros(q, np.bool_),
+        attributes=np.arange(q),
+        codes=np.empty((n_rows, q), np.uint8),
+        by_attribute=np.empty((q, n_rows), np.uint8),
+    )
+
+
 def coded(matrix, sample):
     """Code a matrix by edges from a sample of it."""
     q = matrix.shape[1]
-    edges, n_edges = np.full((q, BINS), np.inf), np.zeros(q, np.int64)
+    coding = coding_for(q, len(matrix))
     for j in range(q):
-        found, _ = edges_of(sample[:, j].astype(float))
-        edges[j, : len(found)], n_edges[j] = found, len(found)
-    first, low, scale = np.zeros((q, CELLS), np.uint8), np.zeros(q), np.zeros(q)
-    steps, odd = np.zeros(q, np.int64), np.zeros(q, np.int64)
-    prepare(edges, n_edges, first, low, scale, steps)
-    codes, by_attribute = (
-        np.empty(matrix.shape, np.uint8),
-        np.empty((q, len(matrix)), np.uint8),
-    )
-    tables = (edges, first, low, scale, steps, np.zeros((q, BINS)), np.zeros(q, bool))
-    places = np.arange(q)
-    into = (codes, by_attribute, places)
-    code_rows(matrix, 0, len(matrix), *tables, odd, *into, np.arange(len(places)))
-    np.testing.assert_array_equal(codes, by_attribute.T)
+        edges, _ = edges_of(sample[:, j].astype(float))
+        coding.edges[j, : len(edges)], coding.n_edges[j] = edges, len(edges)
+    prepare(coding)
+    code_rows(coding, matrix, 0, len(matrix), np.arange(q), np.zeros(q, np.int64))
+    codes, edges, n_edges = coding.codes, coding.edges, coding.n_edges
+    np.testing.assert_array_equal(codes, coding.by_attribute.T)
     return codes, edges, n_edges
 
 
@@ -136,7 +150,7 @@ def test_many_values_make_255_bins_and_few_one_each():
 def test_keys_are_sorted_with_their_places(cells):
     values, keys = np.array(cells, dtype=float) + 0.0, np.empty(len(cells), np.uint64)
     with np.errstate(over="ignore"):
-        sort_values(values, keys, np.zeros((WHOLES, LENGTH), np.int64))
+        sort_values(values, keys, np.zeros(LENGTH, np.int64))
     places = (keys & np.uint64(0xFFFFFFFF)).astype(int)
     assert values[places].tolist() == sorted(values)
     assert sorted(places) == list(range(len(cells)))

@@ -13,7 +13,7 @@ from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned import binned_rows as prepared
 from spinney.growth.binned import binned_surrogates as surrogates
 from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.engine import grow_swiftly, suits
+from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
@@ -98,8 +98,8 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
         patch.setattr(crowd, "FEWEST_ROWS", 20)
         patch.setattr(surrogates, "FEWEST_ROWS", 20)
         patch.setattr(coded, "SAMPLE", 40)  # others than its values are in the rows
-        assert suits(training, recipe, Options())
-        swift = grow_swiftly(training, recipe)
+        assert choose_engine(training, recipe, Options()).name == "binned"
+        swift = crowd.grow(training, recipe)
     same_tree(plain, swift, same)
 
 
@@ -128,7 +128,7 @@ def test_bins_of_many_values_are_divided_and_opened(weights, correlation):
     training = TrainingSet(schema, tuple(cells.T), classes, weights)
     recipe = RECIPES["cart"].changed(max_depth=1)
     plain = grow_tree(training.source(), recipe)
-    swift = grow_swiftly(training, recipe)
+    swift = crowd.grow(training, recipe)
     assert any(node.surrogates for node in plain)
     same_tree(plain, swift, same)
 
@@ -163,7 +163,7 @@ def test_arrays_without_nodes_are_those_of_nodes(seed):
     )
     classes = (cells[:, 0] + 0.3 * random.normal(size=80) > 0).astype(np.int64)
     columns = (*cells.T, codes.astype(np.int32))
-    tree = grow_swiftly(TrainingSet(schema, columns, classes, None), RECIPES["cart"])
+    tree = crowd.grow(TrainingSet(schema, columns, classes, None), RECIPES["cart"])
     quick, plain = flatten(tree), FlatTree.of(arrays_of_nodes(tree))
     for name in ("missing", "first_surrogate", "surrogate_count"):
         np.testing.assert_array_equal(getattr(quick, name), getattr(plain, name))

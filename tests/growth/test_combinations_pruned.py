@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers.recipes import by_recipe
 from tests.search.test_combinations import diagonal, formulas
 
 import spinney
@@ -25,7 +26,7 @@ def test_recipes_that_prune_or_are_taught(settings, made):
     random = np.random.default_rng(1)
     for place in random.choice(len(table["x"]), 30, replace=False):
         table["side"][place] = random.choice(["above", "below"])
-    model = spinney.grow(table, "side", **made, **settings)
+    model = spinney.grow(table, "side", **by_recipe(**made, **settings))
     assert formulas(model) or "construct" in made
     assert model.score(diagonal(seed=1)) > 0.9
     leaves = model.apply(table)
@@ -43,7 +44,7 @@ def test_models_of_leaves_have_terms_with_formulas(made, seed, tmp_path):
     numbers = np.where(steep, 3 * cells[2], cells[0] * cells[3] - 2 * cells[1])
     data = {f"x{i}": cells[i].tolist() for i in range(4)}
     data["t"] = (numbers + random.normal(size=300) / 2).tolist()
-    model = spinney.grow(data, "t", recipe="m5", **made)
+    model = spinney.grow(data, "t", **by_recipe(recipe="m5", **made))
     assert formulas(model)
     assert model.score(data) > 0.8
     model.save(tmp_path / "m")
@@ -62,7 +63,7 @@ def test_models_of_leaves_have_terms_with_formulas(made, seed, tmp_path):
 @pytest.mark.parametrize("made", [{"linear_terms": 2}, {"construct": 2}])
 def test_cross_validated_pruning_makes_formulas_in_each_fold(made):
     table = diagonal(300)
-    model = spinney.grow(table, "side", recipe="id3", **made)
+    model = spinney.grow(table, "side", **by_recipe(recipe="id3", **made))
     pruned = model.prune("cost-complexity", data=table, folds=3)
     assert pruned.score(diagonal(seed=1)) > 0.9
     leaf = model.prune(nodes=[0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.data.schema import Attribute, Schema, Target
-from spinney.growth.engine import can_grow
+from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
@@ -19,4 +19,4 @@ def test_where_a_later_missing_value_goes_by_all_rows_loops_do_not_know(
     schema = Schema((Attribute("x", "numeric"),), Target("y", ("a", "b")))
     rows = TrainingSet(schema, (np.arange(4.0),), np.array([0, 0, 1, 1]), None)
     recipe = RECIPES["cart"].changed(missing=missing)
-    assert can_grow(rows, recipe, Options()) == expected
+    assert can_grow_binned(rows, recipe, Options()) == expected

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES
 
 import spinney
@@ -20,7 +21,9 @@ LABOR = {"target": "class", "missing_values": ["?"]}
 
 
 def labor(**settings):
-    return spinney.grow(TABLES / "labor.csv", recipe="c4.5", **LABOR, **settings)
+    return spinney.grow(
+        TABLES / "labor.csv", **LABOR, **by_recipe(recipe="c4.5", **settings)
+    )
 
 
 def test_estimates_of_leaves():
@@ -84,7 +87,7 @@ def test_a_leaf_that_was_raised_keeps_no_counts_of_other_rows(tmp_path):
     """A node cut to a leaf, then raised, has rows on which nothing was asked."""
     x = [43, 7, 20, 0, 47, 13, 34, 21, 12, None, 44, 35]
     table = {"x": x, "y": list("cacaccbaccbb")}
-    model = spinney.grow(table, "y", recipe="c4.5", construct=1)
+    model = spinney.grow(table, "y", **by_recipe(recipe="c4.5", construct=1))
     assert any(step.action == "raised" for step in model.pruning_)
     assert counted_as_their_nodes(model.tree)
     model.save(tmp_path / "raised.spinney")
@@ -103,7 +106,9 @@ def test_candidates_count_the_rows_of_their_nodes(made):
             for name in ("x", "z")
         }
         table = {**columns, "y": random.choice(list("abc"), 24).tolist()}
-        model = spinney.grow(table, "y", recipe="c4.5", confidence=0.5, **made)
+        model = spinney.grow(
+            table, "y", **by_recipe(recipe="c4.5", confidence=0.5, **made)
+        )
         raised += any(step.action == "raised" for step in model.pruning_)
         assert counted_as_their_nodes(model.tree)
     assert raised

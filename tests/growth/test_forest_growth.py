@@ -107,7 +107,7 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
         return arrays_of(tree)
 
     with (
-        patch.object(growing, "can_grow", return_value=False),
+        patch.object(growing, "can_grow_binned", return_value=False),
         patch.object(growing, "arrays_of", kept),
     ):
         forest = grow_forest(
@@ -224,7 +224,7 @@ def test_compiled_loops_grow_the_trees_of_the_plain_learner(
 ):
     recipe = RECIPES["cart"].changed(**changes, missing="branch")
     arguments = (training, recipe, forest_settings)
-    with patch.object(growing, "can_grow", return_value=False):
+    with patch.object(growing, "can_grow_binned", return_value=False):
         plain = grow_forest(*arguments, n_trees=N_TREES)
     with patch.object(growing._Nursery, "trees_at_once", return_value=2):
         swift = grow_forest(*arguments, n_trees=N_TREES, n_jobs=1)
@@ -369,7 +369,7 @@ def test_many_rows_are_told_by_compiled_loops_all_the_same(
     table, recipe, forest_settings
 ):
     recipe, training = allowed(recipe), training_of(table)
-    with patch.object(growing, "can_grow", return_value=False):
+    with patch.object(growing, "can_grow_binned", return_value=False):
         forest = grow_forest(training, recipe, forest_settings, n_trees=N_TREES)
     arguments = (forest, training.columns, len(table.rows))
     bags = Bags(training, forest_settings)

@@ -19,7 +19,7 @@ from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned import binned_rows as prepared
 from spinney.growth.binned import grow_binned as crowd
 from spinney.growth.binned import subtree
-from spinney.growth.engine import grow_swiftly, suits
+from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES
@@ -158,8 +158,8 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
         patch.setattr(subtree, "FIRST_KEEPING", 1)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
         patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
-        assert suits(training, recipe, Options())
-        swift = grow_swiftly(training, recipe)
+        assert choose_engine(training, recipe, Options()).name == "binned"
+        swift = crowd.grow(training, recipe)
     assert len(plain) == len(swift)
     rows = rows_of_nodes(plain, training)
     for one, other in zip(plain, swift, strict=True):
@@ -189,7 +189,7 @@ def test_flags_at_the_end_of_a_row(n_flags, n_numbers, weighted, monkeypatch):
     recipe = RECIPES["cart"].changed(missing="branch")
     assert prepared.prepared(training, recipe).cells.tail == -(-n_numbers // 8) * 8
     plain = grow_tree(training.source(), recipe)
-    swift = grow_swiftly(training, recipe)
+    swift = crowd.grow(training, recipe)
     same_tree(plain, swift, same_node)
 
 
@@ -210,21 +210,27 @@ def rows_of_two_weights(heavy, light, n_classes=2):
 def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
     training = rows_of_two_weights(*weights, n_classes)
     plain = grow_tree(training.source(), RECIPES["cart"])
-    swift = grow_swiftly(training, RECIPES["cart"])
+    swift = crowd.grow(training, RECIPES["cart"])
     same_tree(plain, swift, same_node)
 
 
 def test_weights_without_squares_are_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
-    assert suits(rows_of_two_weights(1.0, 1e-100), RECIPES["cart"], Options())
-    assert not suits(rows_of_two_weights(1.0, 1e-300), RECIPES["cart"], Options())
+    assert (
+        choose_engine(rows_of_two_weights(1.0, 1e-100), RECIPES["cart"], Options()).name
+        == "binned"
+    )
+    assert (
+        choose_engine(rows_of_two_weights(1.0, 1e-300), RECIPES["cart"], Options()).name
+        == "plain"
+    )
 
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
     training = four_rows()
     branch = RECIPES["cart"].changed(missing="branch")
-    assert suits(training, branch, Options())
+    assert choose_engine(training, branch, Options()).name == "binned"
     for recipe in (
         RECIPES["cart"],
         RECIPES["c4.5"],
@@ -234,9 +240,9 @@ def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         branch.changed(missing="fractional"),
         branch.changed(linear_terms=2),
     ):
-        assert not suits(training, recipe, Options())
+        assert choose_engine(training, recipe, Options()).name == "plain"
     for options in PLAIN_OPTIONS:
-        assert not suits(training, branch, options)
+        assert choose_engine(training, branch, options).name == "plain"
 
 
 def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):

@@ -18,13 +18,13 @@ from tests.helpers.alike import (
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth import engine as suiting
-from spinney.growth.engine import grow_swiftly, suits
+from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.ranked import grow_ranked as ranked_crowd
 from spinney.growth.ranked import ranked_rows as ranked
-from spinney.growth.ranked.grow_ranked import grow_and_prune
+from spinney.growth.ranked.grow_ranked import grow, grow_and_prune
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
 
@@ -123,7 +123,7 @@ def swift_limits(*, together, rivals):
     """Let the loops take tables of any size, with all threads or one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suiting, "FEWEST_RANKED_CELLS", 0)
-        patch.setattr(ranked, "RIVALS", 10**9 if rivals else 1)
+        patch.setattr(ranked, "RUNNERS_UP_SHARE", 10**9 if rivals else 1)
         patch.setattr(ranked_crowd, "FEWEST_ROWS", 10 if together else 10**9)
         patch.setattr(ranked_crowd, "n_threads", lambda: 2)
         yield
@@ -132,8 +132,8 @@ def swift_limits(*, together, rivals):
 def swiftly(training, recipe, *, together, rivals):
     """Grow by the loops, whatever the size of the table."""
     with swift_limits(together=together, rivals=rivals):
-        assert suits(training, recipe, Options())
-        return grow_swiftly(training, recipe)
+        assert choose_engine(training, recipe, Options()).name == "ranked"
+        return grow(training, recipe)
 
 
 @pytest.mark.parametrize("name", ["c4.5", "id3"])
@@ -225,7 +225,7 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     monkeypatch.setattr(suiting, "FEWEST_RANKED_CELLS", 0)
     training = four_rows()
     quinlan = RECIPES["c4.5"]
-    assert suits(training, quinlan, Options())
+    assert choose_engine(training, quinlan, Options()).name == "ranked"
     for recipe in (
         RECIPES["chaid"],
         quinlan.changed(max_leaves=3),
@@ -237,13 +237,13 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         RECIPES["id3"].changed(grouping="binary"),
         RECIPES["id3"].changed(criterion=lambda table: 1.0),
     ):
-        assert not suits(training, recipe, Options())
+        assert choose_engine(training, recipe, Options()).name == "plain"
     for options in PLAIN_OPTIONS:
-        assert not suits(training, quinlan, options)
+        assert choose_engine(training, quinlan, options).name == "plain"
     many = Attribute("c", "nominal", tuple(map(str, range(1001))))
     wide = Schema((many,), Target("y", ("a", "b")))
     rows = TrainingSet(wide, (np.arange(4),), np.array([0, 1, 0, 1]), None)
-    assert not suits(rows, quinlan, Options())
+    assert choose_engine(rows, quinlan, Options()).name == "plain"
 
 
 def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):

@@ -1,6 +1,7 @@
 """Growing trees: the textbooks' trees, every reason to stop, force and limits."""
 
 import warnings
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError, SpinneyWarning
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
-from spinney.recipes import RECIPES
+from spinney.recipes import RECIPES, Recipe
+from spinney.search import policy_named, tree_search
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees.tree import Reason, Tree
 
@@ -391,3 +393,21 @@ def test_a_chain_of_thousands_of_nodes_grows():
     assert tree.height == n_rows - 1
     assert {leaf.reason for leaf in tree.leaves} == {Reason.PURE}
     assert [leaf.label for leaf in tree.leaves] == [n % 2 for n in range(n_rows)]
+
+
+def test_what_is_constant_for_a_tree_is_resolved_once(monkeypatch):
+    looked_up = []
+    measure = Recipe.measure
+
+    def counted(recipe, *, numeric):
+        looked_up.append(recipe.criterion)
+        return measure(recipe, numeric=numeric)
+
+    monkeypatch.setattr(Recipe, "measure", counted)
+    monkeypatch.setattr(
+        tree_search, "policy_named", policies := Mock(wraps=policy_named)
+    )
+    tree = grow_tree(textbook("watermelon_3.0").source, C45)
+    assert len(tree) > 5
+    assert looked_up == ["gain_ratio"]
+    assert policies.call_count == 1

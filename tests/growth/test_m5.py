@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney import DataError, ParameterError, TreeRegressor
@@ -353,7 +354,9 @@ def test_classes_are_refused():
 def test_bad_settings_are_refused(settings):
     (name,) = settings
     with pytest.raises(ParameterError, match=f"{name}="):
-        TreeRegressor("m5", **settings).fit([[1], [2], [3]], [1.0, 2.0, 4.0])
+        TreeRegressor(**by_recipe(recipe="m5", **settings)).fit(
+            [[1], [2], [3]], [1.0, 2.0, 4.0]
+        )
 
 
 def test_one_row_is_refused_as_ever():

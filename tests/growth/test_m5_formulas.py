@@ -7,6 +7,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.data.formula import Linear
@@ -32,7 +33,7 @@ MADE = ({"linear_terms": 2}, {"construct": 2}, {"construct": 1, "linear_terms": 
 @pytest.mark.parametrize("seed", range(4))
 def test_models_read_formulas(made, seed, tmp_path):
     rows = bent(seed)
-    model = spinney.grow(rows, "y", recipe="m5", **made)
+    model = spinney.grow(rows, "y", **by_recipe(recipe="m5", **made))
     tree = model.tree
     columns = tree.schema.completed(
         [np.array(rows["a"]), np.array(rows["c"])], range(len(tree.schema.attributes))
@@ -84,7 +85,7 @@ def test_a_later_formula_stays_where_an_earlier_one_goes(settings):
     """A spare formula is put before those of the tree; without it, the tree is back."""
     found = 0
     for seed in range(4):
-        tree = spinney.grow(bent(seed), "y", **settings).tree
+        tree = spinney.grow(bent(seed), "y", **by_recipe(**settings)).tree
         schema = tree.schema
         first = schema.n_columns
         found += len(schema.attributes) > first
@@ -104,9 +105,9 @@ def test_a_later_formula_stays_where_an_earlier_one_goes(settings):
 def test_duckdb_grows_the_same_model_tree(made):
     for seed in range(2):
         rows = bent(seed)
-        here = spinney.grow(rows, "y", recipe="m5", **made)
+        here = spinney.grow(rows, "y", **by_recipe(recipe="m5", **made))
         relation = duckdb.from_arrow(pa.table(rows))
-        there = spinney.grow(relation, "y", recipe="m5", **made)
+        there = spinney.grow(relation, "y", **by_recipe(recipe="m5", **made))
         assert str(here) == str(there)
         assert len(here.tree.schema.attributes) > 2
         np.testing.assert_allclose(here.predict(rows), there.predict(rows), rtol=1e-7)
@@ -115,7 +116,7 @@ def test_duckdb_grows_the_same_model_tree(made):
 def test_formulas_of_a_taught_tree_reach_the_models():
     rows = bent(0)
     settings = {"leaves": "linear", "smoothing": 15, "forest": 0.5, "construct": 1}
-    model = spinney.grow(rows, "y", recipe="cart", **settings)
+    model = spinney.grow(rows, "y", **by_recipe(recipe="cart", **settings))
     assert any(attribute.formula for attribute in model.tree.schema.attributes)
     error = np.mean((model.predict(rows) - np.array(rows["y"])) ** 2)
     assert error < np.var(rows["y"]) / 2
@@ -132,7 +133,9 @@ def squares(model: Any, rows: dict[str, list[Any]]) -> float:
 @pytest.mark.parametrize("method", ["reduced-error", "pre-pruning"])
 def test_validation_rows_judge_models(made, method):
     """A step's squares are those of the predictions once its node is cut."""
-    model = spinney.grow(bent(0, 200), "y", recipe="m5", pruning="none", **made)
+    model = spinney.grow(
+        bent(0, 200), "y", **by_recipe(recipe="m5", pruning="none", **made)
+    )
     fresh = bent(1, 100)
     pruned = model.prune(method, validation=fresh)
     steps = pruned.pruning_
@@ -152,7 +155,7 @@ def test_validation_rows_judge_models(made, method):
 def test_a_cut_node_may_read_what_no_leaf_did():
     """Unsmoothed, the model at the root reads columns that its leaves do not."""
     settings = {"recipe": "m5", "pruning": "none", "smoothing": 0.0, "max_depth": 1}
-    model = spinney.grow(bent(0), "y", **settings)
+    model = spinney.grow(bent(0), "y", **by_recipe(**settings))
     assert model.tree.root.model is not None
     model.prune("reduced-error", validation=bent(1))
     tree = model.tree

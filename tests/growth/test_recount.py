@@ -7,12 +7,13 @@ from tests.growth.test_grow_binned import training_sets
 from tests.helpers.alike import same_node, same_tree
 
 import spinney
-from spinney.growth import engine as suiting
-from spinney.growth.engine import grow_swiftly, recount_swiftly
+from spinney.growth.binned.grow_binned import grow
+from spinney.growth.engine import BINNED, choose_engine
 from spinney.growth.prune.drafts import recounted
-from spinney.growth.taught import teacher
+from spinney.growth.taught import taught_growth
 from spinney.growth.taught.teacher import smoothed_training
 from spinney.recipes import RECIPES
+from spinney.sources.opened import OpenedSource
 
 
 @given(
@@ -29,10 +30,10 @@ def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     labels[labels < 0.02] = 0.0
     labels /= labels.sum(axis=1, keepdims=True)
     recipe = RECIPES["auto"].changed(min_samples_leaf=least)
-    taught = grow_swiftly(smoothed_training(training, labels), recipe)
+    taught = grow(smoothed_training(training, labels), recipe)
     plain = recounted(taught, training.source(), recipe=recipe)
-    swift = recount_swiftly(taught, training)
-    same_tree(plain, swift, same_node)
+    compiled = BINNED.recount(taught, OpenedSource(training), recipe, None)
+    same_tree(plain, compiled, same_node)
 
 
 def test_auto_is_the_same_tree_by_compiled_loops(monkeypatch):
@@ -40,12 +41,18 @@ def test_auto_is_the_same_tree_by_compiled_loops(monkeypatch):
     cells = random.normal(size=(150, 3))
     cells[random.random((150, 3)) < 0.05] = np.nan
     labels = np.where(cells[:, 0] + random.normal(size=150) > 0, "up", "down")
-    # The teacher is the same one, which else goes by the same threshold.
-    monkeypatch.setattr(teacher, "_guesses", teacher._peers_guesses)
-    monkeypatch.setattr(suiting, "FEWEST_WITHOUT_RIVALS", 10**9)
-    plain = spinney.TreeClassifier().fit(cells, labels)
-    monkeypatch.setattr(suiting, "FEWEST_WITHOUT_RIVALS", 0)
+    engines = []
+
+    def chosen(*arguments, **more):
+        engines.append(choose_engine(*arguments, **more))
+        return engines[-1]
+
+    monkeypatch.setattr(taught_growth, "choose_engine", chosen)
     swift = spinney.TreeClassifier().fit(cells, labels)
+    assert {engine.name for engine in engines} == {"binned"}
+    monkeypatch.setattr(taught_growth, "FEWEST_TAUGHT", 10**9)
+    plain = spinney.TreeClassifier().fit(cells, labels)
+    assert engines[-1].name == "plain"
     assert str(swift) == str(plain)
     assert str(swift.explain(node=0)) == str(plain.explain(node=0))
     np.testing.assert_allclose(

@@ -6,13 +6,14 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import spinney
 from spinney import ParameterError
 from spinney.data.schema import Attribute, Schema, Target
+from spinney.growth.forest import forest_growth
 from spinney.growth.growth_options import Options
-from spinney.growth.taught import teacher
-from spinney.growth.taught.taught_growth import Lesson
+from spinney.growth.taught.taught_growth import TaughtGrowth
 from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet
@@ -58,7 +59,7 @@ def test_a_smoothed_source_has_the_weight_of_its_rows():
 @pytest.mark.parametrize("numeric", [False, True])
 def test_the_tree_counts_the_rows_as_they_are(numeric):
     rows = training(numeric)
-    tree = Lesson(rows, TAUGHT, Options()).grow()
+    tree = TaughtGrowth(rows, TAUGHT, Options()).grow()
     assert len(tree) > 3
     np.testing.assert_allclose(tree.root.weights, rows.source().root().weights)
     for node in tree:
@@ -95,28 +96,46 @@ def test_rows_that_stay_away_are_asked_for():
         TAUGHT.changed(forest=2)
 
 
-def own_labels(rows, seed=0):
-    with patch.object(teacher, "FEWEST_OF_OURS", 0):
-        return smoothed_labels(rows, 0.5, seed)
-
-
-def test_of_many_rows_our_own_forest_tells():
+def test_labels_depend_on_what_is_in_the_rows_and_on_the_seed():
     rows = training()
-    with patch.object(teacher, "_peers_guesses", side_effect=AssertionError):
-        labels = own_labels(rows)
-    assert (labels == own_labels(rows)).all()
-    assert (labels != own_labels(rows, seed=1)).any()
+    labels = smoothed_labels(rows, 0.5, 0)
+    assert (labels != smoothed_labels(rows, 0.5, 1)).any()
     order = np.random.default_rng(0).permutation(60)
-    again = own_labels(rows.taken(order))  # of equal rows one or the other
+    again = smoothed_labels(rows.taken(order), 0.5, 0)  # of equal rows either
     np.testing.assert_allclose(np.sort(again, axis=0), np.sort(labels, axis=0))
     in_inches = replace(rows, columns=(rows.columns[0] / 2.54, rows.columns[1]))
-    assert (own_labels(in_inches) == labels).all()
-    # Both forests have seen the same rows.
-    peers = smoothed_labels(rows, 0.5, 0)
-    assert np.corrcoef(labels.ravel(), peers.ravel())[0, 1] > 0.95
+    assert (smoothed_labels(in_inches, 0.5, 0) == labels).all()
+
+
+def test_labels_are_like_those_of_scikit_learns_forest():
+    rows = training()
+    peer = RandomForestClassifier(100, oob_score=True, random_state=0)
+    indicators = [rows.columns[1] == code for code in range(3)]
+    peer.fit(np.column_stack([rows.columns[0], *indicators]), rows.classes)
+    own = np.eye(2)[rows.classes]
+    expected = (own + peer.oob_decision_function_) / 2
+    labels = smoothed_labels(rows, 0.5, 0)
+    assert np.corrcoef(labels.ravel(), expected.ravel())[0, 1] > 0.95
+
+
+@pytest.mark.parametrize("n_values", [13, 100, 300])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_any_number_of_values_is_taught_by_compiled_loops(n_values, n_classes):
+    cells = np.arange(900) % n_values
+    schema = Schema(
+        (Attribute("c", "nominal", tuple(range(n_values))),),
+        Target("y", tuple("abc"[:n_classes])),
+    )
+    rows = TrainingSet(schema, (cells,), cells % n_classes, None)
+    with patch.object(forest_growth, "grow_tree", side_effect=AssertionError):
+        labels = smoothed_labels(rows, 0.5, 0)
+    assert labels.shape == (900, n_classes)
 
 
 def test_a_row_that_every_tree_has_seen_keeps_its_label():
     rows = training()
     heavy = replace(rows, weights=np.where(np.arange(60) == 7, 1e6, 1.0))
-    assert own_labels(heavy)[7].tolist() == np.eye(2)[rows.classes[7]].tolist()
+    assert (
+        smoothed_labels(heavy, 0.5, 0)[7].tolist()
+        == np.eye(2)[rows.classes[7]].tolist()
+    )

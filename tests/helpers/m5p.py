@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from benchmarks import tables
@@ -113,7 +114,11 @@ def grown(table: str, variant: str, folder: Path | None = None) -> Any:
     settings = {"recipe": "m5", **VARIANTS[variant]}
     if table == "cpu_prp":
         path, target = TABLES / "cpu_prp.csv", "class"
-        return spinney.grow(path, target, numeric=[target], **settings), path, target
+        return (
+            spinney.grow(path, target, numeric=[target], **by_recipe(**settings)),
+            path,
+            target,
+        )
     assert folder is not None
     schema = tables.facts_of(folder)[table.removesuffix("_without_vendor")]
     ignored = ["vendor"] if table.endswith("_without_vendor") else []
@@ -125,7 +130,7 @@ def grown(table: str, variant: str, folder: Path | None = None) -> Any:
         numeric=[name for name, kind in kinds.items() if kind == "numeric"],
         ignore=ignored,
         missing_values=tables.markers_of(schema),
-        **settings,
+        **by_recipe(**settings),
     )
     return model, folder / schema["file"], schema["target"]
 

@@ -6,6 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 from tests.helpers.models import assert_same_model
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES
 
 import spinney
@@ -17,6 +18,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.models.grow import grow_from, grow_model
 from spinney.output.tree_text import to_text
 from spinney.recipes import RECIPES
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows.memory import MemorySource
 from spinney.sources.rows.training_rows import as_classes, training_set
 
@@ -237,7 +239,7 @@ def test_growing_over_a_source_directly():
     table = spinney.read_table({"x": COLUMNS["x"], "c": COLUMNS["c"]})
     target = grow().schema.target
     training = training_set(table, target, classes=np.array([0, 1, 1, 0]))
-    found = grow_model(training.source(), training.fingerprint(), recipe=RECIPES["id3"])
+    found = grow_model(OpenedSource(training), recipe=RECIPES["id3"])
     without = {name: COLUMNS[name] for name in ("x", "c", "y")}
     assert_same_model(found, grow(without))
 
@@ -253,6 +255,6 @@ def test_options_reach_the_learner():
 def test_rows_that_stay_away_are_missed_by_the_setting_that_asks_for_them():
     rows = duckdb.sql("SELECT i AS x, i > 3 AS y FROM range(8) AS t(i)")
     with pytest.raises(ParameterError, match=r"'c4.5'\) .*, or leave out forest$"):
-        spinney.grow(rows, "y", recipe="c4.5", forest=0.5)
+        spinney.grow(rows, "y", **by_recipe(recipe="c4.5", forest=0.5))
     with pytest.raises(ParameterError, match=r"'auto'\) .*such as 'c4.5'$"):
-        spinney.grow(rows, "y", recipe="auto", forest=0.5)
+        spinney.grow(rows, "y", **by_recipe(recipe="auto", forest=0.5))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney import DataError, ParameterError
@@ -57,7 +58,7 @@ def evaluation():
 )
 def test_growing_refuses(settings, match):
     with pytest.raises(ParameterError, match=match):
-        spinney.grow(ROWS, "y", **{"recipe": "id3", **settings})
+        spinney.grow(ROWS, "y", **by_recipe(**{"recipe": "id3", **settings}))
 
 
 @pytest.mark.parametrize("cost", [HUGE, -HUGE, True, np.True_, "5", None, np.inf, 1j])
@@ -89,7 +90,7 @@ def test_costs_that_add_up_to_infinity():
 )
 def test_numbers_have_no_classes(said):
     with pytest.raises(ParameterError, match=rf"{next(iter(said))}: .*'y' is a number"):
-        spinney.grow(NUMBERS, "y", recipe="cart", **said)
+        spinney.grow(NUMBERS, "y", **by_recipe(recipe="cart", **said))
 
 
 @pytest.mark.parametrize("name", ["n_buckets", "folds", "seed", "surrogates"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES
 
 import spinney
@@ -286,9 +287,9 @@ def test_a_recipe_says_where_its_folds_are_too_many():
     table = {"x": list(range(9)), "y": list("aaaaaaabc")}
     settings = {"recipe": "cart", "pruning": "cost-complexity"}
     with pytest.warns(SpinneyWarning, match=r"folds=10 of recipe 'cart'.*: 9 folds"):
-        spinney.grow(table, "y", **settings)
+        spinney.grow(table, "y", **by_recipe(**settings))
     with pytest.warns(SpinneyWarning, match="folds=3 is more than the rows of some"):
-        spinney.grow(table, "y", **settings, folds=3)
+        spinney.grow(table, "y", **by_recipe(**settings, folds=3))
 
 
 def test_rare_classes_are_not_all_named():
@@ -301,11 +302,15 @@ def test_rare_classes_are_not_all_named():
 def test_counts_are_pruned_by_squares_and_told_so():
     table = {"x": list(range(40)), "y": [0, 1, 0, 2] * 5 + [7, 9, 8, 30] * 5}
     settings = {"criterion": "poisson", "numeric": ["y"], "min_samples_leaf": 5}
-    model = spinney.grow(table, "y", recipe="cart", **settings)
+    model = spinney.grow(table, "y", **by_recipe(recipe="cart", **settings))
     with pytest.warns(SpinneyWarning, match="criterion='poisson'.*squared errors"):
         found = model.prune("cost-complexity", alpha=1.0)
     assert found.pruning_[0].measure == "squared errors + 1 × leaves"
     y = np.array(table["y"])
     assert found.sequence_.root_risk == pytest.approx(((y - y.mean()) ** 2).sum())
     with pytest.warns(SpinneyWarning, match="criterion='poisson'.*squared errors"):
-        spinney.grow(table, "y", recipe="cart", pruning="cost-complexity", **settings)
+        spinney.grow(
+            table,
+            "y",
+            **by_recipe(recipe="cart", pruning="cost-complexity", **settings),
+        )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES
 
 import spinney
@@ -25,10 +26,10 @@ LABOR = {"target": "class", "missing_values": ["?"], "recipe": "c4.5"}
 def test_a_finished_tree_is_pruned_as_one_while_growing(settings, tmp_path):
     """With the training table branches are raised, with the same counts."""
     table = TABLES / "labor.csv"
-    expected = spinney.grow(table, **LABOR, **settings)
+    expected = spinney.grow(table, **by_recipe(**LABOR, **settings))
     others = {name: x for name, x in settings.items() if name != "confidence"}
     level = {"confidence": settings.get("confidence")}
-    whole = spinney.grow(table, **LABOR, **others, pruning="none")
+    whole = spinney.grow(table, **by_recipe(**LABOR, **others, pruning="none"))
     found = whole.prune("error-based", data=table, **level)
     assert str(found) == str(expected)
     assert str(found.pruning_) == str(expected.pruning_)
@@ -37,10 +38,10 @@ def test_a_finished_tree_is_pruned_as_one_while_growing(settings, tmp_path):
     whole.save(tmp_path / "m.spinney")
     loaded = spinney.load(tmp_path / "m.spinney")
     assert str(loaded.prune("error-based", data=table, **level)) == str(expected)
-    low = spinney.grow(table, **LABOR, **settings, raising=False)
+    low = spinney.grow(table, **by_recipe(**LABOR, **settings, raising=False))
     assert str(whole.prune("error-based", **level)) == str(low)
     assert str(whole.prune("error-based", raising=False, **level)) == str(low)
-    only = spinney.grow(table, **LABOR, **others, pruning="collapse")
+    only = spinney.grow(table, **by_recipe(**LABOR, **others, pruning="collapse"))
     assert str(whole.prune("collapse")) == str(only)
 
 
@@ -54,10 +55,10 @@ def test_raising_was_tried():
 
 def test_weighted_rows_are_raised_by_their_weights():
     said = {"recipe": "c4.5", "weight": "Number"}
-    whole = spinney.grow(KYPHOSIS, "Kyphosis", pruning="none", **said)
+    whole = spinney.grow(KYPHOSIS, "Kyphosis", **by_recipe(pruning="none", **said))
     with pytest.raises(DataError, match="data: 81 rows of weight 81, but the model"):
         whole.prune("error-based", data=KYPHOSIS)
-    expected = spinney.grow(KYPHOSIS, "Kyphosis", **said)
+    expected = spinney.grow(KYPHOSIS, "Kyphosis", **by_recipe(**said))
     found = whole.prune("error-based", data=KYPHOSIS, weight="Number")
     assert str(found) == str(expected)
 

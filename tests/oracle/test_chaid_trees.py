@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.recipes import by_recipe
 
 import spinney
 
@@ -20,12 +21,14 @@ def test_titanic(name):
     model = spinney.grow(
         str(TABLES / "titanic.csv"),
         "Survived",
-        recipe="chaid",
         weight="Freq",
-        exhaustive=name.endswith("exhaustive"),
-        alpha_resplit=0,
-        min_samples_split=100,  # SPSS's limits, which chaidr has
-        min_samples_leaf=50,
+        **by_recipe(
+            recipe="chaid",
+            exhaustive=name.endswith("exhaustive"),
+            alpha_resplit=0,
+            min_samples_split=100,
+            min_samples_leaf=50,
+        ),
     )
     tree = model.tree
     places = {1: 0}

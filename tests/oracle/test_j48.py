@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES
 from tests.helpers.weka import FIXTURES, VARIANTS, assert_prints_alike
 
@@ -32,7 +33,9 @@ FACTS = {
 @pytest.mark.parametrize("name", FACTS)
 def test_the_tree_of_a_small_table(name, variant):
     table = TABLES / f"{name}.csv"
-    model = spinney.grow(table, recipe="c4.5", **FACTS[name], **VARIANTS[variant])
+    model = spinney.grow(
+        table, **FACTS[name], **by_recipe(recipe="c4.5", **VARIANTS[variant])
+    )
     expected = SUMMARY[name][variant]
     assert model.tree.n_leaves == expected["leaves"]
     assert len(model.tree) == expected["size"]

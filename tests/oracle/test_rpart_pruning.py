@@ -14,7 +14,7 @@ from spinney.growth.prune import folds_of
 from spinney.growth.prune.cost_complexity import cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.risk import leaf_risks
-from spinney.models.prune import lesson_on
+from spinney.models.prune import growth_on
 from spinney.recipes import RECIPES
 from spinney.sources.rows.training_rows import TrainingSet, as_classes, training_set
 from spinney.trees.counts import CountTable
@@ -143,9 +143,9 @@ def test_cross_validation_on_folds_that_rpart_was_given(name):
     tree = grow_tree(rows.source(), recipe, Options())
     sequence = sequence_of(tree, leaf_risks(tree))
     folds = (np.arange(1, len(rows.classes) + 1) * 7) % 10
-    lesson = lesson_on(rows, recipe, {})
+    growth = growth_on(rows, recipe, {})
     judged = cross_validated(
-        sequence, lesson.training_rows(), folds[lesson.order.places]
+        sequence, growth.training_rows(), folds[growth.order.places]
     )
     found = list(reversed(judged.subtrees))
     assert [row.splits for row in found] == fit["nsplit"]

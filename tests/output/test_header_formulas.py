@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.data.formula import Clause, Conjunction, Difference, Linear, Ratio
@@ -40,7 +41,7 @@ def rows(n_rows: int = 240) -> dict[str, list[Any]]:
 
 
 def grown(**settings: Any) -> Any:
-    model = spinney.grow(rows(), "label", recipe="c4.5", **settings)
+    model = spinney.grow(rows(), "label", **by_recipe(recipe="c4.5", **settings))
     assert len(model.tree.schema.attributes) > 3
     return model
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import compare_with_golden
 from tests.helpers.models import chain_model
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES, recipes, tables
 
 import spinney
@@ -56,10 +57,9 @@ FIXED: dict[str, Callable[[], spinney.TreeClassifier]] = {
         TABLES / "watermelon_3.0.csv",
         "ripe",
         ignore=["id"],
-        recipe="c4.5",
-        pruning="none",
-        mdl_correction=False,
-        thresholds="midpoint",
+        **by_recipe(
+            recipe="c4.5", pruning="none", mdl_correction=False, thresholds="midpoint"
+        ),
     ),
     "fruit": lambda: spinney.grow(
         TABLES / "fruit.csv", "type", ignore=["id"], recipe="cart"

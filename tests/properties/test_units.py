@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import Rows
 from tests.properties.test_pruning import grown, numeric_tables
 
@@ -76,9 +77,11 @@ def test_every_recipe_grows_the_same_tree(recipe, unit):
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_forest_and_folds_draw_the_same_rows(unit):
     settings = {"recipe": "cart", "forest": 0.75, "pruning": "cost-complexity"}
-    plain = spinney.grow(table(1.0), "y", **settings)
+    plain = spinney.grow(table(1.0), "y", **by_recipe(**settings))
     assert plain.tree.n_leaves > 1
-    assert shape(spinney.grow(table(unit), "y", **settings)) == shape(plain)
+    assert shape(spinney.grow(table(unit), "y", **by_recipe(**settings))) == shape(
+        plain
+    )
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -86,17 +89,21 @@ def test_a_forest_and_folds_draw_the_same_rows(unit):
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_every_criterion_grows_the_same_tree(criterion, limit, unit):
     settings = {"recipe": "cart", "criterion": criterion, **limit}
-    plain = spinney.grow(table(1.0), "y", **settings)
+    plain = spinney.grow(table(1.0), "y", **by_recipe(**settings))
     assert plain.tree.n_leaves > 1
-    assert shape(spinney.grow(table(unit), "y", **settings)) == shape(plain)
+    assert shape(spinney.grow(table(unit), "y", **by_recipe(**settings))) == shape(
+        plain
+    )
 
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("setting", ["linear_terms", "construct"])
 def test_made_attributes_are_the_same(setting, unit):
     settings = {"recipe": "cart", setting: 2, "max_depth": 3}
-    plain = spinney.grow(table(1.0), "y", **settings)
-    assert shape(spinney.grow(table(unit), "y", **settings)) == shape(plain)
+    plain = spinney.grow(table(1.0), "y", **by_recipe(**settings))
+    assert shape(spinney.grow(table(unit), "y", **by_recipe(**settings))) == shape(
+        plain
+    )
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from tests.helpers.recipes import by_recipe
 
 import spinney
-from spinney import ParameterError, TreeClassifier, TreeRegressor
+from spinney import ParameterError, Recipe, TreeClassifier, TreeRegressor
+from spinney.errors import in_words
 from spinney.growth.prune import RULES
 from spinney.growth.prune.prune_methods import AFTER_GROWING, METHODS
 from spinney.output.export.tree_json import to_json
-from spinney.recipes import RECIPES, SETTINGS
+from spinney.recipes import COMMON_SETTINGS, RECIPES, SETTINGS
 from spinney.recipes.needs import CLASSES as CLASSES_NEEDED
 from spinney.recipes.needs import NEEDS
 
@@ -44,7 +46,9 @@ CLASSES, NUMBERS = ("sort", "amount"), ("amount", "sort")
 def grown(target, **settings):
     """Grow on one of the two targets, the other left out; by C4.5 if not said."""
     name, other = target
-    return spinney.grow(ROWS, name, ignore=[other], **{"recipe": "c4.5", **settings})
+    return spinney.grow(
+        ROWS, name, ignore=[other], **by_recipe(**{"recipe": "c4.5", **settings})
+    )
 
 
 def told(model):
@@ -205,7 +209,8 @@ def test_every_setting_is_tried():
         assert need.setting in SETTINGS
         for condition in need.conditions:
             assert any(
-                name == need.setting and condition.text.startswith(needed)
+                name == need.setting
+                and in_words(condition.text, str).startswith(needed)
                 for _, _, name, needed in REFUSALS
             ), (need.setting, condition.text)
 
@@ -297,9 +302,11 @@ def test_what_asks_for_nothing_is_never_refused(target, settings):
 
 def test_a_seed_is_welcome_where_nothing_is_drawn():
     assert told(grown(CLASSES, seed=3)) == told(grown(CLASSES))
+    assert told(grown(CLASSES, random_state=3)) == told(grown(CLASSES))
     rows = np.array([ROWS["z"], ROWS["near"]]).T
-    assert TreeClassifier(seed=3).fit(rows, ROWS["sort"]).get_params()["seed"] == 3
-    assert TreeRegressor(seed=3).fit(rows, ROWS["amount"]).get_params()["seed"] == 3
+    for kind, y in ((TreeClassifier, "sort"), (TreeRegressor, "amount")):
+        model = kind(random_state=3).fit(rows, ROWS[y])
+        assert model.get_params()["random_state"] == model.model_.recipe.seed == 3
 
 
 # Estimators
@@ -309,7 +316,10 @@ def test_estimators_refuse_when_they_are_fitted():
     rows = np.array([ROWS["z"], ROWS["near"]]).T
     for wrong, named in (
         (TreeClassifier(recipe="id3", confidence=0.1), "confidence=0.1 needs pruning"),
-        (TreeClassifier(smoothing=3), "smoothing=3 needs a target that is a number"),
+        (
+            TreeClassifier(**by_recipe(smoothing=3)),
+            "smoothing=3 needs a target that is a number",
+        ),
     ):
         copy = clone(wrong).set_params(max_depth=2)  # not before
         with pytest.raises(ParameterError, match=named):
@@ -327,9 +337,54 @@ def test_a_grid_over_a_setting_with_what_it_needs():
     search = GridSearchCV(TreeClassifier(), grid, cv=2, error_score="raise")
     search.fit(rows, ROWS["sort"])
     assert len(search.cv_results_["params"]) == 4
-    levels = {"alpha_split": [0.001, 0.05]}
+    chaid = Recipe.named("chaid")
+    levels = {"recipe": [chaid.changed(alpha_split=p) for p in (0.001, 0.05)]}
     search = GridSearchCV(TreeRegressor("chaid"), levels, cv=2, error_score="raise")
     search.fit(rows, ROWS["amount"])
+
+
+LEFT = sorted(set(SETTINGS) - set(COMMON_SETTINGS) - {"seed"})
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_setting_of_recipes_only_is_refused_with_the_way(name):
+    way = rf"{name}=0 .*recipe=Recipe\.named\('cart'\)\.changed\({name}=0\)"
+    for refused in (
+        lambda: TreeClassifier("cart", **{name: 0}),
+        lambda: TreeRegressor(recipe="cart", **{name: 0}),
+        lambda: TreeClassifier("cart").set_params(**{name: 0}),
+        lambda: spinney.grow(ROWS, "sort", recipe="cart", **{name: 0}),
+        lambda: spinney.ForestClassifier(**{name: 0}),
+        lambda: spinney.ForestRegressor().set_params(**{name: 0}),
+        lambda: spinney.grow_forest(ROWS, "sort", **{name: 0}),
+    ):
+        with pytest.raises(ParameterError, match=way):
+            refused()
+
+
+def test_a_seed_has_become_a_random_state():
+    for refused in (
+        lambda: TreeClassifier(seed=3),
+        lambda: TreeRegressor().set_params(seed=3),
+        lambda: spinney.grow(ROWS, "sort", seed=3),
+    ):
+        with pytest.raises(ParameterError, match="seed=3 has become random_state=3"):
+            refused()
+
+
+def test_a_grid_over_a_setting_of_recipes_is_refused_with_the_way():
+    search = GridSearchCV(TreeClassifier("c4.5"), {"min_step": [0, 1]}, cv=2)
+    with pytest.raises(ParameterError, match=r"Recipe\.named\('c4.5'\)\.changed\("):
+        search.fit(np.array([ROWS["z"], ROWS["near"]]).T, ROWS["sort"])
+
+
+def test_constructors_can_be_taken_in():
+    assert len(TreeClassifier().get_params()) <= 24
+    assert len(TreeRegressor().get_params()) <= 24
+    assert set(COMMON_SETTINGS) <= {
+        *TreeClassifier().get_params(),
+        *TreeRegressor().get_params(),
+    }
 
 
 # Evaluations

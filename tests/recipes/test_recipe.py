@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spinney.errors import ParameterError
-from spinney.recipes import RECIPES, Recipe, recipe_named
+from spinney.recipes import RECIPES, Recipe
 
 
 def test_the_famous_learners_as_data():
@@ -20,19 +20,19 @@ def test_the_famous_learners_as_data():
 
 def test_a_recipe_by_name_or_as_it_is():
     own = RECIPES["id3"].changed(max_depth=3)
-    assert recipe_named("cart") is RECIPES["cart"]
-    assert recipe_named(own) is own
+    assert Recipe.named("cart") is RECIPES["cart"]
+    assert Recipe.named(own) is own
 
 
 @pytest.mark.parametrize("name", ["c45", None, 4.5])
 def test_an_unknown_recipe_is_refused(name):
     with pytest.raises(ParameterError, match=f"recipe={name!r} is unknown"):
-        recipe_named(name)
+        Recipe.named(name)
 
 
 def test_a_near_miss_gets_a_suggestion():
     with pytest.raises(ParameterError, match=r"did you mean 'c4\.5'"):
-        recipe_named("c45")
+        Recipe.named("c45")
 
 
 def test_changed_gives_another_recipe():

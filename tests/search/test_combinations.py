@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.data.formula import Linear
@@ -83,7 +84,9 @@ def test_off_by_default_and_one_term_is_refused():
 
 def test_a_penalty_that_nothing_pays():
     model = spinney.grow(
-        diagonal(), "side", linear_terms=2, linear_penalty=50.0, recipe="c4.5"
+        diagonal(),
+        "side",
+        **by_recipe(linear_terms=2, linear_penalty=50.0, recipe="c4.5"),
     )
     assert formulas(model) == []
 
@@ -109,7 +112,9 @@ def test_noise_is_not_combined(settings):
         data["y"] = random.choice(["a", "b"], 200)
         if "numeric" in settings:
             data["y"] = random.normal(size=200)
-        tree = spinney.grow(data, "y", linear_terms=3, max_depth=6, **settings).tree
+        tree = spinney.grow(
+            data, "y", **by_recipe(linear_terms=3, max_depth=6, **settings)
+        ).tree
         for node in tree:
             if not node.is_leaf and node.n_rows >= 20:  # fewer are never combined
                 n_asked += 1

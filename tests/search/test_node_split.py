@@ -9,6 +9,7 @@ from spinney.errors import ParameterError
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.attribute_split import propose
 from spinney.search.node_split import Decision, compete, decide
+from spinney.search.tree_search import Search
 from spinney.sources.base import Request
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
@@ -17,6 +18,10 @@ from spinney.trees.tree import Candidate, Reason
 ID3, C45 = (RECIPES[name] for name in ("id3", "c4.5"))
 CART = RECIPES["cart"].changed(missing="branch")
 NUMBER = Attribute("number", "numeric")
+
+
+def by(recipe: Recipe, **more) -> Search:
+    return Search.of(recipe, numeric=False, **more)
 
 
 def letters(n_values: int) -> Attribute:
@@ -34,10 +39,12 @@ def numbers(weights: list, values: list[float], missing: tuple = ()) -> CountTab
     )
 
 
-def decide_root(table: Rows, recipe: Recipe, **more) -> tuple[Decision, str | None]:
+def decide_root(
+    table: Rows, recipe: Recipe, *, forced: int | None = None, **more
+) -> tuple[Decision, str | None]:
     names = table.schema.names
     (tables,) = table.source.tables([Request(0, tuple(range(len(names))))])
-    decision = decide(tables, table.schema, recipe=recipe, **more)
+    decision = decide(by(recipe, **more), tables, table.schema, forced=forced)
     if decision.chosen is None:
         return decision, None
     return decision, names[decision.candidates[decision.chosen].attribute]
@@ -130,8 +137,8 @@ def test_merits_that_differ_by_rounding_are_a_tie():
     schema = Schema((letters(2), letters(2)), Target("class", ("x", "y")))
     first = CountTable.of([[1.2, 0.3], [0.4, 0.9]])
     other = CountTable.of([[0.4, 0.9], [1.2 + 1e-13, 0.3]])
-    assert decide({0: first, 1: other}, schema, recipe=ID3).chosen == 0
-    assert decide({0: other, 1: first}, schema, recipe=ID3).chosen == 0
+    assert decide(by(ID3), {0: first, 1: other}, schema).chosen == 0
+    assert decide(by(ID3), {0: other, 1: first}, schema).chosen == 0
 
 
 # C4.5's average
@@ -144,24 +151,24 @@ def candidate(gain: float, merit: float) -> Candidate:
 def test_only_what_gains_the_average_competes_by_gain_ratio():
     found = [candidate(0.5, 0.1), candidate(0.1, 0.9), candidate(0.3, 0.2)]
     by_ratio = C45.changed(mdl_correction=False)
-    assert compete(found, ONE, recipe=by_ratio, total=9) == [0, 2]  # average 0.3
-    assert compete(found, ONE, recipe=ID3, total=9) == [0, 1, 2]
+    assert compete(by(by_ratio, total=9), found, ONE) == [0, 2]  # average 0.3
+    assert compete(by(ID3, total=9), found, ONE) == [0, 1, 2]
 
 
 def test_equal_gains_are_all_average():
     found = [candidate(0.1, 0.1), candidate(0.1 + 1e-16, 0.2), candidate(0.1, 0.3)]
-    assert compete(found, ONE, recipe=C45, total=9) == [0, 1, 2]
+    assert compete(by(C45, total=9), found, ONE) == [0, 1, 2]
 
 
 def test_a_thousandth_below_the_average_is_average():
     found = [candidate(0.1, 0.1), candidate(0.0985, 0.2), candidate(0.0969, 0.3)]
-    assert compete(found, ONE, recipe=C45, total=9) == [0, 1]
+    assert compete(by(C45, total=9), found, ONE) == [0, 1]
 
 
 def test_a_threshold_is_chosen_by_gain_and_competes_by_gain_ratio():
     table = numbers([[3, 0], [1, 1], [0, 3]], [0, 1, 2])
     plain = C45.changed(min_samples_leaf=1, mdl_correction=False, thresholds="midpoint")
-    found = propose(table, NUMBER, 0, recipe=plain)
+    found = propose(by(plain), table, NUMBER, 0)
     assert found.split.threshold == 0.5
     assert found.gain == pytest.approx(1 - 5 / 8 * 0.721928, abs=1e-6)
     assert found.merit == pytest.approx(found.gain / 0.954434, abs=1e-6)
@@ -172,7 +179,7 @@ def test_a_threshold_is_chosen_by_gain_and_competes_by_gain_ratio():
 
 def test_fractional_leaves_missing_rows_out_of_the_merit():
     table = CountTable.of([[4, 0], [0, 2]], missing=[1, 1])
-    found = propose(table, letters(2), 0, recipe=ID3)
+    found = propose(by(ID3), table, letters(2), 0)
     assert found.split == Groups(0, ((0,), (1,)), (4 / 6, 2 / 6))
     assert found.gain == pytest.approx(0.75 * 0.918296, abs=1e-6)
     assert found.branches.missing.tolist() == [1, 1]
@@ -181,7 +188,7 @@ def test_fractional_leaves_missing_rows_out_of_the_merit():
 def test_most_common_counts_missing_rows_at_the_commonest_value():
     recipe = CART.changed(grouping="multiway", missing="most-common")
     table = CountTable.of([[2, 0], [0, 3]], missing=[1, 0])
-    found = propose(table, letters(2), 0, recipe=recipe)
+    found = propose(by(recipe), table, letters(2), 0)
     assert found.split == Groups(0, ((0,), (1,)), (0.4, 0.6), missing=1)
     assert found.branches.weights.tolist() == [[2, 0], [1, 3]]
     assert found.gain == pytest.approx(0.5 - 4 / 6 * 0.375)
@@ -195,22 +202,22 @@ def test_missing_numbers_stay_with_the_commonest_one(
 ):
     recipe = CART.changed(missing="most-common")
     table = numbers([[3, 0], [2, 2], [0, 3]], [0, 1, 2], missing)
-    found = propose(table, NUMBER, 0, recipe=recipe)
+    found = propose(by(recipe), table, NUMBER, 0)
     assert (found.split.threshold, found.split.missing) == (threshold, home)
 
 
 def test_own_category_is_a_branch_of_a_multiway_split():
     recipe = ID3.changed(missing="own-category")
     table = CountTable.of([[4, 0], [0, 2]], missing=[1, 1])
-    found = propose(table, letters(2), 0, recipe=recipe)
+    found = propose(by(recipe), table, letters(2), 0)
     assert found.split == Groups(0, ((0,), (1,), ()), (4 / 6, 2 / 6, 0), missing=2)
     assert found.branches.weights.tolist() == [[4, 0], [0, 2], [1, 1]]
 
 
 def test_own_category_makes_two_values_of_one():
     table = CountTable.of([[4, 0]], missing=[0, 2])
-    assert propose(table, letters(1), 0, recipe=ID3) is None
-    found = propose(table, letters(1), 0, recipe=CART.changed(missing="own-category"))
+    assert propose(by(ID3), table, letters(1), 0) is None
+    found = propose(by(CART.changed(missing="own-category")), table, letters(1), 0)
     assert found.split == Groups(0, ((0,), ()), (1, 0), missing=1)
     assert found.gain == pytest.approx(4 / 9)
 
@@ -218,11 +225,11 @@ def test_own_category_makes_two_values_of_one():
 def test_own_category_asks_whether_a_number_is_known():
     recipe = CART.changed(missing="own-category")
     table = numbers([[2, 1], [2, 1]], [0, 1], [0, 6])
-    found = propose(table, NUMBER, 0, recipe=recipe)
+    found = propose(by(recipe), table, NUMBER, 0)
     assert found.split == Threshold(0, np.inf, (1, 0), missing=1)
     assert found.branches.weights.tolist() == [[4, 2], [0, 6]]
     one_value = numbers([[4, 2]], [7], [0, 6])
-    found = propose(one_value, NUMBER, 0, recipe=recipe)
+    found = propose(by(recipe), one_value, NUMBER, 0)
     assert found.split.threshold == np.inf
 
 
@@ -230,7 +237,7 @@ def test_own_category_asks_whether_a_number_is_known():
 def test_branch_sends_missing_rows_where_they_gain_most(missing: list[int], home: int):
     table = CountTable.of([[4, 0], [0, 2]], missing=missing)
     for attribute in (letters(2), Attribute("o", "ordinal", ("a", "b"))):
-        found = propose(table, attribute, 0, recipe=CART)
+        found = propose(by(CART), table, attribute, 0)
         assert found.split.missing == home
         pure = 1 - ((4 + missing[0]) / 11) ** 2 - ((2 + missing[1]) / 11) ** 2
         assert found.gain == pytest.approx(pure)
@@ -239,7 +246,7 @@ def test_branch_sends_missing_rows_where_they_gain_most(missing: list[int], home
 def test_branch_sends_no_row_to_an_empty_branch():
     recipe = CART.changed(grouping="multiway")
     table = CountTable.of([[4, 0], [0, 2]], missing=[3, 3])
-    found = propose(table, letters(5), 0, recipe=recipe)
+    found = propose(by(recipe), table, letters(5), 0)
     assert found.split.missing in (0, 1)
 
 
@@ -248,21 +255,21 @@ def test_without_missing_rows_the_heaviest_branch_takes_later_ones(policy: str):
     recipe = CART.changed(grouping="multiway", missing=policy)
     for weights, home in (([[1, 1], [0, 3]], 1), ([[3, 0], [0, 3], [1, 1]], 0)):
         table = CountTable.of(weights)
-        found = propose(table, letters(len(weights)), 0, recipe=recipe)
+        found = propose(by(recipe), table, letters(len(weights)), 0)
         assert found.split.missing == home
 
 
 def test_rounding_does_not_decide_which_branch_is_heaviest():
     table = CountTable.of([[10 / 3, 0], [0, 10 / 3 + 4e-16]])
     assert table.weights[0, 0] < table.weights[1, 1]
-    assert propose(table, letters(2), 0, recipe=CART).split.missing == 0
+    assert propose(by(CART), table, letters(2), 0).split.missing == 0
 
 
 def test_rounding_does_not_decide_which_value_is_commonest():
     recipe = ID3.changed(missing="most-common")
     table = CountTable.of([[1 + 1 + 4 / 3, 0], [5 / 3 + 5 / 3, 0]], missing=[0, 1])
     assert table.weights[0, 0] < table.weights[1, 0]
-    assert propose(table, letters(2), 0, recipe=recipe).split.missing == 0
+    assert propose(by(recipe), table, letters(2), 0).split.missing == 0
 
 
 # Limits, reasons and force
@@ -272,72 +279,70 @@ def test_two_branches_need_enough_rows_but_not_all():
     # Quinlan's rule: 4 and 2 rows are enough, the third branch has one.
     table = CountTable.of([[4, 0], [0, 2], [1, 0]])
     recipe = ID3.changed(min_samples_leaf=2)
-    assert propose(table, letters(3), 0, recipe=recipe) is not None
+    assert propose(by(recipe), table, letters(3), 0) is not None
     recipe = ID3.changed(min_samples_leaf=2.5)
-    assert propose(table, letters(3), 0, recipe=recipe) is None
+    assert propose(by(recipe), table, letters(3), 0) is None
 
 
 def test_missing_rows_do_not_fill_a_fractional_branch():
     table = CountTable.of([[4, 0], [0, 1]], missing=[0, 9])
     recipe = ID3.changed(min_samples_leaf=2)
-    assert propose(table, letters(2), 0, recipe=recipe) is None
-    assert propose(table, letters(2), 0, recipe=recipe.changed(missing="branch"))
+    assert propose(by(recipe), table, letters(2), 0) is None
+    assert propose(by(recipe.changed(missing="branch")), table, letters(2), 0)
 
 
 def test_the_limit_moves_a_threshold_inwards():
     table = numbers([[1, 0], [0, 1], [0, 1], [0, 1]], [0, 1, 2, 3])
-    free = propose(table, NUMBER, 0, recipe=CART)
-    limited = propose(table, NUMBER, 0, recipe=CART.changed(min_samples_leaf=2))
+    free = propose(by(CART), table, NUMBER, 0)
+    limited = propose(by(CART.changed(min_samples_leaf=2)), table, NUMBER, 0)
     assert (free.split.threshold, limited.split.threshold) == (0.5, 1.5)
 
 
 def test_a_share_of_all_rows_may_be_the_limit():
     table = CountTable.of([[4, 0], [0, 2]])
     recipe = ID3.changed(min_weight_fraction_leaf=0.1)
-    assert propose(table, letters(2), 0, recipe=recipe, total=20) is not None
-    assert propose(table, letters(2), 0, recipe=recipe, total=21) is None
+    assert propose(by(recipe, total=20), table, letters(2), 0) is not None
+    assert propose(by(recipe, total=21), table, letters(2), 0) is None
 
 
 def test_light_rows_are_no_empty_branch():
     table = CountTable.of([[0.25, 0], [0, 0.25]])
-    assert propose(table, letters(2), 0, recipe=CART) is not None
-    assert (
-        propose(table, letters(2), 0, recipe=CART.changed(min_samples_leaf=1.1)) is None
-    )
+    assert propose(by(CART), table, letters(2), 0) is not None
+    assert propose(by(CART.changed(min_samples_leaf=1.1)), table, letters(2), 0) is None
 
 
 ONE = Schema((letters(2),), Target("class", ("x", "y")))
 
 
 def test_no_table_means_that_no_attribute_is_left():
-    assert decide({}, ONE, recipe=ID3) == Decision((), None, Reason.EXHAUSTED)
+    assert decide(by(ID3), {}, ONE) == Decision((), None, Reason.EXHAUSTED)
 
 
 def test_one_value_means_that_rows_are_identical():
     tables = {0: CountTable.of([[1, 2]])}
-    assert decide(tables, ONE, recipe=ID3).reason is Reason.IDENTICAL
+    assert decide(by(ID3), tables, ONE).reason is Reason.IDENTICAL
 
 
 def test_small_branches_are_a_reason():
     tables = {0: CountTable.of([[1, 2], [1, 0]])}
     recipe = ID3.changed(min_samples_leaf=2)
-    assert decide(tables, ONE, recipe=recipe).reason is Reason.ROWS_IN_LEAF
+    assert decide(by(recipe), tables, ONE).reason is Reason.ROWS_IN_LEAF
 
 
 def test_a_small_gain_is_a_reason_and_its_candidates_are_kept():
     tables = {0: CountTable.of([[2, 1], [1, 2]])}
-    gain = decide(tables, ONE, recipe=ID3).candidates[0].gain
+    gain = decide(by(ID3), tables, ONE).candidates[0].gain
     assert gain == pytest.approx(1 - 0.918296, abs=1e-6)
-    assert decide(tables, ONE, recipe=ID3.changed(min_gain=gain)).chosen == 0
-    decision = decide(tables, ONE, recipe=ID3.changed(min_gain=gain + 1e-9))
+    assert decide(by(ID3.changed(min_gain=gain)), tables, ONE).chosen == 0
+    decision = decide(by(ID3.changed(min_gain=gain + 1e-9)), tables, ONE)
     assert (decision.chosen, decision.reason) == (None, Reason.MIN_GAIN)
     assert len(decision.candidates) == 1
 
 
 def test_nothing_gained_is_enough_for_the_textbook_algorithm():
     tables = {0: CountTable.of([[1, 1], [1, 1]])}
-    assert decide(tables, ONE, recipe=ID3).chosen == 0
-    assert decide(tables, ONE, recipe=C45.changed(min_samples_leaf=1)).chosen is None
+    assert decide(by(ID3), tables, ONE).chosen == 0
+    assert decide(by(C45.changed(min_samples_leaf=1)), tables, ONE).chosen is None
 
 
 def test_force_overrules_merit_and_minimal_gain():
@@ -349,19 +354,19 @@ def test_force_overrules_merit_and_minimal_gain():
 def test_force_cannot_do_the_impossible():
     tables = {0: CountTable.of([[1, 2]])}
     with pytest.raises(ParameterError, match="force: the attribute 'letter' cannot"):
-        decide(tables, ONE, recipe=ID3, forced=0)
+        decide(by(ID3), tables, ONE, forced=0)
 
 
 def test_more_than_twelve_values_of_three_classes_are_not_exact():
     weights = np.random.default_rng(0).integers(1, 9, (13, 3))
     attribute = Attribute("many", "nominal", tuple(map(str, range(13))))
-    assert not propose(CountTable.of(weights), attribute, 0, recipe=CART).exact
-    assert propose(CountTable.of(weights[:12]), attribute, 0, recipe=CART).exact
+    assert not propose(by(CART), CountTable.of(weights), attribute, 0).exact
+    assert propose(by(CART), CountTable.of(weights[:12]), attribute, 0).exact
 
 
 def test_a_numeric_candidate_keeps_only_the_two_sides():
     table = numbers([[1, 0], [2, 0], [0, 3], [0, 1]], [0.5, 1, 4, 9])
-    found = propose(table, NUMBER, 0, recipe=CART)
+    found = propose(by(CART), table, NUMBER, 0)
     assert found.split.threshold == 2.5
     assert found.table.values.tolist() == [1, 4]
     assert found.table.weights.tolist() == [[3, 0], [0, 4]]
@@ -370,13 +375,13 @@ def test_a_numeric_candidate_keeps_only_the_two_sides():
 @pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1.0, 1e300, 5e307])
 def test_numbers_of_any_size_can_be_divided(scale: float):
     table = numbers([[1, 0], [2, 0], [0, 3]], [-3 * scale, scale, 3 * scale])
-    found = propose(table, NUMBER, 0, recipe=CART)
+    found = propose(by(CART), table, NUMBER, 0)
     assert scale <= found.split.threshold < 3 * scale
     assert found.split.branch_of(table.values).tolist() == [0, 0, 1]
 
 
 def test_neighbouring_floats_can_be_divided():
     table = numbers([[5, 0], [0, 5]], [1.0, np.nextafter(1, 2)])
-    found = propose(table, NUMBER, 0, recipe=CART)
+    found = propose(by(CART), table, NUMBER, 0)
     assert found.split.threshold == 1.0
     assert found.gain == 0.5

@@ -15,6 +15,7 @@ from tests.helpers.models import (
     setter,
     with_arrays,
 )
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
@@ -220,7 +221,10 @@ def test_rules_leave_open_what_surrogates_decide(grown):
     assert first.text().startswith("IF height ≤ 4.5 THEN y = n")
     assert first.conditions[0].missing is None
     alone = spinney.grow(
-        ROWS, "y", recipe="cart", max_depth=1, force={(): "height"}, surrogates=0
+        ROWS,
+        "y",
+        force={(): "height"},
+        **by_recipe(recipe="cart", max_depth=1, surrogates=0),
     )
     first, second = alone.rules()
     assert first.text().startswith("IF height ≤ 4.5 or missing THEN")

@@ -8,6 +8,7 @@ import json
 
 import pytest
 from tests.helpers.real_tables import arguments_of, facts_of, needs_tables
+from tests.helpers.recipes import by_recipe
 from tests.helpers.weka import FIXTURES, VARIANTS, assert_prints_alike
 
 import spinney
@@ -44,7 +45,7 @@ def n_values_without_rows(tree: Tree, name: str) -> int:
 @pytest.mark.parametrize("name", SUMMARY)
 def test_leaves_size_and_training_accuracy(name, variant):
     arguments = all_nominal(name)
-    model = spinney.grow(**arguments, recipe="c4.5", **VARIANTS[variant])
+    model = spinney.grow(**arguments, **by_recipe(recipe="c4.5", **VARIANTS[variant]))
     expected = SUMMARY[name][variant]
     empty = n_values_without_rows(model.tree, name)
     correct = round(model.score(arguments["data"]) * expected["rows"])

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney.sources.base import Source
@@ -106,9 +107,9 @@ def answers_of(
             pytest.MonkeyPatch.context() as patch,
             opened(kind, columns, Path()) as (rows, how),
         ):
-            patch.setattr("spinney.models.grow.grow_with_construction", answered)
+            patch.setattr("spinney.growth.engine.grow_with_construction", answered)
             with pytest.raises(AnsweredError) as found:
-                spinney.grow(rows, target, recipe=recipe, **how)
+                spinney.grow(rows, target, **by_recipe(recipe=recipe, **how))
             answers.append(found.value.args[0])
     return answers
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.recipes import by_recipe
 from tests.sources.comparing import answers_of, assert_same_tables
 
 import spinney
@@ -70,11 +71,11 @@ def test_surrogates_by_formulas_are_counted_alike():
             source.extend(place, source.schema.constructed(formula))
         others = (0, 2, 4, *places[2:])
         found = source.agreements([Agreement(ROOT, split, others)])
-        sent = source.sent([(ROOT, route)])
+        sent = source.routed([(ROOT, route)])
         source.partition(ROOT, route, {0: 1, 1: 2})
         found += source.tables([Request(1, places), Request(2, (0, *places))])
         found += source.agreements([Agreement(1, split, others)])
-        return [*found, dict(enumerate(sent + source.sent([(2, route)])))]
+        return [*found, dict(enumerate(sent + source.routed([(2, route)])))]
 
     memory, *others = answers_of(ask, rows(), "c")
     assert memory[0][4].missing_rows.sum() < memory[1][5].missing_rows.sum() > 0
@@ -140,8 +141,10 @@ def test_both_grow_the_same_tree(seed, recipe, made):
         "c": label.tolist(),
     }
     options = {"recipe": recipe, "max_depth": 4, **made}
-    in_memory = spinney.grow(columns, "c", **options)
-    in_duckdb = spinney.grow(duckdb.from_arrow(pa.table(columns)), "c", **options)
+    in_memory = spinney.grow(columns, "c", **by_recipe(**options))
+    in_duckdb = spinney.grow(
+        duckdb.from_arrow(pa.table(columns)), "c", **by_recipe(**options)
+    )
     assert str(in_memory) == str(in_duckdb)
     assert in_memory.tree.schema == in_duckdb.tree.schema
     for one, other in zip(in_memory.tree, in_duckdb.tree, strict=True):

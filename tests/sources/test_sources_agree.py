@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import CLASS_RECIPES
 from tests.sources.comparing import (
     SOURCES,
@@ -61,7 +62,7 @@ class Drawn:
             weight=self.weight,
             nominal=self.nominal,
             ordinal=self.ordinal,
-            **options,
+            **by_recipe(**options),
         )
         return model.tree
 
@@ -211,9 +212,11 @@ def test_dates_and_times_and_numbers_as_classes(kind, recipe, tmp_path):
         cells[3 + place] = None
     columns["label"] = [int(n % 5 > 1 and n % 7 < 6) for n in range(24)]
     plain = {"mdl_correction": False, **unlimited(recipe)}
-    expected = spinney.grow(columns, "label", recipe=recipe, **plain).tree
+    expected = spinney.grow(columns, "label", **by_recipe(recipe=recipe, **plain)).tree
     with opened(kind, columns, tmp_path) as (rows, source):
-        found = spinney.grow(rows, "label", recipe=recipe, **plain, **source).tree
+        found = spinney.grow(
+            rows, "label", **source, **by_recipe(recipe=recipe, **plain)
+        ).tree
     assert found.schema == expected.schema
     assert {attribute.kind for attribute in found.schema.attributes} == {"numeric"}
     assert found.schema.target.classes == (0, 1)

@@ -26,11 +26,12 @@ from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import prepared as coded
 from spinney.growth.binned.grow_binned import grow_together
 from spinney.growth.plain.learner import grow_tree
-from spinney.models.fitted_tree import ReadableTree
+from spinney.models.fitted_tree import FittedTree
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
 from spinney.search.groupings import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows.training_rows import TrainingSet
 from spinney.trees.predict import predictor as predicting
 from spinney.trees.predict.compiled.flat_layout import (
@@ -316,13 +317,8 @@ def readable_models(draw):
         said |= {"buckets": "equal-frequency", "n_buckets": 4}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpinneyWarning)  # of rows too light to split
-        model = grow_model(
-            training.source(),
-            training.fingerprint(),
-            recipe=recipe.changed(**said),
-            training=training,
-        )
-    return ReadableTree(model), training
+        model = grow_model(OpenedSource(training), recipe=recipe.changed(**said))
+    return FittedTree(model), training
 
 
 @given(drawn=readable_models())

@@ -1,7 +1,8 @@
 """The runs that are followed.
 
 As a program it follows one, in the folder where it is started, and prints its figures
-as JSON; without a name it prints the names of all runs.
+as JSON, or with ``--walk`` the units it enters in their order; without a name it prints
+the names of all runs.
 """
 
 import inspect
@@ -120,9 +121,13 @@ RUNS: dict[str, Callable[[], Callable[[], object]]] = {
 def main() -> None:
     """Print the figures of the run that is named, or the names of all."""
     warnings.simplefilter("ignore")
-    names = sys.argv[1:]
-    figures = [trace(RUNS[name](), "spinney").figures() for name in names]
-    print(json.dumps(figures[0] if names else list(RUNS)))
+    walks = "--walk" in sys.argv
+    names = [name for name in sys.argv[1:] if name != "--walk"]
+    if not names:
+        print(json.dumps(list(RUNS)))
+        return
+    record = trace(RUNS[names[0]](), "spinney")
+    print(json.dumps(record.units() if walks else record.figures()))
 
 
 if __name__ == "__main__":

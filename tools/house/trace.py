@@ -21,15 +21,15 @@ class Trace:
 
     Attributes
     ----------
-    touched : set of str
-        Modules of which a function was called.
+    touched : dict of str to None
+        Modules of which a function was called, in the order of the first call.
     crossings : list of tuple of str
         For each call that crossed a boundary, who called and who was called.
     """
 
     def __init__(self, package: str) -> None:
         self.package = package
-        self.touched: set[str] = set()
+        self.touched: dict[str, None] = {}
         self.crossings: list[tuple[str, str]] = []
 
     def note(self, frame: FrameType, event: str, _: Any) -> None:
@@ -37,7 +37,7 @@ class Trace:
         callee = self._module(frame) if event == "call" else None
         if callee is None:
             return
-        self.touched.add(callee)
+        self.touched.setdefault(callee)
         caller = self._caller(frame)
         if caller is not None and caller != callee:
             self.crossings.append((caller, callee))
@@ -47,6 +47,11 @@ class Trace:
         units = {".".join(name.split(".")[:2]) for name in self.touched}
         edges = set(self.crossings)
         return [len(self.touched), len(units), len(edges), len(self.crossings)]
+
+    def units(self) -> list[str]:
+        """Return the units below the package in the order of their first call."""
+        names = (name.split(".")[1] for name in self.touched if "." in name)
+        return list(dict.fromkeys(names))
 
     def _module(self, frame: FrameType) -> str | None:
         """Return the module of the package that a written function lies in."""

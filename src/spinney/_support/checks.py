@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import PythonOnly, Setting, refusal, refuse_unknown
 
 LARGEST_SEED = 2**32 - 1
 """The largest seed of scikit-learn, and so of everything here."""
@@ -52,8 +52,7 @@ def as_real(value: Any) -> float:
 def check_choice(name: str, value: object) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
-        msg = f"{name}={value!r} must be True or False"
-        raise ParameterError(msg)
+        raise refusal(Setting(name, value), "must be True or False")
 
 
 def check_whole(
@@ -74,9 +73,9 @@ def check_whole(
         return
     if not is_whole(value) or value < least or (most is not None and value > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-        remedy = ", or None" if optional else ""
-        msg = f"{name}={value!r} must be a whole number {limits}{remedy}"
-        raise ParameterError(msg)
+        none = PythonOnly(", or None") if optional else ""
+        problem = (f"must be a whole number {limits}", none)
+        raise refusal(Setting(name, value), problem)
 
 
 def check_seed(name: str, value: Any) -> None:
@@ -103,5 +102,4 @@ def check_number(
         return
     if not is_real(value) or not 0 <= value <= most:
         limit = f" and at most {most}" if most < float_info.max else ""
-        msg = f"{name}={value!r} must be a number of at least 0{limit}"
-        raise ParameterError(msg)
+        raise refusal(Setting(name, value), f"must be a number of at least 0{limit}")

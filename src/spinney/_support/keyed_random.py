@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.checks import LARGEST_SEED, check_seed, is_whole
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 
 WORD = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -53,6 +53,11 @@ def coin(key: int, attribute: int, code: int, turn: int) -> int:
     return mix(mix(key ^ mix(attribute + 1)) + mix(turn * GOLDEN + code + 1)) >> 63
 
 
+def recipe_seed(random_state: Any) -> int | None:
+    """Return the seed that ``random_state`` gives a recipe; None leaves its own."""
+    return None if random_state is None else seed_of(random_state)
+
+
 def seed_of(random_state: Any) -> int:
     """Return the seed that scikit-learn's ``random_state`` stands for."""
     if random_state is None:
@@ -64,5 +69,7 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.randint(LARGEST_SEED, dtype=np.uint32))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(LARGEST_SEED))
-    msg = f"random_state={random_state!r} must be None, a whole number or a RandomState"
-    raise ParameterError(msg)
+    raise refusal(
+        Setting("random_state", random_state),
+        "must be None, a whole number or a RandomState",
+    )

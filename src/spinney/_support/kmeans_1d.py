@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 
 # The best of all partitions is found up to this many values, and values times clusters.
 VALUES = 100_000
@@ -83,11 +83,12 @@ def optimal_centroids(values: Floats, weights: Floats, n: int) -> Floats:
     if d <= n:
         return np.append(distinct, np.full(n - d, distinct[0]))
     if d > VALUES or n * d > WORK:
-        msg = (
-            f"init='optimal' is for at most {VALUES} distinct values, and at most "
-            f"{WORK} values times clusters; there are {d} values: use 'k-means++'"
+        raise refusal(
+            Setting("init", "optimal"),
+            f"is for at most {VALUES} distinct values, and at most {WORK} values "
+            f"times clusters; there are {d} values",
+            "use 'k-means++'",
         )
-        raise ParameterError(msg)
     firsts = np.append(0, best_starts(single_runs(distinct, sizes), n))
     origins = np.repeat(distinct[firsts], np.diff(firsts, append=d))
     moments = np.add.reduceat((distinct - origins) * sizes, firsts)

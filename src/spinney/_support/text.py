@@ -1,6 +1,5 @@
 """How values, numbers, dates and weights read."""
 
-import shlex
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -88,10 +87,14 @@ def interval_text(
 ) -> str:
     """Return how low < number ≤ high reads; an infinite bound is none.
 
+    Beyond all numbers is what is missing.
+
     >>> interval_text("x", 1.0, 2.5), interval_text("x", 1.0, float("inf"))
     ('1 < x ≤ 2.5', 'x > 1')
     """
     most = sign("≤", ascii_only=ascii_only)
+    if low == float("inf"):
+        return f"{name} is missing"
     if high == float("inf"):
         return f"{name} > {number_text(low, unit)}"
     if low == -float("inf"):
@@ -190,17 +193,3 @@ def signs_from_ascii(question: str) -> str:
         end = " {" if symbol in "∈∉" else " "
         question = question.replace(f" {QUESTIONS[symbol]}{end}", f" {symbol}{end}")
     return question
-
-
-def option(name: str, *values: object) -> str:
-    """Return how a list is given to an option, in Python and in the shell.
-
-    >>> option("ignore", "blood group")
-    "ignore=['blood group'], --ignore 'blood group'"
-    >>> option("missing", "NA")
-    "missing_values=['NA'], --missing NA"
-    """
-    texts = [str(value) for value in values]
-    parameter = "missing_values" if name == "missing" else name
-    in_shell = " ".join(f"--{name} {shlex.quote(text)}" for text in texts)
-    return f"{parameter}={texts!r}, {in_shell}"

@@ -1,11 +1,47 @@
 """Tables for people: aligned columns, in blocks where a line is too narrow for all."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import isfinite
 
 GAP = 2
 # Numbers from here on, or of which none is larger, are written with an exponent.
 LARGEST, SMALLEST = 1e9, 1e-9
+
+
+def aligned(
+    rows: Sequence[Sequence[str]],
+    *,
+    left: Collection[int] = (),
+    widest: int | None = None,
+) -> list[str]:
+    """Return the lines of a table, one per row.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        The cells of each row, the same number in all.
+    left : collection of int
+        The columns that are flush left; the others are flush right.
+    widest : int, optional
+        Longer cells stand out and do not widen their column.
+
+    Examples
+    --------
+    >>> print(*aligned([("n", "name"), ("10", "a"), ("9", "b")], left=[1]), sep="/")
+     n  name/10  a/ 9  b
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if widest is not None:
+        widths = [min(width, widest) for width in widths]
+    return [
+        (" " * GAP)
+        .join(
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        .rstrip()
+        for row in rows
+    ]
 
 
 def in_columns(
@@ -25,23 +61,19 @@ def in_columns(
     room = None if width is None else width - indent - widths[0]
     blocks: list[list[int]] = [[]]
     used = 0
-    for place in range(1, len(columns)):
-        need = GAP + widths[place]
+    for column in range(1, len(columns)):
+        need = GAP + widths[column]
         if room is not None and blocks[-1] and used + need > room:
             blocks.append([])
             used = 0
-        blocks[-1].append(place)
+        blocks[-1].append(column)
         used += need
     lines: list[str] = []
     for block in blocks:
         if lines:
             lines.append("")
-        for cells in zip(*(columns[place] for place in [0, *block]), strict=True):
-            padded = (
-                cell.rjust(widths[place])
-                for place, cell in zip([0, *block], cells, strict=True)
-            )
-            lines.append(" " * indent + (" " * GAP).join(padded))
+        rows = zip(*(columns[column] for column in [0, *block]), strict=True)
+        lines += [" " * indent + line for line in aligned(list(rows))]
     return lines
 
 

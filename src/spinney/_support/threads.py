@@ -1,8 +1,10 @@
 """Work in threads; kernels run without the interpreter's lock."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import lru_cache, partial
 from typing import TypeVar
 
@@ -11,17 +13,39 @@ from spinney._support.checks import check_whole
 Result = TypeVar("Result")
 
 
+_MOST: ContextVar[int | None] = ContextVar("most threads", default=None)
+
+
 def n_threads() -> int:
-    """Return how many threads there are to use: one a core that we may use."""
-    return (
+    """Return how many threads there are to use: one per core that we may use.
+
+    Within :func:`limited_threads` there are no more than it says.
+    """
+    cores = (
         len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count() or 1
     )
+    return min(cores, _MOST.get() or cores)
+
+
+@contextmanager
+def limited_threads(n_jobs: int | None) -> Iterator[None]:
+    """Let the work that is done meanwhile use no more than ``n_jobs`` threads.
+
+    >>> with limited_threads(1):
+    ...     n_threads()
+    1
+    """
+    token = _MOST.set(thread_count(n_jobs))
+    try:
+        yield
+    finally:
+        _MOST.reset(token)
 
 
 def in_threads(work: Callable[[int, int], Result], n_rows: int) -> list[Result]:
-    """Do a piece of work for each stretch of rows, one stretch a thread."""
+    """Do a piece of work for each stretch of rows, one stretch per thread."""
     n = max(1, min(n_threads(), n_rows // 4096))
     ends = [n_rows * part // n for part in range(n + 1)]
     pieces = [partial(work, ends[part], ends[part + 1]) for part in range(n)]
@@ -34,7 +58,8 @@ def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:
     if len(listed) == 1 or n_threads() == 1:
         return [piece() for piece in listed]
     pool = _pool(os.getpid(), n_threads())
-    return [future.result() for future in [pool.submit(piece) for piece in listed]]
+    futures = [pool.submit(copy_context().run, piece) for piece in listed]
+    return [future.result() for future in futures]
 
 
 def run_each(
@@ -57,7 +82,7 @@ def run_each(
             done(len(results))
         return results
     with ThreadPoolExecutor(size, thread_name_prefix="spinney") as pool:
-        futures = [pool.submit(piece) for piece in waiting]
+        futures = [pool.submit(copy_context().run, piece) for piece in waiting]
         try:
             for future in futures:
                 results.append(future.result())
@@ -68,9 +93,9 @@ def run_each(
     return results
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _pool(_process: int, size: int) -> ThreadPoolExecutor:
-    """Return the one pool of this process; a forked child makes its own."""
+    """Return the pool of this size of this process; a forked child makes its own."""
     return ThreadPoolExecutor(size, thread_name_prefix="spinney")
 
 

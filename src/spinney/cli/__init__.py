@@ -16,10 +16,11 @@ from typing import Any, ClassVar, NoReturn
 import click
 
 from spinney._version import __version__
-from spinney.cli.shell_options import in_shell_words
 from spinney.cli.shell_output import say
+from spinney.cli.shell_words import ShellWords
 from spinney.errors import (
     DataError,
+    Message,
     ModelFormatError,
     ParameterError,
     SpinneyError,
@@ -51,6 +52,7 @@ class _Commands(click.Group):
         "prune",
         "predict",
         "evaluate",
+        "recipes",
         "info",
     )
     homes: ClassVar = {
@@ -59,6 +61,7 @@ class _Commands(click.Group):
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
         "prune": "spinney.cli.prune_command",
+        "recipes": "spinney.cli.recipes_command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -78,7 +81,10 @@ class _Commands(click.Group):
             remedy = did_you_mean(args[0], self.names)
             msg = f"there is no command {args[0]!r}: {remedy}"
             raise click.UsageError(msg, ctx)
-        return super().resolve_command(ctx, args)
+        name, command, arguments = super().resolve_command(ctx, args)
+        if isinstance(ctx.obj, list):
+            ctx.obj.append(command)
+        return name, command, arguments
 
 
 @click.group(
@@ -109,13 +115,19 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the shell tool and return its exit code; no traceback reaches the user."""
+    running: list[click.Command] = []  # holds the command, once it is known
+
+    def say_warning(message: Any, *_: Any, **__: Any) -> None:
+        say(f"warning: {_in_shell_words(message, running)}")
+
     with warnings.catch_warnings(), _noted_interrupts() as interrupts:
-        warnings.showwarning = _say_warning
+        warnings.showwarning = say_warning
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", SpinneyWarning)
         try:
             # What it returns is the exit code of --help and --version, or None.
-            return cli.main(arguments, prog_name="spinney", standalone_mode=False) or 0
+            code = cli.main(arguments, "spinney", standalone_mode=False, obj=running)
+            return code or 0
         except click.ClickException as error:
             return _misused(error)
         except (click.Abort, KeyboardInterrupt):
@@ -128,7 +140,7 @@ def run(arguments: list[str] | None = None) -> int:
             if interrupts:  # DuckDB makes an error of its own out of an interrupt
                 say("interrupted")
                 return INTERRUPTED
-            return _failed(error)
+            return _failed(error, running)
 
 
 @contextmanager
@@ -168,12 +180,12 @@ def _misused(error: click.ClickException) -> int:
     return error.exit_code
 
 
-def _failed(error: Exception) -> int:
+def _failed(error: Exception, running: list[click.Command]) -> int:
     if os.environ.get("SPINNEY_TRACEBACK"):
         raise error
     for kind, code in EXIT_CODES:
         if isinstance(error, kind):
-            say(f"error: {in_shell_words(str(error))}")
+            say(f"error: {_in_shell_words(error, running)}")
             return code
     if isinstance(error, MemoryError):
         say("error: out of memory: ignore columns, or use --source duckdb")
@@ -187,5 +199,8 @@ def _failed(error: Exception) -> int:
     return 1
 
 
-def _say_warning(message: Any, *_: Any, **__: Any) -> None:
-    say(f"warning: {in_shell_words(str(message))}")
+def _in_shell_words(message: Any, running: list[click.Command]) -> str:
+    """Return an error or warning as the running command says it."""
+    if isinstance(message, Message):
+        return message.text(ShellWords(running[0] if running else None, commands=cli))
+    return str(message)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney._support.text import number_text, option, signs_to_ascii
+from spinney._support.text import number_text, signs_to_ascii
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -24,7 +24,7 @@ from spinney.cli.shell_output import (
     write_data,
     write_text,
 )
-from spinney.errors import ParameterError, warn
+from spinney.errors import ParameterError, Setting, warn
 
 if TYPE_CHECKING:
     from spinney.data import Column, Table
@@ -280,9 +280,7 @@ def _facts(
     model: "ReadableClusters", found: "Found", options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what is told of clusters that were just found."""
-    from spinney.models import about_clusters
-
-    facts = about_clusters(model)
+    facts = model.facts()
     facts["converged"] = found.converged
     facts["choice"] = None if found.choice is None else found.choice.as_dict()
     facts["labels"] = found.labels.tolist()
@@ -382,8 +380,8 @@ def _warn_of_names(used: "Table") -> None:
         why = _naming(column)
         if why is not None and len(used.columns) > 1:
             warn(
-                f"column {column.name!r} {why}, and tells nothing of clusters: leave "
-                f"it out ({option('ignore', column.name)})"
+                f"column {column.name!r} {why}, and tells nothing of clusters",
+                remedy=("leave it out (", Setting("ignore", [column.name]), ")"),
             )
 
 
@@ -479,24 +477,13 @@ def _column_cells(column: Any) -> list[Any]:
     ]
 
 
-def is_clusters(path: str) -> bool:
-    """Return whether a file holds clusters."""
-    from spinney.output.file import CLUSTERS, format_name
-
-    return format_name(path) == CLUSTERS
-
-
 def show_clusters(
-    path: str, of_trees: dict[str, Any], *, ascii_: bool, json_: bool
+    model: "ReadableClusters", of_trees: dict[str, Any], *, ascii_: bool, json_: bool
 ) -> None:
-    """Print the clusters of a file; what is said of trees is refused."""
-    from spinney.cli.shell_options import load_any
-    from spinney.models import about_clusters
-
+    """Print clusters; what is said of trees is refused."""
     _refuse(of_trees)
-    model: Any = load_any(path)
     if json_:
-        write_data(as_json("clusters", about_clusters(model), ascii_only=ascii_))
+        write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
         return
     text = model.text(width=line_width())
     write_text(lambda plain: signs_to_ascii(text) if plain else text, ascii_only=ascii_)

@@ -25,6 +25,7 @@ from spinney.cli.shell_output import (
     write_data,
     write_text,
 )
+from spinney.cli.shell_settings import pairs_of, plain_value, setting_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -115,10 +116,10 @@ def evaluate(data: str, target: str, **options: Any) -> None:
     """
     _check_options(options)
     check_output(options["output"], force=options["force"])
-    found = _evaluated(data, target, options)
+    evaluation = _evaluated(data, target, options)
     plain, output = options["ascii_"], options["output"]
     if options["json_"]:
-        text = as_json("evaluate", found.as_dict(), ascii_only=plain)
+        text = as_json("evaluate", evaluation.as_dict(), ascii_only=plain)
         write_data(text, output, force=options["force"])
         return
     settings: dict[str, Any] = {
@@ -127,10 +128,11 @@ def evaluate(data: str, target: str, **options: Any) -> None:
     }
     if output is None or output == STANDARD_OUTPUT:
         write_text(
-            lambda ascii_: found.text(ascii_only=ascii_, **settings), ascii_only=plain
+            lambda ascii_: evaluation.text(ascii_only=ascii_, **settings),
+            ascii_only=plain,
         )
     else:
-        text = found.text(ascii_only=plain, **settings)
+        text = evaluation.text(ascii_only=plain, **settings)
         write_data(text, output, force=options["force"])
 
 
@@ -147,7 +149,7 @@ def _check_options(options: dict[str, Any]) -> None:
     from spinney.evaluation import measure_named
 
     held_out, all_measures = options["holdout"] is not None, options["json_"]
-    for wrong, said in (
+    for wrong, both in (
         (held_out and options["folds"], "--holdout and --folds"),
         (
             options["learning_curve"] and options["noise"],
@@ -160,7 +162,7 @@ def _check_options(options: dict[str, Any]) -> None:
         (all_measures and options["measures"], "--json, which has all, and --measure"),
     ):
         if wrong:
-            msg = f"{said} exclude each other: leave one out"
+            msg = f"{both} exclude each other: leave one out"
             raise ParameterError(msg)
     if options["sizes"] and not options["learning_curve"]:
         msg = "--size says nothing alone: add --learning-curve"
@@ -203,11 +205,13 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that all evaluations take."""
     names = ("folds", "repeats", "holdout", "seed", "weight", "encoding")
     kinds = ("nominal", "ordinal", "numeric", "ignore")
-    found = {name: options[name] for name in (*names, *kinds)}
-    found["format"] = options["format_"]
-    found["missing_values"] = options["missing"]
+    arguments = {name: options[name] for name in (*names, *kinds)}
+    arguments["format"] = options["format_"]
+    arguments["missing_values"] = options["missing"]
     class_weight = class_weight_of(options["class_weight"])
-    return found if class_weight is None else {**found, "class_weight": class_weight}
+    if class_weight is not None:
+        arguments["class_weight"] = class_weight
+    return arguments
 
 
 def _recipe(text: str) -> Any:
@@ -216,45 +220,44 @@ def _recipe(text: str) -> Any:
     >>> _recipe("cart:max-depth=3,criterion=gain")
     ('cart:max-depth=3,criterion=gain', {'recipe': 'cart', 'max_depth': 3,
     'criterion': 'gain'})
+    >>> _recipe("cart:surrogates=0")[1]["recipe"].surrogates
+    0
     """
     name, colon, rest = text.partition(":")
     if not colon:
         return name
-    arguments: dict[str, Any] = {"recipe": name}
-    for setting in rest.split(","):
-        key, sign, value = setting.partition("=")
-        if not (sign and key.strip() and value.strip()):
-            msg = (
-                f"--recipe {text!r}: {setting!r} must read SETTING=VALUE, as in "
-                "cart:max_depth=3,min_gain=0.01"
-            )
-            raise ParameterError(msg)
-        # The shell's --missing is a marker of missing cells; see the options of grow.
-        key = key.strip().replace("-", "_")
-        key = "missing" if key == "missing_policy" else key
-        if key in arguments:
-            remedy = (
-                f"the recipe is {name!r}, before the colon"
-                if key == "recipe"
-                else f"{key} is set twice: set it once"
-            )
-            msg = f"--recipe {text!r}: {setting!r} cannot be set: {remedy}"
-            raise ParameterError(msg)
-        arguments[key] = _value(value.strip())
-    return (text, arguments)
+    label = f"--recipe {text!r}"
+    example = "SETTING=VALUE, as in cart:max_depth=3,min_gain=0.01"
+    settings = pairs_of(rest.split(","), label, example)
+    if "recipe" in settings:
+        msg = f"{label}: the recipe is {name!r}, before the colon: leave out another"
+        raise ParameterError(msg)
+    try:
+        return (text, _by_recipe({"recipe": name, **settings}))
+    except ParameterError as error:
+        msg = f"{label}: {error}"
+        raise ParameterError(msg) from None
 
 
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False}.get(text, text)
+def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of grow from texts; a recipe has what only recipes take."""
+    from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
+
+    arguments = {
+        name: setting_of(name, text) if name in SETTINGS else plain_value(text)
+        for name, text in texts.items()
+    }
+    changes = {name: arguments[name] for name in SETTINGS if name in arguments}
+    if changes.keys() <= set(COMMON_SETTINGS):
+        return arguments
+    home = "trees" if arguments["recipe"] == "forest" else "recipe"
+    recipe = Recipe.named(arguments.get(home, "cart")).changed(**changes)
+    rest = {name: v for name, v in arguments.items() if name not in changes}
+    return {**rest, home: recipe}
 
 
 def _size(text: str) -> float:
-    number = _value(text)
+    number = plain_value(text)
     if isinstance(number, (str, bool)):
         msg = f"--size {text!r} must be a number of rows, or a share such as 0.5"
         raise ParameterError(msg)

@@ -5,43 +5,40 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney.cli.shell_options import (
-    check_output,
+    GroupedCommand,
+    check_model_output,
     class_weight_of,
+    declarations,
     examples,
+    in_group,
     limit_options,
     output_options,
     reading_options,
+    set_option,
     table_options,
     text_options,
+    weight_option,
 )
 from spinney.cli.shell_output import (
-    STANDARD_OUTPUT,
     as_json,
     progress_bar,
     say,
     write_data,
     write_text,
 )
+from spinney.cli.shell_settings import plain_value, recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
     from spinney.growth.forest import Importances
-    from spinney.models import ReadableForest
+    from spinney.models import FittedForest
     from spinney.sources.rows import TrainingSet
 
-_OF_RECIPES = (
-    "criterion",
-    "grouping",
-    "max_depth",
-    "max_leaves",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_gain",
-)
 _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog=examples(
         "spinney forest melons.csv --target ripe --ignore id -o melons.spinney",
         "spinney forest iris.csv --target class --trees 500 --permutation",
@@ -50,97 +47,99 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
     ),
     short_help="Grow many trees that vote.",
 )
-@table_options
-@click.option(
-    "--trees", type=int, default=100, show_default=True, help="How many trees."
+@in_group("Data", table_options, reading_options, weight_option)
+@in_group(
+    "Forest",
+    click.option(
+        "--trees", type=int, default=100, show_default=True, help="How many trees."
+    ),
+    click.option(
+        "--max-features",
+        metavar="sqrt|log2|all|NUMBER|SHARE",
+        help="Attributes looked at in a node.  [default: sqrt, for numbers two thirds]",
+    ),
+    click.option("--no-bootstrap", is_flag=True, help="Grow every tree on all rows."),
+    click.option(
+        "--without-replacement", is_flag=True, help="Draw each row once at most."
+    ),
+    click.option("--max-samples", metavar="ROWS|SHARE", help="Rows drawn for a tree."),
+    click.option("--extra-random", is_flag=True, help="Draw cuts, too."),
+    click.option("--voting", help="probability or majority."),
+    click.option(
+        "--shrinkage",
+        type=float,
+        help="Shrink leaves to the nodes above.  [default: as rows out of the bag "
+        "tell]",
+    ),
+    click.option(
+        "--class-weight",
+        multiple=True,
+        metavar="CLASS=NUMBER",
+        help='Multiply a class\'s weight; or "balanced", "balanced_subsample". '
+        "Repeatable.",
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
+    ),
+    click.option(
+        "--jobs", type=int, help="Trees that grow at once: one per core if not said."
+    ),
 )
-@click.option(
-    "--recipe", default="cart", show_default=True, help="cart, id3, c4.5 or chaid."
+@in_group(
+    "Recipe",
+    click.option(
+        "--recipe", default="cart", show_default=True, help="cart, id3, c4.5 or chaid."
+    ),
+    click.option("--criterion", help="As for grow."),
+    click.option("--grouping", help="Of nominal values: multiway, binary or merge."),
+    click.option(
+        "--missing-policy",
+        help="fractional, most-common, own-category, branch or mean.",
+    ),
+    click.option("--probability", help="frequency, laplace or m-estimate."),
+    set_option,
 )
-@click.option("--criterion", help="As for grow.")
-@click.option("--grouping", help="Of nominal values: multiway, binary or merge.")
-@click.option(
-    "--missing-policy", help="fractional, most-common, own-category, branch or mean."
+@in_group("Limits", limit_options)
+@in_group(
+    "Output",
+    click.option(
+        "--permutation", is_flag=True, help="Measure importances by permutation too."
+    ),
+    output_options,
+    text_options,
+    click.option("--quiet", is_flag=True, help="Do not print what the forest is like."),
 )
-@limit_options
-@click.option(
-    "--min-samples-leaf",
-    type=float,
-    help="Least weight of a branch.  [default: 1]",
-)
-@click.option(
-    "--max-features",
-    metavar="sqrt|log2|all|NUMBER|SHARE",
-    help="Attributes looked at in a node.  [default: sqrt, for numbers two thirds]",
-)
-@click.option("--no-bootstrap", is_flag=True, help="Grow every tree on all rows.")
-@click.option("--without-replacement", is_flag=True, help="Draw each row once at most.")
-@click.option("--max-samples", metavar="ROWS|SHARE", help="Rows drawn for a tree.")
-@click.option("--extra-random", is_flag=True, help="Draw cuts, too.")
-@click.option("--voting", help="probability or majority.")
-@click.option(
-    "--shrinkage",
-    type=float,
-    help="Shrink leaves to the nodes above.  [default: as rows out of the bag tell]",
-)
-@click.option("--weight", metavar="COLUMN", help="The column of row weights.")
-@click.option(
-    "--class-weight",
-    multiple=True,
-    metavar="CLASS=NUMBER",
-    help='Multiply a class\'s weight; or "balanced", "balanced_subsample". Repeatable.',
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
-)
-@click.option("--jobs", type=int, help="Trees that grow at once: one a core if unsaid.")
-@click.option(
-    "--permutation", is_flag=True, help="Measure importances by permutation too."
-)
-@click.option("--quiet", is_flag=True, help="Do not print what the forest is like.")
-@reading_options
-@output_options
-@text_options
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
-    from spinney.data import declarations_of
-    from spinney.models import ReadableForest, forest_from
-    from spinney.output.file import save_forest
+    from spinney.models import RECIPE_PARAMETERS, FittedForest, forest_from
 
     output = options["output"]
     _check_options(options)
-    check_output(output, force=options["force"])
+    check_model_output(options, "forest")
+    names = tuple(name for name in RECIPE_PARAMETERS if name != "pruning")
+    recipe, settings = recipe_of(options, names)
     with progress_bar("growing") as progress:
         grown, training = forest_from(
             data,
             target,
             n_trees=options["trees"],
-            recipe=options["recipe"],
+            recipe=recipe,
             settings=_settings(options),
-            recipe_settings={
-                **{name: options[name] for name in _OF_RECIPES},
-                # The shell's --missing is a marker of missing cells.
-                "missing": options["missing_policy"],
-            },
-            declarations=declarations_of(
-                options["nominal"],
-                options["ordinal"],
-                options["numeric"],
-                options["ignore"],
-                options["missing"],
-            ),
+            recipe_settings=settings,
+            declarations=declarations(options),
             weight=options["weight"],
             format=options["format_"],
             encoding=options["encoding"],
             n_jobs=options["jobs"],
             progress=progress,
         )
+    model = FittedForest(grown)
     if output is not None:
-        save_forest(grown, output, force=options["force"])
+        model.save(output, force=options["force"])
         say(f"saved to {output}")
     if options["quiet"]:
         return
-    facts = _facts(ReadableForest(grown), training, options)
+    facts = _facts(model, training, options)
     if options["json_"]:
         text = as_json("forest", facts, ascii_only=options["ascii_"])
         write_data(text)
@@ -151,9 +150,6 @@ def forest(data: str, target: str, **options: Any) -> None:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    if options["output"] == STANDARD_OUTPUT:
-        msg = "-o '-': a forest does not go to standard output: name a file, or --json"
-        raise ParameterError(msg)
     if options["quiet"]:
         for name, value in (("--json", "json_"), ("--permutation", "permutation")):
             if options[value]:
@@ -172,48 +168,38 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return what is said of the forest, as the library takes it."""
-    found = {name: options[name] for name in _OF_FORESTS}
-    found["bootstrap"] = not options["no_bootstrap"]
-    found["replace"] = not options["without_replacement"]
-    found["extra_random"] = options["extra_random"]
+    settings = {name: options[name] for name in _OF_FORESTS}
+    settings["bootstrap"] = not options["no_bootstrap"]
+    settings["replace"] = not options["without_replacement"]
+    settings["extra_random"] = options["extra_random"]
     given = options["class_weight"]
     balanced = given in (("balanced",), ("balanced_subsample",))
-    found["class_weight"] = given[0] if balanced else class_weight_of(given)
+    settings["class_weight"] = given[0] if balanced else class_weight_of(given)
     for name in ("max_features", "max_samples"):
         if options[name] is not None:
-            found[name] = _number(options[name])
+            settings[name] = plain_value(options[name])
     if options["max_features"] == "all":
-        found["max_features"] = 1.0
-    return found
-
-
-def _number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+        settings["max_features"] = 1.0
+    return settings
 
 
 def _facts(
-    model: "ReadableForest", training: "TrainingSet", options: dict[str, Any]
+    model: "FittedForest", training: "TrainingSet", options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what is told of a forest that was just grown."""
     from spinney.growth.forest import Bags, permutation_importances
-    from spinney.models import about_forest
 
     grown = model.forest_
     bags = Bags(training, grown.settings)
-    facts = about_forest(model)
+    facts = model.facts()
     facts["out_of_bag"] = None
     if grown.settings.bootstrap:
         facts["out_of_bag"] = _out_of_bag(grown, bags, training)
-    facts["importances"] = _listed(model.importances())
+    facts["importances"] = _as_list(model.importances())
     facts["permutation_importances"] = None
     if options["permutation"]:
-        found = permutation_importances(grown, bags, n_jobs=options["jobs"])
-        facts["permutation_importances"] = _listed(found)
+        importances = permutation_importances(grown, bags, n_jobs=options["jobs"])
+        facts["permutation_importances"] = _as_list(importances)
     facts["interactions"] = [
         {"above": above, "below": below, "splits": splits, "gain": gain}
         for above, below, splits, gain in model.interactions().pairs(10)
@@ -224,20 +210,20 @@ def _facts(
 def _out_of_bag(grown: Any, bags: Any, training: "TrainingSet") -> dict[str, Any]:
     from spinney.growth.forest import out_of_bag, score_of, warn_of_unseen
 
-    told, trees = out_of_bag(grown, bags)
+    votes, trees = out_of_bag(grown, bags)
     warn_of_unseen(trees)
     name = "R²" if grown.schema.target.is_numeric else "accuracy"
     return {
         "measure": name,
-        "score": score_of(told, trees, training),
+        "score": score_of(votes, trees, training),
         "rows": int((trees > 0).sum()),
     }
 
 
-def _listed(found: "Importances") -> list[dict[str, Any]]:
+def _as_list(importances: "Importances") -> list[dict[str, Any]]:
     return [
         {"attribute": name, "mean": mean, "spread": spread}
-        for name, mean, spread in found.ranked()
+        for name, mean, spread in importances.ranked()
     ]
 
 
@@ -248,10 +234,10 @@ def _text(facts: dict[str, Any], *, plain: bool) -> str:
         f"{facts['target']}: {size['trees']} trees, {size['leaves']} leaves, "
         f"height up to {size['height']}"
     ]
-    told = facts["out_of_bag"]
-    if told is not None and told["score"] is not None:
-        name = "R2" if plain and told["measure"] == "R²" else told["measure"]
-        lines.append(f"out of bag: {name} {told['score']:.4f} on {told['rows']} rows")
+    test = facts["out_of_bag"]
+    if test is not None and test["score"] is not None:
+        name = "R2" if plain and test["measure"] == "R²" else test["measure"]
+        lines.append(f"out of bag: {name} {test['score']:.4f} on {test['rows']} rows")
     for key, title in (
         ("importances", "importance (share of gain, and its spread over trees)"),
         ("permutation_importances", "importance by permutation (growth of the error)"),

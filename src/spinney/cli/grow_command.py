@@ -6,19 +6,26 @@ import click
 
 from spinney.cli.read_commands import show_tree
 from spinney.cli.shell_options import (
-    check_output,
+    GroupedCommand,
+    check_model_output,
     class_weight_of,
+    class_weight_option,
     cost_matrix_of,
+    costs_option,
+    declarations,
     examples,
+    in_group,
     limit_options,
     numbers_of,
     output_options,
     reading_options,
+    set_option,
     table_options,
     text_options,
-    weight_options,
+    weight_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, say
+from spinney.cli.shell_output import say
+from spinney.cli.shell_settings import recipe_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog=examples(
         "spinney grow melons.csv --target ripe --ignore id -o melons.spinney",
         "spinney grow melons.csv --target ripe --ignore id --recipe cart",
@@ -35,143 +43,117 @@ if TYPE_CHECKING:
         "spinney grow melons.csv --target ripe --ignore id --recipe id3 "
         '--split-by "texture = clear -> root"',
         "cat melons.csv | spinney grow - --target ripe --ignore id",
-    )
+    ),
 )
-@table_options
-@click.option(
-    "--recipe",
-    help="auto, id3, c4.5, cart, chaid or m5 (for numbers).  [default: auto; with "
-    "--source duckdb c4.5]",
+@in_group(
+    "Data",
+    table_options,
+    reading_options,
+    weight_option,
+    click.option("--source", help="Where rows are counted: memory or duckdb."),
 )
-@click.option(
-    "--criterion",
-    help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or hellinger; "
-    "of two branches c_sep or twoing; for a number squared_error, variance, sdr, "
-    "variance_root, f or poisson.",
+@in_group(
+    "Recipe",
+    click.option(
+        "--recipe",
+        help="auto, id3, c4.5, cart, chaid or m5 (for numbers).  [default: auto; with "
+        "--source duckdb c4.5]",
+    ),
+    click.option(
+        "--criterion",
+        help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or "
+        "hellinger; of two branches c_sep or twoing; for a number squared_error, "
+        "variance, sdr, variance_root, f or poisson.",
+    ),
+    click.option(
+        "--grouping", help="Of nominal values: multiway, binary, ordered, merge."
+    ),
+    click.option(
+        "--missing-policy",
+        help="fractional, most-common, own-category, branch, mean or surrogate.",
+    ),
+    click.option(
+        "--buckets",
+        help="Numbers by buckets: equal-width, equal-frequency, k-means or "
+        "entropy-mdl.",
+    ),
+    click.option("--n-buckets", type=int, help="How many buckets."),
+    click.option(
+        "--linear-terms",
+        type=int,
+        help="Most terms of a linear combination of numbers.",
+    ),
+    click.option("--probability", help="frequency, laplace or m-estimate."),
+    click.option("--leaves", help="Of a tree for numbers: mean or linear."),
+    class_weight_option,
+    click.option(
+        "--prior",
+        multiple=True,
+        metavar="CLASS=SHARE",
+        help="The share of all weight that a class is to have. Repeatable.",
+    ),
+    costs_option,
+    click.option(
+        "--test-cost",
+        multiple=True,
+        metavar="COLUMN=COST",
+        help="What it costs to ask for a column. Repeatable.",
+    ),
+    click.option(
+        "--tie",
+        multiple=True,
+        metavar="COLUMN",
+        help="Wins ties, in order. Repeatable.",
+    ),
+    click.option(
+        "--split-by",
+        multiple=True,
+        metavar="[PATH ->] COLUMN",
+        help="Force a node's attribute; branches of a path are separated by ;. "
+        "Repeatable.",
+    ),
+    click.option("--seed", type=int, help="Of the folds and the forest."),
+    click.option("--jobs", type=int, help="Most threads: one per core if not said."),
+    set_option,
 )
-@click.option("--grouping", help="Of nominal values: multiway, binary, ordered, merge.")
-@click.option(
-    "--missing-policy",
-    help="fractional, most-common, own-category, branch, mean or surrogate.",
+@in_group("Limits", limit_options)
+@in_group(
+    "Pruning",
+    click.option(
+        "--pruning",
+        help="none, collapse, error-based, cost-complexity, pessimistic, mdl or "
+        "simplify; of numbers adjusted-error.",
+    ),
+    click.option(
+        "--confidence", type=float, help="Of error-based pruning, such as 0.25."
+    ),
 )
-@limit_options
-@click.option(
-    "--buckets",
-    help="Numbers by buckets: equal-width, equal-frequency, k-means or entropy-mdl.",
+@in_group(
+    "Output",
+    output_options,
+    text_options,
+    click.option("--quiet", is_flag=True, help="Do not print the tree."),
 )
-@click.option("--n-buckets", type=int, help="How many buckets.")
-@click.option("--alpha-merge", type=float, help="CHAID: merge values with a larger p.")
-@click.option("--alpha-resplit", type=float, help="CHAID: and part them below this p.")
-@click.option("--exhaustive", is_flag=True, default=None, help="Exhaustive CHAID.")
-@click.option("--alpha-split", type=float, help="The largest p of a split.")
-@click.option("--min-samples-leaf", type=float, help="Least weight of a branch.")
-@click.option(
-    "--min-weight-fraction-leaf", type=float, help="The same as a share of all rows."
-)
-@click.option(
-    "--min-branch-share", type=float, help="Share of its node that a branch exceeds."
-)
-@click.option(
-    "--min-deviation", type=float, help="Least deviation to split, as a share of all."
-)
-@click.option("--leaves", help="Of a tree for numbers: mean or linear.")
-@click.option("--smoothing", type=float, help="Weight of the nodes above a leaf.")
-@click.option(
-    "--mdl-correction/--no-mdl-correction",
-    default=None,
-    help="Whether a threshold's gain pays for the choice among thresholds.",
-)
-@click.option(
-    "--min-cut-share",
-    type=float,
-    help="Least weight of a threshold's side, as a share of a class's average weight.",
-)
-@click.option("--min-step", type=float, help="Least distance that a threshold parts.")
-@click.option("--thresholds", help="midpoint or observed.")
-@click.option(
-    "--pruning",
-    help="none, collapse, error-based, cost-complexity, pessimistic, mdl or simplify; "
-    "of numbers adjusted-error.",
-)
-@click.option("--folds", type=int, help="Of cost-complexity pruning.")
-@click.option("--rule", help="Of cost-complexity pruning: 1-se, half-se or minimum.")
-@click.option("--forest", type=float, help="Share of a forest in the labels.")
-@click.option("--seed", type=int, help="Of the folds and the forest.")
-@click.option("--confidence", type=float, help="Of error-based pruning, such as 0.25.")
-@click.option(
-    "--raising/--no-raising",
-    default=None,
-    help="Whether pruning may put a branch in its node's place.",
-)
-@click.option("--probability", help="frequency, laplace or m-estimate.")
-@click.option("--m", type=float, help="Weight of all rows in an m-estimate.")
-@click.option(
-    "--linear-terms", type=int, help="Most terms of a linear combination of numbers."
-)
-@click.option(
-    "--linear-penalty", type=float, help="What each further term must add: 0.1."
-)
-@click.option("--construct", type=int, help="Most attributes to make of others.")
-@click.option(
-    "--surrogates", type=int, help="Most questions that stand in for a split."
-)
-@weight_options
-@click.option(
-    "--prior",
-    multiple=True,
-    metavar="CLASS=SHARE",
-    help="The share of all weight that a class is to have. Repeatable.",
-)
-@click.option(
-    "--test-cost",
-    multiple=True,
-    metavar="COLUMN=COST",
-    help="What it costs to ask for a column. Repeatable.",
-)
-@click.option(
-    "--tie", multiple=True, metavar="COLUMN", help="Wins ties, in order. Repeatable."
-)
-@click.option(
-    "--split-by",
-    multiple=True,
-    metavar="[PATH ->] COLUMN",
-    help="Force a node's attribute; branches of a path are separated by ;. Repeatable.",
-)
-@click.option("--source", help="Where rows are counted: memory or duckdb.")
-@click.option("--quiet", is_flag=True, help="Do not print the tree.")
-@reading_options
-@output_options
-@text_options
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
-    from spinney.data import declarations_of
-    from spinney.models import ReadableTree, grow_from
-    from spinney.output.file import save_model
-    from spinney.recipes import SETTINGS
+    from spinney._support.threads import limited_threads
+    from spinney.models import FittedTree, grow_from
+    from spinney.recipes import COMMON_SETTINGS, default_recipe
 
     output = options["output"]
-    if output == STANDARD_OUTPUT:
-        msg = "-o '-': a model does not go to standard output: name a file, or --json"
-        raise ParameterError(msg)
     if options["quiet"] and options["json_"]:
         msg = "--quiet and --json exclude each other: leave one out"
         raise ParameterError(msg)
-    check_output(output, force=options["force"])
-    # The shell's --missing is a marker of missing cells, as in most tools.
-    settings = {**options, "missing": options["missing_policy"]}
-    model = ReadableTree(
-        grow_from(
+    check_model_output(options)
+    default = default_recipe(rows_at_hand=options["source"] != "duckdb")
+    recipe, settings = recipe_of(options, (*COMMON_SETTINGS, "seed"), default)
+    with limited_threads(options["jobs"]):
+        grown = grow_from(
             data,
             target,
-            recipe=options["recipe"],
-            settings={name: settings[name] for name in SETTINGS},
-            declarations=declarations_of(
-                options["nominal"],
-                options["ordinal"],
-                options["numeric"],
-                options["ignore"],
-                options["missing"],
-            ),
+            recipe=recipe,
+            settings=settings,
+            declarations=declarations(options),
             weight=options["weight"],
             source=options["source"],
             format=options["format_"],
@@ -183,9 +165,9 @@ def grow(data: str, target: str, **options: Any) -> None:
             ties=options["tie"],
             force=_forced(options["split_by"]),
         )
-    )
+    model = FittedTree(grown)
     if output is not None:
-        save_model(model.model_, output, force=options["force"])
+        model.save(output, force=options["force"])
         say(f"saved to {output}")
     if model.tree.n_leaves == 1:
         say(_single_leaf(model.model_))
@@ -206,10 +188,10 @@ def _single_leaf(model: "Model") -> str:
             # Unpruned, such a tree asks on where all rows are of one class.
             remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
         return f"pruned to a single leaf; {', '.join(remedies)}"
-    told = f"the tree is a single leaf: {reason}"
+    message = f"the tree is a single leaf: {reason}"
     if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf > 1:
-        told += " (--min-samples-leaf 1 allows any)"
-    return told
+        message += " (--min-samples-leaf 1 allows any)"
+    return message
 
 
 def _forced(given: tuple[str, ...]) -> dict[tuple[str, ...], str] | None:

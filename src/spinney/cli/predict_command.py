@@ -29,9 +29,8 @@ def predictions(
     model: Any, table: Any, *, probabilities: bool, leaf: bool
 ) -> Predictions:
     """Return what a model says of each row of a table."""
-    is_forest = hasattr(model, "forest_")
-    target = (model.forest_ if is_forest else model.model_).schema.target
-    if is_forest and leaf:
+    target = model.schema.target
+    if leaf and model.kind == "forest":
         msg = "--leaf: a forest has a leaf in each of its trees; leave it out"
         raise ParameterError(msg)
     shares = model.outputs(table)
@@ -52,28 +51,28 @@ def predictions(
     )
 
 
-def as_rows(found: Predictions) -> dict[str, Any]:
+def as_rows(results: Predictions) -> dict[str, Any]:
     """Return plain data: shares are in the order of the classes."""
-    rows: list[dict[str, Any]] = [{"label": label} for label in found.labels]
-    for name, column in (("probabilities", found.shares), ("leaf", found.leaves)):
+    rows: list[dict[str, Any]] = [{"label": label} for label in results.labels]
+    for name, column in (("probabilities", results.shares), ("leaf", results.leaves)):
         if column is not None:
             for row, cell in zip(rows, column, strict=True):
                 row[name] = cell
-    return {"target": found.target, "classes": list(found.classes), "rows": rows}
+    return {"target": results.target, "classes": list(results.classes), "rows": rows}
 
 
-def as_csv(found: Predictions, *, raw: bool, seen: bool) -> str:
+def as_csv(results: Predictions, *, raw: bool, seen: bool) -> str:
     """Return CSV.
 
     Unless it is to be raw, text that a spreadsheet would take for a formula gets
     a quote, and a terminal (``seen``) gets no control characters.
     """
-    header: list[Any] = [found.target]
-    if found.shares is not None:
-        header += [f"p({value_text(label)})" for label in found.classes]
-    if found.leaves is not None:
+    header: list[Any] = [results.target]
+    if results.shares is not None:
+        header += [f"p({value_text(label)})" for label in results.classes]
+    if results.leaves is not None:
         header.append("leaf")
-    return lines_as_csv(header, _lines(found), raw=raw, seen=seen)
+    return lines_as_csv(header, _lines(results), raw=raw, seen=seen)
 
 
 def lines_as_csv(
@@ -88,13 +87,13 @@ def lines_as_csv(
     return text.getvalue().removesuffix("\n")
 
 
-def _lines(found: Predictions) -> list[list[Any]]:
-    rows = range(len(found.labels))
+def _lines(results: Predictions) -> list[list[Any]]:
+    rows = range(len(results.labels))
     return [
         [
-            found.labels[row],
-            *(found.shares[row] if found.shares is not None else ()),
-            *((found.leaves[row],) if found.leaves is not None else ()),
+            results.labels[row],
+            *(results.shares[row] if results.shares is not None else ()),
+            *((results.leaves[row],) if results.leaves is not None else ()),
         ]
         for row in rows
     ]
@@ -106,12 +105,12 @@ def _distinct(names: list[str]) -> list[str]:
     >>> _distinct(["leaf", "p(1)", "p(1)", "leaf"])
     ['leaf', 'p(1)', 'p(1)_', 'leaf_']
     """
-    found: list[str] = []
+    distinct: list[str] = []
     for name in names:
-        while name in found:
+        while name in distinct:
             name += "_"
-        found.append(name)
-    return found
+        distinct.append(name)
+    return distinct
 
 
 def _guarded(cell: Value) -> str:
@@ -130,9 +129,9 @@ def _number(text: str) -> bool:
 
 def unseen_warning(name: str, values: Sequence[Value]) -> str:
     """Return the warning about values that the model has not seen."""
-    listed = ", ".join(repr(value_text(value)) for value in values[:5])
+    examples = ", ".join(repr(value_text(value)) for value in values[:5])
     more = f" and {len(values) - 5} more" if len(values) > 5 else ""
     return (
-        f"column {name!r} holds {listed}{more}, not seen when the model was grown: "
+        f"column {name!r} holds {examples}{more}, not seen when the model was grown: "
         "treated as missing"
     )

@@ -5,26 +5,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney.cli.shell_options import (
-    check_output,
+    check_model_output,
     cost_matrix_of,
     costs_option,
     examples,
     file_options,
-    load_readable,
+    load_tree,
     output_options,
     text_options,
 )
 from spinney.cli.shell_output import (
-    STANDARD_OUTPUT,
     as_json,
     say,
     write_data,
     write_text,
 )
-from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.models import ReadableTree
+    from spinney.models import FittedTree
 
 
 @click.command(
@@ -78,11 +76,8 @@ if TYPE_CHECKING:
 def prune(model: str, **options: Any) -> None:
     """Prune MODEL, and say what each step did to the error."""
     output, force = options["output"], options["force"]
-    if output == STANDARD_OUTPUT:
-        msg = "-o '-': a model does not go to standard output: name a file, or --json"
-        raise ParameterError(msg)
-    check_output(output, force=force)
-    loaded = load_readable(model)
+    check_model_output(options)
+    loaded = load_tree(model)
     smaller = loaded.prune(
         options["method"],
         validation=_table(loaded, options, "validation", whole=False),
@@ -111,19 +106,17 @@ def prune(model: str, **options: Any) -> None:
         write_text(texts.__getitem__, ascii_only=options["ascii_"])
 
 
-def _save(model: "ReadableTree", output: str | None, *, force: bool) -> None:
+def _save(model: "FittedTree", output: str | None, *, force: bool) -> None:
     """Save the smaller tree, where a file is named; say so, or that it is not."""
     if output is None:
         say("nothing was saved; -o FILE saves the pruned model")
         return
-    from spinney.output.file import save_model
-
-    save_model(model.model_, output, force=force)
+    model.save(output, force=force)
     say(f"saved to {output}")
 
 
 def _table(
-    model: "ReadableTree", options: dict[str, Any], name: str, *, whole: bool
+    model: "FittedTree", options: dict[str, Any], name: str, *, whole: bool
 ) -> Any:
     """Return the table that an option names, if it does."""
     if options[name] is None:
@@ -137,7 +130,7 @@ def _table(
     )
 
 
-def _facts(before: "ReadableTree", after: "ReadableTree") -> dict[str, Any]:
+def _facts(before: "FittedTree", after: "FittedTree") -> dict[str, Any]:
     steps, sequence = after.pruning_, after.sequence_
     assert steps is not None
     return {
@@ -148,7 +141,7 @@ def _facts(before: "ReadableTree", after: "ReadableTree") -> dict[str, Any]:
     }
 
 
-def _risk(model: "ReadableTree") -> float | None:
+def _risk(model: "FittedTree") -> float | None:
     """Return the training risk of a tree: rows in error, or squares; None of models."""
     from math import isnan
 
@@ -158,7 +151,7 @@ def _risk(model: "ReadableTree") -> float | None:
     return None if isnan(risk) else risk
 
 
-def _report(before: "ReadableTree", after: "ReadableTree", *, ascii_only: bool) -> str:
+def _report(before: "FittedTree", after: "FittedTree", *, ascii_only: bool) -> str:
     from spinney._support.text import weight_text
 
     assert after.pruning_ is not None

@@ -11,8 +11,8 @@ from spinney.cli.shell_options import (
     examples,
     file_options,
     json_option,
-    load_any,
-    load_readable,
+    load,
+    load_tree,
     output_options,
     text_options,
 )
@@ -26,12 +26,12 @@ from spinney.cli.shell_output import (
 from spinney.errors import ParameterError, warn
 
 if TYPE_CHECKING:
-    from spinney.models import ReadableTree
+    from spinney.models import FittedTree
     from spinney.output.rules import RuleSet
 
 
 def show_tree(
-    model: "ReadableTree",
+    model: "FittedTree",
     *,
     max_depth: int | None,
     ascii_: bool,
@@ -72,12 +72,12 @@ def show(
     model: str, depth: int | None, *, numbers: bool, ascii_: bool, json_: bool
 ) -> None:
     """Print the tree of MODEL, or its clusters."""
-    from spinney.cli.cluster_command import is_clusters, show_clusters
+    loaded = load(model, "tree", "clusters")
+    if loaded.kind == "clusters":
+        from spinney.cli.cluster_command import show_clusters
 
-    if is_clusters(model):
-        show_clusters(
-            model, {"--depth": depth, "--numbers": numbers}, ascii_=ascii_, json_=json_
-        )
+        of_trees = {"--depth": depth, "--numbers": numbers}
+        show_clusters(loaded, of_trees, ascii_=ascii_, json_=json_)
         return
     if json_ and numbers:
         msg = "--numbers and --json exclude each other: JSON has the numbers"
@@ -86,7 +86,7 @@ def show(
         msg = f"--depth {depth} and --json exclude each other: JSON is the whole tree"
         raise ParameterError(msg)
     show_tree(
-        load_readable(model),
+        loaded,
         max_depth=depth,
         ascii_=ascii_,
         json_=json_,
@@ -124,20 +124,20 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
     """Print one rule for each leaf of MODEL, or its simplified rule set."""
     plain, output, force = options["ascii_"], options["output"], options["force"]
     check_output(output, force=force)
-    loaded = load_readable(model)
+    loaded = load_tree(model)
     if simplify is None:
         check_alone(options)
-        found: Any = loaded.rules()
-        as_data = as_json("rules", {"rules": found.as_dicts()}, ascii_only=plain)
+        result: Any = loaded.rules()
+        as_data = as_json("rules", {"rules": result.as_dicts()}, ascii_only=plain)
     else:
-        found = simplified(loaded, simplify, options)
-        as_data = escaped(found.to_json().rstrip("\n"), ascii_only=plain)
+        result = simplified(loaded, simplify, options)
+        as_data = escaped(result.to_json().rstrip("\n"), ascii_only=plain)
     if options["json_"]:
         write_data(as_data, output, force=force)
     elif output is None or output == STANDARD_OUTPUT:
-        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
+        write_text(lambda plain: result.text(ascii_only=plain), ascii_only=plain)
     else:
-        write_data(found.text(ascii_only=plain), output, force=force)
+        write_data(result.text(ascii_only=plain), output, force=force)
 
 
 @click.command(
@@ -170,19 +170,19 @@ def explain(model: str, node: int | None, row: str | None, **options: Any) -> No
     if row is None and number is not None:
         msg = f"--row-number {number} says nothing alone: name its table by --row"
         raise ParameterError(msg)
-    loaded = load_readable(model)
+    loaded = load_tree(model)
     if row is None:
-        found = loaded.explain(node=0 if node is None else node)
+        explanation = loaded.explain(node=0 if node is None else node)
     else:
         table = loaded.read(
             row, format=options["format_"], encoding=options["encoding"]
         )
-        found = loaded.explain(row=_one_row(table, row, number or 1))
+        explanation = loaded.explain(row=_one_row(table, row, number or 1))
     if options["json_"]:
         kind = "explain-node" if row is None else "explain-row"
-        write_data(as_json(kind, found.as_dict(), ascii_only=plain))
+        write_data(as_json(kind, explanation.as_dict(), ascii_only=plain))
     else:
-        write_text(lambda plain: found.text(ascii_only=plain), ascii_only=plain)
+        write_text(lambda plain: explanation.text(ascii_only=plain), ascii_only=plain)
 
 
 def _one_row(table: Any, data: str, number: int) -> Any:
@@ -217,22 +217,22 @@ def predict(model: str, data: str, **options: Any) -> None:
 
     output, force = options["output"], options["force"]
     check_output(output, force=force)
-    loaded: Any = load_any(model)
+    loaded = load(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
-    if hasattr(loaded, "clusters_"):
+    if loaded.kind == "clusters":
         from spinney.cli.cluster_command import predict_clusters
 
         predict_clusters(loaded, table, options, seen=_seen(output))
         return
     for name, values in loaded.unseen(table).items():
         warn(unseen_warning(name, values))
-    found = predictions(
+    results = predictions(
         loaded, table, probabilities=options["probabilities"], leaf=options["leaf"]
     )
     if options["json_"]:
-        text = as_json("predict", as_rows(found))
+        text = as_json("predict", as_rows(results))
     else:
-        text = as_csv(found, raw=options["raw"], seen=_seen(output))
+        text = as_csv(results, raw=options["raw"], seen=_seen(output))
     write_data(text, output, force=force)
 
 
@@ -252,13 +252,13 @@ def _seen(output: str | None) -> bool:
 @json_option
 def info(model: str | None, *, json_: bool) -> None:
     """Print what MODEL is and what it was grown on; without it, the versions here."""
-    from spinney.models import about_installation, as_lines, facts_of
+    from spinney.models import about_installation, as_lines
 
-    facts = about_installation() if model is None else facts_of(load_any(model))
+    facts = about_installation() if model is None else load(model).facts()
     if json_:
         write_data(as_json("info", facts))
     else:
-        write_text(lambda _: as_lines(facts))
+        write_text(lambda _: as_lines(facts, remedy="see --json"))
 
 
 def check_alone(options: Mapping[str, Any]) -> None:
@@ -269,9 +269,7 @@ def check_alone(options: Mapping[str, Any]) -> None:
             raise ParameterError(msg)
 
 
-def simplified(
-    model: "ReadableTree", data: str, options: Mapping[str, Any]
-) -> "RuleSet":
+def simplified(model: "FittedTree", data: str, options: Mapping[str, Any]) -> "RuleSet":
     """Return the rule set of a model over the table that it was grown on."""
     from spinney.data.readers import read_by
     from spinney.growth.prune import CONFIDENCE, check_confidence

@@ -1,8 +1,7 @@
 """Options that several commands share, and checks of what they say."""
 
 import os
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,87 +11,83 @@ from spinney.cli.shell_output import STANDARD_OUTPUT
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.models import ReadableForest, ReadableTree
-    from spinney.models.clusters import ReadableClusters
+    from spinney.data import Declarations
+    from spinney.models import FittedTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-# Parameters of Python whose option is not just the name behind two dashes.
-OPTION_NAMES = {
-    "missing": "--missing-policy",
-    "ties": "--tie",
-    "force": "--split-by",
-    "priors": "--prior",
-    "test_costs": "--test-cost",
-    "sizes": "--size",
-    "recipes": "--recipe",
-    "cost_matrix": "--costs",
-    "nodes": "--node",
-    "n_estimators": "--trees",
-    "n_jobs": "--jobs",
-    "n_clusters": "--k",
-    "n_starts": "--restarts",
-    "ks": "--k",
-    "init": "--start",
-}
-# Beside the settings of recipes, which are called the same anyway.
-SAME_NAMES = {
-    "alpha",
-    "class_weight",
-    "data",
-    "encoding",
-    "extra_random",
-    "format",
-    "gamma",
-    "holdout",
-    "max_features",
-    "max_iterations",
-    "max_samples",
-    "measure",
-    "method",
-    "noise",
-    "node",
-    "ordinal",
-    "recipe",
-    "repeats",
-    "shrinkage",
-    "source",
-    "standardise",
-    "start",
-    "tolerance",
-    "validation",
-    "voting",
-    "weight",
-}
 
+def load(path: str, *kinds: str) -> Any:
+    """Load the fitted model that a command is given: any, or one of these kinds."""
+    from spinney.models import load_model
 
-def load_any(path: str) -> "ReadableTree | ReadableForest | ReadableClusters":
-    """Load the tree, forest or clusters that a command is given."""
-    from spinney.output.file import CLUSTERS, FOREST, format_name
-
-    kind = format_name(path)
-    if kind == FOREST:
-        from spinney.models import ReadableForest
-        from spinney.output.file import load_forest
-
-        return ReadableForest(load_forest(path))
-    if kind == CLUSTERS:
-        from spinney.models.clusters import ReadableClusters
-        from spinney.output.file import load_clusters
-
-        return ReadableClusters(load_clusters(path))
-    return load_readable(path)
-
-
-def load_readable(path: str) -> "ReadableTree":
-    """Load the tree that a command is given."""
-    from spinney.models import ReadableTree
-    from spinney.output.file import load_model
-
-    if path == "-":
+    if path == STANDARD_OUTPUT:
         msg = "a model is not read from standard input: name its file"
         raise ParameterError(msg)
-    return ReadableTree(load_model(path))
+    return load_model(path, kinds=kinds) if kinds else load_model(path)
+
+
+def load_tree(path: str) -> "FittedTree":
+    """Load the tree that a command is given; other models are refused."""
+    tree: FittedTree = load(path, "tree")
+    return tree
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists options in groups, and that knows what has left.
+
+    Options of :func:`in_group` stand under its title, the others under "Other".
+    """
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Write the options of each group under its title."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                title = getattr(param, "group", "Other")
+                groups.setdefault(title, []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse options of before, with what they have become."""
+        known = {name for param in self.params for name in param.opts}
+        for argument in args:
+            option = argument.partition("=")[0]
+            if option.startswith("--") and option not in {*known, "--"}:
+                _refuse_left(option, known)
+        return super().parse_args(ctx, args)
+
+
+def _refuse_left(option: str, known: Collection[str]) -> None:
+    """Refuse an option that has become a setting of --set."""
+    from spinney.recipes import SETTINGS
+
+    name = option.removeprefix("--").replace("-", "_")
+    off = name.removeprefix("no_")
+    for setting, value in ((name, "VALUE"), (off, "false")):
+        if "--set" in known and setting in SETTINGS:
+            msg = f"{option} has become --set {setting}={value}"
+            raise ParameterError(msg)
+
+
+def in_group(
+    title: str, *options: Callable[[Any], Any]
+) -> Callable[[Command], Command]:
+    """Return a decorator that adds options under a title of the command's help."""
+
+    def decorate(command: Command) -> Command:
+        decorated = _all_of(*options)(command)
+        for param in getattr(decorated, "__click_params__", []):
+            if not hasattr(param, "group"):
+                param.group = title
+        return decorated
+
+    return decorate
 
 
 def _all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -145,7 +140,20 @@ limit_options = _all_of(
     click.option(
         "--min-samples-split", type=float, help="Least weight to split a node."
     ),
+    click.option("--min-samples-leaf", type=float, help="Least weight of a branch."),
+    click.option(
+        "--min-weight-fraction-leaf",
+        type=float,
+        help="The same as a share of all rows.",
+    ),
     click.option("--min-gain", type=float, help="Least gain of a split."),
+)
+
+set_option = _many(
+    "--set",
+    "Any other setting of the recipe, such as min_step=0; spinney recipes NAME lists "
+    "them. Repeatable.",
+    metavar="NAME=VALUE",
 )
 
 costs_option = click.option(
@@ -154,15 +162,17 @@ costs_option = click.option(
     help="What errors cost: a CSV file of actual, predicted, cost.",
 )
 
-weight_options = _all_of(
-    click.option("--weight", metavar="COLUMN", help="The column of row weights."),
-    _many(
-        "--class-weight",
-        'Multiply a class\'s weight; or "balanced". Repeatable.',
-        metavar="CLASS=NUMBER",
-    ),
-    costs_option,
+weight_option = click.option(
+    "--weight", metavar="COLUMN", help="The column of row weights."
 )
+
+class_weight_option = _many(
+    "--class-weight",
+    'Multiply a class\'s weight; or "balanced". Repeatable.',
+    metavar="CLASS=NUMBER",
+)
+
+weight_options = _all_of(weight_option, class_weight_option, costs_option)
 
 json_option = click.option(
     "--json", "json_", is_flag=True, help="Write plain data for programs."
@@ -218,6 +228,22 @@ def numbers_of(given: tuple[str, ...], option: str, form: str) -> Any:
     return numbers or None
 
 
+def declarations(options: Mapping[str, Any]) -> "Declarations":
+    """Return what the options of :data:`reading_options` declare about columns."""
+    from spinney.data import declarations_of
+
+    kinds = ("nominal", "ordinal", "numeric", "ignore", "missing")
+    return declarations_of(*(options[kind] for kind in kinds))
+
+
+def check_model_output(options: Mapping[str, Any], noun: str = "model") -> None:
+    """Refuse a file for a model that cannot or must not be written."""
+    if options["output"] == STANDARD_OUTPUT:
+        msg = f"-o '-': a {noun} does not go to standard output: name a file, or --json"
+        raise ParameterError(msg)
+    check_output(options["output"], force=options["force"])
+
+
 def check_output(output: str | None, *, force: bool, option: str = "-o") -> None:
     """Refuse what cannot or must not be written, before any work is done."""
     if output is None or output == STANDARD_OUTPUT:
@@ -235,47 +261,3 @@ def check_output(output: str | None, *, force: bool, option: str = "-o") -> None
         return
     msg = f"{option} {output!r}: {reason}"
     raise ParameterError(msg)
-
-
-def in_shell_words(message: str) -> str:
-    """Return a message about a parameter of Python as one about an option.
-
-    >>> in_shell_words("max_depth=-1 must be a whole number of at least 0, or None")
-    '--max-depth -1 must be a whole number of at least 0'
-    >>> in_shell_words("m=3 needs probability='m-estimate'")
-    "--m 3 needs --probability 'm-estimate'"
-    >>> in_shell_words("ks asks for 9 clusters of 5 different rows")
-    '--k asks for 9 clusters of 5 different rows'
-    """
-    # A remedy is given both ways: "(ignore=['x'], --ignore x)", "(data=, --data)".
-    message = re.sub(r"\(\w+=(?:\[[^][]*\]|'[^']*')?, (?=--)", "(", message)
-    found = re.match(r"(\w+)(=|: | '| asks | holds )", message)
-    if found is None:
-        return message
-    name, sign = found.groups()
-    option = _option(name)
-    if option is None:
-        return message
-    rest = message[found.end() :].removesuffix(", or None")
-    # Where it is about one setting, so are the others that it needs.
-    if sign == "=":
-        rest = rest.removeprefix("True ")  # a flag has no value
-        rest = re.sub(r"(?<=\s)(\w+)=(True\b|(?=['\w]))", _as_option, rest)
-    return f"{option}{' ' if sign == '=' else sign}{rest}"
-
-
-def _as_option(found: re.Match[str]) -> str:
-    option = _option(found[1])
-    if option is None:
-        return found[0]
-    return option if found[2] else f"{option} "
-
-
-def _option(name: str) -> str | None:
-    """Return the option of a parameter of Python, if it has one."""
-    from spinney.recipes import SETTINGS
-
-    if name in OPTION_NAMES:
-        return OPTION_NAMES[name]
-    known = name in SAME_NAMES or name in SETTINGS
-    return f"--{name.replace('_', '-')}" if known else None

@@ -58,8 +58,8 @@ def escaped(text: str, *, ascii_only: bool) -> str:
     ('"é \\u009b"', '"\\u00e9"')
     """
 
-    def written(found: re.Match[str]) -> str:
-        sign = found[0]
+    def written(match: re.Match[str]) -> str:
+        sign = match[0]
         if sign.isprintable() and not ascii_only:
             return sign
         units = sign.encode("utf-16-be", "surrogatepass").hex()

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.text import option
 from spinney.cluster.fit_k_means import nearest_scaled
 from spinney.cluster.prototypes.fit_k_prototypes import nearest_prototypes
 from spinney.cluster.prototypes.mixed_coding import mixed_cells, values_of
 from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
 from spinney.data import Attribute, Fingerprint, Schema, Table, Target
-from spinney.errors import DataError
+from spinney.errors import DataError, Setting
 
 COLUMN = "cluster"
 """What the column of clusters is called, unless a table has one of that name."""
@@ -164,10 +163,14 @@ def cells_of(table: Table) -> Floats:
         if column.kind != "numeric":
             msg = (
                 f"column {column.name!r} is {column.kind}, and k-means measures "
-                "distances of numbers: leave it out "
-                f"({option('ignore', column.name)}), or use k-prototypes"
+                "distances of numbers"
             )
-            raise DataError(msg)
+            remedy = (
+                "leave it out (",
+                Setting("ignore", [column.name]),
+                "), or use k-prototypes",
+            )
+            raise DataError(msg, remedy=remedy)
         refuse_missing(column.name, column.missing)
     return np.column_stack([column.cells for column in table.columns])
 
@@ -179,10 +182,14 @@ def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
         more = f" and {n - 1} more" if n > 1 else ""
         msg = (
             f"column {name!r} is missing (NaN) in row {row}{more}, and k-means knows "
-            "no missing cells: fill them, leave these rows out, or use k-prototypes "
-            "(method='k-prototypes', --method k-prototypes)"
+            "no missing cells"
         )
-        raise DataError(msg)
+        remedy = (
+            "fill them, leave these rows out, or use k-prototypes (",
+            Setting("method", "k-prototypes"),
+            ")",
+        )
+        raise DataError(msg, remedy=remedy)
 
 
 def spread_of(cells: NDArray[Any], weights: Floats | None) -> Floats:

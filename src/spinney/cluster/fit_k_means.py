@@ -18,7 +18,7 @@ from spinney.cluster.cluster_rows import PlainRows, Rows, squares_between
 from spinney.cluster.k_means_iterations import Clustering, Watch, iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
 from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, Setting, refusal
 
 Start = str | NDArray[Any] | Callable[..., Any]
 STARTS = ("k-means++", "random", "optimal")
@@ -217,8 +217,11 @@ def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
 def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:
     """Return the best centroids of one column."""
     if cells.shape[1] != 1:
-        msg = f"init='optimal' is for one column, not {cells.shape[1]}: use 'k-means++'"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("init", "optimal"),
+            f"is for one column, not {cells.shape[1]}",
+            "use 'k-means++'",
+        )
     values = cells[:, 0].astype(np.float64)
     return optimal_centroids(values, weights, n_clusters)[:, None]
 
@@ -236,12 +239,13 @@ def _given(
     kind = rows.cells.dtype
     if largest_of(given) > 2.0 ** FARTHEST[kind.itemsize]:
         most = np.ldexp(largest_of(rows.cells), power)
-        msg = (
-            f"init holds {largest_of(np.asarray(start)):g}, and the rows nothing "
-            f"beyond {most:g}: squares of such distances overflow; give centroids "
-            "that are nearer to the rows"
+        raise DataError(
+            Setting("init"),
+            f" holds {largest_of(np.asarray(start)):g}, and the rows nothing beyond "
+            f"{most:g}",
+            remedy="squares of such distances overflow; give centroids that are "
+            "nearer to the rows",
         )
-        raise DataError(msg)
     return given.astype(kind)
 
 
@@ -253,14 +257,17 @@ def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[An
         msg = "init must be a name, a function or an array of numbers"
         raise ParameterError(msg) from None
     if centroids.shape != (n_clusters, n_columns):
-        msg = (
-            f"init has the shape {centroids.shape} and must have {n_clusters} "
-            f"centroids of {n_columns} columns each"
+        raise ParameterError(
+            Setting("init"),
+            f" has the shape {centroids.shape} and must have {n_clusters} centroids "
+            f"of {n_columns} columns each",
         )
-        raise ParameterError(msg)
     if not np.isfinite(centroids).all():
-        msg = "init holds NaN or infinity: a centroid needs finite numbers"
-        raise DataError(msg)
+        raise DataError(
+            Setting("init"),
+            " holds NaN or infinity",
+            remedy="a centroid needs finite numbers",
+        )
     return centroids
 
 

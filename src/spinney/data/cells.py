@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.text import option
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Kind, Value, factorise, level_order
 from spinney.data.times import (
@@ -33,7 +32,7 @@ from spinney.data.times import (
     seconds_of_day,
     time_text,
 )
-from spinney.errors import CellError, DataError, warn
+from spinney.errors import CellError, DataError, Setting, warn
 
 LARGEST_EXACT_INTEGER = 2**53
 
@@ -71,24 +70,23 @@ def marker_numbers(markers: Iterable[str], *, unit: str | None) -> tuple[float, 
     return tuple(numbers_)
 
 
-class InfiniteCellError(DataError):
-    """An infinite number; ``reason`` says where it is, without a remedy."""
+UNBOUNDED = "trees cannot cut at infinity, nor clusters measure a distance to it"
 
-    reason = ""
+
+class InfiniteCellError(DataError):
+    """An infinite number in a table."""
 
 
 def refuse_infinity(name: str, value: float) -> InfiniteCellError:
     """Return the error for an infinite number."""
-    reason = (
-        f"column {name!r} holds {value}: trees cannot cut at infinity, nor clusters "
-        "measure a distance to it"
+    return InfiniteCellError(
+        f"column {name!r} holds {value}",
+        remedy=(
+            f"{UNBOUNDED}; declare it missing (",
+            Setting("missing_values", [str(value)]),
+            (") or ignore the column (", Setting("ignore", [name]), ")"),
+        ),
     )
-    error = InfiniteCellError(
-        f"{reason}; declare it missing ({option('missing', value)}) or ignore the "
-        f"column ({option('ignore', name)})"
-    )
-    error.reason = reason
-    return error
 
 
 def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataError:
@@ -96,8 +94,11 @@ def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataE
     if declarations.only is not None:
         return refuse_later(name, value)
     return DataError(
-        f"column {name!r} was declared numeric but holds {value!r}: declare that "
-        f"missing ({option('missing', value)}) or do not declare the column numeric"
+        f"column {name!r} was declared numeric but holds {value!r}",
+        remedy=(
+            ("declare that missing (", Setting("missing_values", [str(value)])),
+            ") or do not declare the column numeric",
+        ),
     )
 
 
@@ -113,19 +114,24 @@ def refuse_level(name: str, value: Value, levels: Iterable[Value]) -> DataError:
     """Return the error for a cell that is none of the declared levels."""
     order = " < ".join(map(str, levels))
     return DataError(
-        f"column {name!r} holds {value!r}, which is none of its levels {order}: add "
-        f"it to the levels or declare it missing ({option('missing', value)})"
+        f"column {name!r} holds {value!r}, which is none of its levels {order}",
+        remedy=(
+            "add it to the levels or declare it missing (",
+            (Setting("missing_values", [str(value)]), ")"),
+        ),
     )
 
 
 def warn_of_large_integers(name: str) -> None:
     """Warn that integers of this column are not exact as float64."""
-    message = (
+    warn(
         f"column {name!r} holds integers beyond 2**53, and different ones become the "
-        f"same number: declare it nominal ({option('nominal', name)}) or ignore it "
-        f"({option('ignore', name)})"
+        "same number",
+        remedy=(
+            ("declare it nominal (", Setting("nominal", [name])),
+            (") or ignore it (", Setting("ignore", [name]), ")"),
+        ),
     )
-    warn(message)
 
 
 def numeric_column(
@@ -274,11 +280,15 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
         if reader is None:
             row = next(i for i, value in enumerate(values, 1) if type(value) is kind)
             msg = (
-                f"column {name!r} holds a {kind.__name__} in row {row}; an "
-                "argument must be a string or a number: turn it into text, a number "
-                f"or a date, or ignore the column ({option('ignore', name)})"
+                f"column {name!r} holds a {kind.__name__} in row {row}; an argument "
+                "must be a string or a number"
             )
-            raise CellError(msg)
+            remedy = (
+                "turn it into text, a number or a date, or ignore the column (",
+                Setting("ignore", [name]),
+                ")",
+            )
+            raise CellError(msg, remedy=remedy)
         readers[kind] = reader
     if set(readers) <= {str, type(None)}:
         texts = [value or None for value in values]
@@ -343,11 +353,13 @@ def _time_column(
 ) -> Column:
     """Return a column of days, instants or times of day."""
     if families not in ({"day"}, {"instant"}, {"clock"}, {"day", "instant"}):
-        msg = (
-            f"column {name!r} mixes {' and '.join(sorted(families))} cells: make them "
-            f"all dates or all text, or ignore the column ({option('ignore', name)})"
+        msg = f"column {name!r} mixes {' and '.join(sorted(families))} cells"
+        remedy = (
+            "make them all dates or all text, or ignore the column (",
+            Setting("ignore", [name]),
+            ")",
         )
-        raise DataError(msg)
+        raise DataError(msg, remedy=remedy)
     kind = declarations.kind(name)
     if kind in ("nominal", "ordinal"):
         levels = declarations.ordinal.get(name)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney._support.text import option
 from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
+from spinney.errors import Setting, SpinneyWarning
 
 FEWEST_IDENTIFIERS = 10
 # Of a smaller table, two like cells are no small share.
@@ -17,15 +17,16 @@ SHARE_OF_NUMBERS = 0.9
 MOST_MARKERS = 2
 
 
-def identifier_warnings(table: Table) -> list[str]:
+def identifier_warnings(table: Table) -> list[SpinneyWarning]:
     """Return a warning for every text column whose cells (nearly) all differ.
 
     Examples
     --------
-    >>> from spinney.data.read_table import read_table
+    >>> from spinney.data.readers import read_table
     >>> table = read_table({"name": [f"n{i}" for i in range(12)]})
-    >>> identifier_warnings(table)[0].split(":")[0]
-    "column 'name' looks like an identifier, all 12 values differ"
+    >>> print(identifier_warnings(table)[0])
+    column 'name' looks like an identifier, all 12 values differ: ignore it \
+(ignore=['name'])
     """
     counted = [
         (column, int(np.count_nonzero(~column.missing)))
@@ -49,34 +50,34 @@ def is_identifier(levels: Sequence[Value], n_cells: int) -> bool:
     return all(isinstance(level, str) for level in levels)
 
 
-def identifier_warning(name: str, n_values: int, n_cells: int) -> str:
+def identifier_warning(name: str, n_values: int, n_cells: int) -> SpinneyWarning:
     """Return the warning about a column that looks like an identifier.
 
-    >>> identifier_warning("name", 100, 101).split(":")[0]
-    "column 'name' looks like an identifier, nearly all (100 of 101) values differ"
+    >>> print(str(identifier_warning("name", 100, 101)).split(":")[0])
+    column 'name' looks like an identifier, nearly all (100 of 101) values differ
     """
     how_many = (
         f"all {n_values}"
         if n_values == n_cells
         else f"nearly all ({n_values} of {n_cells})"
     )
-    return (
-        f"column {name!r} looks like an identifier, {how_many} values differ: "
-        f"ignore it ({option('ignore', name)})"
+    return SpinneyWarning(
+        f"column {name!r} looks like an identifier, {how_many} values differ",
+        remedy=("ignore it (", Setting("ignore", [name]), ")"),
     )
 
 
 def number_warnings(
     table: Table, declarations: Declarations | None = None
-) -> list[str]:
+) -> list[SpinneyWarning]:
     """Return a warning for every column that one or two texts keep from being numeric.
 
     Examples
     --------
-    >>> from spinney.data.read_table import read_table
+    >>> from spinney.data.readers import read_table
     >>> table = read_table({"age": [*map(str, range(20)), "NA"]})
-    >>> number_warnings(table)[0].split(":")[0]
-    "column 'age' reads as text because of 'NA'"
+    >>> print(str(number_warnings(table)[0]).split(":")[0])
+    column 'age' reads as text because of 'NA'
     """
     declared = () if declarations is None else declarations.nominal
     found = []
@@ -88,16 +89,19 @@ def number_warnings(
         ]
         share = 1 - len(others) / len(column.levels)
         if 1 <= len(others) <= MOST_MARKERS and share >= SHARE_OF_NUMBERS:
-            options = option("missing", *others)
-            found.append(
-                f"column {column.name!r} reads as text because of "
-                f"{' and '.join(map(repr, others))}: declare that missing ({options}) "
-                f"or the column nominal ({option('nominal', column.name)})"
+            remedy = (
+                ("declare that missing (", Setting("missing_values", others)),
+                (") or the column nominal (", Setting("nominal", [column.name]), ")"),
             )
+            texts = " and ".join(map(repr, others))
+            msg = f"column {column.name!r} reads as text because of {texts}"
+            found.append(SpinneyWarning(msg, remedy=remedy))
     return found
 
 
-def table_warnings(table: Table, declarations: Declarations | None = None) -> list[str]:
+def table_warnings(
+    table: Table, declarations: Declarations | None = None
+) -> list[SpinneyWarning]:
     """Return the warnings of both kinds."""
     return [*number_warnings(table, declarations), *identifier_warnings(table)]
 

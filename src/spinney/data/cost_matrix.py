@@ -9,7 +9,7 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import as_real, is_real
 from spinney._support.text import value_text
 from spinney.data.table import Value
-from spinney.errors import ParameterError, did_you_mean
+from spinney.errors import ParameterError, Setting, did_you_mean, refusal
 
 Costs = Mapping[Value, Mapping[Value, float]] | Sequence[Sequence[float]] | Floats
 
@@ -39,11 +39,11 @@ def cost_array(costs: Costs, classes: Sequence[Value]) -> Floats:
     odd = np.argwhere(~(np.isfinite(found) & (found >= 0)))
     if len(odd):
         label, true = (classes[place] for place in odd[0])
-        msg = (
-            f"cost_matrix: label {label!r} where {true!r} is true costs "
-            f"{found[tuple(odd[0])]}: costs are numbers of at least 0"
+        raise ParameterError(
+            Setting("cost_matrix"),
+            f": label {label!r} where {true!r} is true costs {found[tuple(odd[0])]}: "
+            "costs are numbers of at least 0",
         )
-        raise ParameterError(msg)
     return found
 
 
@@ -53,8 +53,11 @@ def _from_array(costs: Any, n_classes: int) -> Floats:
     except (TypeError, ValueError):
         cells = np.array(None)
     if not all(map(is_real, cells.flat)):
-        msg = f"cost_matrix={costs!r} holds more than numbers: give a square of them"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("cost_matrix", costs),
+            "holds more than numbers",
+            "give a square of them",
+        )
     found: Floats = np.vectorize(as_real, otypes=[np.float64])(cells)
     if found.shape != (n_classes, n_classes):
         msg = (
@@ -70,17 +73,19 @@ def _from_mapping(costs: Mapping[Any, Any], names: list[str]) -> Floats:
     np.fill_diagonal(found, 0.0)
     for label, row in costs.items():
         if not isinstance(row, Mapping):
-            msg = f"cost_matrix: {label!r} has {row!r}, no mapping of classes to costs"
-            raise ParameterError(msg)
+            raise ParameterError(
+                Setting("cost_matrix"),
+                f": {label!r} has {row!r}, no mapping of classes to costs",
+            )
         for true, cost in row.items():
             place = _place(label, names), _place(true, names)
             found[place] = as_real(cost)
             if np.isnan(found[place]):
-                msg = (
-                    f"cost_matrix: label {label!r} where {true!r} is true costs "
-                    f"{cost!r}, which is no number"
+                raise ParameterError(
+                    Setting("cost_matrix"),
+                    f": label {label!r} where {true!r} is true costs {cost!r}, which "
+                    "is no number",
                 )
-                raise ParameterError(msg)
     absent = np.argwhere(np.isnan(found))
     if len(absent):
         label, true = (names[place] for place in absent[0])
@@ -95,6 +100,8 @@ def _from_mapping(costs: Mapping[Any, Any], names: list[str]) -> Floats:
 def _place(label: Any, names: list[str]) -> int:
     text = value_text(label)
     if text not in names:
-        msg = f"cost_matrix: there is no class {text!r}: {did_you_mean(text, names)}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            Setting("cost_matrix"),
+            f": there is no class {text!r}: {did_you_mean(text, names)}",
+        )
     return names.index(text)

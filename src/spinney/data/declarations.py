@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spinney.data.table import Kind, Value
-from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,12 @@ def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
         reason = "names a level twice"
     else:
         return name.strip(), levels
-    msg = (
-        f"ordinal {text!r} {reason}: write the column, a colon and its levels from "
-        "low to high, as in 'size:small<medium<large'"
+    raise ParameterError(
+        Setting("ordinal"),
+        f" {text!r} {reason}",
+        remedy="write the column, a colon and its levels from low to high, as in "
+        "'size:small<medium<large'",
     )
-    raise ParameterError(msg)
 
 
 def check_names(names: Sequence[str], *, origin: str = "the table") -> None:
@@ -176,12 +177,12 @@ def declarations_of(
     }
     for name, given in lists.items():
         if isinstance(given, str) or not isinstance(given, Iterable):
-            msg = f"{name}={given!r} must be a list of texts, such as ['x']"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting(name, given), "must be a list of texts, such as ['x']"
+            )
         for text in given:
             if not isinstance(text, str):
-                msg = f"{name}: {text!r} is no text"
-                raise ParameterError(msg)
+                raise ParameterError(Setting(name), f": {text!r} is no text")
     return Declarations(
         tuple(nominal),
         _levels_of(ordinal),
@@ -194,19 +195,20 @@ def declarations_of(
 def _levels_of(ordinal: Any) -> dict[str, tuple[str, ...]]:
     """Return the levels of ordinal columns, given as a mapping or as texts."""
     if isinstance(ordinal, str) or not isinstance(ordinal, Iterable):
-        msg = (
-            f"ordinal={ordinal!r} must map columns to levels, as in "
-            "{'size': ['small', 'large']}, or list texts such as 'size:small<large'"
+        raise refusal(
+            Setting("ordinal", ordinal),
+            "must map columns to levels, as in {'size': ['small', 'large']}, or list "
+            "texts such as 'size:small<large'",
         )
-        raise ParameterError(msg)
     for name in ordinal:
         if not isinstance(name, str):
-            msg = f"ordinal: {name!r} is no text"
-            raise ParameterError(msg)
+            raise ParameterError(Setting("ordinal"), f": {name!r} is no text")
     if not isinstance(ordinal, Mapping):
         return dict(map(parse_ordinal, ordinal))
     for name, given in ordinal.items():
         if isinstance(given, str) or not isinstance(given, Iterable):
-            msg = f"ordinal: {name!r} has {given!r}: give a list of levels, low to high"
-            raise ParameterError(msg)
+            raise ParameterError(
+                Setting("ordinal"),
+                f": {name!r} has {given!r}: give a list of levels, low to high",
+            )
     return {name: tuple(map(str, given)) for name, given in ordinal.items()}

@@ -28,7 +28,7 @@ from spinney.cluster import (
 from spinney.data import Attribute, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, warn
+from spinney.errors import CellError, DataError, Setting, warn
 from spinney.estimators.kept import attributes_of, forget, kept
 from spinney.estimators.table_estimator import become, checked_weights, has_names_only
 from spinney.models.clusters import ReadableClusters
@@ -165,11 +165,11 @@ def check_counts(estimator: Any) -> None:
 def check_enough(n_clusters: int, n_rows: int) -> None:
     """Refuse fewer rows than clusters."""
     if n_rows < n_clusters:
-        msg = (
-            f"n_clusters={n_clusters} is more than the rows (n_samples="
-            f"{n_rows}): ask for fewer clusters"
+        raise DataError(
+            Setting("n_clusters", int(n_clusters)),
+            f" is more than the rows (n_samples={n_rows})",
+            remedy="ask for fewer clusters",
         )
-        raise DataError(msg)
 
 
 def n_starts_of(n_init: Any, *, drawn: bool, usual: int = MANY_STARTS) -> int:
@@ -179,7 +179,11 @@ def n_starts_of(n_init: Any, *, drawn: bool, usual: int = MANY_STARTS) -> int:
         return usual if drawn else 1
     check_whole("n_init", n_init, least=1)
     if not drawn and n_init > 1:
-        warn(f"n_init={n_init} where nothing is drawn: one start is made")
+        warn(
+            Setting("n_init", int(n_init)),
+            " where nothing is drawn",
+            remedy="one start is made",
+        )
         return 1
     return int(n_init)
 
@@ -189,8 +193,9 @@ def warn_of_few(centroids: NDArray[Any], labels: Integers) -> None:
     found = len(np.unique(labels))
     if found < len(centroids):
         warn(
-            f"{found} distinct clusters were found, fewer than n_clusters="
-            f"{len(centroids)}: there are no more distinct rows of weight"
+            f"{found} distinct clusters were found, fewer than ",
+            Setting("n_clusters", len(centroids)),
+            remedy="there are no more distinct rows of weight",
         )
 
 

@@ -12,8 +12,8 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import check_choice, check_whole
 from spinney._support.keyed_random import seed_of
 from spinney.data import Target, Value
-from spinney.errors import ParameterError
-from spinney.estimators.table_estimator import TableEstimator
+from spinney.errors import Setting, refusal
+from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
@@ -25,13 +25,13 @@ from spinney.growth.forest import (
     score_of,
     warn_of_unseen,
 )
-from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, ReadableForest
-from spinney.recipes import Named, Recipe, recipe_named
+from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
+from spinney.recipes import Named, Recipe
 from spinney.sources.rows import TrainingSet
 
 
 @dataclass(eq=False, repr=False)
-class ForestEstimator(TableEstimator, ReadableForest):
+class ForestEstimator(GrownEstimator, FittedForest):
     """What a forest for classes and one for numbers share."""
 
     n_estimators: int = 100
@@ -66,51 +66,51 @@ class ForestEstimator(TableEstimator, ReadableForest):
             check_whole("verbose", self.verbose, least=0)
         check_whole("n_estimators", self.n_estimators, least=1)
         self._by_name = False
-        training = self._rows(X, y, sample_weight)
+        recipe = self._recipe()
+        training = self._rows(X, y, sample_weight, recipe)
         before = old.__dict__.get("forest_") if self.warm_start else None
         settings = self._forest_settings(training, before)
         if self.oob_score and not settings.bootstrap:
-            msg = (
-                "oob_score=True needs bootstrap=True: without it every tree has seen "
-                "every row; leave one of them out"
+            raise refusal(
+                Setting("oob_score", True),
+                ("needs ", Setting("bootstrap", True)),
+                "without it every tree has seen every row; leave one of them out",
             )
-            raise ParameterError(msg)
         forest = grow_forest(
             training,
-            self._recipe(),
+            recipe,
             settings,
             n_trees=self.n_estimators,
             before=before,
-            n_jobs=self.n_jobs,
-            progress=_told(self.verbose),
+            progress=_reporter(self.verbose),
         )
         self._adopt(forest)
         if self.oob_score:
-            told, trees = out_of_bag(forest, Bags(training, settings))
+            votes, trees = out_of_bag(forest, Bags(training, settings))
             warn_of_unseen(trees)
-            self.oob_score_ = score_of(told, trees, training)
-            self._keep_out_of_bag(_at_all_rows(told, sample_weight))
+            self.oob_score_ = score_of(votes, trees, training)
+            self._keep_out_of_bag(_at_all_rows(votes, sample_weight))
 
     def _recipe(self) -> Recipe:
-        said = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
-        return recipe_named(self.recipe).changed(**said)
+        settings = {name: getattr(self, name, None) for name in RECIPE_PARAMETERS}
+        return Recipe.named(self.recipe).changed(**settings)
 
     def _forest_settings(
         self, training: TrainingSet, before: Forest | None
     ) -> ForestSettings:
         """Return the settings; a warm start keeps the seed that was drawn."""
-        told = {name: getattr(self, name) for name in FOREST_PARAMETERS}
+        given = {name: getattr(self, name) for name in FOREST_PARAMETERS}
         drawn = before is not None and not isinstance(
             self.random_state, (int, np.integer)
         )
         seed = before.settings.seed if before and drawn else seed_of(self.random_state)
-        return ForestSettings(**told, **self._votes(training.schema.target), seed=seed)
+        return ForestSettings(**given, **self._votes(training.schema.target), seed=seed)
 
     def _votes(self, target: Target) -> dict[str, Any]:
         """Return the settings that are about classes."""
         return {}
 
-    def _keep_out_of_bag(self, told: Floats) -> None:
+    def _keep_out_of_bag(self, votes: Floats) -> None:
         """Keep what is told of each row out of the bag."""
         raise NotImplementedError
 
@@ -121,7 +121,7 @@ class ForestEstimator(TableEstimator, ReadableForest):
     def __str__(self) -> str:
         if "forest_" not in self.__dict__:
             return repr(self)
-        return ReadableForest.__str__(self)
+        return FittedForest.__str__(self)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -129,19 +129,19 @@ class ForestEstimator(TableEstimator, ReadableForest):
         return self.importances().mean
 
 
-def _at_all_rows(told: Floats, sample_weight: Any) -> Floats:
+def _at_all_rows(votes: Floats, sample_weight: Any) -> Floats:
     """Return what is told, NaN of rows that weigh nothing and were left out."""
     if sample_weight is None:
-        return told
+        return votes
     weights = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
     if len(weights) == 1:  # one number for all rows
-        return told
-    whole = np.full((len(weights), told.shape[1]), np.nan)
-    whole[weights > 0] = told
+        return votes
+    whole = np.full((len(weights), votes.shape[1]), np.nan)
+    whole[weights > 0] = votes
     return whole
 
 
-def _told(verbose: int) -> Callable[[int, int], None] | None:
+def _reporter(verbose: int) -> Callable[[int, int], None] | None:
     """Return what says on stderr how many trees are grown: each, or each tenth."""
     if not verbose:
         return None
@@ -154,6 +154,7 @@ def _told(verbose: int) -> Callable[[int, int], None] | None:
     return tell
 
 
+@names_the_way
 @dataclass(eq=False, repr=False)
 class ForestClassifier(ClassTarget, ForestEstimator):
     """A random forest for classes, over tables as they are.
@@ -171,8 +172,9 @@ class ForestClassifier(ClassTarget, ForestEstimator):
         That of the trees. Where it has surrogates ("cart"), missing values go to the
         branch where they gain most instead.
     criterion, grouping, missing, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : optional
-        Settings of the recipe to change; see :class:`spinney.Recipe`.
+min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : optional
+        Settings of the recipe to change; see :class:`spinney.Recipe`, which has
+        further ones: ``recipe=Recipe.named("cart").changed(buckets="k-means")``.
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
         share of all, or all (None).
@@ -233,7 +235,6 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : 
 
     _: KW_ONLY
     probability: str | None = None
-    m: float | None = None
     voting: str = "probability"
     class_weight: Mapping[Value, float] | str | None = None
 
@@ -241,10 +242,11 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability, m : 
         scale = class_weights_of(self.class_weight, target)
         return {"voting": self.voting, "class_weight": scale}
 
-    def _keep_out_of_bag(self, told: Floats) -> None:
-        self.oob_decision_function_ = told
+    def _keep_out_of_bag(self, votes: Floats) -> None:
+        self.oob_decision_function_ = votes
 
 
+@names_the_way
 @dataclass(eq=False, repr=False)
 class ForestRegressor(NumberTarget, ForestEstimator):
     """A random forest for numbers: the mean of what its trees say.
@@ -284,5 +286,5 @@ n_jobs, warm_start, verbose
     _: KW_ONLY
     max_features: str | float | None = 2 / 3
 
-    def _keep_out_of_bag(self, told: Floats) -> None:
-        self.oob_prediction_ = told[:, 0]
+    def _keep_out_of_bag(self, votes: Floats) -> None:
+        self.oob_prediction_ = votes[:, 0]

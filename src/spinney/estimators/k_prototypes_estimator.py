@@ -25,7 +25,7 @@ from spinney.cluster.prototypes import (
 from spinney.data import Schema, Table, Target
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, ParameterError, SpinneyError
+from spinney.errors import CellError, DataError, ParameterError, Setting, SpinneyError
 from spinney.estimators.cluster_estimator import (
     ClusterEstimator,
     check_counts,
@@ -288,10 +288,10 @@ def _given_table(schema: Schema, given: Any) -> Table:
     except ValueError:
         array = np.empty(0, dtype=object)
     if array.ndim != 2 or array.shape[1] != len(schema.attributes):
-        msg = (
-            f"init has the shape {array.shape} and must be 'huang', 'cao' or a table "
-            f"of prototypes, {len(schema.attributes)} columns each"
+        raise ParameterError(
+            Setting("init"),
+            f" has the shape {array.shape} and must be 'huang', 'cao' or a table of "
+            f"prototypes, {len(schema.attributes)} columns each",
         )
-        raise ParameterError(msg)
     columns = dict(zip(schema.names, array.T, strict=True))
     return read_mixed(schema, {name: list(cells) for name, cells in columns.items()})

@@ -14,7 +14,7 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.cluster import Running, Start, in_batches, nearest_centroids
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
-from spinney.errors import DataError
+from spinney.errors import DataError, Setting
 from spinney.estimators.cluster_estimator import (
     Centroids,
     checked_start,
@@ -231,8 +231,9 @@ class MiniBatchKMeans(Centroids):
     def _fit_batches(self, batches: Iterable[Any]) -> None:
         check_whole("n_clusters", self.n_clusters, least=1)
         if not isinstance(batches, Iterable):
-            msg = f"batches={batches!r} must be tables, one after the other"
-            raise DataError(msg)
+            raise DataError(
+                Setting("batches", batches), " must be tables, one after the other"
+            )
         waiting: list[NDArray[Any]] = []
         for batch in batches:
             cells = numbers_of(self, batch, reset="n_features_in_" not in vars(self))
@@ -245,8 +246,11 @@ class MiniBatchKMeans(Centroids):
                 self.inertia_ = self._take(joined, None)[1]
                 waiting = []
         if "_running" not in self.__dict__:
-            msg = f"the batches have fewer rows than n_clusters={self.n_clusters}"
-            raise DataError(msg)
+            msg = (
+                "the batches have fewer rows than ",
+                Setting("n_clusters", int(self.n_clusters)),
+            )
+            raise DataError(*msg)
         self.n_iter_ = 1
         self._keep(cells.dtype)
 

@@ -3,24 +3,29 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from functools import wraps
+from inspect import signature
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from spinney._support.arrays import Floats
+from spinney._support.threads import limited_threads
 from spinney.data import Table, Target
 from spinney.data.readers import read_table
-from spinney.recipes import Recipe
+from spinney.recipes import Recipe, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, training_set
+
+Estimator = TypeVar("Estimator", bound=Any)
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator over tables as they are.
 
     It stands before a class that reads later tables by the names of columns:
-    ``ReadableTree``, ``ReadableForest``.
+    ``FittedTree``, ``FittedForest``.
     """
 
     _by_name: bool
@@ -42,9 +47,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """
         # A fit that fails, or is interrupted, leaves the old model as it was.
         new = type(self)(**self.get_params(deep=False))
-        new._fit(X, y, sample_weight, self)
+        with limited_threads(self._most_threads()):
+            new._fit(X, y, sample_weight, self)
         become(self, new)
         return self
+
+    def _most_threads(self) -> int | None:
+        """Return how many threads ``fit`` may use, as ``n_jobs`` says it."""
+        return None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         """Learn, as a new estimator that nobody else knows yet.
@@ -53,12 +63,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """
         raise NotImplementedError
 
-    def _recipe(self) -> Recipe:
-        """Return the recipe with what was said."""
-        raise NotImplementedError
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-        """Return the rows to grow on."""
+    def _rows(self, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> TrainingSet:
+        """Return the rows to grow on by a recipe."""
         table = self._validated(X, y, reset=True)
         name = getattr(y, "name", None)
         target, codes = self._target(
@@ -67,7 +73,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         weights = None
         if sample_weight is not None:
             weights = checked_weights(sample_weight, table.n_rows)
-        from_zero = self._recipe().measure(numeric=target.is_numeric).from_zero
+        from_zero = recipe.measure(numeric=target.is_numeric).from_zero
         return training_set(
             table, target, classes=codes, weights=weights, from_zero=from_zero
         )
@@ -146,6 +152,51 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+class GrownEstimator(TableEstimator):
+    """A tree or a forest: grown by a recipe, in as many threads as ``n_jobs`` says."""
+
+    recipe: str | Recipe
+    n_jobs: int | None
+
+    def _most_threads(self) -> int | None:
+        return self.n_jobs
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a setting that only recipes have is refused, with the way."""
+        refuse_uncommon(params, self.get_params(deep=False), self.recipe)
+        super().set_params(**params)
+        return self
+
+    def outputs(self, X: Any) -> Floats:
+        """Return what is predicted of each row: class shares, or one number."""
+        with limited_threads(self.n_jobs):
+            outputs: Floats = super().outputs(X)
+        return outputs
+
+    def apply(self, X: Any) -> Any:
+        """Return the number of each row's leaf; of a forest, rows × trees."""
+        with limited_threads(self.n_jobs):
+            return super().apply(X)
+
+
+def names_the_way(estimator: type[Estimator]) -> type[Estimator]:
+    """Let a constructor refuse settings that only recipes have, and name the way.
+
+    The signature, which scikit-learn reads, stays that of the parameters.
+    """
+    construct = estimator.__init__
+    _, *names = signature(construct).parameters
+
+    @wraps(construct)
+    def checked(self: Any, *arguments: Any, **parameters: Any) -> None:
+        given = {**dict(zip(names, arguments, strict=False)), **parameters}
+        refuse_uncommon(given, names, given.get("recipe", type(self).recipe))
+        construct(self, *arguments, **parameters)
+
+    estimator.__init__ = checked
+    return estimator
 
 
 def become(old: Any, new: Any) -> None:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from spinney.data import Target, is_missing
 from spinney.data.readers import class_array
-from spinney.errors import DataError
+from spinney.errors import DataError, Setting
 from spinney.trees import labels_of
 
 CLOSE = 1 << 16  # whole numbers that are counted, not sorted
@@ -63,8 +63,9 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
             return float(super().score(X, y, sample_weight))
         table, truth, weights = self._rows_with_target(X, sample_weight)
         if not weights.sum() > 0:
-            msg = "sample_weight: no row that has a class weighs more than 0"
-            raise DataError(msg)
+            raise DataError(
+                Setting("sample_weight"), ": no row that has a class weighs more than 0"
+            )
         costs = self._grown().schema.target.costs
         right = labels_of(self.predict_proba(table), costs) == truth
         return float(np.average(right, weights=weights))
@@ -125,10 +126,10 @@ def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if labels.dtype.kind == "i" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < CLOSE:
-            places = labels.astype(np.int64) - low
-            present = np.flatnonzero(np.bincount(places))
+            offsets = labels.astype(np.int64) - low
+            present = np.flatnonzero(np.bincount(offsets))
             code_of = np.zeros(high - low + 1, np.int64)
             code_of[present] = np.arange(len(present))
-            return (present + low).astype(labels.dtype), code_of[places]
+            return (present + low).astype(labels.dtype), code_of[offsets]
     distinct, codes = np.unique(labels, return_inverse=True)
     return distinct, codes

@@ -7,16 +7,18 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats
+from spinney._support.keyed_random import recipe_seed
 from spinney.data import Costs, Value
-from spinney.estimators.table_estimator import TableEstimator
+from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import Model
-from spinney.models import ReadableTree, grow_model
-from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Named, Recipe, recipe_named
+from spinney.models import FittedTree, grow_model
+from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Named, Recipe
+from spinney.sources.opened import OpenedSource
 
 
 @dataclass(eq=False, repr=False)
-class TreeEstimator(TableEstimator, ReadableTree):
+class TreeEstimator(GrownEstimator, FittedTree):
     """What a tree for classes and one for numbers share.
 
     A subclass adds the parameters of its own, says what its target is and predicts.
@@ -32,47 +34,27 @@ class TreeEstimator(TableEstimator, ReadableTree):
     missing: str | None = None
     buckets: str | None = None
     n_buckets: int | None = None
-    alpha_merge: float | None = None
-    alpha_resplit: float | None = None
-    exhaustive: bool | None = None
-    alpha_split: float | None = None
     max_depth: int | None = None
     max_leaves: int | None = None
     min_samples_split: float | None = None
     min_samples_leaf: float | None = None
     min_weight_fraction_leaf: float | None = None
     min_gain: float | None = None
-    min_branch_share: float | None = None
-    min_deviation: float | None = None
-    leaves: str | None = None
-    smoothing: float | None = None
-    min_step: float | None = None
-    thresholds: str | None = None
     pruning: str | None = None
-    folds: int | None = None
-    rule: str | None = None
-    forest: float | None = None
-    seed: int | None = None
     linear_terms: int | None = None
-    linear_penalty: float | None = None
-    construct: int | None = None
-    surrogates: int | None = None
     test_costs: Mapping[str, float] | None = None
     ties: Sequence[str] | None = None
     force: Mapping[Any, str] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     # Learning
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         self._by_name = False
-        training = self._rows(X, y, sample_weight)
-        model = grow_model(
-            training.source(),
-            training.fingerprint(),
-            recipe=self._recipe(),
-            training=training,
-            **self._options(),
-        )
+        recipe = self._recipe()
+        training = self._rows(X, y, sample_weight, recipe)
+        model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
         self._adopt(model)
 
     def _options(self) -> dict[str, Any]:
@@ -83,11 +65,11 @@ class TreeEstimator(TableEstimator, ReadableTree):
             "test_costs": self.test_costs,
         }
 
-    def _settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name, None) for name in SETTINGS}
-
     def _recipe(self) -> Recipe:
-        return recipe_named(self.recipe).changed(**self._settings())
+        given = {name: getattr(self, name, None) for name in COMMON_SETTINGS}
+        return Recipe.named(self.recipe).changed(
+            **given, seed=recipe_seed(self.random_state)
+        )
 
     def _grown(self) -> Model:
         check_is_fitted(self, "model_")
@@ -115,17 +97,18 @@ class TreeEstimator(TableEstimator, ReadableTree):
         """
         schema, gained = self.tree.schema, self.tree.importances
         columns = gained[: schema.n_columns].copy()
-        for place in range(schema.n_columns, len(gained)):
-            behind = schema.behind([place])
-            columns[behind] += gained[place] / len(behind)
+        for attribute in range(schema.n_columns, len(gained)):
+            behind = schema.behind([attribute])
+            columns[behind] += gained[attribute] / len(behind)
         return columns
 
     def _growing_options(self) -> dict[str, Any]:
-        own = {"ties": self.ties, "force": self.force}
-        known = {name: value for name, value in own.items() if value is not None}
-        return {**super()._growing_options(), **known}
+        options = {"ties": self.ties, "force": self.force}
+        given = {name: value for name, value in options.items() if value is not None}
+        return {**super()._growing_options(), **given}
 
 
+@names_the_way
 @dataclass(eq=False, repr=False)
 class TreeClassifier(ClassTarget, TreeEstimator):
     """A decision tree for classes, over tables as they are.
@@ -143,14 +126,12 @@ class TreeClassifier(ClassTarget, TreeEstimator):
     ----------
     recipe : {"auto", "id3", "c4.5", "cart", "chaid"} or Recipe
         The learner; see :class:`spinney.Recipe`.
-    criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
-exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
-min_deviation, leaves, smoothing, mdl_correction, min_cut_share, min_step, \
-thresholds, pruning, confidence, raising, probability, m, folds, rule, forest, seed, \
-linear_terms, linear_penalty, construct, surrogates : optional
-        Settings of the recipe to change; see :class:`spinney.Recipe`. One that has
-        no effect is refused by ``fit``, but for ``seed``.
+    criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
+min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
+confidence, probability, linear_terms : optional
+        Settings of the recipe to change; see :class:`spinney.Recipe`, which has
+        further ones: ``recipe=Recipe.named("c4.5").changed(min_step=0)``. One that has
+        no effect is refused by ``fit``.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
     priors : dict, optional
@@ -167,6 +148,11 @@ linear_terms, linear_penalty, construct, surrogates : optional
     force : mapping, optional
         The attribute to split by at a node. A node is named by its path: ``()`` is
         the root, ``("texture = clear",)`` the branch that is printed so.
+    random_state : int, RandomState, Generator or None
+        What folds and the forest of "auto" are drawn by. None is the recipe's own
+        seed: without one too, the same rows give the same tree.
+    n_jobs : int, optional
+        The most threads that grow and predict; all cores if not said, or -1.
 
     Attributes
     ----------
@@ -194,12 +180,8 @@ linear_terms, linear_penalty, construct, surrogates : optional
     """
 
     _: KW_ONLY
-    mdl_correction: bool | None = None
-    min_cut_share: float | None = None
     confidence: float | None = None
-    raising: bool | None = None
     probability: str | None = None
-    m: float | None = None
     class_weight: Mapping[Value, float] | str | None = None
     priors: Mapping[Value, float] | None = None
     cost_matrix: Costs | None = None
@@ -213,6 +195,7 @@ linear_terms, linear_penalty, construct, surrogates : optional
         }
 
 
+@names_the_way
 @dataclass(eq=False, repr=False)
 class TreeRegressor(NumberTarget, TreeEstimator):
     """A regression tree, over tables as they are: a leaf predicts a number.
@@ -223,14 +206,13 @@ class TreeRegressor(NumberTarget, TreeEstimator):
     ----------
     recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe
         The learner; its ``numeric_criterion`` decides unless ``criterion`` is given.
-    criterion, grouping, missing, buckets, n_buckets, alpha_merge, alpha_resplit, \
-exhaustive, alpha_split, max_depth, max_leaves, min_samples_split, \
-min_samples_leaf, min_weight_fraction_leaf, min_gain, min_branch_share, \
-min_deviation, leaves, smoothing, min_step, thresholds, pruning, folds, rule, forest, \
-seed, linear_terms, linear_penalty, construct, surrogates : optional
-        Settings of the recipe to change; see :class:`spinney.Recipe`. One that has
-        no effect is refused by ``fit``, but for ``seed``.
-    test_costs, ties, force : optional
+    criterion, grouping, missing, buckets, n_buckets, max_depth, max_leaves, \
+min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
+leaves, linear_terms : optional
+        Settings of the recipe to change; see :class:`spinney.Recipe`, which has
+        further ones: ``recipe=Recipe.named("m5").changed(smoothing=0)``. One that has
+        no effect is refused by ``fit``.
+    test_costs, ties, force, random_state, n_jobs : optional
         As for :class:`TreeClassifier`.
 
     Examples
@@ -245,3 +227,6 @@ seed, linear_terms, linear_penalty, construct, surrogates : optional
     >>> model.predict([["rain", 20]])
     array([2.25])
     """
+
+    _: KW_ONLY
+    leaves: str | None = None

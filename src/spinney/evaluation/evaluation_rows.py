@@ -73,7 +73,7 @@ def rows_of(
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)
     for warning in table_warnings(table.without((target, weight or "")), declarations):
-        warn(warning)
+        warn(*warning.args, remedy=warning.remedy)
     column, classes = table[target], None
     form, truth = as_target(column, numeric=target in declarations.numeric)
     if form.is_numeric:

@@ -6,12 +6,15 @@ where they are all of one class, R² and the correlation where they do not vary.
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import refuse_unknown
+
+if TYPE_CHECKING:
+    from spinney.models import FittedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def class_measures(
     with warnings.catch_warnings():
         # scikit-learn warns of classes that a part lacks; rare ones are told before.
         warnings.simplefilter("ignore")
-        found = {
+        measured = {
             "accuracy": metrics.accuracy_score(truth, predicted, **at),
             "balanced_accuracy": metrics.balanced_accuracy_score(
                 truth, predicted, **at
@@ -125,8 +128,8 @@ def class_measures(
             ),
         }
     if costs is not None:
-        found["cost"] = np.average(costs[predicted, truth], weights=weights)
-    return _plain(found)
+        measured["cost"] = np.average(costs[predicted, truth], weights=weights)
+    return _plain(measured)
 
 
 def _area(truth: Integers, shares: Floats, weights: Floats | None) -> float | None:
@@ -179,27 +182,19 @@ def _correlation(
         return float(both[0, 1] / np.sqrt(both[0, 0] * both[1, 1]))
 
 
-def size_measures(model: Any, seconds: float) -> Measured:
+def size_measures(model: "FittedModel", seconds: float) -> Measured:
     """Return how large a grown tree is, or a forest, and how long it took.
 
     A forest has the leaves and nodes of all its trees, and the depth of the deepest.
     """
-    if hasattr(model, "forest_"):
-        members = model.forest_.members
-        sizes = {
-            "leaves": sum(member.n_leaves for member in members),
-            "nodes": sum(map(len, members)),
-            "depth": max(int(member.depth.max()) for member in members),
-        }
-    else:
-        tree = model.tree
-        sizes = {"leaves": tree.n_leaves, "nodes": len(tree), "depth": tree.height}
+    size = model.facts()["size"]
+    sizes = {"leaves": size["leaves"], "nodes": size["nodes"], "depth": size["height"]}
     return _plain({**sizes, "seconds": seconds})
 
 
-def _plain(found: dict[str, Any]) -> Measured:
+def _plain(measured: dict[str, Any]) -> Measured:
     """Return floats of Python; None for what is not finite."""
     return {
         name: float(value) if value is not None and np.isfinite(value) else None
-        for name, value in found.items()
+        for name, value in measured.items()
     }

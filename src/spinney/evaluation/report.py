@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney._support.text import shown
+from spinney._support.text_table import aligned
 from spinney.evaluation.compare import Comparison
 from spinney.evaluation.measures import MEASURES, measure_named
 from spinney.evaluation.tasks import listed
@@ -19,7 +20,6 @@ MINUS = " − "
 NARROWEST_LABEL = 8
 USUAL_WIDTH = 80
 ENDLESS = sys.maxsize
-REMEDY = "name what to see, measures= or --measure; --json has all"
 # Which measures stay where there is no room for all: the most telling first.
 TELLING = (
     *("accuracy", "rmse", "leaves", "cost", "r2", "auc", "balanced_accuracy"),
@@ -55,11 +55,12 @@ def report(
         for name in names
     }
     shown_names = _that_fit(names, columns, room - _width(keyed))
-    text = _aligned([*keyed, *(columns[name] for name in shown_names)], len(keys))
+    cells = [*keyed, *(columns[name] for name in shown_names)]
+    text = aligned(list(zip(*cells, strict=True)), left=range(len(keys)))
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
     if hidden:
-        told = f"(too narrow for {', '.join(hidden)}: {REMEDY})"
+        told = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
         parts += _wrapped(told, prose)
     if evaluation.comparable and len(keys) == 1:
         parts += ["", *_comparisons(evaluation, names[0], width, label_width)]
@@ -147,23 +148,6 @@ def _that_fit(names: list[str], columns: dict[str, Cells], room: int) -> list[st
     return [name for name in names if name in kept]
 
 
-def _aligned(columns: Sequence[Cells], n_left: int) -> list[str]:
-    """Return lines of columns, the first ones to the left and the others to the right.
-
-    >>> _aligned([["recipe", "id3"], ["leaves", "4.0"]], 1)
-    ['recipe  leaves', 'id3        4.0']
-    """
-    widths = [max(map(len, column)) for column in columns]
-    lines = []
-    for cells in zip(*columns, strict=True):
-        placed = [
-            cell.ljust(width) if place < n_left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        lines.append(GAP.join(placed).rstrip())
-    return lines
-
-
 def _comparisons(
     evaluation: "Evaluation", measure: str, width: int | None, most: int
 ) -> list[str]:
@@ -187,7 +171,8 @@ def _comparisons(
         f"{_cut(shown(test.first), most)}{MINUS}{_cut(shown(test.second), most)}"
         for test in found
     ]
-    return [*_wrapped(explained, width or USUAL_WIDTH), *_aligned([pairs, *figures], 1)]
+    rows = list(zip(pairs, *figures, strict=True))
+    return [*_wrapped(explained, width or USUAL_WIDTH), *aligned(rows, left=[0])]
 
 
 def _testable(evaluation: "Evaluation", measure: str) -> bool:

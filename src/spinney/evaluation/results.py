@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data import Value
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.evaluation.compare import Comparison, corrected_t_test
 from spinney.evaluation.measures import MEASURES, Measured, measure_named
 from spinney.evaluation.splits import Scheme
@@ -93,12 +93,12 @@ class Evaluation:
 
     def _groups(self) -> list[tuple[str, dict[str, Any], list[FoldResult]]]:
         """Return the results of each recipe under each condition, in order."""
-        found: dict[Any, tuple[str, dict[str, Any], list[FoldResult]]] = {}
+        groups: dict[Any, tuple[str, dict[str, Any], list[FoldResult]]] = {}
         for result in self.folds:
             key = (result.recipe, tuple(result.conditions.items()))
-            group = found.setdefault(key, (result.recipe, result.conditions, []))
+            group = groups.setdefault(key, (result.recipe, result.conditions, []))
             group[2].append(result)
-        return list(found.values())
+        return list(groups.values())
 
     def _summary(self, results: Sequence[FoldResult]) -> Measured:
         """Return means and deviations over the folds that define a measure."""
@@ -199,12 +199,12 @@ def _comparison(
         and second.measures.get(measure) is not None
     ]
     if len(pairs) < 2:
-        msg = (
-            f"measure={measure!r} is defined for {len(pairs)} fold"
-            f"{'' if len(pairs) == 1 else 's'} of {one[0]!r} and {other[0]!r}: a "
-            "comparison needs two; use more folds or repeats"
+        raise refusal(
+            Setting("measure", measure),
+            f"is defined for {len(pairs)} fold{'' if len(pairs) == 1 else 's'} of "
+            f"{one[0]!r} and {other[0]!r}",
+            "a comparison needs two; use more folds or repeats",
         )
-        raise ParameterError(msg)
     differences = [
         float(first.measures[measure] or 0) - float(second.measures[measure] or 0)
         for first, second in pairs

@@ -11,7 +11,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.text import shown, value_text
 from spinney.data import Table, Value, cost_array
-from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.errors import DataError, Setting, SpinneyWarning, refusal
 from spinney.evaluation.evaluation_rows import EvaluationRows, codes_of
 from spinney.evaluation.measures import (
     Measured,
@@ -49,8 +49,9 @@ def run_all(
 ) -> tuple[FoldResult, ...]:
     """Return the result of each variant on each task, variants first."""
     if progress is not None and not callable(progress):
-        msg = f"progress={progress!r} must be a function of two numbers, or None"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("progress", progress), "must be a function of two numbers, or None"
+        )
     # It brings scikit-learn, which can swallow an interrupt while it loads: before
     # any progress is shown.
     from spinney.api import grow, grow_forest

@@ -14,7 +14,7 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney._support.checks import check_seed, check_whole, is_real
 from spinney._support.text import counted_text, shown
-from spinney.errors import DataError, ParameterError, warn
+from spinney.errors import DataError, Setting, refusal, warn
 from spinney.evaluation.evaluation_rows import EvaluationRows
 
 USUAL_FOLDS = 10
@@ -49,14 +49,15 @@ class Scheme:
         check_seed("seed", self.seed)
         share = self.holdout
         if share is not None and not (is_real(share) and 0 < share < 1):
-            msg = f"holdout={share!r} must be a share of the rows between 0 and 1"
-            raise ParameterError(msg)
-        if share is not None and self.folds is not None:
-            msg = (
-                f"folds={self.folds!r} with holdout={share!r}: rows are held out once "
-                "or in folds; leave out one of them"
+            raise refusal(
+                Setting("holdout", share), "must be a share of the rows between 0 and 1"
             )
-            raise ParameterError(msg)
+        if share is not None and self.folds is not None:
+            raise refusal(
+                Setting("folds", self.folds),
+                ("with ", Setting("holdout", share)),
+                "rows are held out once or in folds; leave out one of them",
+            )
 
     @property
     def n_folds(self) -> int:
@@ -94,13 +95,13 @@ def settled(scheme: Scheme, rows: EvaluationRows) -> Scheme:
     """Return a scheme with fewer folds, where none were asked for and 10 cannot be."""
     if scheme.folds is not None or scheme.holdout is not None:
         return scheme
-    most, told = rows.n_rows, f"there are {rows.n_rows} rows"
+    most, reason = rows.n_rows, f"there are {rows.n_rows} rows"
     if rows.classes is not None:
         most = int(np.bincount(rows.truth).max())
-        told = f"no class has more than {most} rows"
+        reason = f"no class has more than {most} rows"
     if not 2 <= most < USUAL_FOLDS:
         return scheme
-    warn(f"folds: {most} are taken and not {USUAL_FOLDS}, since {told}")
+    warn(Setting("folds"), f": {most} are taken and not {USUAL_FOLDS}, since {reason}")
     return replace(scheme, folds=most)
 
 
@@ -135,11 +136,11 @@ def _folded(rows: EvaluationRows, scheme: Scheme) -> Any:
         "random_state": scheme.seed,
     }
     if folds > rows.n_rows:
-        msg = (
-            f"folds={folds} is more than the {rows.n_rows} rows with a known "
-            f"target: use at most {rows.n_rows}"
+        raise refusal(
+            Setting("folds", int(folds)),
+            f"is more than the {rows.n_rows} rows with a known target",
+            f"use at most {rows.n_rows}",
         )
-        raise ParameterError(msg)
     if rows.classes is None:
         from sklearn.model_selection import RepeatedKFold
 
@@ -148,11 +149,11 @@ def _folded(rows: EvaluationRows, scheme: Scheme) -> Any:
     if counts.max() < folds:
         most = int(counts.max())
         remedy = f"use at most {most}" if most > 1 else "give more rows"
-        msg = (
-            f"folds={folds} is more than the rows of any class, at most {most}: "
-            f"{remedy}"
+        raise refusal(
+            Setting("folds", int(folds)),
+            f"is more than the rows of any class, at most {most}",
+            remedy,
         )
-        raise ParameterError(msg)
     rare = np.flatnonzero(counts < folds)
     if len(rare):
         _warn_of_rare(rows, rare, counts, f"fewer rows than the {folds} folds")
@@ -170,8 +171,9 @@ def _held_out(rows: EvaluationRows, scheme: Scheme) -> Any:
     }
     n_test = int(np.ceil(share * rows.n_rows))
     if n_test == rows.n_rows:
-        msg = f"holdout={share!r} leaves none of {rows.n_rows} rows to train on"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("holdout", share), f"leaves none of {rows.n_rows} rows to train on"
+        )
     from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
     if rows.classes is None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data import Costs, Value
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.runs import Progress
 from spinney.evaluation.setup import from_arguments, prepared
@@ -166,8 +166,8 @@ def learning_curve(
     rows, parts = setup.rows, setup.parts
     numbers = row_numbers(sizes, min(len(part.train) for part in parts))
     tasks = []
-    for place, part in enumerate(parts):
-        order = spread(rows, part, generator(setup.scheme.seed, place))
+    for index, part in enumerate(parts):
+        order = spread(rows, part, generator(setup.scheme.seed, index))
         tasks += [
             plain_task(
                 rows,
@@ -235,10 +235,11 @@ def robustness(
     if any(0 in given for given in rates.values()):
         wanted.insert(0, ("nothing", 0.0))
     if not wanted:
-        msg = "noise and missing are both empty: give a rate, such as noise=[0.1]"
-        raise ParameterError(msg)
+        problem = (Setting("noise"), " and ", Setting("missing"), " are both empty")
+        remedy = ("give a rate, such as ", Setting("noise", [0.1]))
+        raise ParameterError(*problem, remedy=remedy)
     tasks = [
-        damaged_task(setup, place, kind, rate, also_test=missing_in_test)
-        for place, (kind, rate) in product(range(len(setup.parts)), wanted)
+        damaged_task(setup, index, kind, rate, also_test=missing_in_test)
+        for index, (kind, rate) in product(range(len(setup.parts)), wanted)
     ]
     return setup.run(tasks, progress)

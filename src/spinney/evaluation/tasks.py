@@ -11,7 +11,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import as_real, is_real, is_whole
 from spinney.data import Column, Table
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.evaluation.evaluation_rows import EvaluationRows
 from spinney.evaluation.runs import Task
 from spinney.evaluation.setup import Setup
@@ -76,14 +76,14 @@ def missing_values(
 
 
 def _drawn(
-    places: Integers, rate: float, random: np.random.Generator
+    rows: Integers, rate: float, random: np.random.Generator
 ) -> tuple[Integers, Floats]:
     """Return a share of the places, and a random number below 1 for each.
 
     The same numbers are taken from the generator whatever the rate.
     """
-    order, values = random.permutation(places), random.random(len(places))
-    n_chosen = round(rate * len(places))
+    order, values = random.permutation(rows), random.random(len(rows))
+    n_chosen = round(rate * len(rows))
     return order[:n_chosen], values[:n_chosen]
 
 
@@ -104,9 +104,9 @@ def plain_task(rows: EvaluationRows, part: Part, conditions: dict[str, Any]) -> 
     return Task(part, tables, conditions)
 
 
-def generator(seed: int, place: int, kind: int = 0) -> np.random.Generator:
+def generator(seed: int, part: int, kind: int = 0) -> np.random.Generator:
     """Return the random numbers of one part and one kind of damage."""
-    return np.random.default_rng((int(seed), place, kind))
+    return np.random.default_rng((int(seed), part, kind))
 
 
 def listed(name: str, given: Any, example: str) -> list[Any]:
@@ -114,27 +114,26 @@ def listed(name: str, given: Any, example: str) -> list[Any]:
     if not isinstance(given, (str, bytes)):
         with suppress(TypeError):
             return list(given)
-    msg = f"{name}={given!r} must be a list, such as {example}"
-    raise ParameterError(msg)
+    raise refusal(Setting(name, given), f"must be a list, such as {example}")
 
 
 def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
     """Return distinct numbers of training rows, in order."""
-    found = set()
+    counts = set()
     for size in listed("sizes", sizes, "[0.5, 1.0]"):
         whole = is_whole(size)
         share = is_real(size) and not whole and 0 < size <= 1
         if not share and not (whole and 2 <= size <= most):
-            msg = (
-                f"sizes: {size!r} must be a whole number from 2 to {most}, the rows of "
-                "the smallest training part, or a share above 0 and at most 1.0"
+            raise ParameterError(
+                Setting("sizes"),
+                f": {size!r} must be a whole number from 2 to {most}, the rows of the "
+                "smallest training part, or a share above 0 and at most 1.0",
             )
-            raise ParameterError(msg)
-        found.add(int(size) if whole else min(most, max(2, round(size * most))))
-    if not found:
+        counts.add(int(size) if whole else min(most, max(2, round(size * most))))
+    if not counts:
         msg = "sizes is empty: give numbers of rows, or shares such as 0.5"
         raise ParameterError(msg)
-    return sorted(found)
+    return sorted(counts)
 
 
 def spread(rows: EvaluationRows, part: Part, random: np.random.Generator) -> Any:
@@ -158,16 +157,16 @@ def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     rates = listed(name, given, "[0.1, 0.2]")
     for rate in rates:
         if not 0 <= as_real(rate) <= 1:
-            msg = f"{name}: the rate {rate!r} must be a number from 0 to 1"
-            raise ParameterError(msg)
+            msg = f": the rate {rate!r} must be a number from 0 to 1"
+            raise ParameterError(Setting(name), msg)
     return sorted({float(rate) for rate in rates})
 
 
 def damaged_task(
-    setup: Setup, place: int, kind: str, rate: float, *, also_test: bool
+    setup: Setup, index: int, kind: str, rate: float, *, also_test: bool
 ) -> Task:
     """Return the task of a part whose training rows are damaged."""
-    rows, part = setup.rows, setup.parts[place]
+    rows, part = setup.rows, setup.parts[index]
     seed = setup.scheme.seed
     roles = (rows.target, rows.weight or "")
     names = [name for name in rows.table.names if name not in roles]
@@ -177,7 +176,7 @@ def damaged_task(
         if kind not in DAMAGES:
             return train, test
         number = DAMAGES.index(kind) + 1
-        drawn = partial(generator, seed, place)
+        drawn = partial(generator, seed, index)
         if kind == CLASS_NOISE:
             damaged = class_noise(train, rows.target, rate=rate, random=drawn(number))
         elif kind == ATTRIBUTE_NOISE:

@@ -4,9 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.models import refuse_forest_arguments
-from spinney.recipes import DEFAULT_RECIPE, SETTINGS, Recipe, recipe_named
+from spinney.recipes import (
+    COMMON_SETTINGS,
+    DEFAULT_RECIPE,
+    Recipe,
+    refuse_uncommon,
+)
 
 # What grow grows if nothing is said, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
@@ -55,8 +60,8 @@ class Variant:
         try:
             refuse_forest_arguments(own, numeric=numeric)
         except ParameterError as error:
-            msg = f"recipe {self.label!r}: {error}"
-            raise ParameterError(msg) from None
+            msg = f" {self.label!r}: {error}"
+            raise ParameterError(Setting("recipe"), msg) from None
 
     def check(self, *, numeric: bool | None = None) -> None:
         """Refuse settings that the recipe, or such a target, has no use for.
@@ -67,15 +72,16 @@ class Variant:
         if self.is_forest:
             self._check_forest(numeric=numeric)
             return
-        recipe = recipe_named(self.arguments.get("recipe", DEFAULT_RECIPE))
-        own = {name: self.arguments.get(name) for name in SETTINGS}
+        recipe = Recipe.named(self.arguments.get("recipe", DEFAULT_RECIPE))
+        own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
         try:
+            refuse_uncommon(self.arguments, COMMON_SETTINGS, recipe)
             changed = recipe.changed(**own)
             if numeric is not None:
                 changed.refuse_target(numeric=numeric)
         except ParameterError as error:
-            msg = f"recipe {self.label!r}: {error}"
-            raise ParameterError(msg) from None
+            msg = f" {self.label!r}: {error}"
+            raise ParameterError(Setting("recipe"), msg) from None
 
 
 def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant, ...]:
@@ -96,27 +102,29 @@ def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant,
     else:
         raise _no_entry(recipes)
     if "recipe" in settings:
-        msg = f"recipe={settings['recipe']!r}: what is compared is named by recipes="
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("recipe", settings["recipe"]),
+            remedy="what is compared is named by recipes=",
+        )
     if not entries:
         msg = "recipes is empty: name at least one, such as 'c4.5'"
         raise ParameterError(msg)
-    found: dict[str, Variant] = {}
+    variants: dict[str, Variant] = {}
     for entry in entries:
         variant = _variant(entry, settings)
-        if variant.label in found:
-            msg = (
-                f"recipes: {variant.label!r} is there twice: label one of them, as in "
-                f"({variant.label + ' 2'!r}, {{'recipe': ...}})"
+        if variant.label in variants:
+            raise ParameterError(
+                Setting("recipes"),
+                f": {variant.label!r} is there twice: label one of them, as in "
+                f"({variant.label + ' 2'!r}, {{'recipe': ...}})",
             )
-            raise ParameterError(msg)
-        found[variant.label] = variant
-    return tuple(found.values())
+        variants[variant.label] = variant
+    return tuple(variants.values())
 
 
 def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
     if isinstance(entry, (str, Recipe)):
-        name = FOREST if entry == FOREST else recipe_named(entry).name
+        name = FOREST if entry == FOREST else Recipe.named(entry).name
         entry = (name, entry)
     pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
     if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):
@@ -137,6 +145,7 @@ def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
 
 def _no_entry(entry: object) -> ParameterError:
     return ParameterError(
-        f"recipes: {entry!r} is no recipe: give a name, a Recipe, or a label with "
-        "arguments of grow, as in ('stump', {'recipe': 'cart', 'max_depth': 1})"
+        Setting("recipes"),
+        f": {entry!r} is no recipe: give a name, a Recipe, or a label with "
+        "arguments of grow, as in ('stump', {'recipe': 'cart', 'max_depth': 1})",
     )

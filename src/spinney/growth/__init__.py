@@ -1,6 +1,6 @@
 """Every way to grow trees, and to prune them."""
 
-from spinney.growth.engine import grow_and_prune_swiftly, grow_swiftly, suits
+from spinney.growth.engine import choose_engine
 from spinney.growth.model import Model
 from spinney.growth.user_options import (
     class_weights_of,
@@ -10,10 +10,8 @@ from spinney.growth.user_options import (
 
 __all__ = [
     "Model",
+    "choose_engine",
     "class_weights_of",
-    "grow_and_prune_swiftly",
-    "grow_swiftly",
     "options_of",
     "refuse_without_classes",
-    "suits",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spinney._support.arrays import Floats
-from spinney.data import Attribute
+from spinney.data import Attribute, Schema
 from spinney.search import Draws
 
 
@@ -39,3 +39,11 @@ class Options:
     prices: Mapping[int, float] = field(default_factory=dict)
     constructed: Sequence[Attribute] = ()
     draws: Draws | None = None
+
+    def leave_all_to_recipe(self, schema: Schema) -> bool:
+        """Return whether nothing is given beside the recipe, and columns alone."""
+        if self.class_weights is not None or self.costs is not None:
+            return False
+        if self.preference or self.forced or self.prices or self.constructed:
+            return False
+        return bool(schema.attributes) and schema.n_columns == len(schema.attributes)

@@ -7,17 +7,24 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import as_real
-from spinney._support.text import number_text, signs_from_ascii, value_text
+from spinney._support.text import signs_from_ascii, value_text
 from spinney.data import Column, Costs, Schema, Target, Value, cost_array
-from spinney.errors import DataError, ParameterError, did_you_mean, warn
+from spinney.errors import (
+    DataError,
+    ParameterError,
+    Setting,
+    did_you_mean,
+    refusal,
+    warn,
+)
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
-from spinney.sources import Source
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import LARGEST_TOTAL, check_total
 
 
 def options_of(
-    source: Source,
+    rows: OpenedSource,
     *,
     recipe: Recipe,
     class_weight: Mapping[Value, float] | str | None = None,
@@ -28,13 +35,15 @@ def options_of(
     test_costs: Mapping[str, float] | None = None,
 ) -> Options:
     """Return the learner's options; names become places in the schema."""
-    schema = source.schema
-    totals = source.root()
-    check_total(np.array([totals.weight]))
-    _warn_of_light_rows(totals.weight, int(totals.rows.sum()), recipe)
-    scale = _class_weights(class_weight, schema, totals.weights)
-    if priors is not None:
-        scale = _from_priors(priors, schema, totals.weights, class_weight)
+    schema = rows.schema
+    check_total(rows.weight)
+    _warn_of_light_rows(rows.weight, rows.n_rows, recipe)
+    scale = None
+    if class_weight is not None or priors is not None:
+        totals = rows.source.root().weights
+        scale = _class_weights(class_weight, schema, totals)
+        if priors is not None:
+            scale = _from_priors(priors, schema, totals, class_weight)
     return Options(
         class_weights=scale,
         preference=[_place(name, schema, "ties") for name in _listed(ties)],
@@ -50,11 +59,11 @@ def options_of(
 def refuse_without_classes(parameter: str, target: Target) -> None:
     """Refuse what is said of classes where the target is a number."""
     if target.is_numeric:
-        msg = (
-            f"{parameter}: the target {target.name!r} is a number and has no classes; "
-            "leave it out, or declare the target nominal"
+        raise ParameterError(
+            Setting(parameter),
+            f": the target {target.name!r} is a number and has no classes; leave it "
+            "out, or declare the target nominal",
         )
-        raise ParameterError(msg)
 
 
 def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
@@ -65,17 +74,17 @@ def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
         sums = costs.sum(axis=0)
     for true, dear in zip(schema.target.classes, sums, strict=True):
         if dear == np.inf:
-            msg = (
-                f"cost_matrix: the costs where {true!r} is true add up to infinity: "
-                "scale all of them down"
+            raise ParameterError(
+                Setting("cost_matrix"),
+                f": the costs where {true!r} is true add up to infinity: scale all of "
+                "them down",
             )
-            raise ParameterError(msg)
         if not dear > 0:
-            msg = (
-                f"cost_matrix: no error costs anything where {true!r} is true: give "
-                "each class at least one error with a cost above 0"
+            raise ParameterError(
+                Setting("cost_matrix"),
+                f": no error costs anything where {true!r} is true: give each class "
+                "at least one error with a cost above 0",
             )
-            raise ParameterError(msg)
     return costs
 
 
@@ -84,16 +93,18 @@ def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int,
     if test_costs is None:
         return {}
     if not isinstance(test_costs, Mapping):
-        msg = f"test_costs={test_costs!r} must map names to costs, such as {{'x': 2}}"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("test_costs", test_costs),
+            "must map names to costs, such as {'x': 2}",
+        )
     prices = {}
     for name, cost in test_costs.items():
         place = _place(name, schema, "test_costs")
         if not 0 <= as_real(cost) < np.inf:
-            msg = (
-                f"test_costs: {name!r} costs {cost!r}; it must be a number of 0 or more"
+            raise ParameterError(
+                Setting("test_costs"),
+                f": {name!r} costs {cost!r}; it must be a number of 0 or more",
             )
-            raise ParameterError(msg)
         prices[place] = float(cost)
     return prices
 
@@ -108,12 +119,16 @@ def _from_priors(
         raise ParameterError(msg)
     if not isinstance(priors, Mapping) or len(priors) != schema.n_classes:
         classes = ", ".join(repr(label) for label in schema.target.classes)
-        msg = f"priors={priors!r} must give a share to each class: {classes}"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("priors", priors), "must give a share to each class", classes
+        )
     shares = _by_class(priors, schema, "priors")
     if not np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6):
-        msg = f"priors={priors!r} add up to {shares.sum():g}: they must add up to 1"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("priors", priors),
+            f"add up to {shares.sum():g}",
+            "they must add up to 1",
+        )
     with np.errstate(over="ignore"):
         scale = np.asarray(shares * totals.sum() / totals)
     return in_bounds(scale, totals, "priors")
@@ -128,9 +143,10 @@ def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
     for name, least in limits.items():
         if weight < least <= n_rows:
             warn(
-                f"{name}={number_text(least)} counts weight, and the {n_rows} rows "
-                f"weigh {weight:.6g} together, so no split is possible: scale the "
-                "weights or lower the limit"
+                Setting(name, int(least) if least == int(least) else least),
+                f" counts weight, and the {n_rows} rows weigh {weight:.6g} together, "
+                "so no split is possible",
+                remedy="scale the weights or lower the limit",
             )
 
 
@@ -138,36 +154,37 @@ def _listed(ties: Sequence[str] | None) -> Sequence[str]:
     if ties is None:
         return ()
     if isinstance(ties, str) or not isinstance(ties, Iterable):
-        msg = f"ties={ties!r} must be a list of names, such as [{ties!r}]"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("ties", ties), f"must be a list of names, such as [{ties!r}]"
+        )
     return ties
 
 
 def _mapped(force: Mapping[Any, str] | None) -> Mapping[Any, str]:
     if force is None or isinstance(force, Mapping):
         return force or {}
-    msg = f"force={force!r} must map paths to names, such as {{(): 'texture'}}"
-    raise ParameterError(msg)
+    raise refusal(
+        Setting("force", force), "must map paths to names, such as {(): 'texture'}"
+    )
 
 
 def _place(name: Any, schema: Schema, parameter: str) -> int:
     if not isinstance(name, str):
-        msg = f"{parameter}: {name!r} is no name of an attribute"
-        raise ParameterError(msg)
+        msg = f": {name!r} is no name of an attribute"
+        raise ParameterError(Setting(parameter), msg)
     try:
         return schema.position(name)
     except DataError as error:
-        msg = f"{parameter}: {error}"
-        raise ParameterError(msg) from None
+        raise ParameterError(Setting(parameter), f": {error}") from None
 
 
 def _path(path: Any) -> tuple[str, ...]:
     """Return a path as the learner writes it: branches as they are printed."""
     if not isinstance(path, (str, tuple, list)):
-        msg = (
-            f"force: {path!r} is no path: () is the root, ('texture = clear',) a branch"
+        raise ParameterError(
+            Setting("force"),
+            f": {path!r} is no path: () is the root, ('texture = clear',) a branch",
         )
-        raise ParameterError(msg)
     steps = (path,) if isinstance(path, str) else tuple(path)
     return tuple(
         signs_from_ascii(str(step).strip().removesuffix(" or missing"))
@@ -188,8 +205,9 @@ def _class_weights(
             balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
         return in_bounds(np.where(present, balanced, 1.0), totals, "class_weight")
     if not isinstance(given, Mapping):
-        msg = f'class_weight={given!r} must be a mapping, "balanced" or None'
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("class_weight", given), 'must be a mapping, "balanced" or None'
+        )
     return in_bounds(_by_class(given, schema, "class_weight"), totals, "class_weight")
 
 
@@ -198,12 +216,12 @@ def in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
     with np.errstate(over="ignore"):
         total = float((scale * totals).sum())
     if not (np.isfinite(scale).all() and total <= LARGEST_TOTAL):
-        msg = (
-            f"{parameter} makes the weights of all rows add up to {total:g}, and "
-            f"products of them are beyond floats: scale them down, to at most "
-            f"{LARGEST_TOTAL:g} together"
+        raise ParameterError(
+            Setting(parameter),
+            f" makes the weights of all rows add up to {total:g}, and products of them "
+            "are beyond floats",
+            remedy=f"scale them down, to at most {LARGEST_TOTAL:g} together",
         )
-        raise ParameterError(msg)
     return scale
 
 
@@ -216,12 +234,12 @@ def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> F
         if code < 0:
             known = map(value_text, schema.target.classes)
             remedy = did_you_mean(value_text(label), known)
-            msg = f"{parameter}: no class {label!r}: {remedy}"
-            raise ParameterError(msg)
+            msg = f": no class {label!r}"
+            raise ParameterError(Setting(parameter), msg, remedy=remedy)
         weight = given[label]
         if not 0 < as_real(weight) < np.inf:
-            msg = f"{parameter}: {label!r} has {weight!r}; it must be a number above 0"
-            raise ParameterError(msg)
+            msg = f": {label!r} has {weight!r}; it must be a number above 0"
+            raise ParameterError(Setting(parameter), msg)
         weights[code] = weight
     return weights
 
@@ -237,18 +255,20 @@ def class_weights_of(
     if told is None or isinstance(told, str):
         return told
     if not isinstance(told, Mapping):
-        msg = (
-            f"class_weight={told!r} must be a dict of weights by class, 'balanced', "
-            "'balanced_subsample' or None"
+        raise refusal(
+            Setting("class_weight", told),
+            "must be a dict of weights by class, 'balanced', 'balanced_subsample' or "
+            "None",
         )
-        raise ParameterError(msg)
     found = dict.fromkeys(range(len(target.classes)), 1.0)
     for label, weight in told.items():
         place = _class_place(label, target)
         number = as_real(weight)
         if not 0 < number < float("inf"):
-            msg = f"class_weight: {label!r} has {weight!r}; it must be a number above 0"
-            raise ParameterError(msg)
+            raise ParameterError(
+                Setting("class_weight"),
+                f": {label!r} has {weight!r}; it must be a number above 0",
+            )
         found[place] = number
     return found
 
@@ -258,6 +278,5 @@ def _class_place(label: Any, target: Target) -> int:
     text = value_text(label) if isinstance(label, (str, int, float)) else str(label)
     if text not in texts:
         remedy = did_you_mean(text, texts)
-        msg = f"class_weight: no class {label!r}: {remedy}"
-        raise ParameterError(msg)
+        raise ParameterError(Setting("class_weight"), f": no class {label!r}: {remedy}")
     return texts.index(text)

@@ -1,34 +1,29 @@
 """Fitted models without scikit-learn: how they come about, and what they can do."""
 
-from spinney.models.facts import (
-    about_clusters,
-    about_forest,
-    about_installation,
-    as_lines,
-    facts_of,
-)
+from spinney.models.facts import about_installation, as_lines
 from spinney.models.fitted_forest import (
     FOREST_PARAMETERS,
     RECIPE_PARAMETERS,
-    ReadableForest,
+    FittedForest,
     forest_from,
     refuse_forest_arguments,
 )
-from spinney.models.fitted_tree import ReadableTree
+from spinney.models.fitted_model import FittedModel
+from spinney.models.fitted_tree import FittedTree
 from spinney.models.grow import grow_from, grow_model
+from spinney.models.load import load_model
 
 __all__ = [
     "FOREST_PARAMETERS",
     "RECIPE_PARAMETERS",
-    "ReadableForest",
-    "ReadableTree",
-    "about_clusters",
-    "about_forest",
+    "FittedForest",
+    "FittedModel",
+    "FittedTree",
     "about_installation",
     "as_lines",
-    "facts_of",
     "forest_from",
     "grow_from",
     "grow_model",
+    "load_model",
     "refuse_forest_arguments",
 ]

@@ -1,15 +1,22 @@
-"""What a model is; what is installed."""
+"""What a fitted model is, for ``info``; what is installed."""
 
 import platform
+from collections.abc import Collection
+from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, value_text, weight_text
+from spinney._support.text_table import aligned
 from spinney._version import __version__
 
 if TYPE_CHECKING:
-    from spinney.data import Target
+    from spinney.cluster import Clusters
+    from spinney.data import Fingerprint, Target
+    from spinney.growth import Model
+    from spinney.growth.forest import Forest
+    from spinney.recipes import Recipe
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "duckdb", "click", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
@@ -17,23 +24,15 @@ COSTS_SHOWN = 20
 WIDEST_NAME = 40  # longer ones are shown whole, but out of line
 
 
-def facts_of(model: Any) -> dict[str, Any]:
-    """Return the facts of a tree, a forest or clusters."""
-    if hasattr(model, "clusters_"):
-        return about_clusters(model)
-    return about_forest(model) if hasattr(model, "forest_") else about_model(model)
-
-
-def about_clusters(model: Any) -> dict[str, Any]:
+def cluster_facts(clusters: "Clusters") -> dict[str, Any]:
     """Return the facts of clusters."""
-    found = model.clusters_
-    columns = {a.name: a.kind for a in found.schema.attributes}
-    values = found.values.tolist()
+    columns = {a.name: a.kind for a in clusters.schema.attributes}
+    values = clusters.values.tolist()
     return {
-        "method": found.method,
-        "settings": dict(found.settings),
-        "clusters": len(found),
-        "sizes": found.sizes.tolist(),
+        "method": clusters.method,
+        "settings": dict(clusters.settings),
+        "clusters": len(clusters),
+        "sizes": clusters.sizes.tolist(),
         "centroids": [
             {
                 name: None if _unknown(value) else value
@@ -41,10 +40,10 @@ def about_clusters(model: Any) -> dict[str, Any]:
             }
             for line in values
         ],
-        "gamma": found.gamma if found.method == "k-prototypes" else None,
-        "inertia": found.inertia,
-        "iterations": found.n_iterations,
-        "found_on": _origin(found.fingerprint),
+        "gamma": clusters.gamma if clusters.method == "k-prototypes" else None,
+        "inertia": clusters.inertia,
+        "iterations": clusters.n_iterations,
+        "found_on": _origin(clusters.fingerprint),
         "columns": columns,
     }
 
@@ -53,21 +52,17 @@ def _unknown(value: Any) -> bool:
     return isinstance(value, float) and isnan(value)
 
 
-def about_forest(model: Any) -> dict[str, Any]:
+def forest_facts(forest: "Forest") -> dict[str, Any]:
     """Return the facts of a forest."""
-    forest = model.forest_
     recipe, settings, target = forest.recipe, forest.settings, forest.schema.target
-    scale = settings.class_weight
+    scale: Any = settings.class_weight
     if scale is not None and not isinstance(scale, str):
         scale = {value_text(target.classes[c]): weight for c, weight in scale.items()}
     return {
         "target": target.name,
         "classes": list(target.classes),
         "forest": {
-            **{
-                name: getattr(settings, name)
-                for name in type(settings).__dataclass_fields__
-            },
+            **_fields(settings),
             "class_weight": scale,
             "shrinkage": forest.shrinkage,
         },
@@ -83,15 +78,16 @@ def about_forest(model: Any) -> dict[str, Any]:
     }
 
 
-def _recipe(recipe: Any) -> dict[str, Any]:
-    return {
-        name: getattr(recipe, name)
-        for name in type(recipe).__dataclass_fields__
-        if name not in ("given", "for_numbers")
-    }
+def _fields(settings: Any, *, without: Collection[str] = ()) -> dict[str, Any]:
+    names = (field.name for field in fields(settings))
+    return {name: getattr(settings, name) for name in names if name not in without}
 
 
-def _origin(origin: Any) -> dict[str, Any]:
+def _recipe(recipe: "Recipe") -> dict[str, Any]:
+    return _fields(recipe, without=("given", "for_numbers"))
+
+
+def _origin(origin: "Fingerprint") -> dict[str, Any]:
     return {
         "rows": origin.n_rows,
         "weight": origin.weight,
@@ -100,17 +96,16 @@ def _origin(origin: Any) -> dict[str, Any]:
     }
 
 
-def about_model(model: Any) -> dict[str, Any]:
-    """Return the facts of a model."""
-    tree, origin = model.tree, model.model_.fingerprint
-    recipe = model.model_.recipe
+def tree_facts(model: "Model") -> dict[str, Any]:
+    """Return the facts of a tree."""
+    tree = model.tree
     return {
         "target": tree.schema.target.name,
         "classes": list(tree.schema.target.classes),
         "costs": _costs(tree.schema.target),
         "test_costs": {a.name: a.cost for a in tree.schema.attributes if a.cost}
         or None,
-        "recipe": _recipe(recipe),
+        "recipe": _recipe(model.recipe),
         "size": {
             "nodes": len(tree),
             "leaves": tree.n_leaves,
@@ -118,7 +113,7 @@ def about_model(model: Any) -> dict[str, Any]:
             "external_path_length": tree.external_path_length,
             "weighted_external_path_length": tree.weighted_external_path_length,
         },
-        "grown_on": _origin(origin),
+        "grown_on": _origin(model.fingerprint),
         "attributes": {
             attribute.name: attribute.kind for attribute in tree.schema.attributes
         },
@@ -126,7 +121,7 @@ def about_model(model: Any) -> dict[str, Any]:
 
 
 def _costs(target: "Target") -> list[dict[str, Any]] | None:
-    """Return what labels cost, as the file of --costs has it; None if alike."""
+    """Return what labels cost, one entry per pair of classes; None if alike."""
     if target.costs is None:
         return None
     return [
@@ -155,12 +150,12 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def as_lines(facts: dict[str, Any]) -> str:
-    """Return facts as aligned lines."""
+def as_lines(facts: dict[str, Any], *, remedy: str) -> str:
+    """Return facts as aligned lines; the remedy says where all costs are."""
     lines: list[tuple[str, str]] = []
     for name, fact in facts.items():
         if name == "costs" and fact:
-            lines += _cost_lines(fact)
+            lines += _cost_lines(fact, remedy)
         elif name == "centroids":
             continue  # show has them
         elif isinstance(fact, dict):
@@ -168,19 +163,19 @@ def as_lines(facts: dict[str, Any]) -> str:
             lines += [(f"  {key}", _text(value)) for key, value in fact.items()]
         else:
             lines.append((name, _text(fact)))
-    width = min(max(len(shown(name)) for name, _ in lines), WIDEST_NAME)
-    return "\n".join(f"{shown(name):<{width}}  {text}".rstrip() for name, text in lines)
+    rows = [(shown(name), text) for name, text in lines]
+    return "\n".join(aligned(rows, left=(0, 1), widest=WIDEST_NAME))
 
 
-def _cost_lines(costs: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return a line a pair of classes, under what decides the labels."""
+def _cost_lines(costs: list[dict[str, Any]], remedy: str) -> list[tuple[str, str]]:
+    """Return one line per pair of classes, under what decides the labels."""
     lines = [("costs", "labels are those of least expected cost")]
     lines += [
         (f"  {shown(c['predicted'])} where {shown(c['actual'])}", _text(c["cost"]))
         for c in costs[:COSTS_SHOWN]
     ]
     if len(costs) > COSTS_SHOWN:
-        lines.append((f"  and {len(costs) - COSTS_SHOWN} more", "see --json"))
+        lines.append((f"  and {len(costs) - COSTS_SHOWN} more", remedy))
     return lines
 
 

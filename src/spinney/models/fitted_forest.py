@@ -12,9 +12,9 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.text import shown
-from spinney.data import Declarations, Table, Value
-from spinney.data.readers import read_by, read_table, unseen_values
-from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.data import Declarations
+from spinney.data.readers import read_table
+from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
     Bags,
@@ -36,8 +36,10 @@ from spinney.growth.forest import (
     permutation_importances,
     proximity_blocks,
 )
+from spinney.models.facts import forest_facts
+from spinney.models.fitted_model import FittedTable
 from spinney.output.file import save_forest
-from spinney.recipes import Recipe, recipe_named, suited
+from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon, suited
 from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory, rows_of
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class ReadableForest:
+class FittedForest(FittedTable):
     """A grown forest and what can be done with it.
 
     Parameters
@@ -55,6 +57,7 @@ class ReadableForest:
         The trees with their recipe and origin.
     """
 
+    kind = "forest"
     forest_: Forest
 
     def __init__(self, forest: Forest) -> None:
@@ -83,77 +86,20 @@ class ReadableForest:
             f"{leaves:.1f} leaves on average (recipe {forest.recipe.name})"
         )
 
-    # Reading tables
-
-    def read(
-        self,
-        data: Any,
-        *,
-        format: str | None = None,
-        encoding: str = "utf-8",
-        whole: bool = False,
-        weight: str | None = None,
-    ) -> Table:
-        """Read a table as the forest understands it: kinds, names, missing cells.
-
-        Parameters
-        ----------
-        data : anything that ``read_table`` takes
-            The table.
-        format, encoding : str
-            Those of a file, where its suffix does not tell.
-        whole : bool
-            Whether all attributes must be there, and not only those that some tree
-            asks about.
-        weight : str, optional
-            A column of weights to read too.
-        """
-        schema = self._grown().schema
-        needed = np.arange(len(schema.attributes)) if whole else self._needed
-        also = () if weight is None else (weight,)
-        return read_by(
-            schema, needed, data, also=also, format=format, encoding=encoding
-        )
-
     @property
-    def _needed(self) -> Integers:
+    def _needed(self) -> Any:
         """The attributes that some tree asks about."""
         return self._grown().needed
 
-    def _table(self, X: Any) -> Table:
-        """Return X as a table to predict; columns are found by name."""
-        return self.read(X)
-
-    def _whole_table(self, data: Any) -> Table:
-        """Return a table with all attributes, asked about or not."""
-        return self.read(data, whole=True)
-
-    def _columns(self, X: Any) -> tuple[list[Any], int]:
-        """Return the coded columns of a table to predict."""
-        schema = self._grown().schema
-        table = self._table(X)
-        return schema.encode(table, self._needed), table.n_rows
-
-    def unseen(self, table: Table) -> dict[str, list[Value]]:
-        """Return the values of a table that the forest has not seen, by attribute.
-
-        They are treated as missing.
-        """
-        return unseen_values(self._grown().schema, self._needed, table)
+    def facts(self) -> dict[str, Any]:
+        """Return what the forest is and what it was grown on, as plain data."""
+        return forest_facts(self._grown())
 
     # Predicting
 
     def outputs(self, X: Any) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
         return forest_outputs(self._grown(), *self._columns(X))
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the share of each class in the vote of the trees."""
-        return self.outputs(X)
-
-    def _values(self, X: Any) -> Floats:
-        """Return the number that is predicted of each row."""
-        return np.asarray(self.outputs(X)[:, 0])
 
     def apply(self, X: Any) -> Any:
         """Return the leaf of each row in each tree, rows × trees."""
@@ -242,26 +188,17 @@ class ReadableForest:
 
     # Keeping
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Save the forest to a file; :func:`spinney.load` reads it back."""
-        save_forest(self._grown(), path)
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+        """Save the forest to a file; :func:`spinney.load` reads it back.
+
+        ``force`` says whether a file that is there may be replaced.
+        """
+        save_forest(self._grown(), path, force=force)
 
 
 # Parameters of the estimators that change the recipe, and those of the forest.
-RECIPE_PARAMETERS = (
-    "criterion",
-    "grouping",
-    "missing",
-    "max_depth",
-    "max_leaves",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "min_gain",
-    "pruning",
-    "probability",
-    "m",
-)
+_OF_TREES = ("buckets", "n_buckets", "confidence", "linear_terms", "leaves")
+RECIPE_PARAMETERS = tuple(n for n in COMMON_SETTINGS if n not in _OF_TREES)
 FOREST_PARAMETERS = (
     "max_features",
     "bootstrap",
@@ -270,7 +207,7 @@ FOREST_PARAMETERS = (
     "extra_random",
     "shrinkage",
 )
-OF_CLASSES = ("voting", "class_weight", "probability", "m")
+OF_CLASSES = ("voting", "class_weight", "probability")
 
 # What is meant where the target is a number and nothing is said.
 FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
@@ -298,9 +235,9 @@ def forest_from(
     """
     check_roles(target, weight, declarations.ignore)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
-    said = {name: value for name, value in settings.items() if value is not None}
-    named = recipe_named(recipe).changed(**changes)
-    ForestSettings(**{n: v for n, v in said.items() if n != "class_weight"})
+    given = {name: value for name, value in settings.items() if value is not None}
+    named = Recipe.named(recipe).changed(**changes)
+    ForestSettings(**{n: v for n, v in given.items() if n != "class_weight"})
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
@@ -308,13 +245,13 @@ def forest_from(
         table, target, weight, declarations, from_zero=named.counts_from_zero
     )
     if training.schema.target.is_numeric:
-        _refuse_of_classes({**said, **changes})
-        said = {**FOR_NUMBERS, **said}
-    scale = class_weights_of(said.pop("class_weight", None), training.schema.target)
+        _refuse_of_classes({**given, **changes})
+        given = {**FOR_NUMBERS, **given}
+    scale = class_weights_of(given.pop("class_weight", None), training.schema.target)
     forest = grow_forest(
         training,
         named,
-        ForestSettings(**said, class_weight=scale),
+        ForestSettings(**given, class_weight=scale),
         n_trees=n_trees,
         n_jobs=n_jobs,
         progress=progress,
@@ -332,6 +269,7 @@ def refuse_forest_arguments(
     """
     own = ("n_estimators", "trees", "random_state", "n_jobs")
     known = (*own, *RECIPE_PARAMETERS, *FOREST_PARAMETERS, "voting", "class_weight")
+    refuse_uncommon(arguments, known, arguments.get("trees", "cart"))
     for name in arguments:
         if name not in known:
             msg = f"a forest has no {name!r}: {did_you_mean(name, known)}"
@@ -339,9 +277,9 @@ def refuse_forest_arguments(
     if numeric:
         _refuse_of_classes(arguments)
     changes = {name: arguments.get(name) for name in RECIPE_PARAMETERS}
-    recipe = recipe_named(arguments.get("trees", "cart")).changed(**changes)
-    told = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
-    settings = ForestSettings(**told)
+    recipe = Recipe.named(arguments.get("trees", "cart")).changed(**changes)
+    given = {n: arguments[n] for n in FOREST_PARAMETERS if n in arguments}
+    settings = ForestSettings(**given)
     check_whole("n_estimators", arguments.get("n_estimators", 1), least=1)
     if numeric is not None:
         recipe.refuse_target(numeric=numeric)
@@ -349,12 +287,12 @@ def refuse_forest_arguments(
         forest_recipe(recipe, extra_random=settings.extra_random)
 
 
-def _refuse_of_classes(said: Mapping[str, Any]) -> None:
+def _refuse_of_classes(given: Mapping[str, Any]) -> None:
     """Refuse what is about classes, for a target that is a number."""
     for name in OF_CLASSES:
-        if name in said:
-            msg = (
-                f"{name}={said[name]!r} is about classes, and the target is a number: "
-                "leave it out"
+        if name in given:
+            raise refusal(
+                Setting(name, given[name]),
+                "is about classes, and the target is a number",
+                "leave it out",
             )
-            raise ParameterError(msg)

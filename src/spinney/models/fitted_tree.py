@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data import Costs, Table, Value
-from spinney.data.readers import read_by, unseen_values
+from spinney.data import Costs
 from spinney.errors import ParameterError, warn
 from spinney.growth import Model
 from spinney.growth.prune import CONFIDENCE, Sequence, Steps
+from spinney.models.facts import tree_facts
+from spinney.models.fitted_model import FittedTable
 from spinney.models.prune import forced_paths, prune_model
 from spinney.output import to_text
 from spinney.output.explain import (
@@ -24,7 +25,6 @@ from spinney.output.explain import (
     explain_node,
     explain_row,
 )
-from spinney.output.export import exported
 from spinney.output.file import save_model
 from spinney.output.rules import Rules, RuleSet, rules_of, ruleset_of
 from spinney.sources.rows import TrainingSet, rows_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class ReadableTree:
+class FittedTree(FittedTable):
     """A grown tree and what can be done with it.
 
     Parameters
@@ -46,6 +46,7 @@ class ReadableTree:
         The tree with its recipe and origin.
     """
 
+    kind = "tree"
     model_: Model
     pruning_: Steps | None
     sequence_: Sequence | None
@@ -68,70 +69,25 @@ class ReadableTree:
         self._grown()
         return self._laid_out.arrays
 
+    @property
+    def _needed(self) -> Any:
+        """The attributes that the tree asks about."""
+        return self._flat.needed
+
+    @property
+    def _optional(self) -> Any:
+        """Those of them that only surrogates ask about."""
+        return self._flat.optional
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the tree is and what it was grown on, as plain data."""
+        return tree_facts(self._grown())
+
     # Predicting
-
-    def read(
-        self,
-        data: Any,
-        *,
-        format: str | None = None,
-        encoding: str = "utf-8",
-        whole: bool = False,
-        weight: str | None = None,
-    ) -> Table:
-        """Read a table as the model understands it: kinds, names, missing cells.
-
-        Parameters
-        ----------
-        data : anything that ``read_table`` takes
-            The table.
-        format, encoding : str
-            Those of a file, where its suffix does not tell.
-        whole : bool
-            Whether all attributes of the model must be there, and not only those
-            that the tree asks about.
-        weight : str, optional
-            A column of weights to read too.
-        """
-        schema = self._grown().schema
-        needed = np.arange(len(schema.attributes)) if whole else self._flat.needed
-        also = () if weight is None else (weight,)
-        return read_by(
-            schema,
-            needed,
-            data,
-            optional=() if whole else self._flat.optional,
-            also=also,
-            format=format,
-            encoding=encoding,
-        )
-
-    def _table(self, X: Any) -> Table:
-        """Return X as a table to predict; columns are found by name."""
-        return self.read(X)
-
-    def _columns(self, X: Any) -> tuple[list[Any], int]:
-        """Return the coded columns of a table to predict."""
-        self._grown()
-        table = self._table(X)
-        return self._encoded(table), table.n_rows
-
-    def _encoded(self, table: Table) -> list[Any]:
-        """Return the coded columns of a table to predict."""
-        flat = self._flat
-        return self._grown().schema.encode(table, flat.needed, optional=flat.optional)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the share of each class at the leaves that a row comes to."""
-        return self.outputs(X)
 
     def outputs(self, X: Any) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
         return outputs(self._flat, *self._columns(X))
-
-    def _values(self, X: Any) -> Floats:
-        """Return the number that is predicted of each row."""
-        return np.asarray(self.outputs(X)[:, 0])
 
     def apply(self, X: Any) -> Any:
         """Return the number of each row's leaf, the heaviest if it comes to several."""
@@ -148,19 +104,12 @@ class ReadableTree:
         parts count by their weights.
         """
         tree = self._grown().tree
-        dear = np.zeros(len(tree))
+        costs = np.zeros(len(tree))
         for node in tree.leaves:
             asked = {step.candidate.attribute for step in tree.path(node.number)[:-1]}
             columns = tree.schema.behind(asked)
-            dear[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
-        return np.asarray(self.decision_path(X) @ dear)
-
-    def unseen(self, table: Table) -> dict[str, list[Value]]:
-        """Return the values of a table that the model has not seen, by attribute.
-
-        They are treated as missing.
-        """
-        return unseen_values(self._grown().schema, self._flat.needed, table)
+            costs[node.number] = sum(tree.schema.attributes[a].cost for a in columns)
+        return np.asarray(self.decision_path(X) @ costs)
 
     # Reading
 
@@ -173,7 +122,7 @@ class ReadableTree:
         return to_text(self.tree)
 
     def rules(self) -> Rules:
-        """Return one rule a leaf; ``print`` shows one a line."""
+        """Return one rule per leaf; ``print`` shows one per line."""
         return rules_of(self.tree)
 
     def ruleset(
@@ -227,11 +176,6 @@ class ReadableTree:
         return ruleset_of(
             model.tree, training, confidence=confidence, simplify=simplify
         )
-
-    def _whole_table(self, data: Any) -> Table:
-        """Return a table with all attributes, asked about or not."""
-        schema = self._grown().schema
-        return read_by(schema, range(len(schema.attributes)), data)
 
     def explain(
         self, node: int | None = None, *, row: Any = None
@@ -374,19 +318,12 @@ class ReadableTree:
         )
         return new
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Save the model to a file; :func:`spinney.load` reads it back."""
-        save_model(self._grown(), path)
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+        """Save the model to a file; :func:`spinney.load` reads it back.
 
-    def export(
-        self, format: str, *, path: "str | os.PathLike[str] | None" = None
-    ) -> str:
-        """Return the model in a format, and write it to a path.
-
-        The formats are "text", "numbered-text", in which each line begins with the
-        number of its node, "rules" and "json".
+        ``force`` says whether a file that is there may be replaced.
         """
-        return exported(self._grown(), format, path=path)
+        save_model(self._grown(), path, force=force)
 
 
 def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:
@@ -398,9 +335,9 @@ def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None
         )
     if simplify and model.schema.target.costs is not None:
         warn(
-            "the tree has costs of errors (cost_matrix, --costs), and simplified rules "
-            "count errors: they may give other labels than the tree; its rules as they "
-            "are, not simplified, keep its labels"
+            "the tree has costs of errors, and simplified rules count errors: they may "
+            "give other labels than the tree; its rules as they are, not simplified, "
+            "keep its labels"
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_named, check_number, check_seed, check_whole
 from spinney.data import Table, Target, Value, cost_array
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, Setting, Text, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
 from spinney.growth.prune import (
     METHODS,
@@ -21,9 +21,10 @@ from spinney.growth.prune import (
     pruned,
     validate,
 )
-from spinney.growth.taught import Lesson, warn_of_squares
+from spinney.growth.taught import TaughtGrowth, warn_of_squares
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet, check_target, row_weights
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
@@ -61,8 +62,8 @@ def prune_model(
         The ties and forced splits of the model, to grow like it on folds.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    found = method_named(_default(given) if method is None else method)
-    _check_options(found, given)
+    chosen = method_named(_default(given) if method is None else method)
+    _check_options(chosen, given)
     arguments = dict(given)
     weight = arguments.pop("weight", None)
     if "cost_matrix" in arguments:
@@ -73,13 +74,13 @@ def prune_model(
         )
     if "alpha" in arguments:
         check_number("alpha", arguments["alpha"])
-    if found.name == "cost-complexity":
+    if chosen.name == "cost-complexity":
         warn_of_squares(model.recipe, model.schema.target)
-    if found.name == "error-based":
+    if chosen.name == "error-based":
         _raising(model, read, arguments, weight)
     elif "data" in arguments:
         _choosing(model, read, arguments, weight, grown_with)
-    result = pruned(model.tree, found.name, **arguments)
+    result = pruned(model.tree, chosen.name, **arguments)
     tree = without_unused(result.tree)
     return replace(model, tree=tree, steps=result.steps, sequence=result.sequence)
 
@@ -93,29 +94,28 @@ def _check_options(method: Method, given: Mapping[str, Any]) -> None:
     for name in given:
         if name not in method.options:
             fitting = [m.name for m in METHODS.values() if name in m.options]
-            msg = (
-                f"{name}: of no use to the method {method.name!r}: leave it out, or "
-                f"take the method {' or '.join(map(repr, fitting))}"
+            raise ParameterError(
+                Setting(name),
+                f": of no use to the method {method.name!r}: leave it out, or take "
+                f"the method {' or '.join(map(repr, fitting))}",
             )
-            raise ParameterError(msg)
     for names in method.needs:
         if not any(name in given for name in names.split("|")):
-            msg = f"method={method.name!r} needs {NEEDED[names]}"
-            raise ParameterError(msg)
+            raise refusal(Setting("method", method.name), ("needs ", NEEDED[names]))
     if "alpha" in given:
         for name in CHOOSING:
             if name in given:
-                msg = f"{name}: it serves to choose an alpha, and one is given"
-                raise ParameterError(msg)
+                msg = ": it serves to choose an alpha, and one is given"
+                raise ParameterError(Setting(name), msg)
 
 
-NEEDED = {
-    "validation": "a table with the target column (validation=, --validation)",
+NEEDED: dict[str, Text] = {
+    "validation": ("a table with the target column (", Setting("validation", ...), ")"),
     "alpha|data": (
-        "an alpha (alpha=, --alpha), or the training table to choose it by folds "
-        "(data=, --data)"
+        ("an alpha (", Setting("alpha", ...), "), or the training table to choose it "),
+        ("by folds (", Setting("data", ...), ")"),
     ),
-    "nodes": "the numbers of nodes to cut (nodes=[3, 7], --node 3 --node 7)",
+    "nodes": ("the numbers of nodes to cut (", Setting("nodes", [3, 7]), ")"),
 }
 
 
@@ -154,30 +154,41 @@ def _raising(
 ) -> None:
     """Replace the training table by rows that branches are raised with."""
     data, raising = arguments.pop("data", None), arguments.pop("raising", None)
-    said = {"confidence": arguments.get("confidence"), "raising": raising}
-    known = {name: value for name, value in said.items() if value is not None}
+    settings = {"confidence": arguments.get("confidence"), "raising": raising}
+    given = {name: value for name, value in settings.items() if value is not None}
     # They are settings of this pruning: what the recipe itself ends with is no matter.
-    recipe = replace(model.recipe, **known, given=frozenset())
+    recipe = replace(model.recipe, **given, given=frozenset())
     arguments["confidence"] = recipe.confidence
     if data is None:
         if raising:
-            msg = (
-                "raising: it needs the rows, and a model keeps none: give the table "
-                "that it was grown on (data=, --data), or leave this out"
+            raise ParameterError(
+                Setting("raising"),
+                ": it needs the rows, and a model keeps none",
+                remedy=(
+                    ("give the table that it was grown on (", Setting("data", ...)),
+                    "), or leave this out",
+                ),
             )
-            raise ParameterError(msg)
         if weight is not None:
-            msg = "weight: it is a column of data, and none is given (data=, --data)"
-            raise ParameterError(msg)
+            raise ParameterError(
+                Setting("weight"),
+                (
+                    ": it is a column of data, and none is given (",
+                    Setting("data", ...),
+                    ")",
+                ),
+            )
         return
     if raising is not None and not raising:
-        msg = "data: it serves to raise branches, and none shall be: leave it out"
-        raise ParameterError(msg)
+        raise ParameterError(
+            Setting("data"),
+            ": it serves to raise branches, and none shall be: leave it out",
+        )
     refuse_without_classes("data", model.schema.target)
     rows = _training(model, read(data, whole=True, weight=weight), weight)
-    source = rows.source()
-    options = options_of(source, recipe=recipe, **_said(model.tree, rows))
-    arguments["rows"] = Rows(model.tree, source, recipe, options.class_weights)
+    opened = OpenedSource(rows)
+    options = options_of(opened, recipe=recipe, **_grown_with(model.tree, rows))
+    arguments["rows"] = Rows(model.tree, opened.source, recipe, options.class_weights)
 
 
 def _choosing(
@@ -196,11 +207,11 @@ def _choosing(
     rows = _training(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )
-    known = {**_said(model.tree, rows), **grown_with}
-    lesson = lesson_on(rows, model.recipe, known)
-    arguments["training"] = lesson.training_rows()
+    known = {**_grown_with(model.tree, rows), **grown_with}
+    growth = growth_on(rows, model.recipe, known)
+    arguments["training"] = growth.training_rows()
     arguments["folds"] = folds_of(
-        lesson.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
+        growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
 
 
@@ -212,22 +223,22 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     rows = TrainingSet(schema, tuple(schema.encode(table)), targets, weights)
     same_weight = np.isclose(rows.weight, origin.weight, rtol=1e-9)
     if len(targets) != origin.n_rows or not same_weight:
-        msg = (
-            f"data: {len(targets)} rows of weight {rows.weight:.6g}, but the model was "
-            f"grown on {origin.n_rows} of weight {origin.weight:.6g}: give the "
-            "table that it was grown on, and name its column of weights, if it had one"
+        raise DataError(
+            Setting("data"),
+            f": {len(targets)} rows of weight {rows.weight:.6g}, but the model was "
+            f"grown on {origin.n_rows} of weight {origin.weight:.6g}: give the table "
+            "that it was grown on, and name its column of weights, if it had one",
         )
-        raise DataError(msg)
     if not schema.target.is_numeric and (targets < 0).any():
-        msg = (
-            f"data: {schema.target.name!r} holds a class that the model has not seen: "
-            "give the table that it was grown on"
+        raise DataError(
+            Setting("data"),
+            f": {schema.target.name!r} holds a class that the model has not seen: "
+            "give the table that it was grown on",
         )
-        raise DataError(msg)
     return rows
 
 
-def _said(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
+def _grown_with(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
     """Return what was said beside the recipe, as far as a finished tree tells."""
     schema = tree.schema
     prices = {a.name: a.cost for a in schema.attributes if a.cost > 0}
@@ -251,12 +262,12 @@ def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
     return dict(zip(target.classes, ratio.tolist(), strict=True))
 
 
-def lesson_on(
+def growth_on(
     rows: TrainingSet, recipe: Recipe, grown_with: Mapping[str, Any]
-) -> Lesson:
+) -> TaughtGrowth:
     """Return rows with the way to grow on some of them, for cross-validation."""
-    options = options_of(rows.source(), recipe=recipe, **grown_with)
-    return Lesson(rows, recipe, options)
+    options = options_of(OpenedSource(rows), recipe=recipe, **grown_with)
+    return TaughtGrowth(rows, recipe, options)
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:

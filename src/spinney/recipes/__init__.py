@@ -1,25 +1,30 @@
 """Recipes: learners as data."""
 
 from spinney.recipes.named_recipes import (
+    COMMON_SETTINGS,
     DEFAULT_RECIPE,
     RECIPES,
     SETTINGS,
     default_recipe,
-    recipe_named,
+    refuse_uncommon,
     suited,
 )
 from spinney.recipes.recipe import Named, Recipe
+from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_texts
 from spinney.recipes.vocabulary import MOST_BUCKETS, check_alphas
 
 __all__ = [
+    "COMMON_SETTINGS",
     "DEFAULT_RECIPE",
     "MOST_BUCKETS",
     "RECIPES",
+    "RECIPE_TEXTS",
     "SETTINGS",
     "Named",
     "Recipe",
     "check_alphas",
     "default_recipe",
-    "recipe_named",
+    "refuse_uncommon",
+    "setting_texts",
     "suited",
 ]

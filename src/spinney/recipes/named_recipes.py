@@ -1,8 +1,10 @@
 """Recipes: the famous learners as data over one learner."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import fields
+from typing import Any
 
-from spinney.errors import refuse_unknown
+from spinney.errors import ParameterError
 from spinney.recipes.recipe import NOTHING, Recipe
 
 DEFAULT_RECIPE = "auto"
@@ -11,6 +13,26 @@ _WITHOUT_ROWS = "c4.5"
 
 _NO_SETTINGS = ("name", "numeric_criterion", "for_numbers", "given")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
+# Those that constructors, ``grow`` and options name; the others are reached by
+# ``Recipe.named(...).changed(...)``, in the shell by ``--set``.
+COMMON_SETTINGS = (
+    "criterion",
+    "grouping",
+    "missing",
+    "buckets",
+    "n_buckets",
+    "max_depth",
+    "max_leaves",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "min_gain",
+    "pruning",
+    "confidence",
+    "probability",
+    "linear_terms",
+    "leaves",
+)
 
 RECIPES = {
     recipe.name: recipe
@@ -101,14 +123,27 @@ def suited(recipe: Recipe, *, numeric: bool) -> Recipe:
     return RECIPES[recipe.for_numbers].changed(**own)
 
 
-def recipe_named(recipe: "str | Recipe") -> Recipe:
-    """Return a recipe by name, or as it is.
+def refuse_uncommon(
+    given: Mapping[str, Any], known: Collection[str], recipe: object = "c4.5"
+) -> None:
+    """Refuse settings that a constructor does not take and a recipe does, with the way.
 
-    >>> recipe_named("c4.5").criterion
-    'gain_ratio'
+    ``known`` are the parameters of the constructor; ``recipe`` is the one it is given.
+
+    >>> refuse_uncommon({"max_depth": 2, "min_step": 0}, ["max_depth"], "cart")
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: min_step=0 is set in the recipe: \
+recipe=Recipe.named('cart').changed(min_step=0)
     """
-    if isinstance(recipe, Recipe):
-        return recipe
-    if isinstance(recipe, str) and recipe in RECIPES:
-        return RECIPES[recipe]
-    refuse_unknown("recipe", recipe, RECIPES)
+    name_of_recipe = getattr(recipe, "name", recipe)
+    for name, value in given.items():
+        if name in known or name not in SETTINGS:
+            continue
+        if name == "seed":
+            msg = f"seed={value!r} has become random_state={value!r}"
+        else:
+            msg = (
+                f"{name}={value!r} is set in the recipe: "
+                f"recipe=Recipe.named({name_of_recipe!r}).changed({name}={value!r})"
+            )
+        raise ParameterError(msg)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spinney.errors import ParameterError
+from spinney.errors import Setting, Text, refusal
 from spinney.trees.criteria import Criterion, criterion_named
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Condition:
 
     Parameters
     ----------
-    text : str
+    text : Text
         What it asks for, as a user would write it.
     obstacle : function of a Recipe and a target
         What there is instead; None where the condition holds, or may yet. A target
@@ -36,8 +36,8 @@ class Condition:
         How to make it hold.
     """
 
-    text: str
-    obstacle: Callable[["Recipe", str | None], str | None]
+    text: Text
+    obstacle: Callable[["Recipe", str | None], Text | None]
     remedy: str = "change that"
 
 
@@ -57,7 +57,7 @@ class Need:
         The values that need it; all, if there are none.
     idle : collection
         Values that ask for nothing, and so need nothing.
-    instead : str
+    instead : Text
         What else can be done, where the need is that of every recipe: such a setting
         is refused whether it was given by hand or not.
     """
@@ -67,7 +67,7 @@ class Need:
     why: str
     only: Collection[Any] = ()
     idle: Collection[Any] = ()
-    instead: str = ""
+    instead: Text = ""
 
     def concerns(self, value: Any) -> bool:
         """Return whether this value of the setting has the need."""
@@ -77,59 +77,64 @@ class Need:
 def _has(setting: str, *values: Any) -> Condition:
     """Return the condition that a setting has one of these values."""
 
-    def obstacle(recipe: "Recipe", _: str | None) -> str | None:
+    def obstacle(recipe: "Recipe", _: str | None) -> Text | None:
         value = getattr(recipe, setting)
-        return None if value in values else _told(recipe, setting, value)
+        return None if value in values else _has_instead(recipe, setting, value)
 
-    return Condition(f"{setting}={' or '.join(map(repr, values))}", obstacle)
-
-
-def _told(recipe: "Recipe", setting: str, value: object) -> str:
-    return f"recipe {recipe.name!r} has {setting}={value!r}"
+    first, *others = values
+    either = "".join(f" or {value!r}" for value in others)
+    return Condition((Setting(setting, first), either), obstacle)
 
 
-def _no_test(recipe: "Recipe", target: str | None) -> str | None:
+def _has_instead(recipe: "Recipe", setting: str, value: object) -> Text:
+    return (f"recipe {recipe.name!r} has ", Setting(setting, value))
+
+
+def _no_test(recipe: "Recipe", target: str | None) -> Text | None:
     used = {"classes": recipe.criterion, "a number": recipe.numeric_criterion}
     names = list(used.values()) if target is None else [used[target]]
-    found = [criterion_named(name) for name in names]
-    if any(criterion.chance for criterion in found):
+    criteria = [criterion_named(name) for name in names]
+    if any(criterion.chance for criterion in criteria):
         return None
-    return _told(recipe, "criterion", found[0].name)
+    return _has_instead(recipe, "criterion", criteria[0].name)
 
 
-def _no_bits(recipe: "Recipe", _: str | None) -> str | None:
-    found = criterion_named(recipe.criterion)
-    return None if found.bits else _told(recipe, "criterion", found.name)
+def _no_bits(recipe: "Recipe", _: str | None) -> Text | None:
+    criterion = criterion_named(recipe.criterion)
+    return None if criterion.bits else _has_instead(recipe, "criterion", criterion.name)
 
 
-def _uncounted_buckets(recipe: "Recipe", _: str | None) -> str | None:
+def _uncounted_buckets(recipe: "Recipe", _: str | None) -> Text | None:
     counted = recipe.bucketing not in (None, "entropy-mdl")
-    return None if counted else _told(recipe, "buckets", recipe.buckets)
+    return None if counted else _has_instead(recipe, "buckets", recipe.buckets)
 
 
-def _in_buckets(recipe: "Recipe", _: str | None) -> str | None:
+def _in_buckets(recipe: "Recipe", _: str | None) -> Text | None:
     if recipe.bucketing is None:
         return None
     setting = "grouping" if recipe.buckets is None else "buckets"
-    return _told(recipe, setting, getattr(recipe, setting))
+    return _has_instead(recipe, setting, getattr(recipe, setting))
 
 
-def _single_attributes(recipe: "Recipe", _: str | None) -> str | None:
+def _single_attributes(recipe: "Recipe", _: str | None) -> Text | None:
     several = recipe.linear_terms > 1 or recipe.construct > 0
-    return None if several else _told(recipe, "linear_terms", recipe.linear_terms)
+    return (
+        None if several else _has_instead(recipe, "linear_terms", recipe.linear_terms)
+    )
 
 
-def _means_alone(recipe: "Recipe", target: str | None) -> str | None:
+def _means_alone(recipe: "Recipe", target: str | None) -> Text | None:
     # The model of a leaf is over the attributes asked below it: pruning leaves some,
     # smoothing takes in the models of the nodes above.
     used = recipe.pruning == "adjusted-error" or recipe.smoothing > 0
     if used or target != "a number":
         return None
-    return f"{_told(recipe, 'pruning', recipe.pruning)} and smoothing=0"
+    pruning = _has_instead(recipe, "pruning", recipe.pruning)
+    return (pruning, " and ", Setting("smoothing", 0))
 
 
-def _no_level(recipe: "Recipe", _: str | None) -> str | None:
-    return _told(recipe, "exhaustive", value=True) if recipe.exhaustive else None
+def _no_level(recipe: "Recipe", _: str | None) -> Text | None:
+    return _has_instead(recipe, "exhaustive", value=True) if recipe.exhaustive else None
 
 
 CLASSES = Condition(
@@ -149,11 +154,12 @@ NUMBER = Condition(
 TEST = Condition("a criterion that is a test, 'chi_square', 'g' or 'f'", _no_test)
 
 
-BITS = Condition("criterion='gain' or 'gain_ratio'", _no_bits)
+BITS = Condition((Setting("criterion", "gain"), " or 'gain_ratio'"), _no_bits)
 
 
 BUCKETS = Condition(
-    "buckets='equal-width', 'equal-frequency' or 'k-means'", _uncounted_buckets
+    (Setting("buckets", "equal-width"), ", 'equal-frequency' or 'k-means'"),
+    _uncounted_buckets,
 )
 
 
@@ -161,11 +167,15 @@ NUMBERS_AS_THEY_ARE = Condition("numbers that are in no buckets", _in_buckets)
 
 
 SEVERAL = Condition(
-    "linear_terms=2 or more, or construct=1 or more", _single_attributes
+    (Setting("linear_terms", 2), " or more, or ", Setting("construct", 1), " or more"),
+    _single_attributes,
 )
 
 
-MODELS_USED = Condition("pruning='adjusted-error' or smoothing above 0", _means_alone)
+MODELS_USED = Condition(
+    (Setting("pruning", "adjusted-error"), " or ", Setting("smoothing"), " above 0"),
+    _means_alone,
+)
 
 
 MERGED = _has("grouping", "merge")
@@ -238,7 +248,7 @@ NEEDS = (
         (CLASSES,),
         "it parts values of different classes",
         only=("entropy-mdl",),
-        instead="take buckets='equal-frequency'",
+        instead=("take ", Setting("buckets", "equal-frequency")),
     ),
     # Settings of numbers.
     Need("min_deviation", (NUMBER,), "it is a standard deviation", idle=(0,)),
@@ -276,21 +286,21 @@ NEEDS = (
         (_has("grouping", "binary", "ordered"),),
         "surrogates stand in for splits of two branches",
         only=("surrogate",),
-        instead="take another, such as missing='fractional'",
+        instead=("take another, such as ", Setting("missing", "fractional")),
     ),
     Need(
         "missing",
         (_has("grouping", "multiway", "binary", "merge"),),
         "the order of values by their means has no place for missing ones",
         only=("own-category",),
-        instead="take another, such as missing='mean'",
+        instead=("take another, such as ", Setting("missing", "mean")),
     ),
     Need(
         "pruning",
         (_has("leaves", "mean"),),
         "it judges leaves by their means",
         only=("cost-complexity", "simplify"),
-        instead="take pruning='adjusted-error'",
+        instead=("take ", Setting("pruning", "adjusted-error")),
     ),
 )
 
@@ -328,12 +338,14 @@ leave this setting out
         for condition in need.conditions:
             obstacle = condition.obstacle(recipe, target)
             if obstacle is not None:
-                msg = (
-                    f"{need.setting}={value!r} needs {condition.text}, and {obstacle}: "
-                    f"{need.why}; {condition.remedy}, or "
-                    f"{need.instead or 'leave this setting out'}"
+                raise refusal(
+                    Setting(need.setting, value),
+                    ("needs ", condition.text, ", and ", obstacle),
+                    (
+                        f"{need.why}; {condition.remedy}, or ",
+                        need.instead or "leave this setting out",
+                    ),
                 )
-                raise ParameterError(msg)
 
 
 def check_branches(criterion: Criterion, grouping: str) -> None:
@@ -343,9 +355,16 @@ def check_branches(criterion: Criterion, grouping: str) -> None:
     the table that it meets.
     """
     if criterion.binary and grouping != "binary":
-        msg = (
-            f"criterion={criterion.name!r} compares two branches, and "
-            f"grouping={grouping!r} makes more of a nominal attribute: set "
-            'grouping="binary" (the recipe "cart" has it), or take another criterion'
+        raise refusal(
+            Setting("criterion", criterion.name),
+            (
+                "compares two branches, and ",
+                Setting("grouping", grouping),
+                " makes more of a nominal attribute",
+            ),
+            (
+                "set ",
+                Setting("grouping", "binary"),
+                ' (the recipe "cart" has it), or take another criterion',
+            ),
         )
-        raise ParameterError(msg)

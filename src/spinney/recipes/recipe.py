@@ -14,7 +14,14 @@ from spinney._support.checks import (
     check_seed,
     check_whole,
 )
-from spinney.errors import ParameterError, did_you_mean
+from spinney.errors import (
+    ParameterError,
+    Setting,
+    Step,
+    did_you_mean,
+    refusal,
+    refuse_unknown,
+)
 from spinney.recipes.needs import check_branches, refuse_unusable
 from spinney.recipes.vocabulary import (
     BUCKETINGS,
@@ -36,17 +43,20 @@ STEPS = 1000
 # What C4.5 takes for no gain at all, in bits.
 NOTHING = 1e-6
 
-# Ways of pruning that need what growing is not given, as Python and the shell give it.
+# Ways of pruning that need what growing is not given.
 _OF_A_GROWN_MODEL = {
-    "reduced-error": ("validation=…", "--validation TABLE"),
-    "pre-pruning": ("validation=…", "--validation TABLE"),
-    "manual": ("nodes=[…]", "--node NUMBER"),
+    "reduced-error": Setting("validation", ...),
+    "pre-pruning": Setting("validation", ...),
+    "manual": Setting("nodes", ...),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a tree is grown.
+    """How a tree is grown: every choice of the learner.
+
+    ``Recipe.named("c4.5").changed(min_step=0)`` is C4.5 with another setting, and what
+    estimators and :func:`spinney.grow` take as ``recipe``.
 
     Parameters
     ----------
@@ -58,12 +68,12 @@ class Recipe:
         counts of one split, a line for each branch that has rows, and returns a
         number, the higher the better.
     grouping : {"multiway", "binary", "ordered", "merge"}
-        Whether a nominal attribute gets one branch a value, two subsets, two parts
-        of the order that the mean of a numeric target gives its values over all
-        rows (M5P), or those
-        that CHAID merges; see :mod:`spinney.search.chaid.merge_values`. But for the
-        last, numeric and ordinal attributes get a threshold; to be merged, numbers are
-        put into 10 buckets of equal frequency unless ``buckets`` says otherwise.
+        How a nominal attribute branches: one branch for each value, two subsets, two
+        parts of the order that the mean of a numeric target gives its values over all
+        rows (M5P), or groups that CHAID merges; see
+        :mod:`spinney.search.chaid.merge_values`. But for the last, numeric and ordinal
+        attributes get a threshold; to be merged, numbers are put into 10 buckets of
+        equal frequency unless ``buckets`` says otherwise.
     missing : {"fractional", "most-common", "own-category", "branch", "mean", \
 "surrogate"}
         What a missing value means; see :mod:`spinney.search.missing_values`.
@@ -77,9 +87,11 @@ class Recipe:
         multiway split has one branch a bucket.
     n_buckets : int
         How many buckets, at most 100,000; "entropy-mdl" finds its own number.
-    alpha_merge, alpha_resplit : float
-        For "merge": values whose difference has a larger p are merged; a merged
-        group is taken apart where p is smaller than the second (0 never does).
+    alpha_merge : float
+        For "merge": values whose difference has a larger p are merged.
+    alpha_resplit : float
+        For "merge": a merged group is taken apart where p is smaller than this, which
+        is below ``alpha_merge``; 0 leaves all whole.
     exhaustive : bool
         For "merge": down to two groups, and back to the most significant stage.
     alpha_split : float, optional
@@ -116,7 +128,7 @@ class Recipe:
         of the whole training table that is not above it (C4.5).
     pruning : {"none", "collapse", "error-based", "cost-complexity", "pessimistic", \
 "mdl", "simplify", "adjusted-error"}
-        What is done to the grown tree: nothing; subtrees that make no fewer training
+        What is done to the grown tree. Nothing; subtrees that make no fewer training
         errors than a leaf become one; that, and C4.5's pruning by the errors to be
         expected; CART's by weakest links, cross-validated; and others, see
         :mod:`spinney.growth.prune`. Of these, numbers know "cost-complexity" and
@@ -124,9 +136,11 @@ class Recipe:
         leave them as they are where a named recipe brings them, and are refused where a
         user asks for them. For numbers alone there is M5's "adjusted-error": each node
         against the branches below it, by errors that grow with the number of terms.
-    folds, rule : int, {"1-se", "half-se", "minimum"}
-        For "cost-complexity": how many folds, and how far from the least risk, in
-        standard errors, a smaller tree may be.
+    folds : int
+        For "cost-complexity": how many folds choose among the subtrees.
+    rule : {"1-se", "half-se", "minimum"}
+        For "cost-complexity": how far from the least risk, in standard errors, a
+        smaller tree may be.
     forest : float
         The share of a forest's guesses in the labels that the tree grows on; see
         :mod:`spinney.growth.taught.teacher`.
@@ -220,6 +234,28 @@ class Recipe:
     for_numbers: str | None = field(default=None, compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
+    @classmethod
+    def named(cls, name: "str | Recipe") -> "Recipe":
+        """Return one of the recipes that have a name, to be changed.
+
+        A recipe is returned as it is.
+
+        Examples
+        --------
+        >>> Recipe.named("c4.5").changed(min_step=0).min_step
+        0
+        >>> Recipe.named("c45")
+        Traceback (most recent call last):
+        spinney.errors.ParameterError: recipe='c45' is unknown: did you mean 'c4.5'?
+        """
+        from spinney.recipes.named_recipes import RECIPES
+
+        if isinstance(name, Recipe):
+            return name
+        if isinstance(name, str) and name in RECIPES:
+            return RECIPES[name]
+        refuse_unknown("recipe", name, RECIPES)
+
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         criterion = criterion_named(self.criterion)
@@ -237,8 +273,11 @@ class Recipe:
         check_whole("max_leaves", self.max_leaves, least=1, optional=True)
         check_whole("linear_terms", self.linear_terms, least=0)
         if self.linear_terms == 1:
-            msg = "linear_terms=1 combines nothing: take 2 or more, or 0 for none"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting("linear_terms", 1),
+                "combines nothing",
+                "take 2 or more, or 0 for none",
+            )
         check_whole("construct", self.construct, least=0)
         for name in ("min_samples_split", "min_samples_leaf", "min_gain"):
             check_number(name, getattr(self, name))
@@ -252,8 +291,9 @@ class Recipe:
         for name in ("min_cut_share", "min_deviation"):
             check_number(name, getattr(self, name), most=1.0)
         if not self.confidence > 0:
-            msg = f"confidence={self.confidence!r} must be above 0; C4.5 has 0.25"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting("confidence", self.confidence), "must be above 0; C4.5 has 0.25"
+            )
         for name in ("exhaustive", "mdl_correction", "raising"):
             check_choice(name, getattr(self, name))
         _refuse_methods_of_grown_models(self.pruning)
@@ -314,11 +354,11 @@ class Recipe:
             return criterion
         wanted = "a number" if numeric else "classes"
         fitting = [c.name for c in CRITERIA.values() if c.numeric == numeric]
-        msg = (
-            f"criterion={criterion.name!r} does not suit a target that is {wanted}: "
-            f"use {', '.join(map(repr, fitting))}"
+        raise refusal(
+            Setting("criterion", criterion.name),
+            f"does not suit a target that is {wanted}",
+            f"use {', '.join(map(repr, fitting))}",
         )
-        raise ParameterError(msg)
 
     def in_unit(self, unit: float) -> "Recipe":
         """Return the recipe for a numeric target whose gains have this unit.
@@ -366,9 +406,5 @@ this setting out
 def _refuse_methods_of_grown_models(method: object) -> None:
     if not isinstance(method, str) or method not in _OF_A_GROWN_MODEL:
         return
-    argument, option = _OF_A_GROWN_MODEL[method]
-    msg = (
-        f"pruning={method!r} needs a grown model: model.prune({method!r}, {argument}), "
-        f"in the shell: spinney prune MODEL --method {method} {option}"
-    )
-    raise ParameterError(msg)
+    prune = Step("prune", (Setting("method", method), _OF_A_GROWN_MODEL[method]))
+    raise refusal(Setting("pruning", method), "needs a grown model", prune)

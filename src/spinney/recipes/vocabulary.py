@@ -7,7 +7,7 @@ names to be these.
 from typing import Any
 
 from spinney._support.checks import is_real
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 
 GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
@@ -43,11 +43,13 @@ def check_alphas(merge: Any, resplit: Any) -> None:
 alpha_merge=0.05, or 0 to leave merged groups whole
     """
     if not (is_real(merge) and 0 < merge <= 1):
-        msg = f"alpha_merge={merge!r}: give a number in (0, 1]"
-        raise ParameterError(msg)
+        raise refusal(Setting("alpha_merge", merge), remedy="give a number in (0, 1]")
     if not (is_real(resplit) and 0 <= resplit < merge):
-        msg = (
-            f"alpha_resplit={resplit!r}: give a number below alpha_merge={merge!r}, or "
-            "0 to leave merged groups whole"
+        raise refusal(
+            Setting("alpha_resplit", resplit),
+            remedy=(
+                "give a number below ",
+                Setting("alpha_merge", merge),
+                ", or 0 to leave merged groups whole",
+            ),
         )
-        raise ParameterError(msg)

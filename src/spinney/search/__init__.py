@@ -12,11 +12,12 @@ from spinney.search.node_split import (
     is_significant,
     n_different,
     price,
-    worth,
+    score,
 )
 from spinney.search.random_cuts import Drawn, coarse_tables, with_drawn_cuts
 from spinney.search.root_statistics import Overall, overall_by_attribute
 from spinney.search.surrogate_search import Leaving, routes_of
+from spinney.search.tree_search import Search
 
 __all__ = [
     "LISTED",
@@ -26,6 +27,7 @@ __all__ = [
     "Draws",
     "Leaving",
     "Overall",
+    "Search",
     "average_gain",
     "coarse_tables",
     "compete",
@@ -40,6 +42,6 @@ __all__ = [
     "price",
     "recount",
     "routes_of",
+    "score",
     "with_drawn_cuts",
-    "worth",
 ]

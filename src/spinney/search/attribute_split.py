@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
 from spinney.data import Attribute
-from spinney.recipes import Recipe
 from spinney.search.buckets import bucketed
 from spinney.search.chaid.merge_values import merging_of
 from spinney.search.groupings import Groupings
-from spinney.search.missing_values import Policy, policy_named, ways_to_branch
+from spinney.search.missing_values import Policy, ways_to_branch
 from spinney.search.root_statistics import Overall, overall_of
+from spinney.search.tree_search import Search
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -28,76 +28,83 @@ from spinney.trees.criteria import Criterion
 
 
 def propose(
-    table: CountTable,
-    attribute: Attribute,
-    place: int,
-    *,
-    recipe: Recipe,
-    total: float = 0.0,
-    cuts: Floats | None = None,
-    altered: Floats | None = None,
-    observed: NDArray[Any] | None = None,
-    overall: Overall | None = None,
+    search: Search, table: CountTable, attribute: Attribute, index: int
 ) -> Candidate | None:
     """Return the best split of one attribute, or None if it cannot be split.
 
-    With ``cuts``, numbers are searched by buckets, as if they were their codes.
-    Gain and merit are those of the classes as ``altered``; the candidate's counts
-    are as they are. ``observed`` are the values of the attribute over all rows, for
-    a threshold that is one of them.
+    Gain and merit are those of the classes as the search alters them; the
+    candidate's counts are as they are.
 
     Examples
     --------
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> height = CountTable.of([[0, 1], [1, 0], [0, 1], [1, 0], [1, 0]])
-    >>> propose(height, Attribute("height", "ordinal", tuple("abcde")), 0,
-    ...         recipe=RECIPES["id3"]).split.threshold
+    >>> attribute = Attribute("height", "ordinal", tuple("abcde"))
+    >>> search = Search.of(RECIPES["id3"], numeric=False)
+    >>> propose(search, height, attribute, 0).split.threshold
     2.5
     """
+    cuts = search.cuts.get(index)
     if cuts is not None:
-        coded = _bucketed_attribute(attribute, cuts, recipe)
-        by_bucket = bucketed(table, cuts).occurring()
-        found = propose(
-            by_bucket, coded, place, recipe=recipe, total=total, altered=altered
-        )
-        return found and _in_numbers(found, table, cuts)
-    criterion = recipe.measure(numeric=table.is_moments)
-    policy = policy_named(recipe.missing)
-    overall = overall or overall_of(table, attribute)
-    allowed = _ways(
+        return best_by_bucket(search, table, attribute, index, cuts)
+    return best_split(
+        search,
         table,
         attribute,
-        recipe=recipe,
-        total=total,
-        altered=altered,
-        observed=observed,
-        overall=overall,
+        index,
+        observed=search.observed.get(index),
+        overall=search.overall.get(index),
     )
+
+
+def best_by_bucket(
+    search: Search, table: CountTable, attribute: Attribute, index: int, cuts: Floats
+) -> Candidate | None:
+    """Return the best split of a number whose buckets are searched like codes."""
+    codes = tuple(range(len(cuts) + 1))
+    multiway = search.recipe.grouping == "multiway"
+    coded = Attribute(attribute.name, "nominal" if multiway else "ordinal", codes)
+    candidate = best_split(search, bucketed(table, cuts).occurring(), coded, index)
+    return candidate and _in_numbers(candidate, table, cuts)
+
+
+def best_split(
+    search: Search,
+    table: CountTable,
+    attribute: Attribute,
+    index: int,
+    *,
+    observed: NDArray[Any] | None = None,
+    overall: Overall | None = None,
+) -> Candidate | None:
+    """Return the best split of an attribute by its own values.
+
+    ``observed`` are its values over all rows, for a threshold that is one of them,
+    and ``overall`` what all rows say of it, if the table is not the root's.
+    """
+    criterion, policy, altered = search.criterion, search.policy, search.altered
+    overall = overall or overall_of(table, attribute)
+    allowed = _ways(search, table, attribute, observed=observed, overall=overall)
     if allowed is None:
         return None
     ways, admissible = allowed
     gains = criterion.gain(ways.table)[admissible]
     unit = criterion.gain_unit(table.total + table.missing)
     best = first_best(gains, criterion.tolerance, unit)
-    split = _split_of(ways, int(admissible[best]), table, attribute, place)
+    split = _split_of(ways, int(admissible[best]), table, attribute, index)
     if split.missing is None and not (policy.divides or policy.surrogates):
         split = replace(split, missing=_default(split, policy, overall))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
     plain = attribute.kind == "numeric" and attribute.formula is None
-    if plain and recipe.thresholds == "observed":
+    if plain and search.recipe.thresholds == "observed":
         split = _at_observed(split, table.values if observed is None else observed)
     merit = float(criterion.merit(branch_table(counts, split).scaled(altered)))
     p_value = None
     if criterion.chance:
         merit = max(merit - ways.log_multiplier, 0.0)
         p_value = exp(-merit)
-    return _corrected(
-        Candidate(split, counts, float(gains[best]), merit, ways.exact, p_value),
-        criterion,
-        n_ways=len(admissible),
-        recipe=recipe,
-        altered=altered,
-    )
+    candidate = Candidate(split, counts, float(gains[best]), merit, ways.exact, p_value)
+    return _corrected(search, candidate, n_ways=len(admissible))
 
 
 def recount(
@@ -105,7 +112,7 @@ def recount(
     table: CountTable,
     attribute: Attribute,
     *,
-    recipe: Recipe,
+    criterion: Criterion,
     altered: Floats | None = None,
 ) -> Candidate:
     """Return a candidate's split over other rows: shares, counts and merit are new.
@@ -113,7 +120,6 @@ def recount(
     A code that the split has no branch for goes where missing values go. No
     threshold was chosen among these rows, so the gain pays for none.
     """
-    criterion = recipe.measure(numeric=table.is_moments)
     split = candidate.split
     table = _with_branches_only(table, split)
     sizes = table.merged(split.branch_of(table.values), split.n_branches).sizes
@@ -143,26 +149,24 @@ def _with_branches_only(table: CountTable, split: Split) -> CountTable:
 
 
 def _ways(
+    search: Search,
     table: CountTable,
     attribute: Attribute,
     *,
-    recipe: Recipe,
-    total: float,
-    altered: Floats | None,
     observed: NDArray[Any] | None,
     overall: Overall,
 ) -> tuple[Groupings, Integers] | None:
-    """Return the ways to branch and the places of those allowed; None without any."""
-    criterion = recipe.measure(numeric=table.is_moments)
-    least = recipe.least_branch(total)
+    """Return the ways to branch and which of them are allowed; None without any."""
+    recipe, criterion = search.recipe, search.criterion
+    least = recipe.least_branch(search.total)
     if attribute.kind != "nominal" and not table.is_moments:
         known = float(table.sizes.sum())
         least = max(least, recipe.least_side(known, table.weights.shape[-1]))
     ways = ways_to_branch(
-        table.scaled(altered),
+        table.scaled(search.altered),
         attribute,
         grouping=recipe.grouping,
-        policy=policy_named(recipe.missing),
+        policy=search.policy,
         limited=least > 0 or recipe.min_branch_share > 0 or not criterion.ordered,
         step=recipe.step_of(observed),
         merging=merging_of(recipe, criterion, least),
@@ -172,26 +176,20 @@ def _ways(
         return None
     share = recipe.min_branch_share * table.weight
     admissible = np.flatnonzero(
-        _admissible(ways, least, altered) & _balanced(ways, share)
+        _admissible(ways, least, search.altered) & _balanced(ways, share)
     )
     return (ways, admissible) if len(admissible) else None
 
 
-def _corrected(
-    candidate: Candidate,
-    criterion: Criterion,
-    *,
-    n_ways: int,
-    recipe: Recipe,
-    altered: Floats | None,
-) -> Candidate:
+def _corrected(search: Search, candidate: Candidate, *, n_ways: int) -> Candidate:
     """Return a candidate whose gain pays for naming one threshold of those tried."""
+    criterion = search.criterion
     threshold = isinstance(candidate.split, Threshold)
-    if not (recipe.mdl_correction and criterion.bits and threshold):
+    if not (search.recipe.mdl_correction and criterion.bits and threshold):
         return candidate
     merit = gain = candidate.gain - float(np.log2(n_ways)) / candidate.table.weight
     if criterion.per is not None:
-        divisor = float(criterion.per(candidate.branches.scaled(altered)))
+        divisor = float(criterion.per(candidate.branches.scaled(search.altered)))
         merit = gain / divisor if divisor > 0 else 0.0
     return replace(candidate, gain=gain, merit=merit)
 
@@ -201,23 +199,13 @@ def _at_observed(split: Split, values: NDArray[Any]) -> Split:
     assert isinstance(split, Threshold)
     if split.threshold == np.inf:
         return split
-    place = int(np.searchsorted(values, split.threshold, side="right")) - 1
-    return replace(split, threshold=float(values[place]))
+    below = int(np.searchsorted(values, split.threshold, side="right")) - 1
+    return replace(split, threshold=float(values[below]))
 
 
-def _bucketed_attribute(
-    attribute: Attribute, cuts: Floats, recipe: Recipe
-) -> Attribute:
-    """Return what buckets are to the search: names if each is a branch, else levels."""
-    codes = tuple(range(len(cuts) + 1))
-    if recipe.grouping == "multiway":
-        return Attribute(attribute.name, "nominal", codes)
-    return Attribute(attribute.name, "ordinal", codes)
-
-
-def _in_numbers(found: Candidate, table: CountTable, cuts: Floats) -> Candidate:
+def _in_numbers(candidate: Candidate, table: CountTable, cuts: Floats) -> Candidate:
     """Return a candidate over buckets as one over the numbers in them."""
-    split = found.split
+    split = candidate.split
     if isinstance(split, Threshold):
         cut = split.threshold
         if np.isfinite(cut):
@@ -225,7 +213,7 @@ def _in_numbers(found: Candidate, table: CountTable, cuts: Floats) -> Candidate:
     else:
         assert isinstance(split, Groups)
         split = _intervals(split, cuts)
-    return replace(found, split=split, table=_sides(table, split))
+    return replace(candidate, split=split, table=_sides(table, split))
 
 
 def _intervals(split: Groups, cuts: Floats) -> Intervals:
@@ -270,7 +258,7 @@ def _admissible(
 
 
 def _split_of(
-    ways: Groupings, way: int, table: CountTable, attribute: Attribute, place: int
+    ways: Groupings, way: int, table: CountTable, attribute: Attribute, index: int
 ) -> Split:
     """Return a way as a split, with the shares of its branches."""
     sides = ways.sides(way)
@@ -282,11 +270,11 @@ def _split_of(
         # The code after the last one stands for missing as a value of its own.
         last = len(attribute.values)
         groups = tuple(tuple(code for code in side if code < last) for side in sides)
-        split = Groups(place, groups, (), missing)
+        split = Groups(index, groups, (), missing)
     else:
         if ways.missing_as is not None:
             missing = int(ways.missing_as > sides)
-        split = Threshold(place, sides, (), missing)
+        split = Threshold(index, sides, (), missing)
     known = table.merged(split.branch_of(table.values), split.n_branches)
     sizes = known.sizes
     return replace(split, shares=tuple((sizes / sizes.sum()).tolist()))

@@ -7,19 +7,16 @@ user prefers.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, first_best
+from spinney._support.arrays import TOLERANCE, first_best
 from spinney.data import Attribute, Schema
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting
 from spinney.recipes import Recipe
 from spinney.search.attribute_split import propose
-from spinney.search.missing_values import Policy, policy_named
-from spinney.search.root_statistics import Overall
+from spinney.search.missing_values import Policy
+from spinney.search.tree_search import Search
 from spinney.trees import Candidate, CountTable, Reason, Threshold
 
 
@@ -33,68 +30,48 @@ class Decision:
 
 
 def decide(
+    search: Search,
     tables: Mapping[int, CountTable],
     schema: Schema,
     *,
-    recipe: Recipe,
-    preference: Sequence[int] = (),
     forced: int | None = None,
-    total: float = 0.0,
-    cuts: Mapping[int, Floats] = MappingProxyType({}),
-    altered: Floats | None = None,
     paid: Collection[int] = (),
-    observed: Mapping[int, NDArray[Any]] = MappingProxyType({}),
-    overall: Mapping[int, Overall] = MappingProxyType({}),
 ) -> Decision:
     """Choose the split of a node from the tables of its attributes.
 
-    ``total`` is the weight of all rows of the tree, for limits that are shares;
-    ``cuts`` are those between the buckets of numeric attributes. ``altered`` is
-    what class weights are multiplied by to find merits. An attribute's merit is
-    divided by 1 + what it costs to ask for it, unless it was ``paid`` for above.
-    ``observed`` has the values of attributes over all rows, and ``overall`` what
-    all rows say of each attribute.
+    An attribute's merit is divided by 1 + what it costs to ask for it, unless it was
+    ``paid`` for above. One that is ``forced`` wins whatever its merit.
     """
-    proposals = [
-        propose(
-            tables[place],
-            schema.attributes[place],
-            place,
-            recipe=recipe,
-            total=total,
-            cuts=cuts.get(place),
-            altered=altered,
-            observed=observed.get(place),
-            overall=overall.get(place),
-        )
-        for place in sorted(tables)
-    ]
-    candidates = tuple(found for found in proposals if found is not None)
+    proposals = (
+        propose(search, tables[index], schema.attributes[index], index)
+        for index in sorted(tables)
+    )
+    candidates = tuple(each for each in proposals if each is not None)
     if forced is not None:
         return _forced(candidates, schema.attributes[forced], forced)
     if not candidates:
-        return Decision((), reason=_why_none(tables, policy_named(recipe.missing)))
+        return Decision((), reason=_why_none(tables, search.policy))
+    recipe, criterion = search.recipe, search.criterion
     able = [
-        place
-        for place in compete(candidates, schema, recipe=recipe, total=total)
-        if candidates[place].gain >= recipe.min_gain * (1 - TOLERANCE)
+        number
+        for number in compete(search, candidates, schema)
+        if candidates[number].gain >= recipe.min_gain * (1 - TOLERANCE)
     ]
     if not able:
         return Decision(candidates, reason=Reason.MIN_GAIN)
-    able = [place for place in able if is_significant(candidates[place], recipe)]
+    able = [number for number in able if is_significant(candidates[number], recipe)]
     if not able:
         return Decision(candidates, reason=Reason.SIGNIFICANCE)
 
-    rank = {attribute: order for order, attribute in enumerate(preference)}
-    able.sort(key=lambda place: rank.get(candidates[place].attribute, len(rank)))
-    merits = np.array([worth(candidates[place], schema, paid) for place in able])
-    criterion = recipe.measure(numeric=schema.target.is_numeric)
+    rank = {attribute: order for order, attribute in enumerate(search.preference)}
+    able.sort(key=lambda number: rank.get(candidates[number].attribute, len(rank)))
+    scores = np.array([score(candidates[number], schema, paid) for number in able])
     table = next(iter(tables.values()))
     unit = criterion.merit_unit(table.total + table.missing)
-    return Decision(candidates, able[first_best(merits, criterion.tolerance, unit)])
+    return Decision(candidates, able[first_best(scores, criterion.tolerance, unit)])
 
 
-def worth(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
+def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
     """Return a merit by what it costs to ask, but for what was ``paid`` above."""
     return candidate.merit / (1 + price(candidate, schema, paid))
 
@@ -103,7 +80,7 @@ def price(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
     """Return what it costs to ask, but for what was ``paid`` above."""
     known = set(schema.behind(paid))
     columns = schema.behind([candidate.attribute])
-    return sum(schema.attributes[place].cost for place in columns if place not in known)
+    return sum(schema.attributes[index].cost for index in columns if index not in known)
 
 
 def is_significant(candidate: Candidate, recipe: Recipe) -> bool:
@@ -114,60 +91,58 @@ def is_significant(candidate: Candidate, recipe: Recipe) -> bool:
 
 
 def compete(
-    candidates: Sequence[Candidate], schema: Schema, *, recipe: Recipe, total: float
+    search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> list[int]:
-    """Return the places of the candidates that the criterion lets compete."""
-    criterion = recipe.measure(numeric=schema.target.is_numeric)
+    """Return the numbers of the candidates that the criterion lets compete."""
+    criterion = search.criterion
     if not criterion.average:
         return list(range(len(candidates)))
-    average = average_gain(candidates, schema, recipe=recipe, total=total)
+    average = average_gain(search, candidates, schema)
     gains = np.array([candidate.gain for candidate in candidates])
     margin = criterion.slack + TOLERANCE * max(1.0, float(gains.max(initial=0.0)))
     return [
-        place
-        for place, candidate in enumerate(candidates)
-        if gains[place] >= average - margin and _is_worth_its_cost(candidate, recipe)
+        number
+        for number, candidate in enumerate(candidates)
+        if gains[number] >= average - margin and _pays(candidate, search.recipe)
     ]
 
 
 def average_gain(
-    candidates: Sequence[Candidate], schema: Schema, *, recipe: Recipe, total: float
+    search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> float:
     """Return the average gain; infinite where no candidate counts in it.
 
     Not counted are thresholds whose gain is used up by the correction, and nominal
     attributes of many values, which gain by having them.
     """
-    criterion = recipe.measure(numeric=schema.target.is_numeric)
-    most = criterion.many_values * total * (1 - TOLERANCE)
+    most = search.criterion.many_values * search.total * (1 - TOLERANCE)
     many = [a.kind == "nominal" and len(a.values) >= most for a in schema.attributes]
     none = all(many)
     gains = [
         candidate.gain
         for candidate in candidates
-        if _is_worth_its_cost(candidate, recipe)
-        and (none or not many[candidate.attribute])
+        if _pays(candidate, search.recipe) and (none or not many[candidate.attribute])
     ]
     return float(np.mean(gains)) if gains else np.inf
 
 
-def _is_worth_its_cost(candidate: Candidate, recipe: Recipe) -> bool:
+def _pays(candidate: Candidate, recipe: Recipe) -> bool:
     """Return whether a corrected gain is one."""
     corrected = recipe.mdl_correction and isinstance(candidate.split, Threshold)
     return not corrected or candidate.gain > recipe.min_gain
 
 
 def _forced(
-    candidates: tuple[Candidate, ...], attribute: Attribute, place: int
+    candidates: tuple[Candidate, ...], attribute: Attribute, index: int
 ) -> Decision:
     for chosen, candidate in enumerate(candidates):
-        if candidate.attribute == place:
+        if candidate.attribute == index:
             return Decision(candidates, chosen)
-    msg = (
-        f"force: the attribute {attribute.name!r} cannot split its node: it has one "
-        "value there, or its branches would be too small; force another one"
+    raise ParameterError(
+        Setting("force"),
+        f": the attribute {attribute.name!r} cannot split its node: it has one value "
+        "there, or its branches would be too small; force another one",
     )
-    raise ParameterError(msg)
 
 
 def _why_none(tables: Mapping[int, CountTable], policy: Policy) -> Reason:

@@ -34,11 +34,10 @@ from spinney._support.arrays import (
     last_best,
 )
 from spinney.data import Attribute, Schema
-from spinney.recipes import Recipe
 from spinney.search.buckets import bucketed
 from spinney.search.groupings import midpoint
-from spinney.search.missing_values import policy_named
-from spinney.sources import Agreement, Request, Source
+from spinney.search.tree_search import Search
+from spinney.sources import Agreement, Counts, Request, Surrogates
 from spinney.trees import CountTable, Groups, Route, Split, Surrogate, Threshold
 
 LEAST_ROWS = 2
@@ -66,20 +65,17 @@ class Leaving:
 
 
 def routes_of(
-    source: Source,
-    leaving: Sequence[Leaving],
-    schema: Schema,
-    recipe: Recipe,
-    cuts: Mapping[int, Floats] = MappingProxyType({}),
+    search: Search, source: Counts, leaving: Sequence[Leaving], schema: Schema
 ) -> list[tuple[Route, CountTable | None]]:
     """Return the route of each node, and its rows by branch where surrogates send some.
 
     All nodes are asked about at once. Agreement is counted by the rows' own
     weights; weights of classes do not enter. ``schema`` has the attributes with
-    formulas too; ``cuts`` are those between the buckets of numeric attributes.
+    formulas too.
     """
-    if not leaving or not policy_named(recipe.missing).surrogates:
+    if not leaving or not search.policy.surrogates:
         return [(Route(each.split), None) for each in leaving]
+    assert isinstance(source, Surrogates)
     leaving = _with_own(source, leaving)
     requests = [
         Agreement(
@@ -89,12 +85,12 @@ def routes_of(
         )
         for each in leaving
     ]
-    most = recipe.surrogates
+    most = search.recipe.surrogates
     tables = source.agreements(requests) if most else [{} for _ in leaving]
     routes = [
         Route(
             each.split,
-            surrogates_of(found, each.tables, schema, most=most, cuts=cuts),
+            surrogates_of(found, each.tables, schema, most=most, cuts=search.cuts),
             each.heaviest,
         )
         for each, found in zip(leaving, tables, strict=True)
@@ -103,11 +99,11 @@ def routes_of(
         place for place, each in enumerate(leaving) if each.own.missing_rows.any()
     ]
     asked = [(leaving[place].node, routes[place]) for place in lacking]
-    sent = dict(zip(lacking, source.sent(asked) if asked else (), strict=True))
+    sent = dict(zip(lacking, source.routed(asked) if asked else (), strict=True))
     return [(route, sent.get(place)) for place, route in enumerate(routes)]
 
 
-def _with_own(source: Source, leaving: Sequence[Leaving]) -> list[Leaving]:
+def _with_own(source: Counts, leaving: Sequence[Leaving]) -> list[Leaving]:
     """Return the nodes, each with the table of its own attribute.
 
     That of a combination which was made for the node is not among those it was

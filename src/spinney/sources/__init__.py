@@ -3,21 +3,29 @@
 from spinney.sources.base import (
     ROOT,
     Agreement,
+    Counts,
+    Formulas,
     Products,
     Request,
     Source,
+    Surrogates,
     TermRequest,
     Totals,
     take_formulas,
+    with_formulas,
 )
 
 __all__ = [
     "ROOT",
     "Agreement",
+    "Counts",
+    "Formulas",
     "Products",
     "Request",
     "Source",
+    "Surrogates",
     "TermRequest",
     "Totals",
     "take_formulas",
+    "with_formulas",
 ]

@@ -1,18 +1,20 @@
 """The questions that a learner asks of data.
 
-Start at the root; build count tables for these nodes and attributes; send the
-rows of this node to its children. Rows belong to nodes by weight: a row whose value
-is missing may be in several nodes with a part of its weight in each.
+Every source answers ``Counts``: start at the root; build count tables for these nodes
+and attributes; send the rows of this node to its children. Rows belong to nodes by
+weight: a row whose value is missing may be in several nodes with a part of its weight
+in each.
 
-Two more are for what is made of several attributes: take this attribute with a formula
-in; how do these terms vary together, for linear models and combinations. And two are
-asked only where surrogates stand in for missing values: how other attributes agree
-with a split, and what a split with its surrogates sends where.
+Two parts may lack. ``Surrogates`` are for other attributes that stand in for missing
+values: how they agree with a split, and what a split with its surrogates sends where.
+``Formulas`` are for what is made of several attributes: take this attribute in; how do
+these terms vary together, for linear models and combinations. A recipe that needs a
+part which a source lacks is refused before a tree is grown (``growth.source_parts``).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -107,8 +109,9 @@ class Products:
         )
 
 
-class Source(Protocol):
-    """What answers a learner's questions; nodes are known by number, the root is 0.
+@runtime_checkable
+class Counts(Protocol):
+    """What every source answers; nodes are known by number, the root is 0.
 
     A source can grow one tree after another, but one at a time.
 
@@ -135,18 +138,6 @@ class Source(Protocol):
         """Return for each request the tables by attribute."""
         ...
 
-    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
-        """Return for each request the tables by attribute, value × branch.
-
-        The columns of a table are the branches of the split in the place of
-        classes; rows that the split itself does not send are left out.
-        """
-        ...
-
-    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
-        """Return for each node and route the table of its rows by branch."""
-        ...
-
     def partition(
         self,
         node: int,
@@ -167,6 +158,28 @@ class Source(Protocol):
         """Let go of nodes that are not asked about again; never of the root."""
         ...
 
+
+@runtime_checkable
+class Surrogates(Protocol):
+    """What is asked where other attributes stand in for a missing value."""
+
+    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
+        """Return for each request the tables by attribute, value × branch.
+
+        The columns of a table are the branches of the split in the place of
+        classes; rows that the split itself does not send are left out.
+        """
+        ...
+
+    def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+        """Return for each node and route the table of its rows by branch."""
+        ...
+
+
+@runtime_checkable
+class Formulas(Protocol):
+    """What is asked where attributes are made of others, or leaves hold models."""
+
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, with the target if numeric."""
         ...
@@ -180,7 +193,17 @@ class Source(Protocol):
         ...
 
 
-def take_formulas(source: Source, schema: Schema) -> None:
+class Source(Counts, Surrogates, Formulas, Protocol):
+    """A source that answers all questions."""
+
+
+def with_formulas(source: Counts) -> Formulas:
+    """Return a source as one that knows formulas, which it must."""
+    assert isinstance(source, Formulas)
+    return source
+
+
+def take_formulas(source: Counts, schema: Schema) -> None:
     """Let the attributes of a tree's schema that have formulas stand in a source."""
     for place in range(schema.n_columns, len(schema.attributes)):
-        source.extend(place, schema.attributes[place])
+        with_formulas(source).extend(place, schema.attributes[place])

@@ -136,9 +136,9 @@ class CountTable:
         rows = np.zeros((len(values), self.rows.shape[-1]), dtype=np.int64)
         weights = np.zeros((len(values), self.weights.shape[-1]))
         for table, factor in ((self, 1), (other, sign)):
-            places = np.searchsorted(values, table.values)
-            rows[places] += factor * table.rows
-            weights[places] += factor * table.weights
+            lines = np.searchsorted(values, table.values)
+            rows[lines] += factor * table.rows
+            weights[lines] += factor * table.weights
         weights = np.where(rows == 0, 0.0, weights)
         missing_rows = self.missing_rows + sign * other.missing_rows
         missing = self.missing + sign * other.missing

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.text import number_text, shown, sign
+from spinney._support.text import interval_text, number_text, shown, sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -259,8 +259,9 @@ def describe(
         asks = ">" if branch else sign("≤", ascii_only=ascii_only)
         return f"{name} {asks} {number_text(split.threshold, attribute.unit)}"
     if isinstance(split, Intervals):
-        return _interval_text(
-            name, *split.bounds(branch), attribute.unit, ascii_only=ascii_only
+        low, high = split.bounds(branch)
+        return interval_text(
+            name, low, high, unit=attribute.unit, ascii_only=ascii_only
         )
     group = split.groups[branch]
     one, many = "=", sign("∈", ascii_only=ascii_only)
@@ -277,16 +278,3 @@ def describe(
     if len(group) > VALUES_SHOWN:
         texts.append(f"and {len(group) - VALUES_SHOWN} more")
     return f"{name} {many} {{{', '.join(texts)}}}"
-
-
-def _interval_text(
-    name: str, low: float, high: float, unit: str | None, *, ascii_only: bool
-) -> str:
-    at_most = sign("≤", ascii_only=ascii_only)
-    if low == np.inf:
-        return f"{name} is missing"
-    if high == np.inf:
-        return f"{name} > {number_text(low, unit)}"
-    if low == -np.inf:
-        return f"{name} {at_most} {number_text(high, unit)}"
-    return f"{number_text(low, unit)} < {name} {at_most} {number_text(high, unit)}"

@@ -7,7 +7,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from spinney._support.jit.compile import OFF
+from spinney._support.jit.compile import OFF, PLAIN, kernel
 
 
 def _generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -38,4 +38,4 @@ def _nothing(*_: Any) -> None:
     """Do nothing where loops are not compiled."""
 
 
-prefetch = _nothing if OFF else _prefetch
+prefetch = kernel(_nothing) if OFF or PLAIN else _prefetch

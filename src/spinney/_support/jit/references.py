@@ -3,73 +3,24 @@
 Numba hands a tuple of arrays on by value: each array is nine words, a call of a kernel
 with a few dozen arrays is hundreds of arguments, and compiling these is most of the
 work. An entry therefore puts its tuples on the stack once, and kernels are given where
-they stand. To a kernel nothing else changes: it reads the same fields.
+they stand. To a kernel nothing else changes: it reads the same fields. A field that is
+a named tuple itself comes back as a reference, too, so that one tuple may hold all
+that a loop works on.
 """
 
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import intrinsic, models, register_model
-
-from spinney._support.jit.compile import OFF
-
-
-class Reference(types.Type):
-    """Where a named tuple stands."""
-
-    def __init__(self, named: Any) -> None:
-        self.named = named
-        super().__init__(name=f"Reference({named})")
-
-    def place_of(self, field: str) -> int:
-        """Return which field of the tuple it is."""
-        return int(self.named.fields.index(field))
-
-
-@register_model(Reference)
-class _Model(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Reference) -> None:
-        pointee = dmm.lookup(fe_type.named).get_value_type()
-        super().__init__(dmm, fe_type, ir.PointerType(pointee))
-
-
-@infer_getattr
-class _Fields(AttributeTemplate):
-    key = Reference
-
-    def generic_resolve(  # type: ignore[override]
-        self, reference: Reference, field: str
-    ) -> Any:
-        if field in reference.named.fields:
-            return reference.named.types[reference.place_of(field)]
-        return None
-
-
-@lower_getattr_generic(Reference)
-def _field(
-    context: Any, builder: Any, reference: Reference, value: Any, field: str
-) -> Any:
-    place = reference.place_of(field)
-    found = builder.load(cgutils.gep_inbounds(builder, value, 0, place))
-    return impl_ret_borrowed(context, builder, reference.named.types[place], found)
-
-
-@intrinsic
-def _refer(_typing: Any, named: Any) -> Any:
-    """Put a named tuple on the stack, and return where it stands."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return cgutils.alloca_once_value(builder, args[0])
-
-    return Reference(named)(named), generate
+from spinney._support.jit.compile import OFF, PLAIN, kernel
 
 
 def _same(named: Any) -> Any:
-    """Return the tuple itself where loops are not compiled."""
+    """Return the tuple itself where loops are not compiled, or by plain Numba."""
     return named
 
 
-reference = _same if OFF else _refer
+if OFF or PLAIN:
+    reference = kernel(_same)
+else:
+    from spinney._support.jit.pointers import refer
+
+    reference = refer

@@ -28,7 +28,7 @@ from spinney.cluster.choose_k.procedure import Limits, numbers_to_try
 from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes, nearest_prototypes
 from spinney.cluster.prototypes.mixed_rows import MixedCells, unlikeness
 from spinney.cluster.prototypes.prototype_iterations import Partition
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, Setting, refusal
 
 MIXED_RULES = ("silhouette", "elbow")
 """The rules that need no centroid of numbers: the others of ``MEASURES`` do."""
@@ -68,11 +68,11 @@ def choose_mixed(
         Called with how many k were tried, and how many there are.
     """
     if rule not in MIXED_RULES:
-        msg = (
-            f"rule={rule!r} is of k-means, and this is k-prototypes: "
-            f"{' or '.join(MIXED_RULES)} choose here"
+        raise refusal(
+            Setting("rule", rule),
+            "is of k-means, and this is k-prototypes",
+            f"{' or '.join(MIXED_RULES)} choose here",
         )
-        raise ParameterError(msg)
     rows = distinct_rows(np.hstack([cells.numbers, cells.codes]), weights)
     if not len(rows):
         msg = "there is no row of weight: clusters need at least one"
@@ -184,9 +184,9 @@ def _elbow(tried: list[int], found: list[Partition], rule: str) -> Elbow | None:
     if np.isfinite(costs).all():
         return elbow_of(np.array(tried, dtype=np.float64), costs)
     if rule == "elbow":
-        msg = (
-            "rule='elbow' needs costs that floats can hold, and these numbers are too "
-            "large: divide each column by its standard deviation first"
+        raise DataError(
+            Setting("rule", "elbow"),
+            " needs costs that floats can hold, and these numbers are too large",
+            remedy="divide each column by its standard deviation first",
         )
-        raise DataError(msg)
     return None

@@ -26,7 +26,7 @@ from spinney.cluster.choose_k.elbow import Elbow, elbow_of
 from spinney.cluster.choose_k.gap import Gaps, gaps_of
 from spinney.cluster.fit_k_means import k_means, nearest_centroids
 from spinney.cluster.k_means_iterations import Clustering
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, Setting, refusal
 
 N_STARTS = 4
 """How many starts k-means has for each k, unless something else is said."""
@@ -256,8 +256,10 @@ def _measures(measures: Any, rule: str) -> tuple[str, ...]:
     if measures is None:
         measures = CHEAP
     elif isinstance(measures, str):
-        msg = f"measures={measures!r} must be a list of names, such as [{measures!r}]"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("measures", measures),
+            f"must be a list of names, such as [{measures!r}]",
+        )
     for name in measures:
         check_named("measures", name, MEASURES)
     return tuple(name for name in MEASURES if name in {*measures, rule})
@@ -274,16 +276,15 @@ def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
     except TypeError:
         listed = []
     if not listed or not all(is_whole(k) and k >= 1 for k in listed):
-        msg = (
-            f"ks={ks!r} must be whole numbers of at least 1, such as range(2, 11), or "
-            "'auto'"
+        raise refusal(
+            Setting("ks", ks),
+            "must be whole numbers of at least 1, such as range(2, 11), or 'auto'",
         )
-        raise ParameterError(msg)
     most = max(listed)
     if most > n_distinct:
-        msg = (
-            f"ks asks for {most} clusters of {n_distinct} different rows: there are no "
-            "more clusters than different rows; ask for fewer"
+        raise DataError(
+            Setting("ks"),
+            f" asks for {most} clusters of {n_distinct} different rows",
+            remedy="there are no more clusters than different rows; ask for fewer",
         )
-        raise DataError(msg)
     return sorted({int(k) for k in listed})

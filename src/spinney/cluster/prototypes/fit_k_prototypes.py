@@ -24,7 +24,7 @@ from spinney.cluster.prototypes.prototype_iterations import (
 )
 from spinney.cluster.prototypes.prototype_starts import Margins, cao_rows, huang_rows
 from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
-from spinney.errors import DataError
+from spinney.errors import DataError, Setting
 
 MIXED_STARTS = ("huang", "cao")
 LARGEST_GAMMA = 1e300  # so that costs are finite
@@ -176,12 +176,13 @@ def _given(cells: MixedCells, start: Prototypes, power: int) -> Prototypes:
     known = ~np.isnan(numbers)
     if largest_of(numbers[known]) > 2.0 ** FARTHEST[8]:
         most = np.ldexp(largest_of(cells.numbers[~np.isnan(cells.numbers)]), power)
-        msg = (
-            f"init holds {largest_of(start.numbers[known]):g}, and the rows nothing "
-            f"beyond {most:g}: squares of such distances overflow; give prototypes "
-            "that are nearer to the rows"
+        raise DataError(
+            Setting("init"),
+            f" holds {largest_of(start.numbers[known]):g}, and the rows nothing "
+            f"beyond {most:g}",
+            remedy="squares of such distances overflow; give prototypes that are "
+            "nearer to the rows",
         )
-        raise DataError(msg)
     return Prototypes(numbers, start.codes)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
 from spinney.data import Attribute, Schema, Table
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, Setting
 
 
 def mixed_cells(schema: Schema, table: Table) -> MixedCells:
@@ -58,16 +58,20 @@ def _levels(attribute: Attribute, codes: Any) -> list[Any]:
 def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
     """Return prototypes that the user gave as a table."""
     if table.n_rows != n_clusters:
-        msg = f"init has {table.n_rows} prototypes and n_clusters={n_clusters}"
-        raise ParameterError(msg)
+        raise ParameterError(
+            Setting("init"),
+            f" has {table.n_rows} prototypes and ",
+            Setting("n_clusters", int(n_clusters)),
+        )
     cells = mixed_cells(schema, table)
     if (cells.codes == cells.unseen).any():
         coded = [a for a in schema.attributes if a.kind != "numeric"]
         row, place = np.argwhere(cells.codes == cells.unseen)[0]
         name = coded[place].name
-        msg = (
-            f"init has {table[name].value(int(row))!r} in column {name!r}, a value "
-            "that no row has: give one of theirs, or None"
+        raise DataError(
+            Setting("init"),
+            f" has {table[name].value(int(row))!r} in column {name!r}, a value that "
+            "no row has",
+            remedy="give one of theirs, or None",
         )
-        raise DataError(msg)
     return cells.as_prototypes()

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.text import option
 from spinney.data.cells import (
     LARGEST_EXACT_INTEGER,
     numeric_column,
@@ -41,7 +40,7 @@ from spinney.data.duckdb.sql_text import (
 )
 from spinney.data.table import Column, Kind, Table, Value, factorise
 from spinney.data.times import TIME_UNITS
-from spinney.errors import DataError
+from spinney.errors import DataError, Setting
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -186,9 +185,10 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
     if family is None or str(kind) == "JSON":
         msg = (
             f"column {name!r} is of type {kind}, which is neither text, a number nor "
-            f"a date: ignore it ({option('ignore', name)}) or select a part of it"
+            "a date"
         )
-        raise DataError(msg)
+        remedy = ("ignore it (", Setting("ignore", [name]), ") or select a part of it")
+        raise DataError(msg, remedy=remedy)
     return _RawColumn(
         name, quote_identifier(column), family, identity in _WIDE_INTEGERS
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.cells import LARGEST_EXACT_INTEGER, InfiniteCellError
+from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
 from spinney.data.declarations import Declarations, NoKnownColumnError
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
@@ -41,8 +41,8 @@ def read_by(
         )
     except InfiniteCellError as error:
         # The model says what is missing, and which columns there are.
-        msg = f"{error.reason}; mend that cell, or leave the row out"
-        raise DataError(msg) from None
+        remedy = f"{UNBOUNDED}; mend that cell, or leave the row out"
+        raise DataError(*error.args, remedy=remedy) from None
     except NoKnownColumnError as error:
         lacking = schema.behind(required)
         if not lacking:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from spinney.errors import DataError, ParameterError, refuse_unknown
+from spinney.errors import DataError, Setting, refusal, refuse_unknown
 
 STANDARD_INPUT = "-"
 UTF8 = "utf-8"
@@ -46,11 +46,13 @@ def format_of(path: str, *, declared: str | None = None) -> str:
     plain = Path(path.lower().removesuffix(".gz"))
     if plain.suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
-        msg = (
-            f"the suffix of {path!r} tells no format: use one of {known} "
-            f"(.gz after it is fine) or name the format (format='csv', --format csv)"
+        msg = f"the suffix of {path!r} tells no format"
+        remedy = (
+            f"use one of {known} (.gz after it is fine) or name the format (",
+            Setting("format", "csv"),
+            ")",
         )
-        raise DataError(msg)
+        raise DataError(msg, remedy=remedy)
     return SUFFIXES[plain.suffix]
 
 
@@ -58,8 +60,9 @@ def refuse_file_options(format: str | None, encoding: str) -> None:
     """Refuse what only a file has, for a table that is none."""
     for name, value, usual in (("format", format, None), ("encoding", encoding, UTF8)):
         if value != usual:
-            msg = f"{name}={value!r} is for files: leave it out for data in memory"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting(name, value), "is for files", "leave it out for data in memory"
+            )
 
 
 @contextmanager
@@ -89,8 +92,11 @@ def readable(path: str, *, format: str, encoding: str) -> Iterator[Path]:
 def wrong_encoding(path: str, encoding: str) -> DataError:
     """Return the error for bytes that are no text of this encoding."""
     return DataError(
-        f"{path!r} is not text in {encoding}: name its encoding "
-        '(encoding="latin-1", --encoding latin-1) or save it as UTF-8'
+        f"{path!r} is not text in {encoding}",
+        remedy=(
+            ("name its encoding (", Setting("encoding", "latin-1")),
+            ") or save it as UTF-8",
+        ),
     )
 
 
@@ -100,8 +106,8 @@ def _known_encoding(encoding: str) -> str:
         "".encode(encoding)
         return codecs.lookup(encoding).name
     except (LookupError, ValueError):
-        msg = f"encoding {encoding!r} is unknown: use 'utf-8', 'latin-1' or 'cp1252'"
-        raise ParameterError(msg) from None
+        remedy = "use 'utf-8', 'latin-1' or 'cp1252'"
+        raise refusal(Setting("encoding", encoding), "is unknown", remedy) from None
 
 
 def _usable_as_it_is(path: str, encoding: str, format: str) -> bool:

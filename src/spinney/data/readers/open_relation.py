@@ -14,7 +14,7 @@ from spinney.data.readers.local_files import (
     readable,
     refuse_file_options,
 )
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -73,8 +73,11 @@ def opened_relation(
 
 
 def _no_relation(what: str) -> ParameterError:
-    msg = (
-        f"source='duckdb' cannot count {what} data: pass a CSV, TSV or Parquet file or "
-        "a DuckDB relation, or use source='memory'"
+    return refusal(
+        Setting("source", "duckdb"),
+        f"cannot count {what} data",
+        (
+            "pass a CSV, TSV or Parquet file or a DuckDB relation, or use ",
+            Setting("source", "memory"),
+        ),
     )
-    return ParameterError(msg)

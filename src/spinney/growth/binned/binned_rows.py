@@ -12,10 +12,16 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads, n_threads, run_all
 from spinney.data import Attribute, Schema
-from spinney.growth.binned.loops.coding import CELLS, code_rows, edges_of, prepare
-from spinney.growth.binned.loops.layout import ABSENT, BINS, Cells, Labels, Rules
-from spinney.growth.binned.loops.score import ENTROPY, GINI, SQUARES
-from spinney.growth.engine import CRITERIA
+from spinney.growth.binned.binned_limits import CRITERIA
+from spinney.growth.binned.loops import layout, score
+from spinney.growth.binned.loops.coding import (
+    CELLS,
+    Coding,
+    code_rows,
+    edges_of,
+    prepare,
+)
+from spinney.growth.binned.loops.layout import Cells, Labels, Rules
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
@@ -31,13 +37,13 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     p, n_rows = len(columns), len(columns[0])
     codes, by_attribute = _room_for_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
     column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
-    values, edges = np.full((p, BINS), np.nan), np.full((p, BINS), np.nan)
+    values, edges = np.full((p, layout.BINS), np.nan), np.full((p, layout.BINS), np.nan)
     numeric = [
         a for a, attribute in enumerate(attributes) if attribute.kind == "numeric"
     ]
     for a, attribute in enumerate(attributes):
         if attribute.kind != "numeric":
-            by_attribute[a] = np.where(columns[a] < 0, ABSENT, columns[a])
+            by_attribute[a] = np.where(columns[a] < 0, layout.ABSENT, columns[a])
             codes[:, a] = by_attribute[a]
             n_bins[a] = max(1, len(attribute.values))
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
@@ -48,8 +54,9 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
         exact = coder.code()
         column[places] = np.where(exact, -1, np.arange(len(places)))
         # A bin that may hold several values has none of its own.
-        values[places] = np.where(exact[:, None], coder.values, np.nan)
-        n_bins[places], edges[places] = coder.n_edges + 1, coder.edges
+        coding = coder.coding
+        values[places] = np.where(exact[:, None], coding.values, np.nan)
+        n_bins[places], edges[places] = coding.n_edges + 1, coding.edges
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
     facts = (column, values, n_bins, nominal, listed, edges)
@@ -58,9 +65,7 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
 
 
 def _tail(
-    codes: NDArray[np.uint8],
-    by_attribute: NDArray[np.uint8],
-    n_bins: NDArray[np.int64],
+    codes: NDArray[np.uint8], by_attribute: NDArray[np.uint8], n_bins: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], int]:
     """Return codes eight at a time, and from where on most of those words are 0."""
     p, n_rows = by_attribute.shape
@@ -103,15 +108,25 @@ class _Coder:
     def __init__(
         self,
         numbers: NDArray[Any],
-        places: NDArray[np.int64],
+        attributes: NDArray[np.int64],
         codes: NDArray[np.uint8],
         by_attribute: NDArray[np.uint8],
     ) -> None:
         q = numbers.shape[1]
-        self.numbers, self.places = numbers, places
-        self.codes, self.by_attribute = codes, by_attribute
-        self.edges, self.n_edges = np.full((q, BINS), np.inf), np.zeros(q, np.int64)
-        self.expected, self.values = np.zeros(q, np.bool_), np.full((q, BINS), np.nan)
+        self.numbers = numbers
+        self.coding = Coding(
+            edges=np.full((q, layout.BINS), np.inf),
+            n_edges=np.zeros(q, np.int64),
+            first=np.zeros((q, CELLS), np.uint8),
+            low=np.zeros(q),
+            scale=np.zeros(q),
+            steps=np.zeros(q, np.int64),
+            values=np.full((q, layout.BINS), np.nan),
+            expected=np.zeros(q, np.bool_),
+            attributes=attributes,
+            codes=codes,
+            by_attribute=by_attribute,
+        )
 
     def code(self) -> NDArray[np.bool_]:
         """Code all columns, and return which have one value a bin.
@@ -123,7 +138,7 @@ class _Coder:
         for j, (edges, values) in enumerate(self._sampled()):
             self._expect(j, edges, values)
         odd = self._code(everything)
-        rare = everything[self.expected & odd]
+        rare = everything[self.coding.expected & odd]
         found = run_all([partial(self._widened, j) for j in rare])
         again = rare[[values is not None for values in found]]
         for j, values in zip(rare, found, strict=True):
@@ -131,7 +146,7 @@ class _Coder:
                 self._expect(j, *edges_of(values))
         if len(again):
             odd[again] = self._code(again)[again]
-        return np.asarray(self.expected & ~odd)
+        return np.asarray(self.coding.expected & ~odd)
 
     def _sampled(self) -> list[tuple[Floats, Floats | None]]:
         """Return the edges and values of each column that a sample tells."""
@@ -148,35 +163,33 @@ class _Coder:
 
     def _expect(self, j: int, edges: Floats, values: Floats | None) -> None:
         """Set the edges between the bins of a column, and their values if known."""
-        self.edges[j, : len(edges)], self.n_edges[j] = edges, len(edges)
-        self.expected[j] = values is not None
+        coding, k = self.coding, len(edges)
+        coding.edges[j, :k], coding.n_edges[j] = edges, k
+        coding.expected[j] = values is not None
         if values is not None:
-            self.values[j, : len(values)] = values
+            coding.values[j, : len(values)] = values
 
     def _code(self, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Code columns; return which of all have other values than were expected."""
         n_rows, q = self.numbers.shape
-        first, low, scale = np.zeros((q, CELLS), np.uint8), np.zeros(q), np.zeros(q)
-        steps = np.zeros(q, np.int64)
-        prepare(self.edges, self.n_edges, first, low, scale, steps)
-        tables = (self.edges, first, low, scale, steps, self.values, self.expected)
-        into = (self.codes, self.by_attribute, self.places)
+        prepare(self.coding)
 
         def stretch(start: int, stop: int) -> NDArray[np.int64]:
             odd = np.zeros(q, np.int64)
-            code_rows(self.numbers, start, stop, *tables, odd, *into, wanted)
+            code_rows(self.coding, self.numbers, start, stop, wanted, odd)
             return odd
 
         return np.asarray(np.sum(in_threads(stretch, n_rows), axis=0) > 0)
 
     def _widened(self, j: int) -> Floats | None:
         """Return all values of a column that was coded; None where they are many."""
-        column, known = self.numbers[:, j].copy(), self.values[j]
-        expected = known[self.by_attribute[self.places[j]]]
+        column, coding = self.numbers[:, j].copy(), self.coding
+        known = coding.values[j]
+        expected = known[coding.by_attribute[coding.attributes[j]]]
         # Few rows: the sample would have shown values that are not rare.
         odd = column[(expected != column) & (column == column)]
-        values = np.union1d(known[: self.n_edges[j] + 1], odd.astype(np.float64))
-        return values if len(values) < BINS else None
+        values = np.union1d(known[: coding.n_edges[j] + 1], odd.astype(np.float64))
+        return values if len(values) < layout.BINS else None
 
 
 def _edges(columns: Floats) -> list[tuple[Floats, Floats | None]]:
@@ -205,14 +218,14 @@ def _weights(weights: Floats | None) -> Floats:
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
 
 
-KINDS = dict(zip(CRITERIA, (GINI, ENTROPY, SQUARES), strict=True))
+KINDS = dict(zip(CRITERIA, (score.GINI, score.ENTROPY, score.SQUARES), strict=True))
 
 SMALL = 96
 DEEP = 2**31 - 1
 
 # The splits that lost are kept at nodes with so large a share of the rows, where every
 # row weighs 1 (``growth/binned/loops/runners_up.py`` says why).
-RIVALS = 2000
+RUNNERS_UP_SHARE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,22 +263,23 @@ def prepared(
         weights = np.array([total, *parts, first @ numbers])
         counts = np.array([len(numbers)])
     keeping = own is None and tries is None
+    n_listed = int(cells.n_bins[cells.listed].sum())
     rules = Rules(
-        KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
-        len(weights),
-        DEEP if recipe.max_depth is None else recipe.max_depth,
-        recipe.least_node * (1 - TOLERANCE),
-        recipe.least_branch(total) * (1 - TOLERANCE),
-        recipe.min_gain,
-        len(schema.attributes) if tries is None else tries,
-        SMALL,
-        1.5 if own is None else 1.5 * float(own.min()),
+        kind=KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
+        width=len(weights),
+        max_depth=DEEP if recipe.max_depth is None else recipe.max_depth,
+        least_node=recipe.least_node * (1 - TOLERANCE),
+        least_branch=recipe.least_branch(total) * (1 - TOLERANCE),
+        min_gain=recipe.min_gain,
+        tries=len(schema.attributes) if tries is None else tries,
+        small=SMALL,
+        single=1.5 if own is None else 1.5 * float(own.min()),
         # Sums of numbers round: those of a branch are counted afresh.
-        own is not None or numbers is not None,
-        True,
-        own is None or _is_whole(own),
-        len(training.classes) // RIVALS if keeping else DEEP,
-        max(BINS, int(cells.n_bins[cells.listed].sum())) if keeping else BINS,
+        tally=own is not None or numbers is not None,
+        exact=True,
+        subtract=own is None or _is_whole(own),
+        runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
+        listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
     )
     return Prepared(
         schema,

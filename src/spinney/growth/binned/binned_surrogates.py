@@ -22,7 +22,12 @@ from spinney.growth.binned.loops.surrogate_bins import (
     PARTS,
     SurrogateRoom,
 )
-from spinney.growth.binned.loops.surrogates import KEPT, SurrogateLines, find_surrogates
+from spinney.growth.binned.loops.surrogates import (
+    KEPT,
+    SurrogateLines,
+    SurrogateSearch,
+    find_surrogates,
+)
 from spinney.search import midpoints
 from spinney.trees import SurrogateArrays
 
@@ -157,19 +162,11 @@ class _Walk:
         room: SurrogateRoom,
     ) -> None:
         """Make these steps at a range of nodes."""
-        find_surrogates(
-            self.ready.cells,
-            self.weights,
-            self.unit,
-            *self.tree,
-            nodes,
-            attributes,
-            steps,
-            self.rows,
-            SMALL,
-            room,
-            self.kept,
+        tree = (*self.tree, self.rows)
+        search = SurrogateSearch(
+            self.ready.cells, self.weights, self.unit, *tree, SMALL, room, self.kept
         )
+        find_surrogates(search, nodes, attributes, steps)
 
     def room(self, n_rows: int) -> SurrogateRoom:
         """Return room for the search of nodes of up to so many rows."""

@@ -21,30 +21,13 @@ from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import surrogates_of_grown
+from spinney.growth.binned.loops import layout, nodes, score
 from spinney.growth.binned.loops.bags import no_bags
-from spinney.growth.binned.loops.grow import (
-    COUNT,
-    EDGES,
-    INSIDE,
-    RIVALS,
-    SPLIT,
-    work_on,
-)
-from spinney.growth.binned.loops.layout import WORTH, Cells, Work, work_for
-from spinney.growth.binned.loops.nodes import (
-    ABOVE,
-    CHILD,
-    LINE,
-    LISTED,
-    RECORDED,
-    SIDE,
-    cut,
-    lines_for,
-    shape_for,
-)
+from spinney.growth.binned.loops.grow import Search, Task, work_on
+from spinney.growth.binned.loops.layout import Cells, Workspace, workspace_for
+from spinney.growth.binned.loops.nodes import cut, lines_for, shape_for
 from spinney.growth.binned.loops.row_words import RowWords, words_of
-from spinney.growth.binned.loops.score import SQUARES
-from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch, room_of
+from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch, stack_of
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.trees import Tree
@@ -115,65 +98,75 @@ class _Meeting:
     def __init__(self, crowd: _Crowd, node: Stretch) -> None:
         self.crowd, self.ready, self.node = crowd, crowd.ready, node
         p, width = len(self.ready.cells.n_bins), self.ready.rules.width
-        self.room = room_of(self.ready, node, 0, 0)
-        self.shape = shape_for(1, width, len(node.counts))
-        self.lines = lines_for(self.ready.rules.listing, width, len(node.counts))
-        self.rivals = shape_for(p, width, len(node.counts))
-        works = [work_for(node.n_rows, p, width, 0) for _ in crowd.ranges]
+        self.stack = stack_of(self.ready, node, 0, 0)
+        works = [workspace_for(node.n_rows, p, width, 0) for _ in crowd.ranges]
         counts = works[0].lines if node.lines is None else node.lines
         self.works = [work._replace(lines=counts) for work in works]
+        n_counts = len(node.counts)
+        self.search = Search(
+            cells=self.ready.cells,
+            labels=self.ready.labels,
+            rules=self.ready.rules,
+            rows=crowd.rows,
+            stack=self.stack,
+            work=self.works[0],
+            shape=shape_for(1, width, n_counts),
+            listed=lines_for(self.ready.rules.listing, width, n_counts),
+            runners_up=shape_for(p, width, n_counts),
+            bags=no_bags(),
+        )
 
-    def do(self, task: int, work: Work, first: int, last: int, floor: float) -> int:
+    def do(
+        self, task: Task, work: Workspace, first: int, last: int, floor: float
+    ) -> int:
         """Do a task for a range of attributes."""
-        ready = self.ready
-        tables = (ready.cells, ready.labels, ready.rules)
-        kept = (self.crowd.rows, self.room, work, self.shape, self.lines, self.rivals)
-        return int(work_on(task, *tables, *kept, no_bags(), first, last, floor))
+        search = self.search._replace(work=work)
+        return int(work_on(search, int(task), first, last, floor))
 
-    def together(self, task: int, floor: float = 0.0) -> None:
+    def together(self, task: Task, floor: float = 0.0) -> None:
         """Do a task, each thread for its own attributes."""
         pairs = zip(self.works, self.crowd.ranges, strict=True)
         run_all([partial(self.do, task, work, *part, floor) for work, part in pairs])
 
     def split(self) -> tuple[Grown, Stretch, Stretch] | None:
         """Split the node; None where it is a leaf, which its subtree will say."""
-        node, room = self.node, self.room
+        node, stack, search = self.node, self.stack, self.search
         if node.lines is None:
-            self.together(COUNT)
+            self.together(Task.COUNT)
             node.lines = self.works[0].lines
         chosen, work = self.best()
         if chosen < 0:
             return None
-        middle = self.do(SPLIT, work, chosen, chosen, 0.0)
+        middle = self.do(Task.SPLIT, work, chosen, chosen, 0.0)
         if middle < 0:
             return None
         sides = []
         for side, (begin, end) in enumerate([(node.begin, middle), (middle, node.end)]):
-            totals = room.side_weights[side].copy(), room.side_counts[side].copy()
+            totals = stack.side_weights[side].copy(), stack.side_counts[side].copy()
             # The key is for draws, and who draws attributes has no meetings.
             sides.append(Stretch(begin, end, node.depth + 1, node.key, *totals))
-        if node.n_rows >= self.ready.rules.rivals:
+        if node.n_rows >= self.ready.rules.runners_up:
             for each, part in zip(self.works, self.crowd.ranges, strict=True):
-                self.do(RIVALS, each, *part, 0.0)
+                self.do(Task.RUNNERS_UP, each, *part, 0.0)
         self.share_counts(*sides)
-        lines = cut(self.lines, room.state[LISTED])
-        rivals = cut(self.rivals, room.state[RECORDED])
-        return Grown(self.shape, lines, rivals), sides[0], sides[1]
+        lines = cut(search.listed, stack.state[nodes.LISTED])
+        runners_up = cut(search.runners_up, stack.state[nodes.RECORDED])
+        return Grown(search.shape, lines, runners_up), sides[0], sides[1]
 
-    def best(self) -> tuple[int, Work]:
+    def best(self) -> tuple[int, Workspace]:
         """Return the attribute whose split is best, -1 for none, and where it is."""
-        self.together(EDGES)
+        self.together(Task.EDGES)
         pairs = list(zip(self.works, self.crowd.ranges, strict=True))
-        worths = [work.founds[slice(*part), WORTH] for work, part in pairs]
-        floor = float(np.concatenate(worths).max())
-        self.together(INSIDE, floor)
+        scores = [work.cuts[slice(*part), layout.SCORE] for work, part in pairs]
+        floor = float(np.concatenate(scores).max())
+        self.together(Task.INSIDE, floor)
         totals, kind = self.node.weights, self.ready.rules.kind
-        slack = 1e-12 * float(totals[3] if kind == SQUARES else totals.sum())
+        slack = 1e-12 * float(totals[3] if kind == score.SQUARES else totals.sum())
         best, chosen, where = -np.inf, -1, self.works[0]
         for work, part in pairs:
             for a in range(*part):
-                if work.founds[a, WORTH] > best + slack:
-                    best, chosen, where = work.founds[a, WORTH], a, work
+                if work.cuts[a, layout.SCORE] > best + slack:
+                    best, chosen, where = work.cuts[a, layout.SCORE], a, work
         return chosen, where
 
     def share_counts(self, left: Stretch, right: Stretch) -> None:
@@ -181,7 +174,7 @@ class _Meeting:
         if self.ready.rules.subtract and self.node.lines is not None:
             smaller, larger = sorted((left, right), key=lambda child: child.n_rows)
             meeting = _Meeting(self.crowd, smaller)
-            meeting.together(COUNT)
+            meeting.together(Task.COUNT)
             smaller.lines = meeting.works[0].lines
             larger.lines = self.node.lines
             larger.lines -= smaller.lines
@@ -205,18 +198,21 @@ def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     shape = _stacked([part.shape for part in parts])
     rivals = _stacked([part.rivals for part in parts])
     owners = np.repeat(np.arange(len(parts)), np.diff(starts))
-    for column in (ABOVE, CHILD, CHILD + 1):
+    for column in (nodes.ABOVE, nodes.CHILD, nodes.CHILD + 1):
         own = shape.whole[:, column]
         own += np.where(own >= 0, starts[owners], 0).astype(np.int32)
-    shape.whole[:, LINE] += n_lines[owners]
+    shape.whole[:, nodes.LINE] += n_lines[owners]
     n_rivals = [len(part.rivals.whole) for part in parts]
     owners = np.repeat(np.arange(len(parts)), n_rivals)
-    rivals.whole[:, ABOVE] += starts[owners]
-    rivals.whole[:, LINE] += n_lines[owners]
+    rivals.whole[:, nodes.ABOVE] += starts[owners]
+    rivals.whole[:, nodes.LINE] += n_lines[owners]
     for place, (above, branch) in enumerate(links):
         if above >= 0:
-            shape.whole[starts[place], [ABOVE, SIDE]] = starts[above], branch
-            shape.whole[starts[above], CHILD + branch] = starts[place]
+            shape.whole[starts[place], [nodes.ABOVE, nodes.SIDE]] = (
+                starts[above],
+                branch,
+            )
+            shape.whole[starts[above], nodes.CHILD + branch] = starts[place]
     return Grown(shape, _stacked([part.lines for part in parts]), rivals)
 
 

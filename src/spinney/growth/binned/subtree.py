@@ -8,26 +8,19 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney.growth.binned.binned_rows import Prepared
+from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops.bags import Bags, no_bags
-from spinney.growth.binned.loops.grow import GROW, TREES, work_on
-from spinney.growth.binned.loops.layout import work_for
+from spinney.growth.binned.loops.grow import Search, Task, work_on
+from spinney.growth.binned.loops.layout import workspace_for
 from spinney.growth.binned.loops.nodes import (
-    DONE,
-    FREE,
-    LISTED,
-    RECORDED,
-    SLOT,
-    SLOTS,
-    TREE,
-    WAITING,
     Lines,
-    Room,
+    NodeStack,
     Shape,
     cut,
     lines_for,
     longer,
-    room_for,
     shape_for,
+    stack_for,
 )
 from spinney.growth.binned.loops.row_words import RowWords
 
@@ -62,65 +55,75 @@ class Stretch:
         return self.end - self.begin
 
 
-def room_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> Room:
-    """Return room with a node that waits."""
+def stack_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> NodeStack:
+    """Return a stack with a node that waits."""
     p, width, n_counts = len(ready.cells.n_bins), ready.rules.width, len(node.counts)
-    room = room_for(node.n_rows, deepest, p, width, n_counts, slots)
-    room.at[0] = node.begin, node.end, node.depth, -1, 0, -1
-    room.keys[0], room.weights[0], room.counts[0] = node.key, node.weights, node.counts
-    room.state[WAITING] = 1
-    return room
+    stack = stack_for(node.n_rows, deepest, p, width, n_counts, slots)
+    stack.at[0] = node.begin, node.end, node.depth, -1, 0, -1
+    stack.keys[0], stack.weights[0] = node.key, node.weights
+    stack.counts[0], stack.state[nodes.WAITING] = node.counts, 1
+    return stack
 
 
 def grow_stretch(ready: Prepared, rows: RowWords, node: Stretch) -> Grown:
     """Grow the subtree of a stretch of rows, whose order is lost."""
     keeping = ready.rules.tries >= len(ready.cells.n_bins)
-    slots = SLOTS if keeping and node.n_rows > ready.rules.small else 0
-    room = room_of(ready, node, ready.rules.max_depth - node.depth, slots)
+    slots = nodes.SLOTS if keeping and node.n_rows > ready.rules.small else 0
+    stack = stack_of(ready, node, ready.rules.max_depth - node.depth, slots)
     if slots and node.lines is not None:
-        room.state[FREE] -= 1
-        room.at[0, SLOT] = room.free[room.state[FREE]]
-        room.pool[room.at[0, SLOT]] = node.lines
-    return _worked(GROW, ready, rows, room, no_bags())
+        stack.state[nodes.FREE] -= 1
+        stack.at[0, nodes.SLOT] = stack.free[stack.state[nodes.FREE]]
+        stack.pool[stack.at[0, nodes.SLOT]] = node.lines
+    return _grown(Task.GROW, ready, rows, stack, no_bags())
 
 
 def grow_bags(ready: Prepared, bags: Bags) -> Grown:
     """Grow a tree for each bag, one after the other; ``bags.roots`` is set."""
     n, rules = bags.times.shape[1], ready.rules
-    width, n_counts = rules.width, len(ready.counts)
     # Weights are those of a bag, so they are ours to write.
     whole = bool(np.all(bags.base == np.floor(bags.base)))
     halves = ready.labels.halves and whole
     labels = ready.labels._replace(weights=np.empty(len(bags.base)), halves=halves)
     p = len(ready.cells.n_bins)
-    slots = SLOTS if rules.tries >= p and n > rules.small else 0
-    room = room_for(n, rules.max_depth, p, width, n_counts, slots)
+    slots = nodes.SLOTS if rules.tries >= p and n > rules.small else 0
+    stack = stack_for(n, rules.max_depth, p, rules.width, len(ready.counts), slots)
     rows = np.empty(n, np.uint64)
-    return _worked(TREES, replace(ready, labels=labels), rows, room, bags)
+    return _grown(Task.TREES, replace(ready, labels=labels), rows, stack, bags)
 
 
-def _worked(
-    task: int, ready: Prepared, rows: RowWords, room: Room, bags: Bags
+def _grown(
+    task: Task, ready: Prepared, rows: RowWords, stack: NodeStack, bags: Bags
 ) -> Grown:
     """Grow nodes, with more room when there is none left."""
-    rules, n = ready.rules, len(room.spare)
-    p, n_counts = len(ready.cells.n_bins), room.counts.shape[1]
-    work = work_for(n, p, rules.width, rules.tries if rules.tries < p else 0)
+    rules, n = ready.rules, len(stack.spare)
+    p, n_counts = len(ready.cells.n_bins), stack.counts.shape[1]
     # About as many as full trees have, where classes are told apart with ease.
     likely = max(1, len(bags.roots)) * n // 4
     first = min(max(FIRST_NODES, likely), MOST_FIRST_NODES)
-    shape = shape_for(first, rules.width, n_counts)
-    lines = lines_for(2 * rules.listing, rules.width, n_counts)
-    keeping = FIRST_KEEPING if n >= rules.rivals else 1
-    rivals = shape_for(p * keeping, rules.width, n_counts)
-    tables = (ready.cells, ready.labels, rules, rows, room, work)
-    while room.state[WAITING] or room.state[TREE] < len(bags.roots):
-        work_on(task, *tables, shape, lines, rivals, bags, 0, 0, 0.0)
-        if room.state[DONE] == len(shape.whole):
-            shape = longer(shape)
-        if room.state[LISTED] + rules.listing > len(lines.codes):
-            lines = longer(lines)
-        if room.state[RECORDED] + p > len(rivals.whole):
-            rivals = longer(rivals)
-    done, listed, recorded = room.state[[DONE, LISTED, RECORDED]]
-    return Grown(cut(shape, done), cut(lines, listed), cut(rivals, recorded))
+    keeping = FIRST_KEEPING if n >= rules.runners_up else 1
+    search = Search(
+        cells=ready.cells,
+        labels=ready.labels,
+        rules=rules,
+        rows=rows,
+        stack=stack,
+        work=workspace_for(n, p, rules.width, rules.tries if rules.tries < p else 0),
+        shape=shape_for(first, rules.width, n_counts),
+        listed=lines_for(2 * rules.listing, rules.width, n_counts),
+        runners_up=shape_for(p * keeping, rules.width, n_counts),
+        bags=bags,
+    )
+    state = stack.state
+    while state[nodes.WAITING] or state[nodes.TREE] < len(bags.roots):
+        work_on(search, int(task), 0, 0, 0.0)
+        if state[nodes.DONE] == len(search.shape.whole):
+            search = search._replace(shape=longer(search.shape))
+        if state[nodes.LISTED] + rules.listing > len(search.listed.codes):
+            search = search._replace(listed=longer(search.listed))
+        if state[nodes.RECORDED] + p > len(search.runners_up.whole):
+            search = search._replace(runners_up=longer(search.runners_up))
+    return Grown(
+        cut(search.shape, state[nodes.DONE]),
+        cut(search.listed, state[nodes.LISTED]),
+        cut(search.runners_up, state[nodes.RECORDED]),
+    )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.sources.rows import TrainingSet
 
@@ -104,8 +104,9 @@ class Bags:
         weights = self.training.own_weights
         if told == "balanced_subsample":
             if counts is None:
-                msg = "class_weight='balanced_subsample' needs a bag"
-                raise ParameterError(msg)
+                raise refusal(
+                    Setting("class_weight", "balanced_subsample"), "needs a bag"
+                )
             base = 1.0 if self.base is None else self.base
             weights = np.asarray(counts * base, dtype=np.float64)
         sums = np.bincount(self.training.classes, weights, minlength=n_classes)

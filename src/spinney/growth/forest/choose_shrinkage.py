@@ -30,12 +30,12 @@ class Inquiry:
     so neither their order nor a weight in the place of copies changes anything.
     """
 
-    def __init__(self, bags: Bags, places: Integers) -> None:
-        n_asked = min(MOST_ROWS, len(places))
+    def __init__(self, bags: Bags, copies: Integers) -> None:
+        n_asked = min(MOST_ROWS, len(copies))
         self.bags = bags
-        self.asked = np.arange(n_asked) * len(places) // n_asked
-        self.rows = places[self.asked]
-        self.unit = float(bags.training.own_weights.sum()) / len(places)
+        self.asked = np.arange(n_asked) * len(copies) // n_asked
+        self.rows = copies[self.asked]
+        self.unit = float(bags.training.own_weights.sum()) / len(copies)
         self._unseen: dict[int, NDArray[np.bool_]] = {}
 
     def note(self, number: int, drawn: Integers) -> None:
@@ -74,7 +74,7 @@ def best_shrinkage(
     # Runs of trees are the same whatever the threads, and so is the sum over them.
     pieces = [partial(asked, run) for run in _runs(forest)]
     parts = run_each(pieces, at_once=threads)
-    told = np.sum([part for part, _ in parts], axis=0)
+    votes = np.sum([part for part, _ in parts], axis=0)
     trees = np.sum([voters for _, voters in parts], axis=0)
     known = trees > 0
     if not known.any():
@@ -83,13 +83,13 @@ def best_shrinkage(
     if bags.copies is not None and bags.copies.weight is not None:
         weights = weights / training.own_weights[rows]  # it comes as often as it weighs
     loss = (
-        _square_error(told[known], trees[known], truth[known])
+        _square_error(votes[known], trees[known], truth[known])
         if numeric
-        else _log_loss(told[known], trees[known], forest.n_outputs)
+        else _log_loss(votes[known], trees[known], forest.n_outputs)
     )
-    found = np.average(loss, axis=0, weights=weights[known])
-    least = found.min()
-    return tried[int(np.flatnonzero(found <= least + TOLERANCE * abs(least))[0])]
+    losses = np.average(loss, axis=0, weights=weights[known])
+    least = losses.min()
+    return tried[int(np.flatnonzero(losses <= least + TOLERANCE * abs(least))[0])]
 
 
 def _runs(forest: Forest) -> list[range]:
@@ -115,9 +115,9 @@ def _plain_votes(
         tree = FlatTree.of(
             completed(member, forest.schema.target, forest.recipe, shrinkages)
         )
-        told = tree.outputs(taken(columns, here), len(here))
-        told = told.reshape(len(here), len(shrinkages), forest.n_outputs)
-        total[here] += told[np.arange(len(here)), :, own[here]]
+        outputs = tree.outputs(taken(columns, here), len(here))
+        outputs = outputs.reshape(len(here), len(shrinkages), forest.n_outputs)
+        total[here] += outputs[np.arange(len(here)), :, own[here]]
     return total
 
 
@@ -137,10 +137,10 @@ def _swift_votes(
     target = forest.schema.target
     tree = FlatTree.of(completed(whole, target, forest.recipe))
     flat = flat_of(tree, roots)
-    found = leaves(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
-    nodes = flat.numbers[found] + roots.astype(np.int32)
+    reached = leaves(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
+    nodes = flat.numbers[reached] + roots.astype(np.int32)
     # A missing value divides such rows.
-    is_open = np.asarray(((found < 0) & out).any(axis=1))
+    is_open = np.asarray(((reached < 0) & out).any(axis=1))
     asked = out & ~is_open[:, None]
     parts = parts_of(whole.weight(target), shrinkages)
     total = np.zeros((len(out), len(shrinkages)))
@@ -164,15 +164,15 @@ def _weights(bags: Bags) -> Floats:
     return weights if scale is None else weights * scale[training.classes]
 
 
-def _square_error(told: Floats, trees: Integers, truth: Floats) -> Floats:
+def _square_error(votes: Floats, trees: Integers, truth: Floats) -> Floats:
     """Return the square of each row's error under each shrinkage."""
-    return np.asarray((told / trees[:, None] - truth[:, None]) ** 2)
+    return np.asarray((votes / trees[:, None] - truth[:, None]) ** 2)
 
 
-def _log_loss(told: Floats, trees: Integers, n_classes: int) -> Floats:
+def _log_loss(votes: Floats, trees: Integers, n_classes: int) -> Floats:
     """Return minus the logarithm of the share of each row's class.
 
     Half a tree more votes for all classes alike, so that no share is 0, and few trees
     are not believed when they agree.
     """
-    return np.asarray(-np.log((told + 0.5 / n_classes) / (trees[:, None] + 0.5)))
+    return np.asarray(-np.log((votes + 0.5 / n_classes) / (trees[:, None] + 0.5)))

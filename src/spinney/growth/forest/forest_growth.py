@@ -13,8 +13,8 @@ from spinney._support.checks import check_whole
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
-from spinney.errors import ParameterError
-from spinney.growth.engine import can_grow
+from spinney.errors import Setting, refusal
+from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.forest.bags import Bags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
 from spinney.growth.forest.compact_tree import alike, compact
@@ -104,24 +104,25 @@ def _check_before(
     settings: ForestSettings,
 ) -> None:
     """Refuse to add trees to others that were grown otherwise."""
-    msg = ""
     if len(before) > n_trees:
-        msg = (
-            f"n_estimators={n_trees} is less than the {len(before)} trees that there "
-            "are, and warm_start=True adds some: take more, or warm_start=False"
+        raise refusal(
+            Setting("n_estimators", n_trees),
+            f"is less than the {len(before)} trees that there are, and "
+            "warm_start=True adds some",
+            "take more, or warm_start=False",
         )
-    elif before.fingerprint.digest != fingerprint.digest:
-        msg = (
-            "warm_start=True adds trees on the same rows, and these are others: fit "
-            "anew, with warm_start=False"
+    if before.fingerprint.digest != fingerprint.digest:
+        raise refusal(
+            Setting("warm_start", True),
+            "adds trees on the same rows, and these are others",
+            "fit anew, with warm_start=False",
         )
-    elif (before.settings, before.recipe) != (settings, recipe):
-        msg = (
-            "warm_start=True adds trees of the same kind, and parameters have changed: "
-            "fit anew, with warm_start=False"
+    if (before.settings, before.recipe) != (settings, recipe):
+        raise refusal(
+            Setting("warm_start", True),
+            "adds trees of the same kind, and parameters have changed",
+            "fit anew, with warm_start=False",
         )
-    if msg:
-        raise ParameterError(msg)
 
 
 class _Nursery:
@@ -147,7 +148,7 @@ class _Nursery:
         self.ready: Prepared | None = None
         shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
         plain = settings.extra_random or shares or recipe.pruning != "none"
-        if not plain and can_grow(self.rows, recipe, Options()):
+        if not plain and can_grow_binned(self.rows, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
 
             self.ready = prepared(self.rows, recipe, tries=self.tries)

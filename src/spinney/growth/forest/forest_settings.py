@@ -13,7 +13,7 @@ from spinney._support.checks import (
     is_real,
     is_whole,
 )
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.recipes import Recipe
 
 VOTING = ("probability", "majority")
@@ -81,17 +81,17 @@ class ForestSettings:
             check_choice(name, getattr(self, name))
         if not self.bootstrap:
             if self.max_samples is not None:
-                msg = (
-                    f"max_samples={self.max_samples!r} needs bootstrap=True: without "
-                    "it every tree has all rows; leave it out"
+                raise refusal(
+                    Setting("max_samples", self.max_samples),
+                    ("needs ", Setting("bootstrap", True)),
+                    "without it every tree has all rows; leave it out",
                 )
-                raise ParameterError(msg)
             if not self.replace:
-                msg = (
-                    "replace=False needs bootstrap=True: without it no rows are "
-                    "drawn; leave it out"
+                raise refusal(
+                    Setting("replace", False),
+                    ("needs ", Setting("bootstrap", True)),
+                    "without it no rows are drawn; leave it out",
                 )
-                raise ParameterError(msg)
         self.bag_size(1)
         check_named("voting", self.voting, VOTING)
         if isinstance(self.class_weight, str):
@@ -111,17 +111,20 @@ class ForestSettings:
         elif is_real(given) and not is_whole(given) and 0 < given <= 1:
             size = max(1, round(float(given) * n_rows))
         else:
-            msg = (
-                f"max_samples={given!r} must be a whole number of rows, or a share "
-                "above 0 and at most 1.0"
+            raise refusal(
+                Setting("max_samples", given),
+                "must be a whole number of rows, or a share above 0 and at most 1.0",
             )
-            raise ParameterError(msg)
         if not self.replace and n_rows > 1 and size > n_rows:
-            msg = (
-                f"max_samples={given!r} is more than the {n_rows} rows, and "
-                "replace=False draws each once: take fewer"
+            raise refusal(
+                Setting("max_samples", given),
+                (
+                    f"is more than the {n_rows} rows, and ",
+                    Setting("replace", False),
+                    " draws each once",
+                ),
+                "take fewer",
             )
-            raise ParameterError(msg)
         return size
 
 
@@ -142,11 +145,11 @@ def tries_of(max_features: Any, n_attributes: int) -> int:
         return min(int(max_features), n_attributes)
     if is_real(max_features) and not is_whole(max_features) and 0 < max_features <= 1:
         return max(1, int(float(max_features) * n_attributes + 1e-9))
-    msg = (
-        f"max_features={max_features!r} must be 'sqrt', 'log2', a whole number of at "
-        "least 1, or a share of all from above 0 to 1.0"
+    raise refusal(
+        Setting("max_features", max_features),
+        "must be 'sqrt', 'log2', a whole number of at least 1, or a share of all from "
+        "above 0 to 1.0",
     )
-    raise ParameterError(msg)
 
 
 def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
@@ -158,32 +161,44 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
     for name, wanted, why in _REFUSED:
         found = getattr(recipe, name)
         if found != wanted:
-            named = f"{name}={found!r} (recipe {recipe.name!r})"
-            remedy = f"take {name}={wanted!r}, or another recipe, such as 'cart'"
             if name not in recipe.given:  # it came with the recipe
-                named = f"recipe={recipe.name!r} ({name}={found!r})"
-                remedy = "take another, such as 'cart'"
-            msg = f"{named} does not go into a forest: {why}; {remedy}"
-            raise ParameterError(msg)
+                raise refusal(
+                    Setting("recipe", recipe.name),
+                    ("(", Setting(name, found), ") does not go into a forest"),
+                    f"{why}; take another, such as 'cart'",
+                )
+            other = ", or another recipe, such as 'cart'"
+            raise refusal(
+                Setting(name, found),
+                f"(recipe {recipe.name!r}) does not go into a forest",
+                (f"{why}; take ", Setting(name, wanted), other),
+            )
     if recipe.pruning in _PRUNINGS:
-        msg = (
-            f"pruning={recipe.pruning!r} (recipe {recipe.name!r}) does not go into a "
-            f"forest: {_PRUNINGS[recipe.pruning]}; take pruning='none'"
+        raise refusal(
+            Setting("pruning", recipe.pruning),
+            f"(recipe {recipe.name!r}) does not go into a forest",
+            (f"{_PRUNINGS[recipe.pruning]}; take ", Setting("pruning", "none")),
         )
-        raise ParameterError(msg)
     if extra_random and (recipe.bucketing is not None or recipe.grouping == "ordered"):
-        msg = (
-            f"extra_random=True draws one cut, and recipe {recipe.name!r} has "
-            f"grouping={recipe.grouping!r} and buckets={recipe.bucketing!r}, which "
-            "make their own; take grouping='binary' and no buckets"
+        raise refusal(
+            Setting("extra_random", True),
+            (
+                f"draws one cut, and recipe {recipe.name!r} has ",
+                Setting("grouping", recipe.grouping),
+                " and ",
+                Setting("buckets", recipe.bucketing),
+                ", which make their own; take ",
+                Setting("grouping", "binary"),
+                " and no buckets",
+            ),
         )
-        raise ParameterError(msg)
     if recipe.missing == "surrogate":
         if "missing" in recipe.given or "surrogates" in recipe.given:
-            msg = (
-                "missing='surrogate' does not go into a forest: its trees keep no "
-                "surrogates; take 'branch', or leave it out, which is the same"
+            raise refusal(
+                Setting("missing", "surrogate"),
+                "does not go into a forest",
+                "its trees keep no surrogates; take 'branch', or leave it out, which "
+                "is the same",
             )
-            raise ParameterError(msg)
         recipe = replace(recipe, missing="branch")
     return recipe

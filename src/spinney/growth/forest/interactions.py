@@ -47,10 +47,10 @@ class Interactions:
 
         Pairs of an attribute with itself are left out.
         """
-        places = [
+        pairs = [
             (int(a), int(b)) for a, b in zip(*np.nonzero(self.counts), strict=True)
         ]
-        others = [(a, b) for a, b in places if a != b]
+        others = [(a, b) for a, b in pairs if a != b]
         others.sort(key=lambda pair: (-self.gains[pair], pair))
         return [
             (

@@ -33,10 +33,10 @@ def _indicators(leaves: NDArray[np.int32]) -> "csr_matrix":
     n_rows, n_trees = leaves.shape
     width = leaves.max(axis=0, initial=0).astype(np.int64) + 1
     starts = width.cumsum() - width
-    places = (leaves + starts).ravel()
+    columns = (leaves + starts).ravel()
     ends = np.arange(0, n_rows * n_trees + 1, n_trees)
     ones = np.ones(n_rows * n_trees, np.float32)
-    return csr_matrix((ones, places, ends), shape=(n_rows, int(width.sum())))
+    return csr_matrix((ones, columns, ends), shape=(n_rows, int(width.sum())))
 
 
 def proximity_blocks(
@@ -79,7 +79,7 @@ def nearest(leaves: NDArray[np.int32], k: int) -> "csr_matrix":
 
     check_whole("k", k, least=1)
     data: list[Floats] = []
-    places: list[NDArray[Any]] = []
+    columns: list[NDArray[Any]] = []
     ends = [0]
     for first, block in proximity_blocks(leaves):
         for line in range(block.shape[0]):
@@ -89,11 +89,11 @@ def nearest(leaves: NDArray[np.int32], k: int) -> "csr_matrix":
             others, values = others[kept], values[kept]
             order = np.sort(np.lexsort((others, -values))[:k])
             data.append(values[order])
-            places.append(others[order])
+            columns.append(others[order])
             ends.append(ends[-1] + len(order))
     n_rows = len(leaves)
     return csr_matrix(
-        (np.concatenate(data), np.concatenate(places), np.array(ends)),
+        (np.concatenate(data), np.concatenate(columns), np.array(ends)),
         shape=(n_rows, n_rows),
     )
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def shrunk(
-    told: Floats,
+    outputs: Floats,
     weight: Floats,
     parent: "NDArray[np.integer]",
     depth: Integers,
@@ -35,7 +35,7 @@ def shrunk(
 
     Parameters
     ----------
-    told : nodes × outputs
+    outputs : nodes × outputs
         What each node says for itself.
     weight : array
         Of the rows at each node.
@@ -46,25 +46,25 @@ def shrunk(
 
     Examples
     --------
-    >>> told, weight = np.array([[0.5], [0.0], [1.0]]), np.array([10.0, 5.0, 5.0])
-    >>> shrunk(told, weight, np.array([-1, 0, 0]), np.array([0, 1, 1]), [0.0, 10.0])
+    >>> outputs, weight = np.array([[0.5], [0.0], [1.0]]), np.array([10.0, 5.0, 5.0])
+    >>> shrunk(outputs, weight, np.array([-1, 0, 0]), np.array([0, 1, 1]), [0.0, 10.0])
     array([[0.5 , 0.5 ],
            [0.  , 0.25],
            [1.  , 0.75]])
     """
     tried = np.array(shrinkages, dtype=np.float64)
     parts = parts_of(weight, shrinkages)
-    found = np.empty((len(told), len(tried), told.shape[1]))
+    shrunken = np.empty((len(outputs), len(tried), outputs.shape[1]))
     order = np.argsort(depth, kind="stable")
     ends = np.bincount(depth).cumsum()
-    found[order[: ends[0]]] = told[order[: ends[0]], None]
+    shrunken[order[: ends[0]]] = outputs[order[: ends[0]], None]
     for start, end in pairwise(ends):
         here = order[start:end]
         above = parent[here]
-        step = (told[here] - told[above])[:, None]
-        found[here] = found[above] + step * parts[above, :, None]
-    found[:, tried == 0] = told[:, None]  # as they are, to the last bit
-    return found.reshape(len(told), -1)
+        step = (outputs[here] - outputs[above])[:, None]
+        shrunken[here] = shrunken[above] + step * parts[above, :, None]
+    shrunken[:, tried == 0] = outputs[:, None]  # as they are, to the last bit
+    return shrunken.reshape(len(outputs), -1)
 
 
 def parts_of(weight: Floats, shrinkages: Sequence[float]) -> Floats:

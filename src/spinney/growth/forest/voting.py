@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.errors import DataError, warn
+from spinney.errors import DataError, Setting, warn
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.forest import Forest
 from spinney.sources.rows import TrainingSet
@@ -183,11 +183,14 @@ def score_of(told: Floats, trees: Integers, training: TrainingSet) -> float | No
 def check_bags(forest: Forest) -> None:
     """Refuse to look for rows out of the bag where every tree has all rows."""
     if not forest.settings.bootstrap:
-        msg = (
-            "bootstrap=False grows every tree on all rows: there are none out of the "
-            "bag to ask about; take bootstrap=True"
+        raise DataError(
+            Setting("bootstrap", False),
+            " grows every tree on all rows",
+            remedy=(
+                "there are none out of the bag to ask about; take ",
+                Setting("bootstrap", True),
+            ),
         )
-        raise DataError(msg)
 
 
 def warn_of_unseen(trees: Integers) -> None:

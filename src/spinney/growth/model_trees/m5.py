@@ -35,9 +35,17 @@ from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import Running, cut, deepest_first
+from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
 from spinney.search import LISTED, Overall, overall_by_attribute
-from spinney.sources import ROOT, Request, Source, TermRequest, take_formulas
+from spinney.sources import (
+    ROOT,
+    Counts,
+    Request,
+    TermRequest,
+    take_formulas,
+    with_formulas,
+)
 from spinney.trees import Groups, LinearModel, Node, Term, Tree, mixed, spread_of
 from spinney.trees.criteria import squared_error
 
@@ -53,14 +61,13 @@ NEGLIGIBLE = 1e-5
 Terms = dict[Term, int]
 
 
-def with_models(tree: Tree, source: Source, *, recipe: Recipe) -> Pruned:
+def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
     """Return a tree for numbers with the models that its recipe asks for, pruned.
 
     The source must be the one that the tree was grown on. The steps are those of
     ``pruning="adjusted-error"``.
     """
-    wanted = (recipe.leaves, recipe.pruning, recipe.smoothing) != ("mean", "none", 0)
-    if not tree.schema.target.is_numeric or not wanted:
+    if not tree.schema.target.is_numeric or not fits_models(recipe):
         return Pruned(tree, Steps(()))
     take_formulas(source, tree.schema)
     linear = recipe.leaves == "linear"
@@ -85,7 +92,7 @@ def _with_model(node: Node, model: LinearModel) -> Node:
     return replace(node, distribution=np.array([model.intercept]))
 
 
-def _overall(tree: Tree, source: Source) -> dict[int, Overall]:
+def _overall(tree: Tree, source: Counts) -> dict[int, Overall]:
     """Return what all rows say of the attributes that the tree asks about."""
     asked = sorted({node.split.attribute for node in tree if node.split is not None})
     if not asked:
@@ -136,7 +143,7 @@ def _terms_of(node: Node, attribute: Attribute, overall: Overall) -> list[Term]:
 
 
 def _fit(
-    tree: Tree, source: Source, below: Sequence[Terms], *, scale: float
+    tree: Tree, source: Counts, below: Sequence[Terms], *, scale: float
 ) -> list[Fitted]:
     """Return the model of every node, the rows being sent down a level at a time."""
     target = tree.schema.target
@@ -150,7 +157,7 @@ def _fit(
             TermRequest(node.number, line)
             for node, line in zip(asked, terms, strict=True)
         ]
-        answers = source.products(requests) if requests else []
+        answers = with_formulas(source).products(requests) if requests else []
         for node, line, products in zip(asked, terms, answers, strict=True):
             counted = products.scaled(np.array([scale]))
             found[node.number] = fitted(counted, line, origin=target.origin)

@@ -40,18 +40,17 @@ from spinney.data import (
 )
 from spinney.errors import ParameterError
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.learner import grow_tree
+from spinney.growth.plain.learner import grow_tree, search_over
 from spinney.recipes import Recipe
 from spinney.search import Decision
 from spinney.search.oblique import (
-    Weighing,
     admitted,
     bits_known,
     bits_of,
     lead,
     proposed,
 )
-from spinney.sources import ROOT, Request, Source, take_formulas
+from spinney.sources import ROOT, Counts, Request, take_formulas, with_formulas
 from spinney.trees import (
     CountTable,
     Groups,
@@ -59,7 +58,6 @@ from spinney.trees import (
     Node,
     Split,
     Tree,
-    altered_priors,
 )
 
 MOST_NUMBERS = 12
@@ -70,7 +68,7 @@ BATCH = 16
 
 
 def grow_with_construction(
-    source: Source, recipe: Recipe, options: Options | None = None
+    source: Counts, recipe: Recipe, options: Options | None = None
 ) -> Tree:
     """Grow a tree; with attributes made of others, if the recipe asks for them."""
     options = options or Options()
@@ -97,7 +95,7 @@ def grow_with_construction(
 
 
 def _best(
-    source: Source, tree: Tree, recipe: Recipe, options: Options
+    source: Counts, tree: Tree, recipe: Recipe, options: Options
 ) -> Attribute | None:
     """Return the attribute that helps most at the heaviest nodes, if one does."""
     taken = {attribute.formula for attribute in options.constructed}
@@ -110,40 +108,30 @@ def _best(
         return None
     named = source.schema.extended(options.constructed)
     made = [named.constructed(formula) for formula in formulas]
-    weighing = _weighing(source, options)
-    ranks = np.zeros(len(made))
-    for node, tables in _counted(source, tree, made):
-        steps = tree.path(node.number)[:-1]
-        here = replace(weighing, paid={step.candidate.attribute for step in steps})
-        decision = Decision(node.candidates, node.chosen)
-        least = bits_known(decision) + np.log2(len(made) * MOST_NODES)
-        for place, table in enumerate(tables):
-            wider = tree.schema.extended([made[place]])
-            found = proposed(table, wider, recipe, here)
-            if found is None or bits_of(found) <= least:
-                continue
-            ahead = lead(found, node.candidate, wider, recipe, here.paid)
-            if ahead > 0 and admitted(found, decision, wider, recipe, here.total):
-                ranks[place] += node.weight * ahead
-    criterion = recipe.measure(numeric=tree.schema.target.is_numeric)
-    unit = criterion.merit_unit(tree.root.weights)
-    return made[first_best(ranks, unit=unit)] if ranks.any() else None
-
-
-def _weighing(source: Source, options: Options) -> Weighing:
-    """Return how the learner weighs classes."""
     totals = source.root().weights
     if options.class_weights is not None:
         totals = totals * options.class_weights
-    altered = None
-    if options.costs is not None:
-        altered = altered_priors(totals, options.costs)
-    weight = totals[0] if source.schema.target.is_numeric else totals.sum()
-    return Weighing(float(weight), options.class_weights, altered)
+    search = search_over(totals, tree.schema, recipe, options)
+    ranks = np.zeros(len(made))
+    for node, tables in _counted(source, tree, made):
+        steps = tree.path(node.number)[:-1]
+        paid = {step.candidate.attribute for step in steps}
+        decision = Decision(node.candidates, node.chosen)
+        least = bits_known(decision) + np.log2(len(made) * MOST_NODES)
+        for number, table in enumerate(tables):
+            wider = tree.schema.extended([made[number]])
+            candidate = proposed(search, table, wider)
+            if candidate is None or bits_of(candidate) <= least:
+                continue
+            ahead = lead(search, candidate, node.candidate, wider, paid)
+            if ahead > 0 and admitted(search, candidate, decision, wider):
+                ranks[number] += node.weight * ahead
+    unit = search.criterion.merit_unit(tree.root.weights)
+    return made[first_best(ranks, unit=unit)] if ranks.any() else None
 
 
 def _counted(
-    source: Source, tree: Tree, made: Sequence[Attribute]
+    source: Counts, tree: Tree, made: Sequence[Attribute]
 ) -> Iterator[tuple[Node, list[CountTable]]]:
     """Give the heaviest nodes that ask, with the tables of new attributes there.
 
@@ -169,21 +157,21 @@ def _counted(
 
 
 def _tables(
-    source: Source, node: int, made: Sequence[Attribute], first: int
+    source: Counts, node: int, made: Sequence[Attribute], first: int
 ) -> list[CountTable]:
     """Return the tables of new attributes at a node, a batch at a time."""
     tables: list[CountTable] = []
     for start in range(0, len(made), BATCH):
         batch = made[start : start + BATCH]
         for further, attribute in enumerate(batch):
-            source.extend(first + further, attribute)
+            with_formulas(source).extend(first + further, attribute)
         places = tuple(range(first, first + len(batch)))
         (found,) = source.tables([Request(node, places)])
         tables += [found[place] for place in places]
     return tables
 
 
-def pairs(source: Source, tree: Tree) -> list[Formula]:
+def pairs(source: Counts, tree: Tree) -> list[Formula]:
     """Return the differences and ratios of the best numbers at the root.
 
     Both must count the same for a difference, and nothing but numbers for a ratio.

@@ -25,14 +25,14 @@ No row is ever seen here, and nothing recurs.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.keyed_random import branch_key, root_key
 from spinney.data import Schema
-from spinney.errors import ParameterError, warn
+from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.growing_nodes import (
     Family,
@@ -47,19 +47,16 @@ from spinney.search import (
     Decision,
     Drawn,
     Leaving,
-    Overall,
+    Search,
     coarse_tables,
     decide,
     drawn,
     n_different,
-    overall_by_attribute,
-    policy_named,
     routes_of,
     with_drawn_cuts,
 )
-from spinney.search.buckets import cuts_of
-from spinney.search.oblique import Weighing, combined, without_unused
-from spinney.sources import ROOT, Request, Source, Totals
+from spinney.search.oblique import combined
+from spinney.sources import Counts, Request, Totals, take_formulas
 from spinney.trees import (
     Groups,
     Reason,
@@ -74,82 +71,57 @@ from spinney.trees import (
 from spinney.trees.criteria import deviation
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from spinney.trees import CountTable
 
 
-def grow_tree(source: Source, recipe: Recipe, options: Options | None = None) -> Tree:
+def grow_tree(source: Counts, recipe: Recipe, options: Options | None = None) -> Tree:
     """Grow a tree over the rows of a source."""
     learner = _Learner(source, recipe, options or Options())
     return learner.grow()
 
 
 class _Learner:
-    def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
-        self.source, self.recipe, self.options = source, recipe, options
+    """A tree that grows: its source, what is constant, and the nodes so far."""
+
+    def __init__(self, source: Counts, recipe: Recipe, options: Options) -> None:
+        self.source, self.options = source, options
         self.schema = priced(source.schema, options).extended(options.constructed)
-        self.n_nodes = 0
-        self.n_leaves = 1
-        self.total = 0.0
-        self.unit = 1.0
-        self.least_deviation = 0.0
-        self.overall: dict[int, Overall] = {}
+        take_formulas(source, self.schema)
+        totals = source.root()
+        if options.class_weights is not None:
+            totals = Totals(totals.weights * options.class_weights, totals.rows)
+        self.root = Growing(
+            0,
+            totals,
+            tuple(range(len(self.schema.attributes))),
+            whole=source.whole,
+            key=0 if options.draws is None else root_key(options.draws.seed),
+        )
+        self.unit, self.least_deviation = 1.0, 0.0
+        if self.schema.target.is_numeric:
+            self.unit = recipe.measure(numeric=True).gain_unit(totals.weights)
+            recipe = recipe.in_unit(self.unit)
+            spread = float(deviation(totals.weights))
+            self.least_deviation = recipe.min_deviation * spread
+        self.recipe = recipe
+        self.search = search_over(totals.weights, self.schema, recipe, options)
+        self.n_nodes, self.n_leaves = 0, 1
         self.reached: set[tuple[str, ...]] = set()
-        self.cuts: dict[int, Floats] = {}
-        self.altered: Floats | None = None
-        self.observed: dict[int, NDArray[Any]] = {}
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
-        root = self.plant()
-        self.cuts = self.cut_numbers()
-        families = [Family((root,))] if self.may_split(root) else []
+        front = [Family((self.root,))] if self.may_split(self.root) else []
         open_nodes: list[tuple[float, int, Growing]] = []
-        while families:
-            for node in self.ask(families):
+        while front:
+            for node in self.ask(front):
                 self.decide(node)
                 if node.is_open:
                     heappush(open_nodes, (self.urgency(node), node.number, node))
             taken = self.take(open_nodes)
             self.find_routes(taken)
-            families = [self.split(node) for node in taken]
+            front = [self.split(node) for node in taken]
         self.warn_unreached()
-        return without_unused(finish(root, self.schema, self.recipe))
-
-    def plant(self) -> Growing:
-        """Return the root."""
-        totals, scale = self.source.root(), self.options.class_weights
-        if scale is not None:
-            totals = Totals(totals.weights * scale, totals.rows)
-        self.total = totals.weight
-        if self.schema.target.is_numeric:
-            criterion = self.recipe.measure(numeric=True)
-            self.unit = criterion.gain_unit(totals.weights)
-            self.recipe = self.recipe.in_unit(self.unit)
-            spread = float(deviation(totals.weights))
-            self.least_deviation = self.recipe.min_deviation * spread
-        if self.options.costs is not None:
-            self.altered = altered_priors(totals.weights, self.options.costs)
-        own = len(self.source.schema.attributes)
-        for further, attribute in enumerate(self.options.constructed):
-            self.source.extend(own + further, attribute)
-        everything = tuple(range(len(self.schema.attributes)))
-        key = 0 if self.options.draws is None else root_key(self.options.draws.seed)
-        return Growing(0, totals, everything, whole=self.source.whole, key=key)
-
-    def cut_numbers(self) -> dict[int, Floats]:
-        """Return the cuts between the buckets of numeric attributes."""
-        recipe, attributes = self.recipe, self.schema.attributes
-        method = recipe.bucketing
-        if method is None:
-            return {}
-        numeric = tuple(p for p, a in enumerate(attributes) if a.kind == "numeric")
-        (tables,) = self.source.tables([Request(ROOT, numeric)])
-        return {
-            place: cuts_of(table, method, recipe.n_buckets)
-            for place, table in tables.items()
-        }
+        return finish(self.root, self.schema, self.recipe)
 
     def may_split(self, node: Growing) -> bool:
         """Return whether a node is worth asking about; note the reason if not."""
@@ -191,47 +163,36 @@ class _Learner:
                 node.parent.tables = None
             if node.decision.reason is not None:
                 node.tables = None
+        if self.n_nodes == 0 and self.root.tables is not None:
+            self.search = self.search.from_root(self.root.tables, self.schema)
         return [node for node in nodes if node.tables is not None]
 
     def decide(self, node: Growing) -> None:
         """Find a node's best split, or the reason why there is none."""
-        assert node.tables is not None
-        if node.parent is None:
-            self.observed = {p: table.values for p, table in node.tables.items()}
-            self.overall = overall_by_attribute(node.tables, self.schema)
-        scale = self.options.class_weights
         forced = self.options.forced.get(node.path)
         node.forced = forced is not None
         self.reached.add(node.path)
         paid = {split.attribute for split, _ in steps_to(node)}
-        tables = {p: table.scaled(scale) for p, table in self.looked_at(node).items()}
-        found: dict[int, Drawn] = {}
-        if self.options.draws is not None and self.options.draws.cuts:
+        scale, draws = self.options.class_weights, self.options.draws
+        tables = {i: table.scaled(scale) for i, table in self.looked_at(node).items()}
+        cuts: dict[int, Drawn] = {}
+        if draws is not None and draws.cuts:
             binary = self.recipe.grouping == "binary"
-            tables, found = coarse_tables(tables, self.schema, node.key, binary=binary)
+            tables, cuts = coarse_tables(tables, self.schema, node.key, binary=binary)
         node.decision = decide(
-            tables,
-            self.schema,
-            recipe=self.recipe,
-            preference=self.options.preference,
-            forced=forced,
-            total=self.total,
-            cuts=self.cuts,
-            altered=self.altered,
-            paid=paid,
-            observed=self.observed,
-            overall=self.overall,
+            self.search, tables, self.schema, forced=forced, paid=paid
         )
-        node.decision = with_drawn_cuts(node.decision, found)
+        if cuts:
+            node.decision = with_drawn_cuts(node.decision, cuts)
         if self.recipe.linear_terms > 1 and not node.forced:
             node.decision, made = combined(
+                self.search,
                 self.source,
                 node.number,
                 tables=tables,
                 decision=node.decision,
                 schema=self.schema,
-                recipe=self.recipe,
-                weighing=Weighing(self.total, scale, self.altered, paid),
+                paid=paid,
             )
             self.schema = self.schema.extended([] if made is None else [made])
         if not node.is_open:
@@ -243,14 +204,14 @@ class _Learner:
         draws, tables = self.options.draws, node.tables
         if draws is None:
             return tables
-        policy = policy_named(self.recipe.missing)
-        places = drawn(
+        policy = self.search.policy
+        attributes = drawn(
             node.key,
             len(self.schema.attributes),
             draws.tries,
-            lambda p: p in tables and n_different(tables[p], policy) > 1,
+            lambda index: index in tables and n_different(tables[index], policy) > 1,
         )
-        return {place: tables[place] for place in places if place in tables}
+        return {index: tables[index] for index in attributes if index in tables}
 
     def urgency(self, node: Growing) -> float:
         """Return the order of best-first growth: forced, then by gain over all rows."""
@@ -272,11 +233,12 @@ class _Learner:
                 self.n_leaves += more
                 return [node]
             if node.forced:
-                msg = (
-                    f"force: the split at the path {node.path!r} does not fit into "
-                    f"max_leaves={limit}: raise the limit"
+                raise ParameterError(
+                    Setting("force"),
+                    f": the split at the path {node.path!r} does not fit into ",
+                    Setting("max_leaves", int(limit)),
+                    ": raise the limit",
                 )
-                raise ParameterError(msg)
             node.decision = replace(node.decision, chosen=None, reason=Reason.LEAVES)
         return []
 
@@ -284,7 +246,7 @@ class _Learner:
         """Take the node of the greatest gain; the oldest of those that tie."""
         best = heappop(open_nodes)
         tied = [best]
-        margin = TOLERANCE * self.total * self.unit
+        margin = TOLERANCE * self.search.total * self.unit
         while open_nodes and open_nodes[0][0] <= best[0] + margin:
             tied.append(heappop(open_nodes))
         tied.sort(key=lambda entry: entry[1])
@@ -298,7 +260,7 @@ class _Learner:
             Leaving(node.number, node.candidate.split, node.tables or {})
             for node in nodes
         ]
-        routes = routes_of(self.source, leaving, self.schema, self.recipe, self.cuts)
+        routes = routes_of(self.search, self.source, leaving, self.schema)
         for node, (route, sent) in zip(nodes, routes, strict=True):
             node.route = route
             node.sent = sent and sent.scaled(self.options.class_weights)
@@ -327,7 +289,7 @@ class _Learner:
             weights, rows = node.sent.weights, node.sent.rows
         used = self.recipe.grouping == "multiway" and is_multiway(split)
         attributes = tuple(
-            place for place in node.attributes if not used or place != split.attribute
+            index for index in node.attributes if not used or index != split.attribute
         )
         children = [
             Growing(
@@ -360,11 +322,26 @@ class _Learner:
         """Say which forced paths lead to no node that could be split."""
         for path in self.options.forced:
             if path not in self.reached:
-                msg = (
-                    f"force: no node to split is reached by the path {path!r}; write "
-                    "its branches as they are printed, from the root on"
+                warn(
+                    Setting("force"),
+                    f": no node to split is reached by the path {path!r}; write its "
+                    "branches as they are printed, from the root on",
                 )
-                warn(msg)
+
+
+def search_over(
+    totals: Floats, schema: Schema, recipe: Recipe, options: Options
+) -> Search:
+    """Return the search over rows of these totals, class weights included."""
+    numeric, costs = schema.target.is_numeric, options.costs
+    return Search.of(
+        recipe,
+        numeric=numeric,
+        total=float(totals[0] if numeric else totals.sum()),
+        class_weights=options.class_weights,
+        altered=None if costs is None else altered_priors(totals, costs),
+        preference=options.preference,
+    )
 
 
 def priced(schema: Schema, options: Options) -> Schema:
@@ -372,8 +349,8 @@ def priced(schema: Schema, options: Options) -> Schema:
     if options.costs is None and not options.prices:
         return schema
     attributes = tuple(
-        replace(attribute, cost=options.prices.get(place, 0.0))
-        for place, attribute in enumerate(schema.attributes)
+        replace(attribute, cost=options.prices.get(index, 0.0))
+        for index, attribute in enumerate(schema.attributes)
     )
     target = schema.target
     if options.costs is not None:

@@ -30,9 +30,9 @@ class Judge:
         self._numeric = tree.schema.target.is_numeric
         matrix = costs_of(tree.schema.target, costs)
         if self._numeric:
-            self._said = np.array([node.value for node in tree])
+            self._predicted = np.array([node.value for node in tree])
             return
-        self._said = np.array([node.label for node in tree])
+        self._predicted = np.array([node.label for node in tree])
         if matrix is None:
             matrix = 1.0 - np.eye(tree.schema.n_classes)
         # One more column: class -1 is the last.
@@ -43,11 +43,11 @@ class Judge:
 
         ``outputs`` are what nodes predict of entries, where they have models.
         """
-        said, true = self._said[entries.nodes], self._targets[entries.rows]
+        predicted, true = self._predicted[entries.nodes], self._targets[entries.rows]
         if self._numeric:
-            said = said if outputs is None else outputs[:, 0]
-            return np.asarray((said - true) ** 2)
-        return np.asarray(self._costs[said, true])
+            predicted = predicted if outputs is None else outputs[:, 0]
+            return np.asarray((predicted - true) ** 2)
+        return np.asarray(self._costs[predicted, true])
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,9 @@ def pre_pruning(
 
     def judge(node: Node) -> PruneStep:
         nonlocal merit, risk
-        places, before, risk_before = list(node.children), merit, risk
-        split = merit - float(merits[node.number]) + float(merits[places].sum())
-        split_risk = risk - float(risks[node.number]) + float(risks[places].sum())
+        children, before, risk_before = list(node.children), merit, risk
+        split = merit - float(merits[node.number]) + float(merits[children].sum())
+        split_risk = risk - float(risks[node.number]) + float(risks[children].sum())
         helps = split > merit + margin
         if helps:
             merit, risk = split, split_risk

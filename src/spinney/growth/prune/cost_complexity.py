@@ -89,19 +89,19 @@ def cost_complexity(
         assert training is not None
         assert folds is not None
         sequence = cross_validated(sequence, training, folds, costs=costs)
-        place = sequence.best(rule)
-        alpha = sequence[place].alpha
+        chosen = sequence.best(rule)
+        alpha = sequence[chosen].alpha
     else:
-        place = sequence.place(alpha)
+        chosen = sequence.place(alpha)
     unit = "squared errors" if tree.schema.target.is_numeric else "risk"
     result = bottom_up(
         tree,
         risks + alpha,
         risks=risks,
         measure=f"{unit} + {alpha:g} × leaves",
-        settled=sequence.cuts(place),
+        settled=sequence.cuts(chosen),
     )
-    return replace(result, sequence=replace(sequence, chosen=place))
+    return replace(result, sequence=replace(sequence, chosen=chosen))
 
 
 def cross_validated(
@@ -140,10 +140,10 @@ def _losses(
     links = weakest_links(tree, leaf_risks(tree, costs))
     first, last = links.stays(tree, alphas)
     flat, judge = flatten(tree), Judge(tree, training.targets, costs)
-    places = np.flatnonzero(held)
+    members = np.flatnonzero(held)
     size = max(1, LARGEST_BLOCK // (len(alphas) + 1))
-    for start in range(0, len(places), size):
-        rows = places[start : start + size]
+    for start in range(0, len(members), size):
+        rows = members[start : start + size]
         columns = tree.schema.completed(
             [None if cells is None else cells[rows] for cells in training.columns],
             flat.needed,

@@ -9,8 +9,8 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.checks import check_named
-from spinney.errors import ParameterError
-from spinney.growth.prune.prune_record import columns_text
+from spinney._support.text_table import aligned
+from spinney.errors import Setting, refusal
 from spinney.trees import Node, Tree
 
 # One bend: -α (heaps have the least on top), node, and what its collapse adds to the
@@ -148,8 +148,8 @@ class Sequence:
     def __len__(self) -> int:
         return len(self.subtrees)
 
-    def __getitem__(self, place: int) -> Subtree:
-        return self.subtrees[place]
+    def __getitem__(self, index: int) -> Subtree:
+        return self.subtrees[index]
 
     @property
     def alphas(self) -> Floats:
@@ -162,9 +162,9 @@ class Sequence:
         alphas = self.alphas
         return np.append(np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:]), np.inf)
 
-    def cuts(self, place: int) -> set[int]:
+    def cuts(self, index: int) -> set[int]:
         """Return the nodes to cut to have a subtree."""
-        return {node for row in self.subtrees[: place + 1] for node in row.cut}
+        return {node for row in self.subtrees[: index + 1] for node in row.cut}
 
     def place(self, alpha: float) -> int:
         """Return which subtree is the cheapest at this α, the smallest of equals."""
@@ -195,13 +195,16 @@ class Sequence:
         """
         check_named("rule", rule, RULES)
         if self.subtrees[0].error is None:
-            msg = f"rule={rule!r} needs cross-validated risks: give data, or an alpha"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting("rule", rule),
+                "needs cross-validated risks",
+                "give data, or an alpha",
+            )
         errors = np.array([row.error for row in self.subtrees])
         least = float(errors.min())
         margin = TOLERANCE * max(1.0, least)
-        place = int(np.flatnonzero(errors <= least + margin)[-1])
-        limit = least + RULES[rule] * float(self.subtrees[place].deviation or 0.0)
+        index = int(np.flatnonzero(errors <= least + margin)[-1])
+        limit = least + RULES[rule] * float(self.subtrees[index].deviation or 0.0)
         return int(np.flatnonzero(errors <= limit + margin)[-1])
 
     def __str__(self) -> str:
@@ -209,7 +212,7 @@ class Sequence:
         header = ["alpha", "CP", "splits", "leaves", "rel error"]
         header += ["xerror", "xstd"] if judged else []
         lines = []
-        for place, row in reversed(list(enumerate(self.subtrees))):
+        for index, row in reversed(list(enumerate(self.subtrees))):
             line = [
                 f"{row.alpha:.6g}",
                 f"{row.alpha / self.root_risk if self.root_risk > 0 else 0:.6f}",
@@ -219,8 +222,8 @@ class Sequence:
             ]
             if judged:
                 line += [f"{row.error:.5f}", f"{row.deviation:.5f}"]
-            lines.append([*line, "chosen" if place == self.chosen else ""])
-        return columns_text([*header, ""], lines)
+            lines.append([*line, "chosen" if index == self.chosen else ""])
+        return "\n".join(aligned([[*header, ""], *lines]))
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the subtrees as plain data, by rising α."""
@@ -234,9 +237,9 @@ class Sequence:
                 "cut": list(row.cut),
                 "error": row.error,
                 "deviation": row.deviation,
-                "chosen": place == self.chosen,
+                "chosen": index == self.chosen,
             }
-            for place, row in enumerate(self.subtrees)
+            for index, row in enumerate(self.subtrees)
         ]
 
 
@@ -249,11 +252,11 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
     risk, leaves, splits = root_risk, 1, 0
     subtrees = []
     # From the root back, where all figures are known, each step restored.
-    for place in reversed(range(len(alphas))):
+    for index in reversed(range(len(alphas))):
         share = risk / root_risk if root_risk > 0 else 1.0
-        found = Subtree(float(alphas[place]), leaves, splits, risk, share, cut[place])
-        subtrees.append(found)
-        for number in np.flatnonzero(of_bend == place):
+        subtree = Subtree(float(alphas[index]), leaves, splits, risk, share, cut[index])
+        subtrees.append(subtree)
+        for number in np.flatnonzero(of_bend == index):
             _, _, added, fewer_leaves, fewer_splits = links.bends[number]
             risk -= added
             leaves += fewer_leaves
@@ -267,23 +270,23 @@ def _grouped(links: Links) -> tuple[Floats, Integers]:
     Links within a margin of the first of a group are cut together.
     """
     alphas = [0.0]
-    places = np.zeros(len(links.bends), dtype=np.int64)
+    indices = np.zeros(len(links.bends), dtype=np.int64)
     for number, (alpha, *_) in enumerate(links.bends):
         if alpha > alphas[-1] + links.margin:
             alphas.append(alpha)
-        places[number] = len(alphas) - 1
-    return np.array(alphas), places
+        indices[number] = len(alphas) - 1
+    return np.array(alphas), indices
 
 
 def _cut_nodes(
-    tree: Tree, bends: SequenceOf[Bend], places: Integers
+    tree: Tree, bends: SequenceOf[Bend], indices: Integers
 ) -> list[tuple[int, ...]]:
     """Return the nodes that each step cuts, less those below another of the step."""
     step = np.full(len(tree), len(bends) + 1)
-    for bend, place in zip(bends, places, strict=True):
-        step[bend[1]] = place
+    for bend, index in zip(bends, indices, strict=True):
+        step[bend[1]] = index
     above = np.full(len(tree), len(bends) + 2)
-    cut: list[list[int]] = [[] for _ in range(int(places.max(initial=0)) + 1)]
+    cut: list[list[int]] = [[] for _ in range(int(indices.max(initial=0)) + 1)]
     for node in tree:
         if node.parent is not None:
             above[node.number] = min(above[node.parent], step[node.parent])

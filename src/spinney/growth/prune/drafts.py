@@ -15,7 +15,7 @@ from spinney._support.arrays import Floats
 from spinney.growth.leaf_estimates import outputs_of
 from spinney.recipes import Recipe
 from spinney.search import recount
-from spinney.sources import ROOT, Request, Source, Totals, take_formulas
+from spinney.sources import ROOT, Counts, Request, Surrogates, Totals, take_formulas
 from spinney.trees import (
     Candidate,
     Node,
@@ -97,7 +97,7 @@ class Rows:
     def __init__(
         self,
         tree: Tree,
-        source: Source,
+        source: Counts,
         recipe: Recipe,
         class_weights: Floats | None,
         everything: Floats | None = None,
@@ -106,6 +106,7 @@ class Rows:
         # A tree that was taught on other labels has other weights at its root.
         own = tree.root.weights if everything is None else everything
         self.target, self.everything = tree.schema.target, own
+        self.criterion = recipe.measure(numeric=self.target.is_numeric)
         self.attributes = tree.schema.attributes
         take_formulas(source, tree.schema)
         costs = tree.schema.target.costs
@@ -170,7 +171,7 @@ class Rows:
                 candidate,
                 tables[candidate.attribute].scaled(self.scale),
                 self.attributes[candidate.attribute],
-                recipe=self.recipe,
+                criterion=self.criterion,
                 altered=self.altered,
             )
             for candidate, tables in zip(
@@ -195,7 +196,8 @@ class Rows:
         weights, rows = draft.candidate.shared_out()
         absent = draft.candidate.table.missing_rows.any()
         if absent and draft.route.otherwise is not None:
-            (sent,) = self.source.sent([(draft.place, draft.route)])
+            assert isinstance(self.source, Surrogates)
+            (sent,) = self.source.routed([(draft.place, draft.route)])
             weights, rows = sent.scaled(self.scale).weights, sent.rows
         n_rows = [int(each.sum()) for each in rows]
         return [
@@ -216,7 +218,7 @@ class Rows:
 
 def recounted(
     tree: Tree,
-    source: Source,
+    source: Counts,
     *,
     recipe: Recipe,
     class_weights: Floats | None = None,

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import as_real
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 
 CONFIDENCE = 0.25
 
@@ -24,11 +24,11 @@ def check_confidence(confidence: object) -> float:
     """Return a confidence level, or refuse what is none."""
     level = as_real(confidence)
     if not 0 < level < 1:
-        msg = (
-            f"confidence={confidence!r} must be a number between 0 and 1, both left "
-            f"out; C4.5 takes {CONFIDENCE}, and less prunes more"
+        raise refusal(
+            Setting("confidence", confidence),
+            "must be a number between 0 and 1, both left out; C4.5 takes "
+            f"{CONFIDENCE}, and less prunes more",
         )
-        raise ParameterError(msg)
     return level
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import is_whole
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting, refusal
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Running, cut, deepest_first
@@ -41,23 +41,30 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
 
 def _listed(nodes: object) -> list[Any]:
     if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
-        msg = f"nodes={nodes!r} must be a list of numbers of nodes, such as [3, 7]"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("nodes", nodes),
+            "must be a list of numbers of nodes, such as [3, 7]",
+        )
     listed = list(nodes)
     if not listed:
-        msg = "nodes=[] names no node: give the numbers of nodes to cut, such as [3, 7]"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("nodes", []),
+            "names no node",
+            "give the numbers of nodes to cut, such as [3, 7]",
+        )
     return listed
 
 
 def _checked(tree: Tree, number: Any) -> int:
     if not is_whole(number) or not 0 <= number < len(tree):
-        msg = (
-            f"nodes: there is no node {number!r}: they are numbered from 0, the root, "
-            f"to {len(tree) - 1}, in printing order"
+        raise ParameterError(
+            Setting("nodes"),
+            f": there is no node {number!r}: they are numbered from 0, the root, to "
+            f"{len(tree) - 1}, in printing order",
         )
-        raise ParameterError(msg)
     if tree.nodes[int(number)].is_leaf:
-        msg = f"nodes: node {number} is a leaf: name a node that has branches"
-        raise ParameterError(msg)
+        raise ParameterError(
+            Setting("nodes"),
+            f": node {number} is a leaf: name a node that has branches",
+        )
     return int(number)

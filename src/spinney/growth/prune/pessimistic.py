@@ -47,17 +47,17 @@ def pessimistic(tree: Tree) -> Pruned:
 
     def judge(node: Node) -> PruneStep:
         nonlocal total
-        place, before = node.number, total
+        number, before = node.number, total
         corrected, deviation = corrected_errors(
-            float(errors[place]), int(leaves[place]), node.weight
+            float(errors[number]), int(leaves[number]), node.weight
         )
-        limit = float(as_leaf[place]) + 0.5
-        after = total - float(risks_below[place]) + float(risks[place])
+        limit = float(as_leaf[number]) + 0.5
+        after = total - float(risks_below[number]) + float(risks[number])
         pruned = corrected + deviation >= limit - TOLERANCE * max(1.0, limit)
         if pruned:
             total = after
         return PruneStep(
-            place,
+            number,
             tree.condition(node),
             corrected + deviation,
             limit,

@@ -1,6 +1,5 @@
 """Folds for cross-validation: seeded, and stratified where there are classes."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Integers
 from spinney._support.text import counted_text, shown
 from spinney.data import Target
-from spinney.errors import ParameterError, warn
+from spinney.errors import Setting, refusal, warn
 
 
 def folds_of(
@@ -40,29 +39,51 @@ def folds_of(
     asked : bool
         Whether the number of folds is a user's, and not a recipe's own.
     """
-    from sklearn.model_selection import KFold, StratifiedKFold
-
     if not 2 <= n_folds <= len(targets):
-        msg = (
-            f"folds={n_folds!r} must be a whole number from 2 to the number of rows, "
-            f"{len(targets)}"
+        raise refusal(
+            Setting("folds", n_folds),
+            f"must be a whole number from 2 to the number of rows, {len(targets)}",
         )
-        raise ParameterError(msg)
     stratified = False
     if not target.is_numeric and n_folds < len(targets):
         counts = np.bincount(targets, minlength=len(target.classes))
         stratified = bool(counts.max() >= n_folds)
         if asked:
             _warn_of_few(counts, target, n_folds)
-    kind = StratifiedKFold if stratified else KFold
-    splitter = kind(n_folds, shuffle=True, random_state=seed)
-    folds = np.zeros(len(targets), dtype=np.int64)
-    with warnings.catch_warnings():
-        # scikit-learn's word about rare classes: ours names them.
-        warnings.simplefilter("ignore", UserWarning)
-        rows = np.zeros((len(targets), 1))
-        for number, (_, held) in enumerate(splitter.split(rows, targets)):
-            folds[held] = number
+    random = np.random.RandomState(seed)
+    if stratified:
+        return _stratified(targets, n_folds, random)
+    rows = np.arange(len(targets))
+    random.shuffle(rows)
+    folds = np.empty(len(targets), dtype=np.int64)
+    folds[rows] = _dealt(len(targets), n_folds)
+    return folds
+
+
+def _dealt(n_rows: int, n_folds: int) -> Integers:
+    """Return as many numbers of folds as rows, in order, as equal as can be."""
+    sizes = np.full(n_folds, n_rows // n_folds)
+    sizes[: n_rows % n_folds] += 1
+    return np.arange(n_folds).repeat(sizes)
+
+
+def _stratified(
+    codes: Integers, n_folds: int, random: np.random.RandomState
+) -> Integers:
+    """Return folds that hold the classes in equal shares, as far as can be.
+
+    The rows, sorted by class, are dealt to the folds one by one, classes in the order
+    in which they first occur; which row of a class is in which fold is drawn.
+    """
+    _, first, classes = np.unique(codes, return_index=True, return_inverse=True)
+    classes = np.argsort(np.argsort(first))[classes]
+    by_class = np.sort(classes)
+    folds = np.empty(len(codes), dtype=np.int64)
+    for each in range(len(first)):
+        shares = [np.sum(by_class[fold::n_folds] == each) for fold in range(n_folds)]
+        numbers = np.arange(n_folds).repeat(shares)
+        random.shuffle(numbers)
+        folds[classes == each] = numbers
     return folds
 
 
@@ -70,16 +91,18 @@ def _warn_of_few(counts: Integers, target: Target, n_folds: int) -> None:
     """Say where folds can heed classes in part only, or not at all."""
     if counts.max() < n_folds:
         warn(
-            f"folds={n_folds} is more than the rows of any class of "
-            f"{shown(target.name)!r}, at most {counts.max()}: the folds that choose "
-            "the alpha are made without regard to classes"
+            Setting("folds", int(n_folds)),
+            f" is more than the rows of any class of {shown(target.name)!r}, at most "
+            f"{counts.max()}",
+            remedy="the folds that choose the alpha are made without regard to classes",
         )
         return
     rare = np.flatnonzero((counts > 0) & (counts < n_folds)).tolist()
     if rare:
         listed = counted_text((target.classes[code], counts[code]) for code in rare)
         warn(
-            f"folds={n_folds} is more than the rows of some classes of "
-            f"{shown(target.name)!r}: {listed}; some of the folds that choose the "
-            "alpha hold none of these"
+            Setting("folds", int(n_folds)),
+            f" is more than the rows of some classes of {shown(target.name)!r}",
+            remedy=f"{listed}; some of the folds that choose the alpha hold none of "
+            "these",
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import Setting, refusal, refuse_unknown
 from spinney.growth.prune.by_validation import pre_pruning, reduced_error
 from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.drafts import Rows
@@ -16,7 +16,7 @@ from spinney.growth.prune.mdl import mdl
 from spinney.growth.prune.pessimistic import pessimistic
 from spinney.growth.prune.prune_record import Pruned, Steps
 from spinney.recipes import Recipe
-from spinney.sources import Source
+from spinney.sources import Counts
 from spinney.trees import Tree
 
 
@@ -93,7 +93,7 @@ AFTER_GROWING = ("collapse", "error-based", "pessimistic", "mdl", "simplify")
 
 def pruned_after_growing(
     tree: Tree,
-    source: Source,
+    source: Counts,
     *,
     recipe: Recipe,
     class_weights: Floats | None = None,
@@ -124,21 +124,26 @@ def method_named(name: object) -> Method:
 
 def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
     """Prune a tree; ``options`` are those of the method's function."""
-    found = method_named(method)
+    chosen = method_named(method)
     target = tree.schema.target
-    if target.is_numeric and not found.numeric:
+    if target.is_numeric and not chosen.numeric:
         others = [name for name, other in METHODS.items() if other.numeric]
-        msg = (
-            f"method={method!r} counts errors, and {target.name!r} is a number: use "
-            f"{', '.join(map(repr, others))}"
+        raise refusal(
+            Setting("method", method),
+            f"counts errors, and {target.name!r} is a number",
+            f"use {', '.join(map(repr, others))}",
         )
-        raise ParameterError(msg)
-    if found.by_means and any(node.model is not None for node in tree):
+    if chosen.by_means and any(node.model is not None for node in tree):
         others = [m.name for m in METHODS.values() if m.numeric and not m.by_means]
-        msg = (
-            f"method={method!r} judges leaves by their means, and this tree has "
-            "linear models: grow it with pruning='adjusted-error', or with "
-            f"leaves='mean'; or use {', '.join(map(repr, others))}"
+        raise refusal(
+            Setting("method", method),
+            "judges leaves by their means, and this tree has linear models",
+            (
+                "grow it with ",
+                Setting("pruning", "adjusted-error"),
+                ", or with ",
+                Setting("leaves", "mean"),
+                f"; or use {', '.join(map(repr, others))}",
+            ),
         )
-        raise ParameterError(msg)
-    return found.function(tree, **options)
+    return chosen.function(tree, **options)

@@ -7,6 +7,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, signs_to_ascii, weight_text
+from spinney._support.text_table import aligned
 from spinney.trees import Tree
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Steps(Sequence[PruneStep]):
         ]
         measures = ", ".join(dict.fromkeys(step.measure for step in self._steps))
         title = f"before, after: {measures}; risk: on the training rows"
-        text = f"{title}\n{columns_text(header, lines, left=2)}"
+        text = "\n".join([title, *aligned([header, *lines], left=(5, 6))])
         return signs_to_ascii(text) if ascii_only else text
 
     def as_dicts(self) -> list[dict[str, Any]]:
@@ -154,24 +155,3 @@ class Pruned:
     tree: Tree
     steps: Steps
     sequence: "Subtrees | None" = None
-
-
-def columns_text(
-    header: Sequence[str], lines: Sequence[Sequence[str]], *, left: int = 0
-) -> str:
-    """Return aligned columns; the last ``left`` ones are flush left.
-
-    >>> print(columns_text(("n", "name"), [("10", "a"), ("9", "b")], left=1))
-     n  name
-    10  a
-     9  b
-    """
-    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-    flush = len(widths) - left
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if place < flush else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in (header, *lines)
-    )

@@ -116,11 +116,11 @@ def bottom_up(
 
 def _at_or_below(tree: Tree, numbers: Collection[int]) -> set[int]:
     """Return these nodes and all below them; a node stands after its parent."""
-    found: set[int] = set()
+    below: set[int] = set()
     for node in tree:
-        if node.number in numbers or node.parent in found:
-            found.add(node.number)
-    return found
+        if node.number in numbers or node.parent in below:
+            below.add(node.number)
+    return below
 
 
 def top_down(tree: Tree, judge: Callable[[Node], PruneStep]) -> Pruned:

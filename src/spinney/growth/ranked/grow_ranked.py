@@ -5,7 +5,7 @@ is below them is dealt out in bundles of nodes, a thread growing one at a time. 
 are numbered in the end, so who grew what leaves no trace.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,40 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import TOLERANCE
-from spinney._support.jit.compile import ZERO
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.prune import Pruned
-from spinney.growth.ranked.loops.grow import EXPAND, GROW, SEARCH
+from spinney.growth.ranked.loops import layout
+from spinney.growth.ranked.loops.grow import Task
 from spinney.growth.ranked.loops.grow import grow as grow_nodes
-from spinney.growth.ranked.loops.layout import (
-    BEGIN,
-    CANDIDATE,
-    CHILD,
-    CHILDREN,
-    CHOSEN,
-    CODES,
-    DONE,
-    END,
-    EXHAUSTED,
-    FOUND,
-    INNER,
-    LINE,
-    NODE,
-    NODES,
-    PARENT,
-    PLAIN,
-    PURE,
-    REASON,
-    SHORT_OF_LINES,
-    SHORT_OF_NODES,
-    TOO_DEEP,
-    TOO_FEW,
-    WAITING,
-    WRITTEN,
-    Grown,
-    Members,
-    Space,
-)
+from spinney.growth.ranked.loops.layout import Grown, Growth, Members, Workspace
 from spinney.growth.ranked.prune_ranked import prune_ranked
 from spinney.growth.ranked.ranked_nodes import RankedNodes, printing_order
 from spinney.growth.ranked.ranked_rows import Ready, ready
@@ -54,7 +26,7 @@ from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     enlarged,
-    space_for,
+    workspace_for,
 )
 from spinney.recipes import Recipe
 from spinney.trees import Tree
@@ -68,8 +40,8 @@ FEWEST_ROWS = 8_000
 SHARE = 8
 BUNDLES = 4
 
-OF_NODES = ROOM_OF_NODES[SHORT_OF_NODES]
-WRITTEN_ARRAYS = (*OF_NODES, *ROOM_OF_NODES[SHORT_OF_LINES])
+OF_NODES = ROOM_OF_NODES[layout.SHORT_OF_NODES]
+WRITTEN_ARRAYS = (*OF_NODES, *ROOM_OF_NODES[layout.SHORT_OF_LINES])
 
 
 def grow_ranked(ready: Ready, reason: int) -> Grown:
@@ -81,13 +53,13 @@ def grow_ranked(ready: Ready, reason: int) -> Grown:
         gang.members.parts[:n_rows] = ready.parts
     root = gang.grown
     root.nodes[0], root.weights[0], root.counts[0] = 0, ready.weights, ready.counts
-    root.nodes[0, [PARENT, CHOSEN, REASON]] = -1, -1, reason
-    root.state[NODES] = 1
+    root.nodes[0, [layout.PARENT, layout.CHOSEN, layout.REASON]] = -1, -1, reason
+    root.state[layout.NODES] = 1
     if reason:
         return _cut(gang.grown)
     gang.members.stack[0] = 0, n_rows, 0, ready.parts is None, 0
     gang.members.used[0] = 0
-    root.state[WAITING] = 1
+    root.state[layout.WAITING] = 1
     least = max(FEWEST_ROWS, n_rows // SHARE)
     if n_threads() == 1 or n_rows <= least:
         gang.run()
@@ -114,14 +86,14 @@ class _Gang:
     ready: Ready
     members: Members
     grown: Grown
-    space: Space
+    work: Workspace
 
     @classmethod
     def of(cls, ready: Ready, n_members: int, n_nodes: int) -> "_Gang":
         """Return room for the nodes that wait; it grows where it has to."""
         p, n_classes = len(ready.ranked.facts), ready.limits.n_classes
         room = n_members + n_members // 4 + 64
-        most = int(ready.ranked.facts[:, CODES].max())
+        most = int(ready.ranked.facts[:, layout.CODES].max())
         stack = n_nodes + 4 * most + 64
         members = Members(
             np.empty(room, np.uint32),
@@ -144,29 +116,21 @@ class _Gang:
             np.empty((lines, n_classes), np.int64),
             np.zeros(5, np.int64),
         )
-        return cls(ready, members, grown, space_for(ready, n_members))
+        return cls(ready, members, grown, workspace_for(ready, n_members))
 
-    def step(self, mode: int, first: int, last: int) -> None:
+    def step(self, task: Task, first: int, last: int) -> None:
         """Let the loop work until it is done, with more room whenever it asks."""
-        ready = self.ready
+        rows = (self.ready.ranked, self.ready.limits)
         while True:
-            short = grow_nodes(
-                ready.ranked,
-                ready.limits,
-                self.members,
-                self.grown,
-                self.space,
-                ZERO + mode,
-                ZERO + first,
-                ZERO + last,
-            )
-            if short == DONE:
+            growth = Growth(*rows, self.members, self.grown, self.work)
+            short = grow_nodes(growth, int(task), first, last)
+            if short == layout.DONE:
                 return
             self.enlarge(int(short))
 
     def run(self) -> None:
         """Grow all that waits."""
-        self.step(GROW, 0, len(self.ready.ranked.facts))
+        self.step(Task.GROW, 0, len(self.ready.ranked.facts))
 
     def enlarge(self, short: int) -> None:
         """Give more room to what is short of it."""
@@ -179,33 +143,29 @@ class _Gang:
         n = min(n_threads(), p)
         ranges = [(p * part // n, p * (part + 1) // n) for part in range(n)]
         # The threads share what has a place for each attribute.
-        spaces = [self.space]
+        works = [self.work]
         for _ in ranges[1:]:
-            own = space_for(self.ready, len(self.members.rows), table=self.space.table)
-            found, merits = self.space.found, self.space.merits
-            spaces.append(own._replace(found=found, merits=merits))
-        while self.grown.state[WAITING]:
-            top = int(self.grown.state[WAITING]) - 1
+            shared, n_rows = self.work, len(self.members.rows)
+            own = workspace_for(self.ready, n_rows, table=shared.table)
+            works.append(own._replace(results=shared.results, merits=shared.merits))
+        while self.grown.state[layout.WAITING]:
+            top = int(self.grown.state[layout.WAITING]) - 1
             begin, end, node, plain, _ = map(int, self.members.stack[top])
             if end - begin <= least:
                 parts = np.zeros(0) if plain else self.members.parts[begin:end].copy()
                 rows = self.members.rows[begin:end].copy()
                 used = self.members.used[top].copy()
                 aside.append(_Waiting(node, rows, parts, used, plain))
-                self.grown.state[WAITING] = top
+                self.grown.state[layout.WAITING] = top
                 continue
             run_all(
                 [
-                    partial(_Gang.step, _Gang(*self.with_space(space)), SEARCH, *part)
-                    for space, part in zip(spaces, ranges, strict=True)
+                    partial(replace(self, work=work).step, Task.SEARCH, *part)
+                    for work, part in zip(works, ranges, strict=True)
                 ]
             )
-            self.step(EXPAND, 0, p)
+            self.step(Task.SPLIT, 0, p)
         return aside
-
-    def with_space(self, space: Space) -> tuple[Ready, Members, Grown, Space]:
-        """Return what a thread searches with that has other room to work in."""
-        return self.ready, self.members, self.grown, space
 
 
 def _grow_aside(ready: Ready, top: _Gang, aside: list[_Waiting]) -> list[Grown]:
@@ -230,41 +190,43 @@ def _bundle(ready: Ready, top: _Gang, bundle: list[_Waiting]) -> Grown:
         gang.members.rows[stretch] = waiting.rows
         if not waiting.plain:
             gang.members.parts[stretch] = waiting.parts
-        gang.members.stack[at, [BEGIN, END]] = stretch.start, stretch.stop
-        gang.members.stack[at, [NODE, PLAIN]] = at, waiting.plain
+        gang.members.stack[at, [layout.BEGIN, layout.END]] = stretch.start, stretch.stop
+        gang.members.stack[at, [layout.NODE, layout.PLAIN]] = at, waiting.plain
         gang.members.used[at] = waiting.used
         gang.grown.nodes[at] = top.grown.nodes[waiting.node]
         place = stretch.stop
-    gang.grown.state[[WAITING, NODES]] = len(bundle), len(bundle)
+    gang.grown.state[[layout.WAITING, layout.NODES]] = len(bundle), len(bundle)
     gang.run()
     for at, waiting in enumerate(bundle):
-        gang.grown.nodes[at, PARENT] = waiting.node
+        gang.grown.nodes[at, layout.PARENT] = waiting.node
     state = gang.grown.state
-    state[WAITING] = len(bundle)
+    state[layout.WAITING] = len(bundle)
     return gang.grown
 
 
 def _joined(top: Grown, bundles: list[Grown]) -> Grown:
     """Put bundles after the top of the tree."""
     cut = [_cut(top), *(_cut(bundle) for bundle in bundles)]
-    n_nodes, n_found, n_lines = (int(top.state[i]) for i in (NODES, FOUND, WRITTEN))
+    n_nodes, n_found, n_lines = (
+        int(top.state[i]) for i in (layout.NODES, layout.FOUND, layout.WRITTEN)
+    )
     for part, bundle in zip(cut[1:], bundles, strict=True):
-        own, nodes = int(bundle.state[WAITING]), part.nodes
-        part.candidates[:, LINE] += n_lines
-        nodes[:, CANDIDATE] += n_found
-        inner = nodes[:, CHILDREN] > 0
-        nodes[inner, CHILD] += n_nodes - own
-        roots = nodes[:own, PARENT].copy()
-        below = nodes[own:, PARENT]
+        own, nodes = int(bundle.state[layout.WAITING]), part.nodes
+        part.candidates[:, layout.LINE] += n_lines
+        nodes[:, layout.CANDIDATE] += n_found
+        inner = nodes[:, layout.CHILDREN] > 0
+        nodes[inner, layout.CHILD] += n_nodes - own
+        roots = nodes[:own, layout.PARENT].copy()
+        below = nodes[own:, layout.PARENT]
         first = below < own
         below[~first] += n_nodes - own
         below[first] = roots[below[first]]
-        nodes[:own, PARENT] = cut[0].nodes[roots, PARENT]
+        nodes[:own, layout.PARENT] = cut[0].nodes[roots, layout.PARENT]
         cut[0].nodes[roots] = nodes[:own]
         n_nodes += len(nodes) - own
         n_found += len(part.candidates)
         n_lines += len(part.line_codes)
-    begins = [0, *(int(bundle.state[WAITING]) for bundle in bundles)]
+    begins = [0, *(int(bundle.state[layout.WAITING]) for bundle in bundles)]
     joined: dict[str, Any] = {"state": np.array([0, n_nodes, n_found, n_lines, 0])}
     for name in WRITTEN_ARRAYS:
         arrays = [getattr(part, name) for part in cut]
@@ -276,9 +238,9 @@ def _joined(top: Grown, bundles: list[Grown]) -> Grown:
 
 def _cut(grown: Grown) -> Grown:
     """Return what was written of arrays."""
-    ends = dict.fromkeys(WRITTEN_ARRAYS, int(grown.state[WRITTEN]))
-    ends |= dict.fromkeys(OF_NODES, int(grown.state[NODES]))
-    ends |= dict.fromkeys(("candidates", "merits"), int(grown.state[FOUND]))
+    ends = dict.fromkeys(WRITTEN_ARRAYS, int(grown.state[layout.WRITTEN]))
+    ends |= dict.fromkeys(OF_NODES, int(grown.state[layout.NODES]))
+    ends |= dict.fromkeys(("candidates", "merits"), int(grown.state[layout.FOUND]))
     written: dict[str, Any] = {
         name: getattr(grown, name)[:end] for name, end in ends.items()
     }
@@ -310,11 +272,11 @@ def _reason(rows: Ready) -> int:
     """Return why the root is a leaf, if it is one."""
     limits = rows.limits
     if (rows.counts > 0).sum() == 1:
-        return PURE
+        return layout.PURE
     if not rows.schema.attributes:
-        return EXHAUSTED
+        return layout.EXHAUSTED
     if limits.max_depth == 0:
-        return TOO_DEEP
+        return layout.TOO_DEEP
     if rows.weights.sum() < limits.least_node * (1 - TOLERANCE):
-        return TOO_FEW
-    return INNER
+        return layout.TOO_FEW
+    return layout.INNER

@@ -10,40 +10,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers, last_best
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
-from spinney.growth.ranked.loops.layout import (
-    AFTER,
-    ATTRIBUTE,
-    BEFORE,
-    CANDIDATE,
-    CHILDREN,
-    CHOSEN,
-    COLLAPSED,
-    CUT,
-    DEPTH,
-    DONE,
-    EMPTY,
-    HIGH,
-    INNER,
-    KEPT,
-    LOW,
-    NODES,
-    PARENT,
-    PRUNED,
-    PURE,
-    RAISED,
-    REASON,
-    REPLACED,
-    RISK_AFTER,
-    RISK_BEFORE,
-    SHORT_OF_LINES,
-    SHORT_OF_NODES,
-    STEPS,
-    WAITING,
-    Drafts,
-    Grown,
-    Members,
-    Rules,
-)
+from spinney.growth.ranked.loops import layout
+from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Pruning, Rules
 from spinney.growth.ranked.loops.prune import prune
 from spinney.growth.ranked.ranked_nodes import (
     RankedNodes,
@@ -57,17 +25,17 @@ from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     enlarged,
-    space_for,
+    workspace_for,
 )
 from spinney.recipes import Recipe
 from spinney.search import midpoint
 from spinney.trees import Tree
 
 ACTIONS = {
-    COLLAPSED: "collapsed",
-    REPLACED: "replaced",
-    RAISED: "raised",
-    KEPT: "kept",
+    layout.COLLAPSED: "collapsed",
+    layout.REPLACED: "replaced",
+    layout.RAISED: "raised",
+    layout.KEPT: "kept",
 }
 
 
@@ -90,7 +58,10 @@ class _Pruning:
             1.0 + weight,
         )
         # What is written must not change the tree as it was grown.
-        every = (*ROOM_OF_NODES[SHORT_OF_NODES], *ROOM_OF_NODES[SHORT_OF_LINES])
+        every = (
+            *ROOM_OF_NODES[layout.SHORT_OF_NODES],
+            *ROOM_OF_NODES[layout.SHORT_OF_LINES],
+        )
         self.grown = enlarged(nodes.grown, every)
         self.grown = self.grown._replace(state=nodes.grown.state.copy())
         _set_cuts(self.grown, nodes)
@@ -114,7 +85,7 @@ class _Pruning:
             np.empty((4096, 5), np.int64),
             np.empty((0, 0), np.uint8),
         )
-        self.space = space_for(rows, 1)
+        self.work = workspace_for(rows, 1)
 
     def run(self) -> None:
         """Collapse, then prune from the leaves up."""
@@ -125,17 +96,11 @@ class _Pruning:
             if parts is not None:
                 self.members.parts[:n_rows] = parts
         self.members.stack[0] = 0, n_rows, 0, parts is None, 0
-        self.grown.state[WAITING] = 1
+        self.grown.state[layout.WAITING] = 1
         while True:
-            short = prune(
-                self.rows.ranked,
-                self.rules,
-                self.members,
-                self.grown,
-                self.drafts,
-                self.space,
-            )
-            if short == DONE:
+            arrays = (self.members, self.grown, self.drafts, self.work)
+            short = prune(Pruning(self.rows.ranked, self.rules, *arrays))
+            if short == layout.DONE:
                 return
             self.enlarge(int(short))
 
@@ -153,22 +118,22 @@ class _Pruning:
         as_tree, risk_of_tree = (
             sums_below(nodes, levels, own) for own in (wrong, risks)
         )
-        useless = nodes[: len(wrong), CHILDREN] > 0
+        useless = nodes[: len(wrong), layout.CHILDREN] > 0
         useless &= as_tree >= wrong - COLLAPSE_SLACK
         gone = np.zeros(len(wrong), np.bool_)
         for level in levels[1:]:
-            above = nodes[level, PARENT]
+            above = nodes[level, layout.PARENT]
             gone[level] = gone[above] | useless[above]
         cut = np.flatnonzero(useless & ~gone)
         cut = cut[np.argsort(numbers[cut])]
-        nodes[cut, CHILDREN] = 0
+        nodes[cut, layout.CHILDREN] = 0
         after = risk_of_tree[0] + np.cumsum(risks[cut] - risk_of_tree[cut])
         risk = np.append(risk_of_tree[0], after)
         figures = (as_tree[cut], wrong[cut], risk[:-1], after)
-        drafts.steps[: len(cut), 0], drafts.steps[: len(cut), 1] = cut, COLLAPSED
+        drafts.steps[: len(cut), 0], drafts.steps[: len(cut), 1] = cut, layout.COLLAPSED
         drafts.measures[: len(cut)] = np.stack(figures, axis=1)
         drafts.total[0] = risk[-1]
-        self.grown.state[STEPS] = len(cut)
+        self.grown.state[layout.STEPS] = len(cut)
 
     def enlarge(self, short: int) -> None:
         """Give more room to what is short of it."""
@@ -179,7 +144,7 @@ class _Pruning:
     def tree(self, tree: Tree) -> Tree:
         """Return what is left, numbered in printing order."""
         nodes, grown = self.nodes, self.grown
-        n_nodes = int(grown.state[NODES])
+        n_nodes = int(grown.state[layout.NODES])
         grown = grown._replace(
             nodes=grown.nodes[:n_nodes],
             weights=grown.weights[:n_nodes],
@@ -187,9 +152,11 @@ class _Pruning:
         )
         levels = levels_of(grown.nodes)
         for depth, level in enumerate(levels[1:]):
-            above = np.repeat(levels[depth], grown.nodes[levels[depth], CHILDREN])
-            grown.nodes[level, PARENT] = above
-            grown.nodes[level, DEPTH] = depth + 1
+            above = np.repeat(
+                levels[depth], grown.nodes[levels[depth], layout.CHILDREN]
+            )
+            grown.nodes[level, layout.PARENT] = above
+            grown.nodes[level, layout.DEPTH] = depth + 1
         order, numbers = printing_order(grown.nodes)
         self.give_reasons(order)
         left = RankedNodes(
@@ -200,17 +167,19 @@ class _Pruning:
     def give_reasons(self, lines: Integers) -> None:
         """Say why nodes are leaves that were none, or have other rows than they had."""
         nodes, moved = self.grown.nodes, self.drafts.moved
-        lines = lines[nodes[lines, CHILDREN] == 0]
-        nodes[lines, CHOSEN] = -1
-        lines = lines[(moved[lines] > 0) | (nodes[lines, REASON] == INNER)]
+        lines = lines[nodes[lines, layout.CHILDREN] == 0]
+        nodes[lines, layout.CHOSEN] = -1
+        lines = lines[
+            (moved[lines] > 0) | (nodes[lines, layout.REASON] == layout.INNER)
+        ]
         present = np.count_nonzero(self.grown.weights[lines], axis=1)
-        reasons = np.where(present == 1, PURE, PRUNED)
+        reasons = np.where(present == 1, layout.PURE, layout.PRUNED)
         no_rows = ~self.grown.counts[lines].any(axis=1)
-        nodes[lines, REASON] = np.where(no_rows, EMPTY, reasons)
+        nodes[lines, layout.REASON] = np.where(no_rows, layout.EMPTY, reasons)
 
     def steps(self, tree: Tree, nodes: RankedNodes) -> Iterator[PruneStep]:
         """Give the steps; a node is called by the number that it had."""
-        n_steps, numbers = int(self.grown.state[STEPS]), nodes.numbers
+        n_steps, numbers = int(self.grown.state[layout.STEPS]), nodes.numbers
         listed, measures = self.drafts.steps[:n_steps], self.drafts.measures[:n_steps]
         return _told(tree, listed, measures, numbers)
 
@@ -223,13 +192,13 @@ def _told(
         yield PruneStep(
             number,
             tree.condition(tree.nodes[number]),
-            figures[BEFORE],
-            figures[AFTER],
-            did in (COLLAPSED, REPLACED),
+            figures[layout.BEFORE],
+            figures[layout.AFTER],
+            did in (layout.COLLAPSED, layout.REPLACED),
             ACTIONS[did],
-            measure=COUNTED if did == COLLAPSED else ESTIMATED,
-            risk_before=figures[RISK_BEFORE],
-            risk_after=figures[RISK_AFTER],
+            measure=COUNTED if did == layout.COLLAPSED else ESTIMATED,
+            risk_before=figures[layout.RISK_BEFORE],
+            risk_after=figures[layout.RISK_AFTER],
         )
 
 
@@ -247,16 +216,16 @@ def _set_cuts(grown: Grown, nodes: RankedNodes) -> None:
 
     Between the values on both sides of a threshold there may be others then.
     """
-    asked = nodes.grown.nodes[nodes.grown.nodes[:, CHILDREN] > 0]
-    lines = (asked[:, CANDIDATE] + asked[:, CHOSEN]).astype(np.int64)
+    asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.CHILDREN] > 0]
+    lines = (asked[:, layout.CANDIDATE] + asked[:, layout.CHOSEN]).astype(np.int64)
     found = grown.candidates[lines]
     for place, attribute in enumerate(nodes.schema.attributes):
-        here = found[:, ATTRIBUTE] == place
-        here &= found[:, HIGH] > found[:, LOW] + 1
+        here = found[:, layout.ATTRIBUTE] == place
+        here &= found[:, layout.HIGH] > found[:, layout.LOW] + 1
         if attribute.kind != "nominal" and here.any():
             values = nodes.values[place]
-            ends = values[found[here][:, [LOW, HIGH]]].astype(np.float64)
-            grown.candidates[lines[here], CUT] = _last_left(values, ends)
+            ends = values[found[here][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
+            grown.candidates[lines[here], layout.CUT] = _last_left(values, ends)
 
 
 def _last_left(values: NDArray[Any], ends: Floats) -> Integers:

@@ -10,25 +10,22 @@ from numpy.typing import NDArray
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney._support.threads import run_all
 from spinney.data import Attribute, Schema
-from spinney.growth.ranked.loops.layout import (
-    ENTROPY,
-    GINI,
-    NOMINAL,
-    NUMERIC,
-    ORDINAL,
-    Limits,
-    Ranked,
-)
+from spinney.growth.ranked.loops import layout
+from spinney.growth.ranked.loops.layout import Limits, Ranked
 from spinney.recipes import Recipe
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-KINDS = {"numeric": NUMERIC, "ordinal": ORDINAL, "nominal": NOMINAL}
+KINDS = {
+    "numeric": layout.NUMERIC,
+    "ordinal": layout.ORDINAL,
+    "nominal": layout.NOMINAL,
+}
 DEEP = 2**31 - 1
 
 # The splits that lost are kept at nodes with so large a share of the rows.
-RIVALS = 2000
+RUNNERS_UP_SHARE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ def _limits(recipe: Recipe, n_classes: int, total: float, n_rows: int) -> Limits
     criterion = recipe.measure(numeric=False)
     return Limits(
         n_classes,
-        GINI if criterion.name == "gini" else ENTROPY,
+        layout.GINI if criterion.name == "gini" else layout.ENTROPY,
         criterion.average,
         float(criterion.slack),
         DEEP if recipe.max_depth is None else recipe.max_depth,
@@ -98,7 +95,7 @@ def _limits(recipe: Recipe, n_classes: int, total: float, n_rows: int) -> Limits
         float(recipe.min_branch_share),
         float(recipe.min_gain),
         recipe.mdl_correction and criterion.bits,
-        n_rows // RIVALS,
+        n_rows // RUNNERS_UP_SHARE,
     )
 
 
@@ -117,7 +114,7 @@ def _facts(
         k, kind = n_codes[place], KINDS[attribute.kind]
         facts[place] = kind, k, lines, numbers, many[place] and not all(many)
         lines += k + 1 if k <= MOST_LISTED else 0
-        numbers += k if kind == NUMERIC else 0
+        numbers += k if kind == layout.NUMERIC else 0
     return facts
 
 

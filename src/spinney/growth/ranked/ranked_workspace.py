@@ -7,21 +7,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import MOST_LISTED, SPARSE
-from spinney.growth.ranked.loops.layout import (
-    CODES,
-    OFFSET,
-    SHORT_OF_LINES,
-    SHORT_OF_MEMBERS,
-    SHORT_OF_NODES,
-    SHORT_OF_STACK,
-    SHORT_OF_STEPS,
-    VECTORS,
-    Drafts,
-    Grown,
-    Members,
-    Space,
-)
+from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Workspace
 from spinney.growth.ranked.ranked_rows import Ready
 
 MOST_LOGS = 65_536
@@ -33,15 +21,15 @@ Names = defaultdict[int, Sequence[str]]
 ROOM_OF_MEMBERS: Names = defaultdict(
     tuple,
     {
-        SHORT_OF_MEMBERS: ("rows", "parts", "spare_rows", "spare_parts"),
-        SHORT_OF_STACK: ("stack", "used"),
+        layout.SHORT_OF_MEMBERS: ("rows", "parts", "spare_rows", "spare_parts"),
+        layout.SHORT_OF_STACK: ("stack", "used"),
     },
 )
 ROOM_OF_NODES: Names = defaultdict(
     tuple,
     {
-        SHORT_OF_NODES: ("nodes", "weights", "counts"),
-        SHORT_OF_LINES: (
+        layout.SHORT_OF_NODES: ("nodes", "weights", "counts"),
+        layout.SHORT_OF_LINES: (
             "candidates",
             "merits",
             "line_codes",
@@ -53,8 +41,8 @@ ROOM_OF_NODES: Names = defaultdict(
 ROOM_OF_DRAFTS: Names = defaultdict(
     tuple,
     {
-        SHORT_OF_NODES: ("origin", "moved", "estimates", "risks"),
-        SHORT_OF_STEPS: ("steps", "measures"),
+        layout.SHORT_OF_NODES: ("origin", "moved", "estimates", "risks"),
+        layout.SHORT_OF_STEPS: ("steps", "measures"),
     },
 )
 
@@ -70,15 +58,19 @@ def _longer(array: NDArray[Any]) -> NDArray[Any]:
     return more
 
 
-def space_for(
+def workspace_for(
     ready: Ready, n_members: int, table: NDArray[np.float64] | None = None
-) -> Space:
+) -> Workspace:
     """Return room to search nodes of so many members."""
     facts, n_classes = ready.ranked.facts, ready.limits.n_classes
-    most = int(facts[:, CODES].max())
+    most = int(facts[:, layout.CODES].max())
     if table is None:
-        listed = facts[:, CODES] <= MOST_LISTED
-        lines = int((facts[listed, OFFSET] + facts[listed, CODES] + 1).max(initial=3))
+        listed = facts[:, layout.CODES] <= MOST_LISTED
+        lines = int(
+            (facts[listed, layout.OFFSET] + facts[listed, layout.CODES] + 1).max(
+                initial=3
+            )
+        )
         table = np.empty(2 * n_classes * lines)
     n_runs = most + 2
     n_keys = n_members if most > MOST_LISTED else min(n_members, most // SPARSE + 1)
@@ -86,7 +78,7 @@ def space_for(
         numbers = np.arange(min(MOST_LOGS, len(ready.ranked.codes) + 1), dtype=float)
         logs = numbers * np.log2(numbers)
     logs[0] = 0.0
-    return Space(
+    return Workspace(
         table,
         np.empty((len(facts), 2), np.uint64),
         np.empty(n_runs, np.int64),
@@ -95,7 +87,7 @@ def space_for(
         np.empty(n_keys, np.uint64),
         np.empty(n_keys, np.uint64),
         np.empty(256, np.int64),
-        np.empty(VECTORS * 2 * n_classes),
+        np.empty(layout.VECTORS * 2 * n_classes),
         np.zeros((len(facts), 5), np.int64),
         np.zeros((len(facts), 2)),
         logs,

@@ -18,15 +18,20 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.row_order import Copies, copies_of
 from spinney.data import Target
-from spinney.errors import ParameterError, SpinneyWarning, warn
-from spinney.growth.engine import grow_swiftly, recount_swiftly, suits
+from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
+from spinney.growth.binned.binned_limits import FEWEST_WITHOUT_RIVALS
+from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.construct import grow_with_construction
-from spinney.growth.prune import Pruned, TrainingRows, folds_of
+from spinney.growth.prune import (
+    Pruned,
+    TrainingRows,
+    folds_of,
+    pruned_after_growing,
+)
 from spinney.growth.prune.cost_complexity import cost_complexity
-from spinney.growth.prune.drafts import recounted
 from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import Recipe
+from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
@@ -43,14 +48,19 @@ def warn_of_squares(recipe: Recipe, target: Target) -> None:
     """
     if target.is_numeric and recipe.measure(numeric=True) is CRITERIA["poisson"]:
         warn(
-            "criterion='poisson': the tree is grown by the deviance of counts, but "
-            "cost-complexity pruning weighs its leaves by squared errors"
+            Setting("criterion", "poisson"),
+            remedy="the tree is grown by the deviance of counts, but cost-complexity "
+            "pruning weighs its leaves by squared errors",
         )
 
 
+# The forest has loaded the compiled loops by then.
+FEWEST_TAUGHT = 0
+
+
 @dataclass(frozen=True)
-class Lesson:
-    """Rows, and how a tree is grown on them."""
+class TaughtGrowth:
+    """Growing over rows at hand: on labels that a forest has smoothed, or their own."""
 
     training: TrainingSet
     recipe: Recipe
@@ -91,34 +101,30 @@ class Lesson:
         return self._grown(self.training, (sums[twins].T / numbers[twins]).T)
 
     def _grown(
-        self, training: TrainingSet, labels: Floats | None, *, rivals: bool = True
+        self, training: TrainingSet, labels: Floats | None, *, fewest: int | None = None
     ) -> Tree:
         """Return the unpruned tree of some rows with these labels, or their own.
 
-        A tree that is counted again keeps no rivals, and one of a fold needs none.
+        A tree that is counted again keeps no runners-up, and one of a fold needs none:
+        then compiled loops are taken from ``fewest`` cells on, and at any size where
+        they have grown the forest.
         """
+        recipe, options = self.recipe, self.options
         if labels is None:
-            return self._learned(training, rivals=rivals)
+            engine = choose_engine(training, recipe, options, fewest=fewest)
+            return engine.grow(OpenedSource(training), recipe, options)
         taught = smoothed_training(training, labels)
-        tree = self._learned(taught, rivals=False)
-        counted = recount_swiftly(tree, training)
-        if counted is not None:
-            return counted
-        scale = self.options.class_weights
-        return recounted(
-            tree, training.source(), recipe=self.recipe, class_weights=scale
-        )
-
-    def _learned(self, training: TrainingSet, *, rivals: bool) -> Tree:
-        """Return the tree of these rows: of many by compiled loops, if they can."""
-        if suits(training, self.recipe, self.options, rivals=rivals):
-            return grow_swiftly(training, self.recipe)
-        return grow_with_construction(training.source(), self.recipe, self.options)
+        engine = choose_engine(taught, recipe, options, fewest=FEWEST_TAUGHT)
+        tree = engine.grow(OpenedSource(taught), recipe, options)
+        rows, scale = OpenedSource(training), options.class_weights
+        return engine.recount(tree, rows, recipe, scale)
 
     def grow_on(self, mask: "NDArray[np.bool_]") -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
-        return self._grown(self.copies.taken(mask), labels, rivals=False)
+        return self._grown(
+            self.copies.taken(mask), labels, fewest=FEWEST_WITHOUT_RIVALS
+        )
 
     def regrow(self, mask: "NDArray[np.bool_]") -> Tree:
         """Return the tree of some copies, where what was forced may not be possible."""
@@ -142,6 +148,14 @@ class Lesson:
             counted = counted * scale[training.classes]
         return TrainingRows(training.columns, training.classes, counted, self.regrow)
 
+    def grow_and_prune(self) -> Pruned:
+        """Return the tree of all rows, pruned as the recipe says."""
+        tree, recipe = self.grow(), self.recipe
+        if recipe.pruning == "cost-complexity":
+            return self.pruned(tree)
+        source, scale = self.training.source(), self.options.class_weights
+        return pruned_after_growing(tree, source, recipe=recipe, class_weights=scale)
+
     def pruned(self, tree: Tree) -> Pruned:
         """Return the tree pruned by weakest links, as cross-validation chooses."""
         recipe, training = self.recipe, self.copies
@@ -150,8 +164,9 @@ class Lesson:
         asked = not recipe.given.isdisjoint(("folds", "pruning"))
         if asked and recipe.folds > n_rows:
             warn(
-                f"folds={recipe.folds} of recipe {recipe.name!r} is more than the "
-                f"rows: {n_rows} folds of one row each choose the alpha"
+                Setting("folds", recipe.folds),
+                f" of recipe {recipe.name!r} is more than the rows",
+                remedy=f"{n_rows} folds of one row each choose the alpha",
             )
         folds = folds_of(
             training.classes,

@@ -13,34 +13,30 @@ carry as they are. Only where splits are made is this used: the finished tree co
 the rows as they are.
 """
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.growth.engine import can_grow
+from spinney.data import Attribute
+from spinney.growth.binned.binned_limits import MOST_CODES, MOST_SUBSETS
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.forest_growth import grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.growth.forest.voting import out_of_bag
-from spinney.growth.growth_options import Options
 from spinney.recipes import RECIPES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from spinney.data import Attribute
     from spinney.sources.rows import TrainingSet
 
 N_TREES = 100
 MOST_ROWS_A_TREE = 20_000
 MOST_INDICATORS = 64
 LEAST_SHARE = 0.02
-# Of fewer cells a forest is done before its threads have begun, or a compiler is there.
-FEWEST_IN_THREADS = FEWEST_OF_OURS = 100_000
-DIGITS = 9
+DRAWS_A_ROW = 4  # how finely weights are told apart, of a row of mean weight
 TREES = RECIPES["cart"].changed(missing="branch")
 
 
@@ -70,97 +66,66 @@ def smoothed_labels(training: "TrainingSet", share: float, seed: int) -> Floats:
 def _guesses(training: "TrainingSet", seed: int) -> Floats:
     """Return what the trees of a forest that did not see a row say of it.
 
-    Of many rows the forest is ours, grown by the compiled loops that grow the tree,
-    too. Of few rows, or numbers, it is scikit-learn's: no compiler is waited for.
+    A row that every tree has seen, such as one of nearly all the weight, keeps its own
+    class or number.
     """
-    schema = training.schema
-    many = len(training.classes) * len(schema.attributes) >= FEWEST_OF_OURS
-    if many and not schema.target.is_numeric and can_grow(training, TREES, Options()):
-        return _own_guesses(training, seed)
-    return _peers_guesses(training, seed)
-
-
-def _own_guesses(training: "TrainingSet", seed: int) -> Floats:
-    """Return what trees of our own forest say, which takes categories as they are."""
+    numeric = training.schema.target.is_numeric
     settings = ForestSettings(
+        max_features=1 / 3 if numeric else "sqrt",
         max_samples=min(MOST_ROWS_A_TREE, len(training.classes)),
         shrinkage=0,  # the share of the labels shrinks enough
         seed=seed,
     )
-    columns = tuple(
-        _ranks(cells) if attribute.kind == "numeric" else cells
-        for attribute, cells in zip(
-            training.schema.attributes, training.columns, strict=True
-        )
-    )
-    rows = replace(training, columns=columns)
+    rows = _for_forest(training)
     forest = grow_forest(rows, TREES, settings, n_trees=N_TREES)
-    told, trees = out_of_bag(forest, Bags(rows, settings))
-    own = np.eye(training.schema.n_classes)[training.classes]
-    return np.asarray(np.where(trees[:, None] == 0, own, told))
-
-
-def _peers_guesses(training: "TrainingSet", seed: int) -> Floats:
-    """Return what trees of scikit-learn's forest say."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    numeric = training.schema.target.is_numeric
-    n_cells = len(training.classes) * len(training.columns)
-    forest = (RandomForestRegressor if numeric else RandomForestClassifier)(
-        N_TREES,
-        oob_score=True,
-        bootstrap=True,
-        max_features=1 / 3 if numeric else "sqrt",
-        max_samples=min(MOST_ROWS_A_TREE, len(training.classes)),
-        random_state=seed,
-        n_jobs=-1 if n_cells >= FEWEST_IN_THREADS else None,
-    )
-    columns = [
-        _as_numbers(attribute, cells)
-        for attribute, cells in zip(
-            training.schema.attributes, training.columns, strict=True
-        )
-    ]
-    matrix = np.column_stack([np.zeros(len(training.classes)), *columns])
-    # Of a row that every tree has seen, such as one of nearly all the weight,
-    # scikit-learn warns, and says 0: so numbers are moved to where 0 is none of them.
-    # It makes leaves where variances are below a rounding of 1, and lets rounding
-    # decide between equal splits: so numbers are brought to 1 to 2, and lose digits.
-    targets, least, width = training.classes, 0.0, 1.0
+    votes, n_trees = out_of_bag(forest, Bags(rows, settings))
     if numeric:
-        least, width = float(targets.min()), float(np.ptp(targets) or 1.0)
-        targets = np.round((targets - least) / width, DIGITS) + 1.0
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        forest.fit(matrix, targets, sample_weight=training.own_weights)
-    if numeric:
-        told = forest.oob_prediction_
-        guesses = (told - 1.0) * width + least
-        return np.asarray(np.where(told == 0, training.classes, guesses))
-    guesses = np.zeros((len(training.classes), training.schema.n_classes))
-    guesses[:, forest.classes_] = forest.oob_decision_function_
+        return np.asarray(np.where(n_trees == 0, training.classes, votes.ravel()))
     own = np.eye(training.schema.n_classes)[training.classes]
-    unseen = np.isnan(guesses).any(axis=1) | (guesses.sum(axis=1) == 0)
-    return np.asarray(np.where(unseen[:, None], own, guesses))
+    return np.asarray(np.where(n_trees[:, None] == 0, own, votes))
 
 
-def _as_numbers(attribute: "Attribute", cells: "NDArray[Any]") -> Floats:
-    """Return a column as a forest of numbers takes it: codes, or an indicator each."""
-    if attribute.kind == "numeric":
-        return _ranks(cells)
-    codes = np.where(cells < 0, np.nan, cells.astype(np.float64))
+def _for_forest(training: "TrainingSet") -> "TrainingSet":
+    """Return the rows as compiled loops take them, whatever the attributes.
+
+    Numbers are ranks: a forest asks for no more, and another unit of a column changes
+    nothing, nor do bags that are drawn by what is in the rows. A category with more
+    values than the loops can put into two subsets becomes an indicator of each value,
+    or its codes as numbers where there are very many. Weights are rounded to a few
+    steps, so that a row of nearly all the weight is in every bag.
+    """
+    schema = training.schema
+    most = {"ordinal": MOST_CODES, "nominal": MOST_CODES}
+    if schema.n_classes > 2:
+        most["nominal"] = MOST_SUBSETS
+    attributes: list[Attribute] = []
+    columns: list[NDArray[Any]] = []
+    for attribute, cells in zip(schema.attributes, training.columns, strict=True):
+        numbers = [cells]
+        if attribute.kind == "numeric":
+            numbers = [_ranks(cells)]
+        elif len(attribute.values) > most[attribute.kind]:
+            numbers = _as_numbers(attribute, cells)
+            attribute = Attribute(attribute.name, "numeric")
+        attributes += [attribute] * len(numbers)
+        columns += numbers
+    wider = replace(schema, attributes=tuple(attributes))
+    weights = training.weights
+    if weights is not None:
+        # Bags draw rows by whole weights; others would only weigh what is drawn.
+        weights = np.maximum(1.0, np.rint(DRAWS_A_ROW * weights / weights.mean()))
+    return replace(training, schema=wider, columns=tuple(columns), weights=weights)
+
+
+def _as_numbers(attribute: Attribute, cells: "NDArray[Any]") -> list[Floats]:
+    """Return a column of codes as numbers: an indicator of each value, or the codes."""
     if attribute.kind == "ordinal" or len(attribute.values) > MOST_INDICATORS:
-        return codes
-    each = codes[:, None] == np.arange(len(attribute.values))
-    return np.asarray(each, dtype=np.float64)
+        return [np.where(cells < 0, np.nan, cells.astype(np.float64))]
+    return [(cells == code).astype(np.float64) for code in range(len(attribute.values))]
 
 
 def _ranks(cells: "NDArray[Any]") -> Floats:
-    """Return the ranks of numbers: a forest asks for no more.
-
-    Another unit of a column changes nothing, nor do bags that are drawn by what is in
-    the rows; and scikit-learn works in single precision.
-    """
+    """Return the ranks of numbers."""
     known = ~np.isnan(cells)
     ranks = np.full(len(cells), np.nan)
     ranks[known] = np.unique(cells[known], return_inverse=True)[1]

@@ -16,7 +16,7 @@ from spinney.cluster import (
 from spinney.cluster.choose_k import MEASURES, Choice
 from spinney.cluster.prototypes import LARGEST_GAMMA
 from spinney.data import Table
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 
 MODES = "k-modes"
 """k-prototypes of names only; what is found is told as k-prototypes."""
@@ -90,11 +90,15 @@ class Plan:
             return
         check_named("rule", self.rule, MEASURES)
         if not self.chooses:
-            msg = (
-                f"rule={self.rule!r} chooses among several k, and n_clusters={self.k} "
-                "is one: leave one of them out"
+            raise refusal(
+                Setting("rule", self.rule),
+                (
+                    "chooses among several k, and ",
+                    Setting("n_clusters", self.k),
+                    " is one",
+                ),
+                "leave one of them out",
             )
-            raise ParameterError(msg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -151,7 +151,7 @@ def _numbers(found: Found) -> tuple[Floats, list[str]]:
     """Return the numeric columns, and their names."""
     numeric = [column for column in found.used.columns if column.kind == "numeric"]
     if not numeric:
-        msg = "a plot needs a numeric column, and no column is: leave --plot out"
+        msg = "a plot needs a numeric column, and no column is: leave the plot out"
         raise ParameterError(msg)
     cells = np.column_stack([column.cells for column in numeric])
     names = [
@@ -167,7 +167,7 @@ def _refuse_huge(numbers: Floats, names: Sequence[str]) -> None:
         if np.abs(column).max() > MOST_DRAWN:
             msg = (
                 f"column {name!r} holds {np.abs(column).max():g}, and no axis is drawn "
-                f"beyond {MOST_DRAWN:g}: divide it by a number, or leave --plot out"
+                f"beyond {MOST_DRAWN:g}: divide it by a number, or leave the plot out"
             )
             raise DataError(msg)
 

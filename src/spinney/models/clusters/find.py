@@ -15,7 +15,7 @@ from spinney.cluster import MIXED, STARTS, Clusters, Watch, cells_of, k_means, s
 from spinney.cluster.choose_k import Choice, Starts, choose
 from spinney.data import Attribute, Table
 from spinney.data.readers import read_by
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, Setting
 from spinney.models.clusters.cluster_plan import MODES, RULE, Found, Plan
 from spinney.models.clusters.find_mixed import check_names, find_prototypes, mixed_curve
 from spinney.models.clusters.found_parts import (
@@ -161,14 +161,16 @@ def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Float
     table = read_by(schema, range(len(attributes)), path, may_be_empty=False)
     centroids = np.column_stack(schema.encode(table))
     if not np.isfinite(centroids).all():
-        msg = f"start={str(path)!r} has missing cells: a centroid needs all numbers"
-        raise DataError(msg)
-    if not plan.chooses and plan.k != len(centroids):
-        msg = (
-            f"start={str(path)!r} has {len(centroids)} rows where {plan.k} centroids "
-            "are needed"
+        raise DataError(
+            Setting("start", str(path)),
+            " has missing cells",
+            remedy="a centroid needs all numbers",
         )
-        raise DataError(msg)
+    if not plan.chooses and plan.k != len(centroids):
+        raise DataError(
+            Setting("start", str(path)),
+            f" has {len(centroids)} rows where {plan.k} centroids are needed",
+        )
     return centroids
 
 

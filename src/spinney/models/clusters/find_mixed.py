@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.text import option
 from spinney._support.threads import thread_count as threads_of
 from spinney.cluster import MIXED, Clusters, schema_of
 from spinney.cluster.choose_k import MIXED_RULES, Choice, choose_mixed
@@ -20,7 +19,7 @@ from spinney.cluster.prototypes import (
 )
 from spinney.data import Attribute, Schema, Table
 from spinney.data.readers import read_by
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, ParameterError, Setting, refusal
 from spinney.models.clusters.cluster_plan import RULE, Found, Plan
 from spinney.models.clusters.found_parts import (
     N_STARTS,
@@ -117,10 +116,14 @@ def check_names(used: Table) -> None:
         if column.kind == "numeric":
             msg = (
                 f"column {column.name!r} is numeric, and k-modes counts names that "
-                f"differ: declare it nominal ({option('nominal', column.name)}), leave "
-                "it out, or use k-prototypes"
+                "differ"
             )
-            raise DataError(msg)
+            remedy = (
+                "declare it nominal (",
+                Setting("nominal", [column.name]),
+                "), leave it out, or use k-prototypes",
+            )
+            raise DataError(msg, remedy=remedy)
 
 
 def _check_mixed(plan: Plan, attributes: Sequence[Attribute]) -> None:
@@ -128,17 +131,17 @@ def _check_mixed(plan: Plan, attributes: Sequence[Attribute]) -> None:
     mixed = [a for a in attributes if a.kind != "numeric"]
     why = f", as column {mixed[0].name!r} is {mixed[0].kind}" if mixed else ""
     if plan.tolerance:
-        msg = (
-            f"tolerance={plan.tolerance} is of k-means, and this is k-prototypes{why}: "
-            "leave it out"
+        raise refusal(
+            Setting("tolerance", plan.tolerance),
+            f"is of k-means, and this is k-prototypes{why}",
+            "leave it out",
         )
-        raise ParameterError(msg)
     if plan.rule is not None and plan.rule not in MIXED_RULES:
-        msg = (
-            f"rule={plan.rule!r} is of k-means, and this is k-prototypes{why}: here it "
-            f"is {' or '.join(MIXED_RULES)}"
+        raise refusal(
+            Setting("rule", plan.rule),
+            f"is of k-means, and this is k-prototypes{why}",
+            f"here it is {' or '.join(MIXED_RULES)}",
         )
-        raise ParameterError(msg)
     if plan.gamma is not None and not mixed:
         msg = "gamma weighs nominal columns, and all columns are numbers: leave it out"
         raise ParameterError(msg)

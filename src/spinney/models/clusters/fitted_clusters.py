@@ -6,12 +6,16 @@ add its conventions.
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, number_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
-from spinney.data import Attribute, Table
+from spinney.data import Attribute, Schema, Table
 from spinney.data.readers import read_by
+from spinney.models.facts import cluster_facts
+from spinney.output.export import exported
 from spinney.output.file import save_clusters
 
 if TYPE_CHECKING:
@@ -27,8 +31,19 @@ class ReadableClusters:
         The centroids with their columns and origin.
     """
 
+    kind = "clusters"
+
     def __init__(self, clusters: Clusters) -> None:
         self.clusters_ = clusters
+
+    @property
+    def schema(self) -> Schema:
+        """The columns: how the clusters read tables."""
+        return self.clusters_.schema
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the clusters are and where they were found, as plain data."""
+        return cluster_facts(self.clusters_)
 
     def __str__(self) -> str:
         return self.text()
@@ -91,11 +106,22 @@ class ReadableClusters:
         """Return the cluster of each row of a table, and the distance to it."""
         return self.clusters_.assign(table)
 
+    def outputs(self, X: Any) -> Floats:
+        """Return the cluster of each row, rows × 1."""
+        labels, _ = self.assign(self.read(X))
+        return np.asarray(labels[:, np.newaxis], dtype=np.float64)
+
     # Keeping
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
         """Save the clusters to a file; :func:`spinney.load` reads it back."""
-        save_clusters(self.clusters_, path)
+        save_clusters(self.clusters_, path, force=force)
+
+    def export(
+        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+    ) -> str:
+        """Return the clusters as "text"; write it to a path too, if one is given."""
+        return exported(self, format, path=path)
 
 
 def _cells(attribute: Attribute, values: list[Any]) -> list[str]:

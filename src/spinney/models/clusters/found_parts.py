@@ -13,7 +13,7 @@ from spinney._version import __version__
 from spinney.cluster import STARTS, spread_of
 from spinney.cluster.choose_k import Choice
 from spinney.data import Fingerprint, Table
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, Setting, refusal
 from spinney.models.clusters.cluster_plan import Plan
 
 Progress = Callable[[int, int], None]
@@ -44,8 +44,11 @@ def given_k(plan: Plan) -> int:
 def check_k(k: int, used: Table) -> None:
     """Refuse more clusters than rows."""
     if k > used.n_rows:
-        msg = f"n_clusters={k} is more than the {used.n_rows} rows: ask for fewer"
-        raise DataError(msg)
+        raise DataError(
+            Setting("n_clusters", k),
+            f" is more than the {used.n_rows} rows",
+            remedy="ask for fewer",
+        )
 
 
 def start_of(plan: Plan, known: Sequence[str]) -> tuple[str | Path, int]:
@@ -58,32 +61,38 @@ def start_of(plan: Plan, known: Sequence[str]) -> tuple[str | Path, int]:
         return start, 1
     if start in N_STARTS:
         kinds = "numbers" if start in STARTS else "tables that are not all numbers"
-        msg = f"start={start!r} is for {kinds}: here it is {' or '.join(known)}"
-        raise ParameterError(msg)
-    if not Path(start).suffix and not Path(start).exists():
-        msg = (
-            f"start={start!r} is neither one of {', '.join(known)} nor a file of "
-            "centroids"
+        raise refusal(
+            Setting("start", start),
+            f"is for {kinds}",
+            f"here it is {' or '.join(known)}",
         )
-        raise ParameterError(msg)
+    if not Path(start).suffix and not Path(start).exists():
+        raise refusal(
+            Setting("start", start),
+            f"is neither one of {', '.join(known)} nor a file of centroids",
+        )
     _refuse_starts(plan, start)
     if plan.rule is not None:
-        msg = (
-            f"rule={plan.rule!r} chooses among several k, and start={start!r} has a "
-            "row for each cluster: leave one of them out"
+        raise refusal(
+            Setting("rule", plan.rule),
+            (
+                "chooses among several k, and ",
+                Setting("start", start),
+                " has a row for each cluster",
+            ),
+            "leave one of them out",
         )
-        raise ParameterError(msg)
     return Path(start), 1
 
 
 def _refuse_starts(plan: Plan, start: str) -> None:
     """Refuse several starts where they would all be the same."""
     if plan.n_starts is not None and plan.n_starts > 1:
-        msg = (
-            f"n_starts={plan.n_starts} makes no difference, as {start!r} draws "
-            "nothing: leave it out"
+        raise refusal(
+            Setting("n_starts", plan.n_starts),
+            f"makes no difference, as {start!r} draws nothing",
+            "leave it out",
         )
-        raise ParameterError(msg)
 
 
 def settings_of(plan: Plan, begun: Begun) -> dict[str, Any]:

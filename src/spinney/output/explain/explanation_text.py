@@ -13,6 +13,7 @@ from spinney._support.text import (
     signs_to_ascii,
     weight_text,
 )
+from spinney._support.text_table import aligned
 
 if TYPE_CHECKING:
     from spinney.data import Value
@@ -29,12 +30,12 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     if ascii_only:
         return signs_to_ascii(node_text(_plain_signs(node)))
     impurity = node.impurity_name
-    place = " AND ".join(node.path) if node.path else "the root"
-    lines = [f"Node {node.node}: {place}", ""]
+    path = " AND ".join(node.path) if node.path else "the root"
+    lines = [f"Node {node.node}: {path}", ""]
     named = f"altered {impurity}" if impurity and node.altered else impurity
     head = ("", *map(shown, node.classes), "all", named)
     own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
-    lines += _columns([head, (*own, _impurity(node.impurity))])
+    lines += aligned([head, (*own, _impurity(node.impurity))], left=[0])
     if node.altered is not None:
         factors = ", ".join(
             f"{shown(label)} × {factor:.4g}"
@@ -53,8 +54,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         ]
     lines.append(f"choice: {node.why}")
     if node.label_costs and node.chosen is None:
-        told = costs_text(node.classes, node.label_costs, node.label)
-        lines.append(f"label: {shown(node.label)}, of least expected cost: {told}")
+        costs = costs_text(node.classes, node.label_costs, node.label)
+        lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")
     if node.otherwise is not None:
         lines += ["", *_stand_ins(node)]
     return "\n".join(lines)
@@ -70,7 +71,7 @@ def _stand_ins(node: "NodeExplanation") -> list[str]:
     for surrogate in node.surrogates:
         figures = f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"
         rows.append((f"  {shown(surrogate.attribute)}", *surrogate.branches, *figures))
-    return [*_columns(rows), f"  else to {node.otherwise}"]
+    return [*aligned(rows, left=[0]), f"  else to {node.otherwise}"]
 
 
 def _plain_signs(node: "NodeExplanation") -> "NodeExplanation":
@@ -118,7 +119,7 @@ def _candidate(
         rows.append((goes, *_counts(candidate.missing), total, ""))
     return [
         shown(candidate.attribute),
-        *("  " + line for line in _columns(rows)),
+        *("  " + line for line in aligned(rows, left=[0])),
         *(f"  {line}" for line in _gain_lines(candidate)),
         *(f"  {line}" for line in candidate.working),
         *(f"  {line}" for line in _further_lines(candidate, node, impurity)),
@@ -192,18 +193,6 @@ def _counts(weights: tuple[float, ...]) -> tuple[str, ...]:
     return tuple(weight_text(weight) for weight in weights)
 
 
-def _columns(rows: list[tuple[str, ...]]) -> list[str]:
-    """Align rows of cells, the first column left, the others right."""
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
 def _odd_value(step: "RowStep") -> str:
     """Return what is odd in the answer to a node's question, for the lines below it."""
     goes = f": {step.sent_by}" if step.sent_by else ""
@@ -222,14 +211,14 @@ def _verdict(row: "RowExplanation") -> str:
     verdict = f"{shown(row.target)} = {label_text(row.label)}"
     if not row.probabilities:
         return verdict
-    told = _shares(row.classes, row.probabilities)
+    shares = _shares(row.classes, row.probabilities)
     pairs = zip(row.probabilities, row.counted, strict=True)
     if not all(isclose(share, counted, abs_tol=1e-9) for share, counted in pairs):
-        told += f", smoothed; counted {_shares(row.classes, row.counted)}"
+        shares += f", smoothed; counted {_shares(row.classes, row.counted)}"
     if row.costs:
-        dear = costs_text(row.classes, row.costs, row.label)
-        told += f"; least expected cost: {dear}"
-    return f"{verdict}  ({told})"
+        cost = costs_text(row.classes, row.costs, row.label)
+        shares += f"; least expected cost: {cost}"
+    return f"{verdict}  ({shares})"
 
 
 def _shares(classes: tuple["Value", ...], shares: tuple[float, ...]) -> str:
@@ -255,7 +244,7 @@ def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
     rows.append(("  together", "", "", figure(model.value)))
     if ascii_only:
         rows = [tuple(map(signs_to_ascii, row)) for row in rows]
-    return _columns(rows)
+    return aligned(rows, left=[0])
 
 
 def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:

@@ -13,11 +13,11 @@ from spinney._support.arrays import TOLERANCE, Floats
 from spinney._support.checks import is_whole
 from spinney._support.text import shown
 from spinney.data import Target, Value
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.growth import Model
 from spinney.output.explain.explanation_text import node_text
 from spinney.output.explain.why_chosen import paid_above, why
-from spinney.search import average_gain, compete, is_significant, policy_named, price
+from spinney.search import Search, average_gain, compete, is_significant, price
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -145,21 +145,25 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
     """Return the arithmetic of a node."""
     tree = model.tree
     if not is_whole(number) or not 0 <= number < len(tree):
-        msg = f"node={number!r} is no node: the tree has nodes 0 to {len(tree) - 1}"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("node", number),
+            "is no node",
+            f"the tree has nodes 0 to {len(tree) - 1}",
+        )
     node = tree.nodes[number]
-    criterion = model.recipe.measure(numeric=tree.schema.target.is_numeric)
-    recipe, total = model.recipe, tree.root.weight
-    able = set(compete(node.candidates, tree.schema, recipe=recipe, total=total))
+    recipe, numeric = model.recipe, tree.schema.target.is_numeric
+    search = Search.of(recipe, numeric=numeric, total=tree.root.weight)
+    criterion = search.criterion
+    able = set(compete(search, node.candidates, tree.schema))
     able = {p for p in able if is_significant(node.candidates[p], recipe)}
     if recipe.forest and node.chosen is not None:
         able = {node.chosen}
     altered = _altered(tree)
     averaged = criterion.average and not recipe.forest
-    average = average_gain(node.candidates, tree.schema, recipe=recipe, total=total)
+    average = average_gain(search, node.candidates, tree.schema)
     target = tree.schema.target
     shown_as = partial(_figures, target=target)
-    surrogates = policy_named(model.recipe.missing).surrogates
+    surrogates = search.policy.surrogates
     absent = "where surrogates send it" if surrogates else "every branch, by shares"
     return NodeExplanation(
         node=int(number),
@@ -185,10 +189,10 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
                 candidate,
                 criterion,
                 altered,
-                competes=place in able,
+                competes=index in able,
                 absent=absent,
             )
-            for place, candidate in enumerate(node.candidates)
+            for index, candidate in enumerate(node.candidates)
         ),
         chosen=_chosen_name(tree, node),
         why=why(model, node, criterion, able),
@@ -259,8 +263,8 @@ def _candidate_lines(
     goes = split.branch_of(table.values)
     correction = _correction(tree, candidate, criterion)
     values = tuple(
-        ValueLine(attribute.values[int(code)], int(goes[place]), shown_as(weights))
-        for place, (code, weights) in enumerate(
+        ValueLine(attribute.values[int(code)], int(goes[line]), shown_as(weights))
+        for line, (code, weights) in enumerate(
             zip(table.values, table.weights, strict=True)
         )
         if grouped

@@ -211,9 +211,9 @@ def _sent_by(tree: Tree, node: Node, cells: Sequence[Any]) -> str:
     if split.branch_of(cells[split.attribute])[0] >= 0:
         return ""
     for surrogate in node.surrogates:
-        place = surrogate.attribute
-        own = int(surrogate.split.branch_of(cells[place])[0])
+        attribute = surrogate.attribute
+        own = int(surrogate.split.branch_of(cells[attribute])[0])
         if own >= 0:
-            text = describe(surrogate.split, tree.schema.attributes[place], own)
+            text = describe(surrogate.split, tree.schema.attributes[attribute], own)
             return f"sent by the surrogate {text}"
     return "no surrogate is known, sent to the heavier branch"

@@ -5,7 +5,7 @@ import numpy as np
 from spinney._support.arrays import equal_to_best
 from spinney._support.text import shown
 from spinney.growth import Model
-from spinney.search import worth
+from spinney.search import score
 from spinney.trees import Node, Tree
 from spinney.trees.criteria import Criterion
 
@@ -38,7 +38,7 @@ def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
             f"{name}: chosen{among} on labels that a forest has smoothed; on the rows "
             f"as they are its {criterion.merit_name} is {merit:.3f}"
         )
-    best = worth(node.candidate, model.schema, paid)
+    best = score(node.candidate, model.schema, paid)
     sentence = f"{name}: the greatest {criterion.merit_name}{among}, {best:.3f}"
     equal = _equal(model.tree, node, criterion, able, paid)
     if equal:
@@ -53,12 +53,12 @@ def _equal(
     tree: Tree, node: Node, criterion: Criterion, able: set[int], paid: set[int]
 ) -> list[str]:
     """Return the attributes that are as good as the chosen one."""
-    places = sorted(able)
-    worths = [worth(node.candidates[place], tree.schema, paid) for place in places]
+    rivals = sorted(able)
+    scores = [score(node.candidates[rival], tree.schema, paid) for rival in rivals]
     unit = criterion.merit_unit(node.weights)
-    ties = equal_to_best(np.array(worths), criterion.tolerance, unit)
+    ties = equal_to_best(np.array(scores), criterion.tolerance, unit)
     return [
-        shown(tree.schema.attributes[node.candidates[place].attribute].name)
-        for place, tie in zip(places, ties, strict=True)
-        if tie and place != node.chosen
+        shown(tree.schema.attributes[node.candidates[rival].attribute].name)
+        for rival, tie in zip(rivals, ties, strict=True)
+        if tie and rival != node.chosen
     ]

@@ -1,11 +1,12 @@
-"""The formats of an export, by name."""
+"""The formats of an export, by name: one table, one row per format."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from spinney._support.atomic_file import write_whole
 from spinney._support.checks import check_named
-from spinney.growth import Model
+from spinney.errors import ParameterError
 from spinney.output.export.tree_json import to_json
 from spinney.output.rules.leaf_rules import rules_of
 from spinney.output.tree_text import to_text
@@ -13,20 +14,59 @@ from spinney.output.tree_text import to_text
 if TYPE_CHECKING:
     import os
 
-FORMATS: dict[str, Callable[[Model], str]] = {
-    "text": lambda model: to_text(model.tree) + "\n",
-    "numbered-text": lambda model: to_text(model.tree, numbers=True) + "\n",
-    "rules": lambda model: rules_of(model.tree).text() + "\n",
-    "json": to_json,
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of an export.
+
+    Parameters
+    ----------
+    name : str
+        What the user types.
+    kinds : tuple of str
+        The kinds of fitted models that it can say.
+    write : function of a fitted model of such a kind
+        Returns the text.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    write: Callable[[Any], str]
+
+
+def _json(model: Any) -> str:
+    return to_json(model.model_) if model.kind == "tree" else str(model.to_json())
+
+
+FORMATS = {
+    row.name: row
+    for row in (
+        Format("text", ("tree", "forest", "clusters", "rules"), lambda m: f"{m}\n"),
+        Format(
+            "numbered-text", ("tree",), lambda m: to_text(m.tree, numbers=True) + "\n"
+        ),
+        Format("rules", ("tree",), lambda m: rules_of(m.tree).text() + "\n"),
+        Format("json", ("tree", "rules"), _json),
+    )
 }
 
 
 def exported(
-    model: Model, format: str, *, path: "str | os.PathLike[str] | None" = None
+    model: Any, format: str, *, path: "str | os.PathLike[str] | None" = None
 ) -> str:
-    """Return a model in a format; write it to a path too, if one is given."""
+    """Return a fitted model in a format; write it to a path too, if one is given."""
     check_named("format", format, FORMATS)
-    text = FORMATS[format](model)
+    kinds = FORMATS[format].kinds
+    if model.kind not in kinds:
+        fitting = [
+            repr(row.name) for row in FORMATS.values() if model.kind in row.kinds
+        ]
+        msg = (
+            f"format={format!r} cannot say a model of the kind {model.kind!r}, but "
+            f"{' and '.join(map(repr, kinds))}: take {' or '.join(fitting)}"
+        )
+        raise ParameterError(msg)
+    text = FORMATS[format].write(model)
     if path is not None:
         write_whole(path, [text.encode("utf-8")])
     return text

@@ -29,7 +29,7 @@ import numpy as np
 
 from spinney._support.atomic_file import write_whole
 from spinney._version import __version__
-from spinney.errors import ModelFormatError, ParameterError
+from spinney.errors import ModelFormatError, ParameterError, Setting, refusal
 from spinney.output.file.container import Header, pack, read_header, unpack
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.plain_data import members
@@ -186,8 +186,9 @@ def _check_format(kind: Kind[Any], written: str | None) -> None:
 def _check_path(path: object) -> None:
     """Refuse what names no file: a number would be taken for an open one."""
     if not isinstance(path, (str, os.PathLike)):
-        msg = f"path={path!r} is no path: give the name of a model file"
-        raise ParameterError(msg)
+        raise refusal(
+            Setting("path", path), "is no path", "give the name of a model file"
+        )
 
 
 def _bytes_of(path: "str | os.PathLike[str]", limits: Limits) -> bytes:

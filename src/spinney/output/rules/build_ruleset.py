@@ -33,7 +33,7 @@ class Rows:
     columns: Sequence[NDArray[Any]]
     classes: Integers
     weights: Floats
-    places: dict[str, int]
+    indices: dict[str, int]
 
     @classmethod
     def of(cls, training: TrainingSet) -> "Rows":
@@ -44,25 +44,25 @@ class Rows:
             training.columns,
             np.asarray(training.classes, dtype=np.int64),
             np.ones(len(training.classes)) if weights is None else weights,
-            {name: place for place, name in enumerate(schema.names)},
+            {name: index for index, name in enumerate(schema.names)},
         )
 
     def satisfying(self, test: Condition) -> Bools:
         """Return which rows satisfy a test."""
-        return holds(test, self.columns[self.places[test.attribute.name]])
+        return holds(test, self.columns[self.indices[test.attribute.name]])
 
     def matching(self, conditions: Iterable[Condition]) -> Bools:
         """Return which rows satisfy all conditions."""
-        found = np.ones(len(self.classes), dtype=np.bool_)
+        matching = np.ones(len(self.classes), dtype=np.bool_)
         for condition in conditions:
-            found &= self.satisfying(condition)
-        return found
+            matching &= self.satisfying(condition)
+        return matching
 
     def tally(self, rows: Bools) -> Floats:
         """Return the weight of each class among some rows."""
         n_classes = self.schema.n_classes
-        found = np.bincount(self.classes[rows], self.weights[rows], minlength=n_classes)
-        return np.asarray(found, dtype=np.float64)
+        tally = np.bincount(self.classes[rows], self.weights[rows], minlength=n_classes)
+        return np.asarray(tally, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,29 +130,29 @@ def _simplified(path: Path, rows: Rows, confidence: float) -> Draft | None:
     of_class = rows.classes == path.code
     weight, total = float(rows.weights[of_class].sum()), float(rows.weights.sum())
     without = default_error(weight, total)
-    found = simplified(
+    rule = simplified(
         satisfied,
         rows.weights,
         wrong=~of_class,
         confidence=confidence,
         without_rows=without,
     )
-    if not found.tests or found.estimate >= min(without, WORST_ESTIMATE):
+    if not rule.tests or rule.estimate >= min(without, WORST_ESTIMATE):
         return None
-    conditions = merged(path.tests[place] for place in found.tests)
-    return Draft(conditions, path.code, found.estimate)
+    conditions = merged(path.tests[test] for test in rule.tests)
+    return Draft(conditions, path.code, rule.estimate)
 
 
 def _distinct(drafts: Iterable[Draft]) -> list[Draft]:
     """Return the drafts without those that say the same as an earlier one."""
-    found: dict[Any, Draft] = {}
+    distinct: dict[Any, Draft] = {}
     for draft in drafts:
         asked = sorted(
             (c.attribute.name, c.low, c.high, c.values or (), c.missing is True)
             for c in draft.conditions
         )
-        found.setdefault((draft.code, *asked), draft)
-    return list(found.values())
+        distinct.setdefault((draft.code, *asked), draft)
+    return list(distinct.values())
 
 
 def _chosen(drafts: Sequence[Draft], rows: Rows) -> list[Draft]:
@@ -207,7 +207,7 @@ def _finished(drafts: Sequence[Draft], rows: Rows, confidence: float) -> RuleSet
     """Count what each rule covers, and find the default."""
     free = np.ones(len(rows.classes), dtype=np.bool_)
     asked = {c.attribute.name for draft in drafts for c in draft.conditions}
-    schema = rows.schema.narrowed(rows.places[name] for name in asked)
+    schema = rows.schema.narrowed(rows.indices[name] for name in asked)
     attributes = {attribute.name: attribute for attribute in schema.attributes}
     rules = []
     for order, draft in enumerate(drafts):

@@ -145,8 +145,8 @@ def _reach(matches: Bools, weights: Floats, cover: Integers) -> Floats:
     The first is what a rule would add that is not in; the second, what would be
     lost with one that is in: it alone covers those groups.
     """
-    found = np.empty((2, matches.shape[1], 2))
+    sums = np.empty((2, matches.shape[1], 2))
     for times in (0, 1):
         here = cover == times
-        found[times] = matches[here].T.astype(np.float64) @ weights[here]
-    return found
+        sums[times] = matches[here].T.astype(np.float64) @ weights[here]
+    return sums

@@ -107,8 +107,8 @@ class Rule:
         elif self.support:
             known = f"support {support}, confidence {self._confidence_text()}"
         else:
-            told = self._confidence_text()
-            known = f"support 0; {told} of the rows one question earlier"
+            confidence = self._confidence_text()
+            known = f"support 0; {confidence} of the rows one question earlier"
         if self.costs:
             classes, costs = zip(*self.costs, strict=True)
             known += f"; least expected cost: {costs_text(classes, costs, self.label)}"
@@ -121,10 +121,10 @@ class Rule:
         The text of a tree shows shares, so both are found again.
         """
         assert self.confidence is not None
-        told = f"{100 * self.confidence:.1f} %"
+        share = f"{100 * self.confidence:.1f} %"
         if self.share is None or isclose(self.share, self.confidence, abs_tol=1e-9):
-            return told
-        return f"{told}, smoothed from {100 * self.share:.1f} %"
+            return share
+        return f"{share}, smoothed from {100 * self.share:.1f} %"
 
     def __str__(self) -> str:
         return self.text()
@@ -140,8 +140,8 @@ class Rules(Sequence[Rule]):
         self._rules = tuple(rules)
         self._tree = tree
 
-    def __getitem__(self, place: Any) -> Any:
-        return self._rules[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self._rules[index]
 
     def __len__(self) -> int:
         return len(self._rules)
@@ -192,14 +192,14 @@ class Rules(Sequence[Rule]):
 def condition_dict(condition: Condition) -> dict[str, Any]:
     """Return a condition as plain data."""
     attribute = condition.attribute
-    found: dict[str, Any] = {"attribute": attribute.name, "text": condition.text()}
+    facts: dict[str, Any] = {"attribute": attribute.name, "text": condition.text()}
     if condition.values is not None:
-        found["values"] = [attribute.values[code] for code in condition.values]
+        facts["values"] = [attribute.values[code] for code in condition.values]
     else:
-        found["above"] = condition.low if np.isfinite(condition.low) else None
-        found["at_most"] = condition.high if np.isfinite(condition.high) else None
-    found["missing"] = condition.missing
-    return found
+        facts["above"] = condition.low if np.isfinite(condition.low) else None
+        facts["at_most"] = condition.high if np.isfinite(condition.high) else None
+    facts["missing"] = condition.missing
+    return facts
 
 
 def rules_of(tree: Tree) -> Rules:
@@ -209,28 +209,28 @@ def rules_of(tree: Tree) -> Rules:
     in printing order needs no recursion.
     """
     conditions: list[dict[int, Condition]] = [{}]
-    found = []
+    rules = []
     for node in tree:
         if node.parent is not None:
             parent = tree.nodes[node.parent]
             narrowed = _narrowed(conditions[parent.number], parent, node, tree.schema)
             conditions.append(narrowed)
         if node.is_leaf:
-            found.append(_rule(tree, node, tuple(conditions[node.number].values())))
+            rules.append(_rule(tree, node, tuple(conditions[node.number].values())))
             conditions[node.number] = {}
-    return Rules(found, tree)
+    return Rules(rules, tree)
 
 
 def model_lines(tree: Tree, *, ascii_only: bool = False) -> dict[int, str]:
     """Return how the linear models of leaves read, by leaf."""
     target = shown(tree.schema.target.name)
-    found = {}
+    texts = {}
     for number, name in tree.model_names.items():
         model = tree.nodes[number].model
         assert model is not None
         terms = model.text(tree.schema, ascii_only=ascii_only)
-        found[number] = f"{name}: {target} = {terms}"
-    return found
+        texts[number] = f"{name}: {target} = {terms}"
+    return texts
 
 
 def _narrowed(
@@ -238,8 +238,10 @@ def _narrowed(
 ) -> dict[int, Condition]:
     assert parent.route is not None
     candidate, split = parent.candidate, parent.route.spoken
-    place = split.attribute
-    before = inherited.get(place, Condition(schema.attributes[place], missing=True))
+    attribute = split.attribute
+    before = inherited.get(
+        attribute, Condition(schema.attributes[attribute], missing=True)
+    )
     # Whether missing values come this way matters only where some were seen.
     if split.missing is None or not candidate.table.missing_rows.any():
         missing = None
@@ -256,7 +258,7 @@ def _narrowed(
         after = replace(before, high=min(before.high, split.threshold), missing=missing)
     else:
         after = replace(before, low=max(before.low, split.threshold), missing=missing)
-    return {**inherited, place: after}
+    return {**inherited, attribute: after}
 
 
 def _values(split: Groups, branch: int, before: Condition) -> tuple[int, ...]:

@@ -96,10 +96,10 @@ def matches(
     n_rows: int,
 ) -> Bools:
     """Return which rows satisfy all conditions."""
-    found = np.ones(n_rows, dtype=np.bool_)
+    matching = np.ones(n_rows, dtype=np.bool_)
     for condition in conditions:
-        found &= holds(condition, columns[schema.position(condition.attribute.name)])
-    return found
+        matching &= holds(condition, columns[schema.position(condition.attribute.name)])
+    return matching
 
 
 def merged(tests: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -111,11 +111,11 @@ def merged(tests: Iterable[Condition]) -> tuple[Condition, ...]:
     >>> [condition.text() for condition in merged(tests)]
     ['1 < width ≤ 5']
     """
-    found: dict[str, Condition] = {}
+    conditions: dict[str, Condition] = {}
     for test in tests:
         name = test.attribute.name
-        found[name] = _both(found[name], test) if name in found else test
-    return tuple(found.values())
+        conditions[name] = _both(conditions[name], test) if name in conditions else test
+    return tuple(conditions.values())
 
 
 def _both(one: Condition, other: Condition) -> Condition:

@@ -1,11 +1,12 @@
 """The finished rule set: rules in order, a default, and what can be done with them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.atomic_file import write_whole
 from spinney._support.text import shown
 from spinney.data import Schema, Table, Target, Value
 from spinney.data.readers import class_array, read_by
@@ -13,6 +14,9 @@ from spinney.errors import DataError
 from spinney.output.rules.leaf_rules import Condition, condition_dict
 from spinney.output.rules.paths import matches
 from spinney.sources.rows import check_target
+
+if TYPE_CHECKING:
+    import os
 
 DEFAULT = -1
 
@@ -70,11 +74,13 @@ class RankedRule:
         """Return the rule as one line."""
         asked = [condition.text(ascii_only=ascii_only) for condition in self.conditions]
         head = f"IF {' AND '.join(asked)} THEN " if asked else "ALWAYS "
-        said = f"{shown(self.target.name)} = {shown(self.label)}"
+        verdict = f"{shown(self.target.name)} = {shown(self.label)}"
         support = shown(round(self.coverage, 6))
         errors = shown(round(self.errors, 6))
         known = f"support {support}, errors {errors}"
-        return f"{head}{said}  ({known}, estimated error {100 * self.estimate:.1f} %)"
+        return (
+            f"{head}{verdict}  ({known}, estimated error {100 * self.estimate:.1f} %)"
+        )
 
     def __str__(self) -> str:
         return self.text()
@@ -116,6 +122,7 @@ class RuleSet:
     ['yes', 'no']
     """
 
+    kind: ClassVar[str] = "rules"
     schema: Schema
     rules: tuple[RankedRule, ...]
     default_code: int
@@ -141,13 +148,13 @@ class RuleSet:
         fired = np.full(table.n_rows, DEFAULT, dtype=np.int64)
         for rule in self.rules:
             left = np.flatnonzero(fired == DEFAULT)
-            found = matches(
+            matching = matches(
                 rule.conditions,
                 [cells[left] for cells in columns],
                 schema=self.schema,
                 n_rows=len(left),
             )
-            fired[left[found]] = rule.order
+            fired[left[matching]] = rule.order
         return fired
 
     @property
@@ -184,6 +191,10 @@ class RuleSet:
         table = np.array([*shares, laplace(self._left)])
         return np.asarray(table[self.apply(data)])
 
+    def outputs(self, X: Any) -> Floats:
+        """Return what is predicted of each row: class shares."""
+        return self.predict_proba(X)
+
     @property
     def _left(self) -> tuple[float, ...]:
         """The weights behind the default."""
@@ -212,10 +223,10 @@ class RuleSet:
     def text(self, *, ascii_only: bool = False) -> str:
         """Return one rule a line, in order, and the default."""
         lines = [rule.text(ascii_only=ascii_only) for rule in self.rules]
-        said = f"{shown(self.schema.target.name)} = {shown(self.default)}"
+        verdict = f"{shown(self.schema.target.name)} = {shown(self.default)}"
         support = shown(round(float(sum(self.default_weights)), 6))
         head = "OTHERWISE" if lines else "ALWAYS"
-        return "\n".join([*lines, f"{head} {said}  (support {support})"])
+        return "\n".join([*lines, f"{head} {verdict}  (support {support})"])
 
     def __str__(self) -> str:
         return self.text()
@@ -250,7 +261,32 @@ class RuleSet:
         }
         return [*rules, last]
 
+    def facts(self) -> dict[str, Any]:
+        """Return what the rule set is, as plain data."""
+        target = self.schema.target
+        return {
+            "target": target.name,
+            "classes": list(target.classes),
+            "rules": len(self),
+            "default": self.default,
+            "confidence": self.level,
+            "weight": float(sum(self.class_weights)),
+            "attributes": {a.name: a.kind for a in self.schema.attributes},
+        }
+
     # Keeping
+
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+        """Save the rules as JSON, which :meth:`from_json` reads back."""
+        write_whole(path, [self.to_json().encode("utf-8")], force=force)
+
+    def export(
+        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+    ) -> str:
+        """Return the rules as "text" or "json", and write them to a path."""
+        from spinney.output.export.export_formats import exported
+
+        return exported(self, format, path=path)
 
     def to_json(self) -> str:
         """Return the rules as JSON that :meth:`from_json` reads back."""

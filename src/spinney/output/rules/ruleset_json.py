@@ -75,7 +75,7 @@ def _read(data: Any) -> RuleSet:
         raise DamageError(msg)
     reader = _Reader(schema)
     entries = listed(data["rules"], "the rules")
-    rules = tuple(reader.rule(entry, place) for place, entry in enumerate(entries))
+    rules = tuple(reader.rule(entry, order) for order, entry in enumerate(entries))
     last = members(data["default"], "the default", _RULE)
     if listed(last["if"], "the conditions of the default"):
         msg = "the default has conditions"
@@ -104,11 +104,11 @@ class _Reader:
         self.classes = _codes(schema.target.classes)
         self.values = {a.name: _codes(a.values) for a in schema.attributes}
 
-    def rule(self, data: object, place: int) -> RankedRule:
+    def rule(self, data: object, order: int) -> RankedRule:
         """Return a rule."""
-        what = f"rule {place}"
+        what = f"rule {order}"
         entry = members(data, what, _RULE)
-        if whole(entry["order"], f"the order of {what}") != place:
+        if whole(entry["order"], f"the order of {what}") != order:
             msg = f"{what} is out of order"
             raise DamageError(msg)
         conditions = tuple(map(self.condition, listed(entry["if"], f"if of {what}")))
@@ -120,7 +120,7 @@ class _Reader:
             msg = f"the estimated error of {what} is not between 0 and 1"
             raise DamageError(msg)
         return RankedRule(
-            place,
+            order,
             conditions,
             self.schema.target,
             self.code(entry["then"]),
@@ -139,14 +139,16 @@ class _Reader:
 
     def weights(self, data: object) -> tuple[float, ...]:
         """Return one weight a class."""
-        found = tuple(number(w, "a weight") for w in listed(data, "the weights"))
-        if len(found) != self.schema.n_classes or any(weight < 0 for weight in found):
+        weights = tuple(number(w, "a weight") for w in listed(data, "the weights"))
+        if len(weights) != self.schema.n_classes or any(
+            weight < 0 for weight in weights
+        ):
             msg = "the weights of a rule must be one for each class, none below 0"
             raise DamageError(msg)
-        if not math.isfinite(sum(found)):
+        if not math.isfinite(sum(weights)):
             msg = "the weights of a rule add up to infinity"
             raise DamageError(msg)
-        return found
+        return weights
 
     def condition(self, data: object) -> Condition:
         """Return a condition."""

@@ -81,12 +81,12 @@ def simplified(
         errors = np.bincount(key, wrong_weights[near], minlength=n_tests + 1)
         covered = coverage[0]
         # Place 0 is the rule as it is, place t the rule without test t.
-        places = np.append(0, left)
+        variants = np.append(0, left)
         coverage[left] += coverage[0]
         errors[left] += errors[0]
         estimates = np.where(
-            coverage[places] > 0,
-            upper_errors(errors[places], coverage[places], confidence),
+            coverage[variants] > 0,
+            upper_errors(errors[variants], coverage[variants], confidence),
             without_rows,
         )
         if not len(left):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import shown, weight_text
 from spinney.data import coded_column, plain_values
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, Setting, refusal
 from spinney.search.buckets.bucket_methods import (
     bucket_texts,
     bucketed,
@@ -116,11 +116,12 @@ def discretise(
     """
     table = _table(values, classes, weights)
     if method == "entropy-mdl" and classes is None:
-        msg = (
-            "method='entropy-mdl' needs classes: give classes=, one for each value, "
-            "or take 'equal-width', 'equal-frequency' or 'k-means'"
+        raise refusal(
+            Setting("method", "entropy-mdl"),
+            "needs classes",
+            "give classes=, one for each value, or take 'equal-width', "
+            "'equal-frequency' or 'k-means'",
         )
-        raise ParameterError(msg)
     cuts = cuts_of(table, method, n)
     counts = bucketed(table, cuts).sizes
     for array in (cuts, counts):

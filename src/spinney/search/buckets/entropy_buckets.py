@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.search.buckets.equal_buckets import cuts_before
 from spinney.search.groupings import thresholds
 from spinney.trees import CountTable
@@ -32,11 +32,11 @@ def entropy_mdl(table: CountTable) -> Floats:
     array([1.5])
     """
     if table.is_moments:
-        msg = (
-            "method='entropy-mdl' needs classes, and the target is numeric: take "
-            "'equal-width', 'equal-frequency' or 'k-means'"
+        raise refusal(
+            Setting("method", "entropy-mdl"),
+            "needs classes, and the target is numeric",
+            "take 'equal-width', 'equal-frequency' or 'k-means'",
         )
-        raise ParameterError(msg)
     present = table.sizes > 0
     values = np.asarray(table.values[present], dtype=np.float64)
     if len(values) < 2:

@@ -42,7 +42,7 @@ import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney._support.checks import check_named
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.recipes import Recipe, check_alphas
 from spinney.search.chaid.bonferroni import bonferroni
 from spinney.search.chaid.categories import Portions, portions_of
@@ -89,8 +89,9 @@ class Merging:
         check_named("statistic", self.statistic, STATISTICS)
         check_alphas(self.alpha_merge, self.alpha_split_merged)
         if not (self.least >= 0 and isfinite(self.least)):
-            msg = f"least={self.least!r}: give a weight of 0 or more"
-            raise ParameterError(msg)
+            raise refusal(
+                Setting("least", self.least), remedy="give a weight of 0 or more"
+            )
 
 
 def merging_of(recipe: Recipe, criterion: Criterion, least: float) -> Merging | None:

@@ -1,7 +1,6 @@
 """Questions about several numbers at once."""
 
 from spinney.search.oblique.combinations import (
-    Weighing,
     admitted,
     bits_known,
     bits_of,
@@ -12,7 +11,6 @@ from spinney.search.oblique.combinations import (
 )
 
 __all__ = [
-    "Weighing",
     "admitted",
     "bits_known",
     "bits_of",

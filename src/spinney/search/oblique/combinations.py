@@ -18,18 +18,18 @@ Rows
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import TOLERANCE
 from spinney.data import Attribute, Schema
-from spinney.recipes import Recipe
-from spinney.search.attribute_split import propose
+from spinney.search.attribute_split import best_by_bucket, best_split
 from spinney.search.buckets import cuts_of
-from spinney.search.node_split import Decision, compete, is_significant, worth
+from spinney.search.node_split import Decision, compete, is_significant, score
 from spinney.search.oblique.directions import combinations
-from spinney.sources import Request, Source, TermRequest
+from spinney.search.tree_search import Search
+from spinney.sources import Counts, Request, TermRequest, with_formulas
 from spinney.trees import Candidate, CountTable, Node, Reason, Term, Tree, spread_of
 from spinney.trees.criteria import gain
 
@@ -40,25 +40,15 @@ LEAST_KNOWN = 0.5
 ROWS_FOR_A_TERM = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Weighing:
-    """What merits depend on beside the recipe: see ``search.node_split.decide``."""
-
-    total: float
-    class_weights: Floats | None = None
-    altered: Floats | None = None
-    paid: Collection[int] = ()
-
-
 def combined(
-    source: Source,
+    search: Search,
+    source: Counts,
     node: int,
     *,
     tables: Mapping[int, CountTable],
     decision: Decision,
     schema: Schema,
-    recipe: Recipe,
-    weighing: Weighing,
+    paid: Collection[int],
 ) -> tuple[Decision, Attribute | None]:
     """Return the decision of a node, with the attribute made for it if one wins.
 
@@ -66,56 +56,54 @@ def combined(
     same formula that stands there already serves again.
     """
     small = decision.reason in (Reason.MIN_GAIN, Reason.ROWS_IN_LEAF)
-    places = _combinable(tables, decision, schema)
-    if (decision.chosen is None and not small) or len(places) < 2:
+    columns = _combinable(tables, decision, schema)
+    if (decision.chosen is None and not small) or len(columns) < 2:
         return decision, None
-    n_rows = n_rows_of(tables[places[0]])
-    most = min(recipe.linear_terms, n_rows // ROWS_FOR_A_TERM)
+    n_rows = n_rows_of(tables[columns[0]])
+    most = min(search.recipe.linear_terms, n_rows // ROWS_FOR_A_TERM)
     if most < 2:
         return decision, None
-    numbers = tuple(Term(place, None, _middle(tables[place])) for place in places)
-    (products,) = source.products([TermRequest(node, numbers, complete=True)])
+    numbers = tuple(Term(index, None, _middle(tables[index])) for index in columns)
+    formulas_of = with_formulas(source)
+    (products,) = formulas_of.products([TermRequest(node, numbers, complete=True)])
     formulas = combinations(
-        products.scaled(weighing.class_weights).scaled(weighing.altered),
-        places,
+        products.scaled(search.class_weights).scaled(search.altered),
+        columns,
         most=most,
         numeric=schema.target.is_numeric,
     )
-    place = len(schema.attributes)
+    first = len(schema.attributes)
     made = [schema.constructed(formula) for formula in formulas]
     for further, attribute in enumerate(made):
-        source.extend(place + further, attribute)
-    request = Request(node, tuple(range(place, place + len(made))))
+        formulas_of.extend(first + further, attribute)
+    request = Request(node, tuple(range(first, first + len(made))))
     (counted,) = source.tables([request])
     rival = None if decision.chosen is None else decision.candidates[decision.chosen]
     known = bits_known(decision)
-    criterion = recipe.measure(numeric=schema.target.is_numeric)
-    node_total = tables[places[0]].total + tables[places[0]].missing
-    margin = TOLERANCE * criterion.merit_unit(node_total)
+    node_total = tables[columns[0]].total + tables[columns[0]].missing
+    margin = TOLERANCE * search.criterion.merit_unit(node_total)
     best, won = 0.0, None
     for further, attribute in enumerate(made):
         wider = schema.extended([attribute])
-        found = proposed(counted[place + further], wider, recipe, weighing)
-        if found is None or not admitted(
-            found, decision, wider, recipe, weighing.total
-        ):
+        candidate = proposed(search, counted[first + further], wider)
+        if candidate is None or not admitted(search, candidate, decision, wider):
             continue
         terms = len(formulas[further].places)
-        price = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(places)))
-        value = lead(found, rival, wider, recipe, weighing.paid)
-        if value > best + margin and bits_of(found) > known + price:
-            best, won = value, (attribute, found)
+        price = (terms - 1) * (np.log2(n_rows) / 2 + np.log2(len(columns)))
+        ahead = lead(search, candidate, rival, wider, paid)
+        if ahead > best + margin and bits_of(candidate) > known + price:
+            best, won = ahead, (attribute, candidate)
     if won is None:
         return decision, None
-    attribute, found = won
+    attribute, candidate = won
     known_formulas = [former.formula for former in schema.attributes]
     again = attribute.formula in known_formulas
     if again:  # another node has asked about the same combination
-        place = known_formulas.index(attribute.formula)
-        found = replace(found, split=replace(found.split, attribute=place))
+        first = known_formulas.index(attribute.formula)
+        candidate = replace(candidate, split=replace(candidate.split, attribute=first))
     else:
-        source.extend(place, attribute)
-    candidates = (*decision.candidates, found)
+        formulas_of.extend(first, attribute)
+    candidates = (*decision.candidates, candidate)
     return Decision(candidates, len(candidates) - 1), None if again else attribute
 
 
@@ -141,54 +129,49 @@ def _middle(table: CountTable) -> float:
     return float(table.values[min(int(half), len(table.values) - 1)])
 
 
-def proposed(
-    table: CountTable, schema: Schema, recipe: Recipe, weighing: Weighing
-) -> Candidate | None:
+def proposed(search: Search, table: CountTable, schema: Schema) -> Candidate | None:
     """Return the best split of the last attribute; buckets are made at the node."""
-    table = table.scaled(weighing.class_weights)
-    cuts = None
-    if recipe.bucketing is not None and len(table.values):
-        cuts = cuts_of(table, recipe.bucketing, recipe.n_buckets)
-    return propose(
-        table,
-        schema.attributes[-1],
-        len(schema.attributes) - 1,
-        recipe=recipe,
-        total=weighing.total,
-        cuts=cuts,
-        altered=weighing.altered,
-        observed=table.values,
-    )
+    table = table.scaled(search.class_weights)
+    index, attribute = len(schema.attributes) - 1, schema.attributes[-1]
+    method = search.recipe.bucketing
+    if method is not None and len(table.values):
+        cuts = cuts_of(table, method, search.recipe.n_buckets)
+        return best_by_bucket(search, table, attribute, index, cuts)
+    return best_split(search, table, attribute, index, observed=table.values)
 
 
 def admitted(
-    found: Candidate, decision: Decision, schema: Schema, recipe: Recipe, total: float
+    search: Search, candidate: Candidate, decision: Decision, schema: Schema
 ) -> bool:
     """Return whether a combination keeps the rules that attributes keep."""
-    if getattr(found.split, "threshold", 0.0) == np.inf:
+    if getattr(candidate.split, "threshold", 0.0) == np.inf:
         return False  # whether a sum is known is no combination
-    everyone = (*decision.candidates, found)
-    able = compete(everyone, schema, recipe=recipe, total=total)
-    competes = len(everyone) - 1 in able
-    enough = found.gain >= recipe.min_gain and is_significant(found, recipe)
-    return competes and enough
+    everyone = (*decision.candidates, candidate)
+    competes = len(everyone) - 1 in compete(search, everyone, schema)
+    recipe = search.recipe
+    return (
+        competes
+        and candidate.gain >= recipe.min_gain
+        and is_significant(candidate, recipe)
+    )
 
 
 def lead(
-    found: Candidate,
+    search: Search,
+    candidate: Candidate,
     rival: Candidate | None,
     schema: Schema,
-    recipe: Recipe,
     paid: Collection[int],
 ) -> float:
     """Return by how much a made attribute beats a rival, after its penalty.
 
-    ``schema`` has the attribute last; without a rival, merit counts from 0.
+    ``schema`` has the attribute last; without a rival, merit counts from 0. What was
+    ``paid`` for above costs nothing.
     """
-    bar = 0.0 if rival is None else max(0.0, worth(rival, schema, paid))
-    terms = len(schema.behind([found.attribute]))
-    factor = 1 + recipe.linear_penalty * (terms - 1)
-    return worth(found, schema, paid) / factor - bar
+    bar = 0.0 if rival is None else max(0.0, score(rival, schema, paid))
+    terms = len(schema.behind([candidate.attribute]))
+    factor = 1 + search.recipe.linear_penalty * (terms - 1)
+    return score(candidate, schema, paid) / factor - bar
 
 
 def n_rows_of(table: CountTable) -> int:

@@ -1,7 +1,7 @@
 """Rows in memory, as arrays of codes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,8 @@ class MemorySource:
 
     Notes
     -----
-    A numeric column is kept as ranks of its distinct values, so that counting
-    numbers and counting codes is one thing.
+    Nothing is prepared before somebody asks. A numeric column is kept as ranks of its
+    distinct values, so that counting numbers and counting codes is one thing.
     """
 
     def __init__(
@@ -56,22 +56,41 @@ class MemorySource:
         weights: Floats | None = None,
     ) -> None:
         self.schema = schema
-        n_rows = len(classes)
-        own = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=float)
-        self.whole = _is_whole(own)
-        self._classes = np.zeros(n_rows, dtype=np.int64)
-        self._numbers: Floats | None = None
-        if schema.target.origin is None:
-            self._classes = np.asarray(classes, dtype=np.int64)
-        else:
-            self._numbers = np.asarray(classes, dtype=np.float64) - schema.target.origin
-            self.whole &= _is_whole(own * self._numbers**2)
+        self._targets, self._weights = classes, weights
         # A column is ranked when it is first asked about.
         self._columns: dict[int, tuple[NDArray[Any], Integers]] = {}
         self._given = dict(enumerate(columns))
         self._made: dict[int, Attribute] = {}
-        everything = np.arange(n_rows)
-        self._members: dict[int, tuple[Integers, Floats]] = {ROOT: (everything, own)}
+
+    @cached_property
+    def _members(self) -> dict[int, tuple[Integers, Floats]]:
+        """The rows of each node and their weights there; those of the root first."""
+        n_rows = len(self._targets)
+        weights = np.ones(n_rows) if self._weights is None else self._weights
+        return {ROOT: (np.arange(n_rows), np.asarray(weights, dtype=float))}
+
+    @cached_property
+    def _numbers(self) -> Floats | None:
+        """The numbers of a numeric target, from its origin."""
+        origin = self.schema.target.origin
+        if origin is None:
+            return None
+        return np.asarray(np.asarray(self._targets, dtype=np.float64) - origin)
+
+    @cached_property
+    def _classes(self) -> Integers:
+        """The class of each row; 0 where the target is a number."""
+        if self._numbers is not None:
+            return np.zeros(len(self._targets), dtype=np.int64)
+        return np.asarray(self._targets, dtype=np.int64)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the weights of all rows, or their moments, are whole numbers."""
+        _, weights = self._members[ROOT]
+        if self._numbers is None:
+            return _is_whole(weights)
+        return _is_whole(weights) and _is_whole(weights * self._numbers**2)
 
     def root(self) -> Totals:
         """Return the totals of all rows."""
@@ -99,7 +118,7 @@ class MemorySource:
             found.append({a: self._count(rows, a, tally) for a in request.attributes})
         return found
 
-    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+    def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
         found = []
         for node, route in routes:

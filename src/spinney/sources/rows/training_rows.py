@@ -24,7 +24,7 @@ from spinney.data import (
     table_warnings,
 )
 from spinney.data.readers import read_table
-from spinney.errors import DataError, warn
+from spinney.errors import DataError, Setting, warn
 from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
@@ -119,7 +119,7 @@ def training_set(
         classes = np.asarray(classes)[kept]
         weights = None if weights is None else weights[kept]
     if weights is not None:
-        check_total(weights)
+        check_total(total_of(weights))
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
@@ -158,10 +158,11 @@ def check_counts(name: str, least: float) -> None:
     """Refuse a target below 0, where the criterion takes its numbers for counts."""
     if least < 0:
         msg = (
-            f"target {shown(name)!r} holds {least:g}, and criterion='poisson' takes "
-            "counts, 0 or more: take 'squared_error'"
+            f"target {shown(name)!r} holds {least:g}, and ",
+            Setting("criterion", "poisson"),
+            " takes counts, 0 or more: take 'squared_error'",
         )
-        raise DataError(msg)
+        raise DataError(*msg)
 
 
 def check_numbers(
@@ -229,10 +230,8 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
             raise DataError(msg)
 
 
-def check_total(weights: Floats) -> None:
-    """Refuse weights whose sums, or products of sums, no float can hold."""
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
+def check_total(total: float) -> None:
+    """Refuse a weight of all rows that no float holds, or no product of sums."""
     if not total <= LARGEST_TOTAL:
         found = f"{total:g}" if np.isfinite(total) else "infinity"
         msg = (
@@ -240,6 +239,12 @@ def check_total(weights: Floats) -> None:
             f"beyond floats: scale them down, to at most {LARGEST_TOTAL:g} together"
         )
         raise DataError(msg)
+
+
+def total_of(weights: Floats) -> float:
+    """Return the sum of weights; infinite where no float holds it."""
+    with np.errstate(over="ignore"):
+        return float(weights.sum())
 
 
 def check_texts(name: str, values: Iterable[Value]) -> None:
@@ -258,18 +263,21 @@ def check_texts(name: str, values: Iterable[Value]) -> None:
 def check_roles(target: object, weight: object, ignored: Collection[str] = ()) -> None:
     """Refuse names that are none, or one column in two parts."""
     if not isinstance(target, str) or not target:
-        msg = f"target={target!r} must be the name of a column"
-        raise DataError(msg)
+        raise DataError(Setting("target", target), " must be the name of a column")
     for part, name in (("target", target), ("weight", weight)):
         if name in ignored:
             msg = f"{part} {name!r} is ignored too: ignore it no more, or name another"
             raise DataError(msg)
     if weight is not None and not isinstance(weight, str):
-        msg = f"weight={weight!r} must be the name of a column, or None"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight", weight), " must be the name of a column, or None"
+        )
     if weight == target:
-        msg = f"weight {weight!r} is the target: name another column"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight"),
+            f" {weight!r} is the target",
+            remedy="name another column",
+        )
 
 
 def missing_classes(target: str, absent: int, n_rows: int) -> str:
@@ -282,17 +290,20 @@ def missing_classes(target: str, absent: int, n_rows: int) -> str:
 def row_weights(column: Column) -> Floats:
     """Return the cells of a weight column, or say why they cannot be weights."""
     if column.kind != "numeric":
-        msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight"),
+            f" {column.name!r} is {column.kind}",
+            remedy="weights must be numbers",
+        )
     odd = np.flatnonzero(~(column.cells >= 0))
     if len(odd):
         cell = column.cells[odd[0]]
         found = "a missing cell" if np.isnan(cell) else f"the weight {cell:g}"
-        msg = (
-            f"weight {column.name!r} has {found} in row {odd[0] + 1}: weights must be "
-            "0 or greater"
+        raise DataError(
+            Setting("weight"),
+            f" {column.name!r} has {found} in row {odd[0] + 1}",
+            remedy="weights must be 0 or greater",
         )
-        raise DataError(msg)
     return np.asarray(column.cells, dtype=np.float64)
 
 
@@ -393,7 +404,7 @@ def rows_in_memory(
     classes, codes = as_target(column, numeric=target in declared.numeric)
     attributes = table.without((target, weight or ""))
     for warning in table_warnings(attributes, declared):
-        warn(warning)
+        warn(*warning.args, remedy=warning.remedy)
     return training_set(
         attributes,
         classes,
@@ -453,5 +464,5 @@ def given_weights(sample_weight: Any, n_rows: int) -> Floats:
     if weights.shape != (n_rows,) or not (weights >= 0).all():
         msg = f"sample_weight must be {n_rows} numbers, none of them below 0 or missing"
         raise DataError(msg)
-    check_total(weights)
+    check_total(total_of(weights))
     return weights

@@ -76,7 +76,8 @@ def _warn_of_identifiers(engine: Engine, rows: SqlRows, schema: Schema) -> None:
         attribute = schema.attributes[place]
         if is_identifier(attribute.values, n_cells):
             n_values = len(attribute.values)
-            warn(identifier_warning(attribute.name, n_values, n_cells))
+            warning = identifier_warning(attribute.name, n_values, n_cells)
+            warn(*warning.args, remedy=warning.remedy)
 
 
 def _check_known_classes(engine: Engine, rows: SqlRows) -> None:

@@ -15,7 +15,7 @@ from spinney.data import (
     level_order,
 )
 from spinney.data.duckdb import SqlColumn
-from spinney.errors import DataError, did_you_mean
+from spinney.errors import DataError, Setting, did_you_mean
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 
 
@@ -42,15 +42,21 @@ def check_weights(engine: Engine, rows: SqlRows) -> None:
         return
     column = rows.weight
     if column.kind != "numeric":
-        msg = f"weight {column.name!r} is {column.kind}: weights must be numbers"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight"),
+            f" {column.name!r} is {column.kind}",
+            remedy="weights must be numbers",
+        )
     cell = column.expression
     statement = f"SELECT min({cell}), count(*) - count({cell}) FROM {engine.name}"
     ((least, absent),) = engine.fetch(statement)
     if absent or (least is not None and least < 0):
         odd = f"{absent} missing cells" if absent else f"the weight {least}"
-        msg = f"weight {column.name!r} has {odd}: weights must be 0 or greater"
-        raise DataError(msg)
+        raise DataError(
+            Setting("weight"),
+            f" {column.name!r} has {odd}",
+            remedy="weights must be 0 or greater",
+        )
 
 
 def count_classes(engine: Engine, rows: SqlRows) -> tuple[int, int]:

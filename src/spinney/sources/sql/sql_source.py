@@ -216,7 +216,7 @@ class SqlSource:
         rows = f"{rows} AND branch IS NOT NULL"
         return self._counted(requests, rows, measure, values)
 
-    def sent(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
+    def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
         values: Values = []
         asked = {place for _, route in routes for place in route.attributes}

@@ -94,15 +94,15 @@ def mdl_working(table: CountTable, _branches: Names, _classes: Names) -> list[st
 
 def twoing_working(table: CountTable, _branches: Names, classes: Names) -> list[str]:
     """Write the difference of class shares, and the sizes of the branches."""
-    places = np.flatnonzero(table.sizes > 0)
-    sizes = table.sizes[places]
-    (left, right), known = places, sizes.sum()
+    branches = np.flatnonzero(table.sizes > 0)
+    sizes = table.sizes[branches]
+    (left, right), known = branches, sizes.sum()
     terms = [
         f"|{_share(table.weights[left, label], sizes[0])} − "
         f"{_share(table.weights[right, label], sizes[1])}|"
         for label in range(len(classes))
     ]
-    shares = table.weights[places] / sizes[:, None]
+    shares = table.weights[branches] / sizes[:, None]
     apart = float(np.abs(shares[0] - shares[1]).sum())
     portions = f"{_share(sizes[0], known)} × {_share(sizes[1], known)}"
     inner = f"{portions} / 4 × {apart:.3f}²"

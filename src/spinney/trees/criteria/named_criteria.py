@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from spinney.errors import ParameterError, refuse_unknown
+from spinney.errors import Setting, refusal, refuse_unknown
 from spinney.trees.criteria import arithmetic as working
 from spinney.trees.criteria.criterion import Criterion
 from spinney.trees.criteria.gains import (
@@ -240,8 +240,7 @@ def criterion_named(name: "str | Callable[[CountTable], Any]") -> Criterion:
         if name in CRITERIA:
             return CRITERIA[name]
         if name in _REFUSED:
-            msg = f"criterion={name!r} cannot be used: {_REFUSED[name]}"
-            raise ParameterError(msg)
+            raise refusal(Setting("criterion", name), "cannot be used", _REFUSED[name])
         stored = stored_criterion(name)
         if stored is not None:
             return stored

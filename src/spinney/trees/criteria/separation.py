@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, Setting
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.gains import Tabular, as_table
 from spinney.trees.criteria.impurity import shares_of
@@ -109,11 +109,9 @@ def _two_branches(table: Tabular, name: str) -> CountTable:
     table = as_table(table)
     most = int((table.sizes > 0).sum(axis=-1).max(initial=0))
     if most > 2:
-        msg = (
-            f"{name} compares two branches, and this table has {most}: merge them, or "
-            'grow with grouping="binary"'
-        )
-        raise ParameterError(msg)
+        msg = f"{name} compares two branches, and this table has {most}"
+        remedy = ("merge them, or grow with ", Setting("grouping", "binary"))
+        raise ParameterError(msg, remedy=remedy)
     return table
 
 

@@ -42,14 +42,14 @@ def log_chi_square_tail(statistic: Floats, degrees: Floats) -> Floats:
     from scipy import special
 
     tested = (degrees > 0) & (statistic > 0)
-    shape, place = (
+    shape, point = (
         np.where(tested, degrees, 2.0) / 2,
         np.where(tested, statistic, 0) / 2,
     )
-    logs = _log(special.gammaincc(shape, place), special.gammainc(shape, place))
+    logs = _log(special.gammaincc(shape, point), special.gammainc(shape, point))
     far = tested & (logs < np.log(SMALL))
     if far.any():
-        logs[far] = _log_gamma_far(shape[far], place[far])
+        logs[far] = _log_gamma_far(shape[far], point[far])
     return np.where(tested, logs, 0.0)
 
 
@@ -87,7 +87,7 @@ def _log(upper: Floats, lower: Floats) -> Floats:
     return np.asarray(np.minimum(logs, 0.0))
 
 
-def _log_gamma_far(shape: Floats, place: Floats) -> Floats:
+def _log_gamma_far(shape: Floats, point: Floats) -> Floats:
     """Return log Q(a, x) for x well above a.
 
     Γ(a, x) = e^(−x) x^a / (b₀ + a₁ / (b₁ + a₂ / (b₂ + …))) with a_n = −n (n − a)
@@ -96,10 +96,10 @@ def _log_gamma_far(shape: Floats, place: Floats) -> Floats:
     from scipy import special
 
     fraction = _fraction(
-        place + 1 - shape,
-        lambda n: (-n * (n - shape), place + 2 * n + 1 - shape),
+        point + 1 - shape,
+        lambda n: (-n * (n - shape), point + 2 * n + 1 - shape),
     )
-    leading = shape * np.log(place) - place - special.gammaln(shape)
+    leading = shape * np.log(point) - point - special.gammaln(shape)
     return np.asarray(leading - np.log(fraction))
 
 
@@ -110,7 +110,7 @@ def _log_beta_far(first: Floats, second: Floats, odds: Floats) -> Floats:
     """
     from scipy import special
 
-    place = 1 / (1 + odds)
+    point = 1 / (1 + odds)
 
     def coefficients(n: int) -> tuple[Floats, Floats]:
         m = n // 2
@@ -120,9 +120,9 @@ def _log_beta_far(first: Floats, second: Floats, odds: Floats) -> Floats:
         else:
             above = m * (second - m)
             below = (first + 2 * m - 1) * (first + 2 * m)
-        return above / below * place, np.ones_like(place)
+        return above / below * point, np.ones_like(point)
 
-    fraction = _fraction(np.ones_like(place), coefficients)
+    fraction = _fraction(np.ones_like(point), coefficients)
     # log x and log(1 − x) from the odds: neither x nor 1 − x keeps all digits.
     leading = -first * np.log1p(odds) - second * np.log1p(1 / odds)
     leading = leading - np.log(first) - special.betaln(first, second)

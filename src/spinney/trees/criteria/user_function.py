@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.errors import ParameterError
+from spinney.errors import Setting, refusal
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.criterion import Criterion, Measure
 
@@ -41,11 +41,11 @@ def stored_criterion(name: str) -> Criterion | None:
         return None
 
     def refuse(_: CountTable) -> Floats:
-        msg = (
-            f"criterion={name!r} stands for a function of the user's, which a model "
-            f"file does not keep: pass the function itself, criterion={own}, to grow"
+        raise refusal(
+            Setting("criterion", name),
+            "stands for a function of the user's, which a model file does not keep",
+            f"pass the function itself, criterion={own}, to grow",
         )
-        raise ParameterError(msg)
 
     return _of_function(name, refuse)
 
@@ -85,21 +85,21 @@ def _on_stacks(function: Callable[[CountTable], Any], name: str) -> Measure:
     def measure(stack: CountTable) -> Floats:
         shape = stack.weights.shape[:-2]
         merits = np.zeros(shape)
-        for place in np.ndindex(shape):
-            merits[place] = _asked(function, _plain_table(stack, place), name)
+        for index in np.ndindex(shape):
+            merits[index] = _asked(function, _plain_table(stack, index), name)
         return merits[()]
 
     return measure
 
 
-def _plain_table(stack: CountTable, place: tuple[int, ...]) -> CountTable:
+def _plain_table(stack: CountTable, index: tuple[int, ...]) -> CountTable:
     """Return one table of a stack, read only: the branches that have rows."""
-    filled = stack.rows[place].any(axis=-1)
+    filled = stack.rows[index].any(axis=-1)
     table = replace(
         stack,
         values=stack.values[filled],
-        weights=stack.weights[place][filled],
-        rows=stack.rows[place][filled],
+        weights=stack.weights[index][filled],
+        rows=stack.rows[index][filled],
         missing=stack.missing.copy(),
         missing_rows=stack.missing_rows.copy(),
     )
@@ -125,8 +125,8 @@ def _asked(
             number = math.nan
         if math.isfinite(number):
             return number
-    msg = (
-        f"criterion={name!r} returned {repr(merit)[:80]} for the table {shown}: a "
-        "merit must be a finite number, the higher the better"
+    raise refusal(
+        Setting("criterion", name),
+        f"returned {repr(merit)[:80]} for the table {shown}",
+        "a merit must be a finite number, the higher the better",
     )
-    raise ParameterError(msg)

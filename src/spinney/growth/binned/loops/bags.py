@@ -6,19 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
+from spinney.growth.binned.loops import nodes, score
 from spinney.growth.binned.loops.draw import mixed
-from spinney.growth.binned.loops.nodes import (
-    BEGIN,
-    BRANCH,
-    END,
-    LEVEL,
-    PARENT,
-    SLOT,
-    WAITING,
-    tally,
-)
+from spinney.growth.binned.loops.nodes import tally
 from spinney.growth.binned.loops.row_words import word_of
-from spinney.growth.binned.loops.score import SQUARES
 
 
 class Bags(NamedTuple):
@@ -46,28 +37,31 @@ def no_bags() -> Bags:
 
 
 @kernel
-def begin_tree(kind, labels, rows, room, bags, tree):
+def begin_tree(search, tree):
     """Let the root of a tree wait; set the weights of its rows, and list them."""
+    kind, labels, rows = search.rules.kind, search.labels, search.rows
+    bags, stack = search.bags, search.stack
     times, base, weights = bags.times, bags.base, labels.weights
     classes = labels.classes
-    for c in range(room.weights.shape[1]):
-        room.weights[0, c] = 0.0
-    for c in range(room.counts.shape[1]):
-        room.counts[0, c] = 0
+    for c in range(stack.weights.shape[1]):
+        stack.weights[0, c] = 0.0
+    for c in range(stack.counts.shape[1]):
+        stack.counts[0, c] = 0
     n = ZERO
     for row in range(times.shape[1]):
         often = times[tree, row]
         if often == 0:
             continue
-        own = ZERO if kind == SQUARES else np.int64(classes[row])
+        own = ZERO if kind == score.SQUARES else np.int64(classes[row])
         if len(base):
             weights[row] = often * base[row]
             rows[n] = word_of(row, own, ZERO)
         else:
             rows[n] = word_of(row, own, often)
-        tally(kind, labels, rows[n], room.weights, room.counts, ZERO)
+        tally(kind, labels, rows[n], stack.weights, stack.counts, ZERO)
         n += 1
-    room.at[0, BEGIN], room.at[0, END], room.at[0, LEVEL] = 0, n, 0
-    room.at[0, PARENT], room.at[0, BRANCH], room.at[0, SLOT] = -1, 0, -1
-    room.keys[0] = mixed(bags.seeds[tree])
-    room.state[WAITING] = 1
+    at = stack.at
+    at[0, nodes.BEGIN], at[0, nodes.END], at[0, nodes.LEVEL] = 0, n, 0
+    at[0, nodes.PARENT], at[0, nodes.BRANCH], at[0, nodes.SLOT] = -1, 0, -1
+    stack.keys[0] = mixed(bags.seeds[tree])
+    stack.state[nodes.WAITING] = 1

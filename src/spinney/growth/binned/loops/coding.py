@@ -8,13 +8,13 @@ in later cells are not, and only those in its own cell are compared; mostly ther
 or none.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
-from spinney.growth.binned.loops.layout import ABSENT, BINS
+from spinney.growth.binned.loops import layout
 
 CELLS = 4096
 # Few rows have fewer bins: each of them is looked at in every node.
@@ -34,25 +34,48 @@ def edges_of(
     if not len(known):
         return known, known
     values = known[np.append(True, known[1:] != known[:-1])]
-    if len(values) < BINS:
+    if len(values) < layout.BINS:
         low, high = values[:-1], values[1:]
         with np.errstate(over="ignore", invalid="ignore"):
             middle = low / 2 + high / 2
         return np.where((middle >= low) & (middle < high), middle, low), values
-    n_bins = min(ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
+    n_bins = min(layout.ABSENT, max(FEWEST_BINS, len(known) // ROWS_OF_A_BIN))
     places = np.arange(1, n_bins) * len(known) // n_bins
     return np.unique(known[places]), None
 
 
+class Coding(NamedTuple):
+    """How columns of numbers are coded, and where their codes go.
+
+    By column: ``edges`` and how many there are; by cell ``first``, how many edges lie
+    in cells before; the ``low`` end and the ``scale`` of cells; the most ``steps`` in
+    one cell; the ``values`` of bins, where each is ``expected`` to hold one. A column
+    becomes the attribute ``attributes`` says of ``codes`` and ``by_attribute``.
+    """
+
+    edges: NDArray[np.float64]
+    n_edges: NDArray[np.int64]
+    first: NDArray[np.uint8]
+    low: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    steps: NDArray[np.int64]
+    values: NDArray[np.float64]
+    expected: NDArray[np.bool_]
+    attributes: NDArray[np.int64]
+    codes: NDArray[np.uint8]
+    by_attribute: NDArray[np.uint8]
+
+
 @entry
-def prepare(edges, n_edges, first, low, scale, steps):
+def prepare(coding):
     """Find for each column, and each of its cells, how many edges lie in cells before.
 
-    ``steps`` becomes the largest number of edges in one cell. A column whose range
-    is no finite number, or nothing, has one cell: all its edges are compared.
+    A column whose range is no finite number, or nothing, has one cell: all its edges
+    are compared.
     """
-    for j in range(len(n_edges)):
-        k = n_edges[j]
+    edges, low, scale = coding.edges, coding.low, coding.scale
+    for j in range(len(edges)):
+        k = coding.n_edges[j]
         low[j], scale[j] = 0.0, 0.0
         if k > 1:
             low[j] = edges[j, 0]
@@ -60,13 +83,13 @@ def prepare(edges, n_edges, first, low, scale, steps):
             scale[j] = wide if 0 < wide < np.inf else 0.0
         before, most = 0, 0
         for cell in range(CELLS):
-            first[j, cell] = before
+            coding.first[j, cell] = before
             here = 0
             while before < k and cell_of(edges[j, before], low[j], scale[j]) == cell:
                 before += 1
                 here += 1
             most = max(most, here)
-        steps[j] = most
+        coding.steps[j] = most
 
 
 @kernel
@@ -77,42 +100,28 @@ def cell_of(number, low, scale):
 
 
 @entry
-def code_rows(
-    matrix,
-    start,
-    stop,
-    edges,
-    first,
-    low,
-    scale,
-    steps,
-    values,
-    expected,
-    odd,
-    codes,
-    by_attribute,
-    places,
-    wanted,
-):
-    """Code wanted columns of a stretch of rows, as the attributes ``places`` says.
+def code_rows(coding, matrix, start, stop, wanted, odd):
+    """Code wanted columns of a stretch of rows.
 
-    Where a bin is ``expected`` to hold one value, what differs from it is counted in
+    Where a bin is expected to hold one value, what differs from it is counted in
     ``odd``.
     """
+    first, edges, values = coding.first, coding.edges, coding.values
+    codes, by_attribute = coding.codes, coding.by_attribute
     for begin in range(start, stop, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, stop)
         for j in wanted:
-            lowest, wide, most, different = low[j], scale[j], steps[j], 0
-            at = places[j]
+            low, scale, most = coding.low[j], coding.scale[j], coding.steps[j]
+            a, expected, different = coding.attributes[j], coding.expected[j], 0
             for i in range(begin, end):
                 number = np.float64(matrix[i, j])
                 if number != number:
-                    codes[i, at] = by_attribute[at, i] = ABSENT
+                    codes[i, a] = by_attribute[a, i] = layout.ABSENT
                     continue
-                code = np.int64(first[j, cell_of(number, lowest, wide)])
+                code = np.int64(first[j, cell_of(number, low, scale)])
                 for _ in range(most):
                     code += number > edges[j, code]
-                codes[i, at] = by_attribute[at, i] = code
-                if expected[j]:
+                codes[i, a] = by_attribute[a, i] = code
+                if expected:
                     different += values[j, code] != number
             odd[j] += different

@@ -4,14 +4,13 @@ import numpy as np
 
 from spinney._support.jit.compile import kernel
 from spinney._support.jit.prefetch import prefetch
-from spinney.growth.binned.loops.layout import ABSENT, LINE_OF, PLACE
+from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.row_words import (
     class_of,
     half_of,
     number_of,
     weight_of,
 )
-from spinney.growth.binned.loops.score import SQUARES
 
 AHEAD = 16  # rows that are asked for before they are read
 LINE = 64  # bytes that the memory gives at once
@@ -21,19 +20,20 @@ ALL = 254  # a bin that no attribute of the tail has: all rows are counted there
 
 
 @kernel
-def count(cells, labels, rules, rows, start, stop, first, last, lines, words):
+def count(search, start, stop, first, last, lines):
     """Count the attributes from ``first`` to ``last`` over a stretch of rows."""
-    two = labels.halves
+    n_bins, rules, words = search.cells.n_bins, search.rules, search.work.words
+    two = search.labels.halves
     for a in range(first, last):
-        clear(cells.n_bins[a], a, two, rules.width, lines, words)
-    if rules.kind == SQUARES:
-        count_moments(cells, labels, rows, start, stop, first, last, lines)
+        clear(n_bins[a], a, two, rules.width, lines, words)
+    if rules.kind == score.SQUARES:
+        count_moments(search, start, stop, first, last, lines)
     elif two:
-        count_halves(cells, labels, rows, start, stop, first, last, words)
+        count_halves(search, start, stop, first, last)
         for a in range(first, last):
-            unpack(cells.n_bins[a], a, lines, words)
+            unpack(n_bins[a], a, lines, words)
     else:
-        count_classes(cells, labels, rules, rows, start, stop, first, last, lines)
+        count_classes(search, start, stop, first, last, lines)
 
 
 @kernel
@@ -45,9 +45,10 @@ def ask_ahead(codes, rows, i, stop, first, last):
 
 
 @kernel
-def count_halves(cells, labels, rows, start, stop, first, last, words):
+def count_halves(search, start, stop, first, last):
     """Count two classes, each in its half of a word."""
-    codes, begin, end = cells.codes, np.uint64(first), np.uint64(last)
+    codes, labels, rows = search.cells.codes, search.labels, search.rows
+    words, begin, end = search.work.words, np.uint64(first), np.uint64(last)
     for i in range(start, stop):
         ask_ahead(codes, rows, i, stop, first, last)
         row, half = number_of(rows[i]), half_of(labels, rows[i])
@@ -56,9 +57,10 @@ def count_halves(cells, labels, rows, start, stop, first, last, words):
 
 
 @kernel
-def count_moments(cells, labels, rows, start, stop, first, last, lines):
+def count_moments(search, start, stop, first, last, lines):
     """Add up the moments of numbers."""
-    codes, begin, end = cells.codes, np.uint64(first), np.uint64(last)
+    codes, labels, rows = search.cells.codes, search.labels, search.rows
+    begin, end = np.uint64(first), np.uint64(last)
     for i in range(start, stop):
         ask_ahead(codes, rows, i, stop, first, last)
         row, weight = number_of(rows[i]), weight_of(labels, rows[i])
@@ -73,12 +75,13 @@ def count_moments(cells, labels, rows, start, stop, first, last, lines):
 
 
 @kernel
-def count_classes(cells, labels, rules, rows, start, stop, first, last, lines):
+def count_classes(search, start, stop, first, last, lines):
     """Count classes.
 
     Of the attributes in the tail, code 0 is what remains of all rows, where sums are
     exact; the range ends with a word of eight codes then, or with what fills it up.
     """
+    cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
     tail = min(last, max(cells.tail, (first + 7) // 8 * 8))
     if not rules.subtract or (last % 8 and last < len(cells.n_bins)):
         tail = last
@@ -97,7 +100,7 @@ def count_classes(cells, labels, rules, rows, start, stop, first, last, lines):
             count_tail(cells.eights[row], tail, last, c, weight, lines)
     for a in range(tail, last):
         for c in range(rules.width):
-            rest = lines[tail, ALL, c] - lines[a, ABSENT, c]
+            rest = lines[tail, ALL, c] - lines[a, layout.ABSENT, c]
             for b in range(1, cells.n_bins[a]):
                 rest -= lines[a, b, c]
             lines[a, 0, c] = rest
@@ -117,16 +120,18 @@ def count_tail(eights, tail, last, c, weight, lines):
 
 
 @kernel
-def count_drawn(cells, labels, rules, rows, start, stop, first, n, lines, work):
+def count_drawn(search, start, stop, first, n, lines):
     """Count ``n`` attributes of an order over a stretch of rows.
 
     Their codes are kept in the order of rows, where there is room.
     """
+    cells, labels, rules, rows = search.cells, search.labels, search.rules, search.rows
+    work = search.work
     codes, two, width, words = cells.codes, labels.halves, rules.width, work.words
-    drawn, kept = work.order[PLACE, first:], work.gathered[first:]
+    drawn, kept = work.order[layout.PLACE, first:], work.gathered[first:]
     keep = n <= len(kept)
     for k in range(n):
-        work.order[LINE_OF, drawn[k]] = first + k if keep else -1
+        work.order[layout.LINE_OF, drawn[k]] = first + k if keep else -1
         clear(cells.n_bins[drawn[k]], drawn[k], two, width, lines, words)
     for i in range(start, stop):
         soon = np.int64(number_of(rows[min(i + AHEAD, stop - 1)]))
@@ -143,7 +148,7 @@ def count_drawn(cells, labels, rules, rows, start, stop, first, n, lines, work):
                     kept[np.uint64(k), np.uint64(i - start)] = b
             continue
         weight = weight_of(labels, word)
-        if rules.kind == SQUARES:
+        if rules.kind == score.SQUARES:
             number = labels.numbers[row]
             moved = weight * number
             side = 1 if number > 0 else 2
@@ -174,13 +179,13 @@ def clear(n_bins, a, two, width, lines, words):
     if two:
         for b in range(n_bins):
             words[a, b] = 0
-        words[a, ABSENT] = 0
+        words[a, layout.ABSENT] = 0
         return
     for b in range(n_bins):
         for c in range(width):
             lines[a, b, c] = 0.0
     for c in range(width):
-        lines[a, ABSENT, c] = 0.0
+        lines[a, layout.ABSENT, c] = 0.0
 
 
 @kernel
@@ -189,5 +194,5 @@ def unpack(n_bins, a, lines, words):
     for b in range(n_bins):
         lines[a, b, 0] = np.float64(words[a, b] & LOWER)
         lines[a, b, 1] = np.float64(words[a, b] >> HALF)
-    lines[a, ABSENT, 0] = np.float64(words[a, ABSENT] & LOWER)
-    lines[a, ABSENT, 1] = np.float64(words[a, ABSENT] >> HALF)
+    lines[a, layout.ABSENT, 0] = np.float64(words[a, layout.ABSENT] & LOWER)
+    lines[a, layout.ABSENT, 1] = np.float64(words[a, layout.ABSENT] >> HALF)

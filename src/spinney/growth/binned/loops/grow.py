@@ -13,38 +13,23 @@ the larger one is what remains, where sums are exact. A *small* node is finished
 sorting its rows, attribute by attribute. Rows lie far apart in memory, so what will be
 read is asked for ahead.
 
-All that the work knows stands in arrays. When there is no more room for nodes it
+All that the work knows stands in arrays. When there is no more stack for nodes it
 returns, and goes on where it was when it is called again.
 """
+
+from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
 from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
-from spinney.growth.binned.loops.bags import begin_tree
+from spinney.growth.binned.loops import layout, nodes
+from spinney.growth.binned.loops.bags import Bags, begin_tree
 from spinney.growth.binned.loops.count import count
-from spinney.growth.binned.loops.layout import ABSENT, WORTH
-from spinney.growth.binned.loops.nodes import (
-    ATTRIBUTE,
-    BEGIN,
-    DONE,
-    END,
-    FREE,
-    IDENTICAL,
-    INNER,
-    LEVEL,
-    LISTED,
-    REASON,
-    RECORDED,
-    ROWS_IN_LEAF,
-    SLOT,
-    TREE,
-    WAITING,
-    open_node,
-    push,
-    reason_to_stop,
-)
-from spinney.growth.binned.loops.runners_up import record_rivals
+from spinney.growth.binned.loops.nodes import open_node, push, reason_to_stop
+from spinney.growth.binned.loops.row_words import RowWords
+from spinney.growth.binned.loops.runners_up import record_runners_up
 from spinney.growth.binned.loops.search import (
     search_edges,
     search_inside,
@@ -53,226 +38,183 @@ from spinney.growth.binned.loops.search import (
 )
 from spinney.growth.binned.loops.split import gains, split_node
 
-# What an entry is asked to do; all but the first two with the node on top of the stack.
-GROW, TREES, COUNT, EDGES, INSIDE, SPLIT, RIVALS = range(7)
+
+class Task(IntEnum):
+    """What the entry does; all but the first two with the node on top of the stack."""
+
+    GROW = 0
+    TREES = 1
+    COUNT = 2
+    EDGES = 3
+    INSIDE = 4
+    SPLIT = 5
+    RUNNERS_UP = 6
+
+
+class Search(NamedTuple):
+    """All that the growing of a tree reads and writes.
+
+    Rows and rules; the nodes that wait, and where one is searched; the nodes that are
+    done with the codes that they list, and the splits that lost; the bags of a forest.
+    """
+
+    cells: layout.Cells
+    labels: layout.Labels
+    rules: layout.Rules
+    rows: RowWords
+    stack: nodes.NodeStack
+    work: layout.Workspace
+    shape: nodes.Shape
+    listed: nodes.Lines
+    runners_up: nodes.Shape
+    bags: Bags
 
 
 @kernel
-def share_counts(cells, labels, rules, rows, room, begin, middle, end, slot, work):
+def share_counts(search, begin, middle, end, slot):
     """Count the smaller side; what is left of the node's counts is the larger's.
 
     Return the slots of both sides, -1 where a side is small enough to be sorted.
     """
+    cells, rules, stack = search.cells, search.rules, search.stack
     larger = max(middle - begin, end - middle)
-    if larger <= rules.small or not rules.subtract or not room.state[FREE]:
-        give_back(room, slot)
+    if larger <= rules.small or not rules.subtract or not stack.state[nodes.FREE]:
+        give_back(stack, slot)
         return ZERO - 1, ZERO - 1
-    new = room.free[room.state[FREE] - 1]
+    new = stack.free[stack.state[nodes.FREE] - 1]
     left_is_smaller = middle - begin <= end - middle
     first = begin if left_is_smaller else middle
     last = middle if left_is_smaller else end
-    p, pool = len(cells.n_bins), room.pool
-    count(cells, labels, rules, rows, first, last, ZERO, p, pool[new], work.words)
+    p, pool = len(cells.n_bins), stack.pool
+    count(search, first, last, ZERO, p, pool[new])
     for a in range(p):
         for b in range(cells.n_bins[a]):
             for c in range(rules.width):
                 pool[slot, a, b, c] -= pool[new, a, b, c]
         for c in range(rules.width):
-            pool[slot, a, ABSENT, c] -= pool[new, a, ABSENT, c]
+            pool[slot, a, layout.ABSENT, c] -= pool[new, a, layout.ABSENT, c]
     if last - first > rules.small:
-        room.state[FREE] -= 1
+        stack.state[nodes.FREE] -= 1
     else:
         new = ZERO - 1
     return (new, slot) if left_is_smaller else (slot, new)
 
 
 @kernel
-def give_back(room, slot):
+def give_back(stack, slot):
     """Let others use the counts of a node."""
     if slot >= 0:
-        room.free[room.state[FREE]] = slot
-        room.state[FREE] += 1
+        stack.free[stack.state[nodes.FREE]] = slot
+        stack.state[nodes.FREE] += 1
 
 
 @kernel
-def grow_node(cells, labels, rules, rows, room, top, work, shape, listed, rivals):
+def grow_node(search, top):
     """Search and split the node that was on top, and let its sides wait."""
-    begin, end, here = room.at[top, BEGIN], room.at[top, END], room.state[DONE]
-    level, slot, p = room.at[top, LEVEL], room.at[top, SLOT], len(cells.n_bins)
-    if slot < 0 and room.state[FREE] and end - begin > rules.small:
-        room.state[FREE] -= 1
-        slot = room.free[room.state[FREE]]
-        count(
-            cells, labels, rules, rows, begin, end, ZERO, p, room.pool[slot], work.words
-        )
-    lines = room.pool[slot] if slot >= 0 else work.lines
-    key = room.keys[top]
-    chosen, varying = search_node(
-        cells,
-        labels,
-        rules,
-        rows,
-        begin,
-        end,
-        lines,
-        slot >= 0,
-        room.weights,
-        top,
-        room.keys[top:],
-        work,
-    )
+    rules, stack, p = search.rules, search.stack, len(search.cells.n_bins)
+    begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
+    level, slot = stack.at[top, nodes.LEVEL], stack.at[top, nodes.SLOT]
+    here, key = stack.state[nodes.DONE], stack.keys[top]
+    if slot < 0 and stack.state[nodes.FREE] and end - begin > rules.small:
+        stack.state[nodes.FREE] -= 1
+        slot = stack.free[stack.state[nodes.FREE]]
+        count(search, begin, end, ZERO, p, stack.pool[slot])
+    lines = stack.pool[slot] if slot >= 0 else search.work.lines
+    chosen, varies = search_node(search, top, lines, slot >= 0)
     middle = begin
     if chosen < 0:
-        shape.whole[here, REASON] = ROWS_IN_LEAF if varying else IDENTICAL
-    elif not gains(rules, shape, here, chosen, work, room, top):
+        reason = nodes.ROWS_IN_LEAF if varies else nodes.IDENTICAL
+        search.shape.whole[here, nodes.REASON] = reason
+    elif not gains(search, top, here, chosen):
         chosen = -1
     else:
-        middle = split_node(
-            cells, labels, rules, rows, room, top, work, lines, chosen, shape, listed
-        )
-    if end - begin >= rules.rivals:
-        record_rivals(
-            cells,
-            labels,
-            rules,
-            rows,
-            room,
-            top,
-            here,
-            ZERO,
-            p,
-            chosen,
-            slot < 0 and end - begin <= rules.small,
-            lines,
-            work,
-            rivals,
-            listed,
-        )
+        middle = split_node(search, top, chosen, lines)
+    if end - begin >= rules.runners_up:
+        is_sorted = slot < 0 and end - begin <= rules.small
+        record_runners_up(search, top, here, ZERO, p, chosen, is_sorted, lines)
     if chosen < 0:
-        give_back(room, slot)
+        give_back(stack, slot)
         return
     left_slot, right_slot = ZERO - 1, ZERO - 1
     if slot >= 0 and level + 1 < rules.max_depth:
-        left_slot, right_slot = share_counts(
-            cells, labels, rules, rows, room, begin, middle, end, slot, work
-        )
+        left_slot, right_slot = share_counts(search, begin, middle, end, slot)
     else:
-        give_back(room, slot)
-    push(room, middle, end, level + 1, here, ZERO + 1, right_slot, key)
-    push(room, begin, middle, level + 1, here, ZERO, left_slot, key)
+        give_back(stack, slot)
+    push(stack, middle, end, level + 1, here, ZERO + 1, right_slot, key)
+    push(stack, begin, middle, level + 1, here, ZERO, left_slot, key)
 
 
 @kernel
-def grow_nodes(cells, labels, rules, rows, room, work, shape, listed, rivals):
+def grow_nodes(search):
     """Grow the nodes that wait, and theirs, until none is left or the room is full."""
-    state = room.state
+    rules, shape, stack = search.rules, search.shape, search.stack
+    state, p = stack.state, len(search.cells.n_bins)
     while (
-        state[WAITING]
-        and state[DONE] < len(shape.whole)
-        and state[LISTED] + rules.listing <= len(listed.codes)
-        and state[RECORDED] + len(cells.n_bins) <= len(rivals.whole)
+        state[nodes.WAITING]
+        and state[nodes.DONE] < len(shape.whole)
+        and state[nodes.LISTED] + rules.listing <= len(search.listed.codes)
+        and state[nodes.RECORDED] + p <= len(search.runners_up.whole)
     ):
-        state[WAITING] -= 1
-        top, here = state[WAITING], state[DONE]
-        open_node(shape, here, room, top)
-        reason = reason_to_stop(rules, room, top)
-        shape.whole[here, REASON] = reason
-        if reason == INNER:
-            grow_node(
-                cells, labels, rules, rows, room, top, work, shape, listed, rivals
-            )
+        state[nodes.WAITING] -= 1
+        top, here = state[nodes.WAITING], state[nodes.DONE]
+        open_node(shape, here, stack, top)
+        reason = reason_to_stop(rules, stack, top)
+        shape.whole[here, nodes.REASON] = reason
+        if reason == nodes.INNER:
+            grow_node(search, top)
         else:
-            give_back(room, room.at[top, SLOT])
-        state[DONE] += 1
+            give_back(stack, stack.at[top, nodes.SLOT])
+        state[nodes.DONE] += 1
 
 
 @kernel
-def grow_trees(cells, labels, rules, rows, room, work, shape, listed, rivals, bags):
+def grow_trees(search):
     """Grow the trees of bags, until all are done or the room is full."""
-    state = room.state
-    while state[WAITING] or state[TREE] < len(bags.roots):
-        if not state[WAITING]:
-            begin_tree(rules.kind, labels, rows, room, bags, state[TREE])
-            bags.roots[state[TREE]] = state[DONE]
-            state[TREE] += 1
-        grow_nodes(cells, labels, rules, rows, room, work, shape, listed, rivals)
-        if state[WAITING]:
+    state, roots = search.stack.state, search.bags.roots
+    while state[nodes.WAITING] or state[nodes.TREE] < len(roots):
+        if not state[nodes.WAITING]:
+            begin_tree(search, state[nodes.TREE])
+            roots[state[nodes.TREE]] = state[nodes.DONE]
+            state[nodes.TREE] += 1
+        grow_nodes(search)
+        if state[nodes.WAITING]:
             return
 
 
 @entry
-def work_on(
-    task,
-    cells,
-    labels,
-    rules,
-    rows,
-    room,
-    work,
-    shape,
-    listed,
-    rivals,
-    bags,
-    first,
-    last,
-    floor,
-):
+def work_on(search, task, first, last, floor):
     """Do a task; return where the right rows begin after SPLIT, -1 without one.
 
-    COUNT, EDGES, INSIDE and RIVALS are about the attributes from ``first`` to ``last``
-    of the node at the bottom of the stack, whose counts are ``work.lines``; SPLIT about
-    its attribute ``first``.
+    COUNT, EDGES, INSIDE and RUNNERS_UP are about the attributes from ``first`` to
+    ``last`` of the node at the bottom of the stack, whose counts are ``work.lines``;
+    SPLIT is about its attribute ``first``.
     """
-    cells, labels, rules = reference(cells), reference(labels), reference(rules)
-    room, work = reference(room), reference(work)
-    shape, listed, rivals = reference(shape), reference(listed), reference(rivals)
-    if task == GROW:
-        grow_nodes(cells, labels, rules, rows, room, work, shape, listed, rivals)
+    search = reference(search)
+    if task == Task.GROW:
+        grow_nodes(search)
         return -1
-    if task == TREES:
-        bags = reference(bags)
-        grow_trees(cells, labels, rules, rows, room, work, shape, listed, rivals, bags)
+    if task == Task.TREES:
+        grow_trees(search)
         return -1
-    begin, end, lines = room.at[0, BEGIN], room.at[0, END], work.lines
-    if task == COUNT:
-        count(cells, labels, rules, rows, begin, end, first, last, lines, work.words)
+    rules, stack, lines = search.rules, search.stack, search.work.lines
+    begin, end = stack.at[0, nodes.BEGIN], stack.at[0, nodes.END]
+    if task == Task.COUNT:
+        count(search, begin, end, first, last, lines)
         return -1
-    slack = slack_of(rules.kind, room.weights, ZERO)
-    if task == EDGES:
+    slack = slack_of(rules.kind, stack.weights, ZERO)
+    if task == Task.EDGES:
         for a in range(first, last):
-            search_edges(cells, rules, lines, a, slack, work)
-    elif task == INSIDE:
+            search_edges(search, lines, a, slack)
+    elif task == Task.INSIDE:
         for a in range(first, last):
-            low = floor - 3 * slack
-            search_inside(
-                cells, labels, rules, rows, begin, end, lines, a, low, slack, work
-            )
-            floor = max(floor, work.founds[a, WORTH])
-    elif task == RIVALS:
-        record_rivals(
-            cells,
-            labels,
-            rules,
-            rows,
-            room,
-            ZERO,
-            ZERO,
-            first,
-            last,
-            np.int64(shape.whole[0, ATTRIBUTE]),
-            False,
-            lines,
-            work,
-            rivals,
-            listed,
-        )
+            search_inside(search, begin, end, lines, a, floor - 3 * slack, slack)
+            floor = max(floor, search.work.cuts[a, layout.SCORE])
+    elif task == Task.RUNNERS_UP:
+        chosen = np.int64(search.shape.whole[0, nodes.ATTRIBUTE])
+        record_runners_up(search, ZERO, ZERO, first, last, chosen, False, lines)
     else:
-        open_node(shape, ZERO, room, ZERO)
-        if reason_to_stop(rules, room, ZERO) == INNER and gains(
-            rules, shape, ZERO, first, work, room, ZERO
-        ):
-            a = first
-            return split_node(
-                cells, labels, rules, rows, room, ZERO, work, lines, a, shape, listed
-            )
+        open_node(search.shape, ZERO, stack, ZERO)
+        reason = reason_to_stop(rules, stack, ZERO)
+        if reason == nodes.INNER and gains(search, ZERO, ZERO, first):
+            return split_node(search, ZERO, first, lines)
     return -1

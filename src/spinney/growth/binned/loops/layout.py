@@ -15,11 +15,11 @@ ABSENT = 255  # the code of a missing cell
 LENGTH = 1025  # of the lines of ``floats`` and ``wholes``
 
 
-# What is found of a cut: its worth φ(L) + φ(R); the last bin on the left; the values
+# What is found of a cut: its score φ(L) + φ(R); the last bin on the left; the values
 # on both sides of it, NaN where it lies between bins; where missing rows go, or -1;
 # what no cut inside a bin can exceed. Then the totals left of it, and those of the
 # missing rows.
-WORTH, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
+SCORE, BIN, LOW, HIGH, MISSING, BOUND, TOTALS = np.arange(7)
 
 # Lines of ``order``.
 PLACE, DRAWN, LINE_OF = np.arange(3)
@@ -84,8 +84,8 @@ class Rules(NamedTuple):
     rows is sorted. ``single`` is what a bin of one row weighs at most. ``tally`` says
     that rows are to be counted, since their weights do not tell how many there are;
     ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
-    Nodes of ``rivals`` rows and more keep the splits that lost; a node may then take
-    ``listing`` lines of codes.
+    Nodes of ``runners_up`` rows and more keep the splits that lost; a node may then
+    take ``listing`` lines of codes.
     """
 
     kind: int
@@ -100,11 +100,11 @@ class Rules(NamedTuple):
     tally: bool
     exact: bool
     subtract: bool
-    rivals: int
+    runners_up: int
     listing: int
 
 
-class Work(NamedTuple):
+class Workspace(NamedTuple):
     """Where a search works and leaves what it finds.
 
     ``order`` has the attributes in the order of their draw, what was drawn, and by
@@ -113,7 +113,7 @@ class Work(NamedTuple):
     """
 
     order: NDArray[np.int64]
-    founds: NDArray[np.float64]
+    cuts: NDArray[np.float64]
     masks: NDArray[np.uint8]
     lines: NDArray[np.float64]
     words: NDArray[np.uint64]
@@ -128,7 +128,7 @@ class Work(NamedTuple):
     gathered: NDArray[np.uint8]
 
 
-def work_for(n_rows: int, p: int, width: int, drawn: int) -> Work:
+def workspace_for(n_rows: int, p: int, width: int, drawn: int) -> Workspace:
     """Return room for the search of nodes of up to ``n_rows`` rows.
 
     As many attributes are ``drawn`` at a node; none where all are searched.
@@ -136,7 +136,7 @@ def work_for(n_rows: int, p: int, width: int, drawn: int) -> Work:
     size = max(n_rows, BINS)
     order = np.tile(np.arange(p), (3, 1))
     order[LINE_OF] = -1
-    return Work(
+    return Workspace(
         order,
         np.zeros((p + 1, TOTALS + 2 * width)),
         np.zeros((p, BINS), np.uint8),

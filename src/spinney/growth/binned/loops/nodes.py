@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
+from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.draw import key_of_branch
-from spinney.growth.binned.loops.layout import ABSENT, BINS, CODES, MISSING, TOTALS
 from spinney.growth.binned.loops.row_words import add_row, class_of, number_of
-from spinney.growth.binned.loops.score import SQUARES, size_of, worth
+from spinney.growth.binned.loops.score import score_of, size_of
 
 # Why a node is a leaf, in the order in which the reasons are looked for.
 INNER, PURE, DEPTH, ROWS_TO_SPLIT, IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(7)
@@ -56,7 +56,7 @@ class Lines(NamedTuple):
     counts: NDArray[np.int64]
 
 
-class Room(NamedTuple):
+class NodeStack(NamedTuple):
     """Nodes that wait with their totals, and how far the work is.
 
     ``side_weights`` and ``side_counts`` are the totals of both sides of a split, and of
@@ -76,12 +76,12 @@ class Room(NamedTuple):
     spare: NDArray[np.uint64]
 
 
-def room_for(
+def stack_for(
     n_rows: int, deepest: int, p: int, width: int, n_counts: int, slots: int
-) -> Room:
-    """Return room for the nodes that wait: one a level, and one more."""
+) -> NodeStack:
+    """Return an empty stack of nodes: one per level, and one more."""
     size = min(deepest, n_rows) + 2
-    return Room(
+    return NodeStack(
         np.empty((size, 6), np.int64),
         np.empty(size, np.uint64),
         np.empty((size, width)),
@@ -90,7 +90,7 @@ def room_for(
         np.empty((3, n_counts), np.int64),
         np.array([0, 0, 0, slots, 0, 0]),
         np.arange(max(slots, 1)),
-        np.empty((max(slots, 1), p, BINS, width)),
+        np.empty((max(slots, 1), p, layout.BINS, width)),
         np.empty(n_rows, np.uint64),
     )
 
@@ -127,51 +127,51 @@ def longer(arrays: Any) -> Any:
 
 
 @kernel
-def push(room, begin, end, level, parent, side, slot, key):
+def push(stack, begin, end, level, parent, side, slot, key):
     """Let a side of a split wait."""
-    top = room.state[WAITING]
-    room.at[top, BEGIN], room.at[top, END] = begin, end
-    room.at[top, LEVEL], room.at[top, PARENT] = level, parent
-    room.at[top, BRANCH], room.at[top, SLOT] = side, slot
-    room.keys[top] = key_of_branch(key, side)
-    for c in range(room.weights.shape[1]):
-        room.weights[top, c] = room.side_weights[side, c]
-    for c in range(room.counts.shape[1]):
-        room.counts[top, c] = room.side_counts[side, c]
-    room.state[WAITING] += 1
+    top = stack.state[WAITING]
+    stack.at[top, BEGIN], stack.at[top, END] = begin, end
+    stack.at[top, LEVEL], stack.at[top, PARENT] = level, parent
+    stack.at[top, BRANCH], stack.at[top, SLOT] = side, slot
+    stack.keys[top] = key_of_branch(key, side)
+    for c in range(stack.weights.shape[1]):
+        stack.weights[top, c] = stack.side_weights[side, c]
+    for c in range(stack.counts.shape[1]):
+        stack.counts[top, c] = stack.side_counts[side, c]
+    stack.state[WAITING] += 1
 
 
 @kernel
-def open_node(shape, here, room, top):
+def open_node(shape, here, stack, top):
     """Begin the record of a node, as a leaf for now."""
-    above, branch = room.at[top, PARENT], room.at[top, BRANCH]
+    above, branch = stack.at[top, PARENT], stack.at[top, BRANCH]
     whole, real = shape.whole, shape.real
     whole[here, ATTRIBUTE], whole[here, ABOVE] = -1, above
-    whole[here, SIDE], whole[here, HEIGHT] = branch, room.at[top, LEVEL]
+    whole[here, SIDE], whole[here, HEIGHT] = branch, stack.at[top, LEVEL]
     whole[here, CHILD], whole[here, OTHER_CHILD] = -1, -1
-    whole[here, LINE], whole[here, LINES] = room.state[LISTED], 0
+    whole[here, LINE], whole[here, LINES] = stack.state[LISTED], 0
     whole[here, REASON] = INNER
     real[here, CUT_LOW], real[here, CUT_HIGH] = np.nan, np.nan
     real[here, CUT_MISSING], real[here, GAIN] = -1.0, 0.0
     if above >= 0:
         whole[above, CHILD + branch] = here
-    width, n_counts = room.weights.shape[1], room.counts.shape[1]
+    width, n_counts = stack.weights.shape[1], stack.counts.shape[1]
     for c in range(width):
-        shape.weights[here, c] = room.weights[top, c]
+        shape.weights[here, c] = stack.weights[top, c]
         shape.weights[here, width + c] = 0.0
     for c in range(n_counts):
-        shape.counts[here, c] = room.counts[top, c]
+        shape.counts[here, c] = stack.counts[top, c]
         shape.counts[here, n_counts + c] = 0
 
 
 @kernel
-def reason_to_stop(rules, room, top):
+def reason_to_stop(rules, stack, top):
     """Return why a node is a leaf before anything is counted; INNER where it is not."""
-    if _is_pure(rules.kind, room.weights, room.counts, top):
+    if _is_pure(rules.kind, stack.weights, stack.counts, top):
         return PURE
-    if room.at[top, LEVEL] >= rules.max_depth:
+    if stack.at[top, LEVEL] >= rules.max_depth:
         return DEPTH
-    if size_of(rules.kind, room.weights, top) < rules.least_node:
+    if size_of(rules.kind, stack.weights, top) < rules.least_node:
         return ROWS_TO_SPLIT
     return INNER
 
@@ -179,8 +179,8 @@ def reason_to_stop(rules, room, top):
 @kernel
 def _is_pure(kind, weights, counts, at):
     """Return whether all rows have one class, or one number but for rounding."""
-    if kind == SQUARES:
-        rest = weights[at, 3] - worth(kind, weights, at)
+    if kind == score.SQUARES:
+        rest = weights[at, 3] - score_of(kind, weights, at)
         return counts[at, 0] == 1 or rest <= 1e-12 * weights[at, 3]
     present = 0
     for c in range(counts.shape[1]):
@@ -189,18 +189,19 @@ def _is_pure(kind, weights, counts, at):
 
 
 @kernel
-def count_sides(kind, cells, labels, rows, start, middle, stop, a, room):
+def count_sides(search, start, middle, stop, a):
     """Set the totals of both sides, and of the rows whose value is missing."""
-    weights, counts = room.side_weights, room.side_counts
+    kind, labels, codes = search.rules.kind, search.labels, search.cells.codes
+    weights, counts = search.stack.side_weights, search.stack.side_counts
     for side in range(3):
         for c in range(weights.shape[1]):
             weights[side, c] = 0.0
         for c in range(counts.shape[1]):
             counts[side, c] = 0
     for i in range(start, stop):
-        word, side = rows[i], np.int64(i >= middle)
+        word, side = search.rows[i], np.int64(i >= middle)
         tally(kind, labels, word, weights, counts, side)
-        if cells.codes[number_of(word), a] == ABSENT:
+        if codes[number_of(word), a] == layout.ABSENT:
             tally(kind, labels, word, weights, counts, ZERO + 2)
 
 
@@ -212,22 +213,24 @@ def tally(kind, labels, word, weights, counts, at):
 
 
 @kernel
-def infer_sides(cells, labels, rules, rows, start, middle, stop, a, founds, room, top):
+def infer_sides(search, start, middle, stop, a, top):
     """Set the same totals from what was found, where sums of weights are exact.
 
     Where weights do not tell how many rows there are, those of the smaller side are
     counted, and those whose value is missing.
     """
-    weights, counts = room.side_weights, room.side_counts
+    stack, codes, rows = search.stack, search.cells.codes, search.rows
+    cuts, tallied = search.work.cuts, search.rules.tally
+    weights, counts = stack.side_weights, stack.side_counts
     width, n_counts, absent = weights.shape[1], counts.shape[1], 0.0
     for c in range(width):
-        weights[2, c] = founds[a, TOTALS + width + c]
-        weights[0, c] = founds[a, TOTALS + c]
-        if founds[a, MISSING] == 0:
+        weights[2, c] = cuts[a, layout.TOTALS + width + c]
+        weights[0, c] = cuts[a, layout.TOTALS + c]
+        if cuts[a, layout.MISSING] == 0:
             weights[0, c] += weights[2, c]
-        weights[1, c] = room.weights[top, c] - weights[0, c]
+        weights[1, c] = stack.weights[top, c] - weights[0, c]
         absent += weights[2, c]
-    if not rules.tally:
+    if not tallied:
         for side in range(3):
             for c in range(n_counts):
                 counts[side, c] = np.int64(weights[side, c])
@@ -239,33 +242,36 @@ def infer_sides(cells, labels, rules, rows, start, middle, stop, a, founds, room
         counts[smaller, class_of(rows[i])] += 1
     if absent > 0:
         for i in range(start, stop):
-            if cells.codes[number_of(rows[i]), a] == ABSENT:
+            if codes[number_of(rows[i]), a] == layout.ABSENT:
                 counts[2, class_of(rows[i])] += 1
     for c in range(n_counts):
-        counts[1 - smaller, c] = room.counts[top, c] - counts[smaller, c]
+        counts[1 - smaller, c] = stack.counts[top, c] - counts[smaller, c]
 
 
 @kernel
-def list_codes(kind, cells, labels, rows, start, stop, a, work, lines, at):
+def list_codes(search, start, stop, a, at):
     """Set the lines of the codes of an attribute; return how many there are."""
+    cells, rows, lines, work = search.cells, search.rows, search.listed, search.work
     line_of = work.wholes
-    for code in range(BINS):
-        line_of[CODES, code] = -1
+    for code in range(layout.BINS):
+        line_of[layout.CODES, code] = -1
     for i in range(start, stop):
-        line_of[CODES, cells.codes[number_of(rows[i]), a]] = 0
+        line_of[layout.CODES, cells.codes[number_of(rows[i]), a]] = 0
     n = ZERO
     for code in range(cells.n_bins[a]):
-        if line_of[CODES, code] == 0:
-            line_of[CODES, code] = at + n
+        if line_of[layout.CODES, code] == 0:
+            line_of[layout.CODES, code] = at + n
             lines.codes[at + n, 0], lines.codes[at + n, 1] = code, work.masks[a, code]
             for c in range(lines.weights.shape[1]):
                 lines.weights[at + n, c] = 0.0
             for c in range(lines.counts.shape[1]):
                 lines.counts[at + n, c] = 0
             n += 1
+    kind, labels = search.rules.kind, search.labels
     for i in range(start, stop):
         word = rows[i]
         code = cells.codes[number_of(word), a]
-        if code != ABSENT:
-            tally(kind, labels, word, lines.weights, lines.counts, line_of[CODES, code])
+        if code != layout.ABSENT:
+            line = line_of[layout.CODES, code]
+            tally(kind, labels, word, lines.weights, lines.counts, line)
     return n

@@ -7,7 +7,7 @@ others would take many times as long as the tree. An attribute whose rows are al
 bin that was not looked into is no rival.
 
 Every row weighs 1 here: else those beside each cut would have to be counted again, and
-no rivals are kept.
+no lost are kept.
 
 Rivals are lines of a ``Shape``, whose ``weights`` and ``counts`` are what lies left of
 the cut, and then what is missing.
@@ -16,91 +16,62 @@ the cut, and then what is missing.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import bin_after
-from spinney.growth.binned.loops.layout import BIN, HIGH, LOW, MISSING, TOTALS, WORTH
-from spinney.growth.binned.loops.nodes import (
-    ABOVE,
-    ATTRIBUTE,
-    BEGIN,
-    CUT_HIGH,
-    CUT_LOW,
-    CUT_MISSING,
-    END,
-    EXACT,
-    GAIN,
-    LINE,
-    LINES,
-    LISTED,
-    RECORDED,
-    list_codes,
-)
-from spinney.growth.binned.loops.score import size_of, worth
+from spinney.growth.binned.loops.nodes import list_codes
+from spinney.growth.binned.loops.score import score_of, size_of
 
 
 @kernel
-def record_rivals(
-    cells,
-    labels,
-    rules,
-    rows,
-    room,
-    top,
-    here,
-    first,
-    last,
-    chosen,
-    is_sorted,
-    lines,
-    work,
-    rivals,
-    listed,
-):
+def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
     """Record what was found at a node of the attributes from ``first`` to ``last``."""
-    kind, founds, state, width = rules.kind, work.founds, room.state, rules.width
-    begin, end = room.at[top, BEGIN], room.at[top, END]
-    size = size_of(kind, room.weights, top)
-    undivided = worth(kind, room.weights, top)
-    n_counts = room.counts.shape[1]
+    cells, rules, stack = search.cells, search.rules, search.stack
+    listed, lost, work = search.listed, search.runners_up, search.work
+    kind, cuts, state, width = rules.kind, work.cuts, stack.state, rules.width
+    begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
+    size = size_of(kind, stack.weights, top)
+    undivided = score_of(kind, stack.weights, top)
+    n_counts = stack.counts.shape[1]
     for a in range(first, last):
-        if a == chosen or founds[a, WORTH] == -np.inf:
+        if a == chosen or cuts[a, layout.SCORE] == -np.inf:
             continue
-        at = state[RECORDED]
-        rivals.whole[at, ATTRIBUTE], rivals.whole[at, ABOVE] = a, here
-        rivals.whole[at, EXACT] = is_sorted or cells.column[a] < 0
-        rivals.whole[at, LINE], rivals.whole[at, LINES] = state[LISTED], 0
-        rivals.real[at, CUT_MISSING] = founds[a, MISSING]
-        rivals.real[at, GAIN] = max((founds[a, WORTH] - undivided) / size, 0.0)
-        _record_ends(kind, cells, a, lines, founds, rivals, at)
+        at = state[nodes.RECORDED]
+        lost.whole[at, nodes.ATTRIBUTE], lost.whole[at, nodes.ABOVE] = a, here
+        lost.whole[at, nodes.EXACT] = is_sorted or cells.column[a] < 0
+        lost.whole[at, nodes.LINE] = state[nodes.LISTED]
+        lost.whole[at, nodes.LINES] = 0
+        lost.real[at, nodes.CUT_MISSING] = cuts[a, layout.MISSING]
+        gain = (cuts[a, layout.SCORE] - undivided) / size
+        lost.real[at, nodes.GAIN] = max(gain, 0.0)
+        _record_ends(kind, cells, a, lines, cuts, lost, at)
         for c in range(2 * width):
-            rivals.weights[at, c] = founds[a, TOTALS + c]
+            lost.weights[at, c] = cuts[a, layout.TOTALS + c]
         for c in range(n_counts):
-            rivals.counts[at, c] = np.int64(founds[a, TOTALS + c])
-            absent = founds[a, TOTALS + width + c]
-            rivals.counts[at, n_counts + c] = np.int64(absent)
+            lost.counts[at, c] = np.int64(cuts[a, layout.TOTALS + c])
+            absent = cuts[a, layout.TOTALS + width + c]
+            lost.counts[at, n_counts + c] = np.int64(absent)
         if cells.listed[a]:
-            n = state[LISTED]
+            n = state[nodes.LISTED]
             if not is_sorted:
                 n = _list_counted(kind, lines, cells.n_bins[a], a, work, listed, n)
             else:
-                n += list_codes(
-                    kind, cells, labels, rows, begin, end, a, work, listed, n
-                )
-            rivals.whole[at, LINES] = n - state[LISTED]
-            state[LISTED] = n
-        state[RECORDED] += 1
+                n += list_codes(search, begin, end, a, n)
+            lost.whole[at, nodes.LINES] = n - state[nodes.LISTED]
+            state[nodes.LISTED] = n
+        state[nodes.RECORDED] += 1
 
 
 @kernel
-def _record_ends(kind, cells, a, lines, founds, rivals, at):
+def _record_ends(kind, cells, a, lines, cuts, lost, at):
     """Set the values beside a cut; beside one between bins of numbers, the edge."""
-    low, high = founds[a, LOW], founds[a, HIGH]
-    after = bin_after(kind, cells, a, lines, founds)
+    low, high = cuts[a, layout.LOW], cuts[a, layout.HIGH]
+    after = bin_after(kind, cells, a, lines, cuts)
     if after >= 0:
-        b = np.int64(founds[a, BIN])
+        b = np.int64(cuts[a, layout.BIN])
         low, high = cells.edges[a, b], np.nan
         if cells.column[a] < 0:
             low, high = cells.values[a, b], cells.values[a, after]
-    rivals.real[at, CUT_LOW], rivals.real[at, CUT_HIGH] = low, high
+    lost.real[at, nodes.CUT_LOW], lost.real[at, nodes.CUT_HIGH] = low, high
 
 
 @kernel

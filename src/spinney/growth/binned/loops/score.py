@@ -1,8 +1,8 @@
-"""What a cut is worth, and what no cut inside a bin can exceed.
+"""The score of a cut, and what no cut inside a bin can exceed.
 
 A side of a cut is a vector v: the weight of each class, or for a numeric target
 (Σw, Σwy⁺, Σwy⁻, Σwy²), y⁺ and y⁻ being the parts of y above and below its origin.
-Its worth φ(v) is
+Its score φ(v) is
 
     GINI      Σ v_c² / |v|
     ENTROPY   Σ v_c log₂ v_c − |v| log₂ |v|
@@ -15,14 +15,14 @@ Every φ is convex and φ(av) = a φ(v), so φ(u + v) ≤ φ(u) + φ(v). This gi
 on a cut inside a bin b between L, all that lies left of the bin, and R, all right of
 it. Let s be the part of the bin that goes left.
 
-1. Each part of the bin is worth at most its weight (GINI, since v_c ≤ |v|), nothing
+1. Each part of the bin scores at most its weight (GINI, since v_c ≤ |v|), nothing
    (ENTROPY), or Σwy² (SQUARES, by Cauchy and Schwarz):
        φ(L + s) + φ(R + b − s) ≤ φ(L) + φ(R) + that of the whole bin.
 2. g(s) = φ(L + s) + φ(R + b − s) is convex, so its greatest value in the box
    0 ≤ s ≤ b is at a corner: some classes of the bin go left as a whole, the others
-   right. Two corners, none and all of them, are the bin's own edges. What these are
-   worth was tried before, unless a branch were too light; so they count only then. A
-   cut inside that is worth as much as an edge, and no other corner, lies between two
+   right. Two corners, none and all of them, are the bin's own edges. These were
+   tried before, unless a branch were too light; so they count only then. A
+   cut inside that scores as much as an edge, and no other corner, lies between two
    equal edges, and the first of equals wins. For numbers s is in the box of Σw and Σwy,
    the latter from Σwy⁻ to Σwy⁺: four corners again.
 3. A bin of many classes has too many corners, and the slope of g is bounded instead:
@@ -37,7 +37,7 @@ it. Let s be the part of the bin that goes left.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.binned.loops.layout import INSIDE, LEFT, ONE, OTHER, RIGHT
+from spinney.growth.binned.loops import layout
 
 GINI, ENTROPY, SQUARES = 0, 1, 2
 
@@ -56,22 +56,22 @@ def size_of(kind, vectors, at):
 
 
 @kernel
-def worth(kind, vectors, at):
-    """Return φ of a side; nothing is worth nothing."""
+def score_of(kind, vectors, at):
+    """Return φ of a side; that of nothing is 0."""
     if kind == SQUARES:
         total = vectors[at, 1] + vectors[at, 2]
         return total * total / vectors[at, 0] if vectors[at, 0] > 0 else 0.0
-    size, told = 0.0, 0.0
+    size, total = 0.0, 0.0
     for c in range(vectors.shape[1]):
         weight = vectors[at, c]
         size += weight
         if kind == GINI:
-            told += weight * weight
+            total += weight * weight
         elif weight > 0:
-            told += weight * np.log2(weight)
+            total += weight * np.log2(weight)
     if size <= 0:
         return 0.0
-    return told / size if kind == GINI else told - size * np.log2(size)
+    return total / size if kind == GINI else total - size * np.log2(size)
 
 
 @kernel
@@ -83,17 +83,21 @@ def bound_inside(kind, vectors, floor, tried):
     """
     whole = 0.0
     if kind == GINI:
-        whole = size_of(kind, vectors, INSIDE)
+        whole = size_of(kind, vectors, layout.INSIDE)
     elif kind == SQUARES:
-        whole = vectors[INSIDE, 3]
-    bound = worth(kind, vectors, LEFT) + worth(kind, vectors, RIGHT) + whole
+        whole = vectors[layout.INSIDE, 3]
+    bound = (
+        score_of(kind, vectors, layout.LEFT)
+        + score_of(kind, vectors, layout.RIGHT)
+        + whole
+    )
     if bound < floor:
         return bound
     if kind == SQUARES:
         return min(bound, _corners_of_numbers(vectors))
     n_classes = 0
     for c in range(vectors.shape[1]):
-        n_classes += vectors[INSIDE, c] > 0
+        n_classes += vectors[layout.INSIDE, c] > 0
     if n_classes > 2:
         bound = min(bound, _slope(kind, vectors))
     if bound < floor or n_classes > MOST_CLASSES:
@@ -103,21 +107,26 @@ def bound_inside(kind, vectors, floor, tried):
 
 @kernel
 def _corners(kind, n_classes, vectors, floor, tried):
-    """Return the worth of a corner that reaches the floor, else the greatest."""
+    """Return the score of a corner that reaches the floor, else the greatest."""
     greatest = -np.inf
     # Bit by bit, which of the bin's classes go left.
     first, last = (1, (1 << n_classes) - 1) if tried else (0, 1 << n_classes)
     for corner in range(first, last):
         goes = corner
         for c in range(vectors.shape[1]):
-            inside, one, other = vectors[INSIDE, c], vectors[LEFT, c], vectors[RIGHT, c]
+            inside, one, other = (
+                vectors[layout.INSIDE, c],
+                vectors[layout.LEFT, c],
+                vectors[layout.RIGHT, c],
+            )
             if inside > 0:
                 one += inside if goes & 1 else 0.0
                 other += 0.0 if goes & 1 else inside
                 goes >>= 1
-            vectors[ONE, c], vectors[OTHER, c] = one, other
+            vectors[layout.ONE, c], vectors[layout.OTHER, c] = one, other
         greatest = max(
-            greatest, worth(kind, vectors, ONE) + worth(kind, vectors, OTHER)
+            greatest,
+            score_of(kind, vectors, layout.ONE) + score_of(kind, vectors, layout.OTHER),
         )
         if greatest >= floor:
             break
@@ -126,16 +135,16 @@ def _corners(kind, n_classes, vectors, floor, tried):
 
 @kernel
 def _corners_of_numbers(vectors):
-    """Return the greatest worth at the corners of the box of Σw and Σwy."""
-    low, high = vectors[INSIDE, 2], vectors[INSIDE, 1]
-    known = vectors[LEFT, 1] + vectors[LEFT, 2]
-    rest = vectors[RIGHT, 1] + vectors[RIGHT, 2] + low + high
+    """Return the greatest score at the corners of the box of Σw and Σwy."""
+    low, high = vectors[layout.INSIDE, 2], vectors[layout.INSIDE, 1]
+    known = vectors[layout.LEFT, 1] + vectors[layout.LEFT, 2]
+    rest = vectors[layout.RIGHT, 1] + vectors[layout.RIGHT, 2] + low + high
     greatest = -np.inf
     for corner in range(4):
-        weight = vectors[INSIDE, 0] if corner & 1 else 0.0
+        weight = vectors[layout.INSIDE, 0] if corner & 1 else 0.0
         moved = high if corner & 2 else low
-        left = vectors[LEFT, 0] + weight
-        right = vectors[RIGHT, 0] + vectors[INSIDE, 0] - weight
+        left = vectors[layout.LEFT, 0] + weight
+        right = vectors[layout.RIGHT, 0] + vectors[layout.INSIDE, 0] - weight
         if left <= 0 or right <= 0:
             return np.inf
         here, there = known + moved, rest - moved
@@ -146,26 +155,26 @@ def _corners_of_numbers(vectors):
 @kernel
 def _slope(kind, vectors):
     """Return the bound by the slope of g from the bin's lower edge."""
-    size = size_of(kind, vectors, LEFT)
-    width = size_of(kind, vectors, INSIDE)
-    rest = size_of(kind, vectors, RIGHT)
+    size = size_of(kind, vectors, layout.LEFT)
+    width = size_of(kind, vectors, layout.INSIDE)
+    rest = size_of(kind, vectors, layout.RIGHT)
     if size <= 0 or rest <= 0:
         return np.inf
     purest, mixed = 0.0, 0.0
     for c in range(vectors.shape[1]):
-        inside = vectors[INSIDE, c]
-        vectors[OTHER, c] = vectors[RIGHT, c] + inside
-        least = vectors[LEFT, c] / (size + width - inside)
-        most = vectors[OTHER, c] / (rest + inside)
+        inside = vectors[layout.INSIDE, c]
+        vectors[layout.OTHER, c] = vectors[layout.RIGHT, c] + inside
+        least = vectors[layout.LEFT, c] / (size + width - inside)
+        most = vectors[layout.OTHER, c] / (rest + inside)
         mixed += least * least
         purest += most * most
-    bound = worth(kind, vectors, LEFT) + worth(kind, vectors, OTHER)
+    bound = score_of(kind, vectors, layout.LEFT) + score_of(kind, vectors, layout.OTHER)
     for c in range(vectors.shape[1]):
-        inside = vectors[INSIDE, c]
+        inside = vectors[layout.INSIDE, c]
         if inside <= 0:
             continue
-        most = (vectors[LEFT, c] + inside) / (size + inside)
-        least = vectors[RIGHT, c] / (rest + width - inside)
+        most = (vectors[layout.LEFT, c] + inside) / (size + inside)
+        least = vectors[layout.RIGHT, c] / (rest + width - inside)
         if kind == GINI:
             slope = 2 * most - mixed - 2 * least + purest
         elif least <= 0:

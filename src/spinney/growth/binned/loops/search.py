@@ -4,6 +4,7 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney._support.jit.prefetch import prefetch
+from spinney.growth.binned.loops import layout, nodes, score
 from spinney.growth.binned.loops.between_bins import (
     best_edge,
     greatest_bound,
@@ -13,25 +14,9 @@ from spinney.growth.binned.loops.between_bins import (
 from spinney.growth.binned.loops.count import AHEAD, count, count_drawn
 from spinney.growth.binned.loops.draw import draw
 from spinney.growth.binned.loops.inside_bins import look_inside
-from spinney.growth.binned.loops.layout import (
-    ABSENT,
-    AWAY,
-    BEST,
-    BIN,
-    BOUND,
-    DRAWN,
-    LEFT,
-    LINE_OF,
-    LOW,
-    OPENED,
-    PLACE,
-    RIGHT,
-    TOTALS,
-    WORTH,
-)
 from spinney.growth.binned.loops.row_words import add_row, number_of
-from spinney.growth.binned.loops.score import SQUARES, size_of
-from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort_keys
+from spinney.growth.binned.loops.score import size_of
+from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
 
@@ -40,98 +25,100 @@ FEW_BINS = 8
 
 @kernel
 def slack_of(kind, totals, at):
-    """Return by how much the worth of cuts must differ, not to be equal.
+    """Return by how much the scores of cuts must differ, not to be equal.
 
     By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
     """
-    return 1e-12 * (totals[at, 3] if kind == SQUARES else size_of(kind, totals, at))
+    size = totals[at, 3] if kind == score.SQUARES else size_of(kind, totals, at)
+    return 1e-12 * size
 
 
 @kernel
-def _begin(a, founds):
+def _begin(a, cuts):
     """Forget what was found of an attribute.
 
     Its bin is NaN until it is known to vary, and -1 until there is a cut.
     """
-    for what in range(TOTALS):
-        founds[a, what] = np.nan
-    founds[a, WORTH], founds[a, BOUND] = -np.inf, np.inf
+    for what in range(layout.TOTALS):
+        cuts[a, what] = np.nan
+    cuts[a, layout.SCORE], cuts[a, layout.BOUND] = -np.inf, np.inf
 
 
 @kernel
-def _end(a, founds, vectors):
+def _end(a, cuts, vectors):
     """Keep what lies left of the best cut, and what is missing."""
     width = vectors.shape[1]
     for c in range(width):
-        founds[a, TOTALS + c] = vectors[BEST, c]
-        founds[a, TOTALS + width + c] = vectors[AWAY, c]
+        cuts[a, layout.TOTALS + c] = vectors[layout.BEST, c]
+        cuts[a, layout.TOTALS + width + c] = vectors[layout.AWAY, c]
 
 
 @kernel
-def search_edges(cells, rules, lines, a, slack, work):
+def search_edges(search, lines, a, slack):
     """Find the best cut between the bins of an attribute, or its best subset."""
-    _begin(a, work.founds)
+    cells, rules, work = search.cells, search.rules, search.work
+    _begin(a, work.cuts)
     n_bins = cells.n_bins[a]
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first == last:
         return
-    work.founds[a, BIN] = -1
+    work.cuts[a, layout.BIN] = -1
     if cells.nominal[a]:
         best_subset(rules, lines, a, n_bins, first, last, absent, slack, work)
     else:
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
         if rules.exact and cells.column[a] >= 0:
-            work.founds[a, BOUND] = greatest_bound(
+            work.cuts[a, layout.BOUND] = greatest_bound(
                 rules, n_bins, first, last, absent, work
             )
-    _end(a, work.founds, work.vectors)
+    _end(a, work.cuts, work.vectors)
 
 
 @kernel
-def search_inside(
-    cells, labels, rules, rows, start, stop, lines, a, floor, slack, work
-):
+def search_inside(search, start, stop, lines, a, floor, slack):
     """Look inside the bins of an attribute that may hold a better cut than the floor.
 
     Of equal cuts the first wins: one inside a bin lies before the one after it.
     """
-    column, n_bins, founds = cells.column[a], cells.n_bins[a], work.founds
-    if column < 0 or founds[a, BOUND] < floor:
+    cells, rules, work = search.cells, search.rules, search.work
+    column, n_bins, cuts = cells.column[a], cells.n_bins[a], work.cuts
+    if column < 0 or cuts[a, layout.BOUND] < floor:
         return
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
-    if first < 0 or not mark_bins(
-        rules, lines, a, n_bins, first, last, absent, floor, work
-    ):
+    if first < 0:
         return
-    n = _open_rows(cells, rows, start, stop, a, column, work)
+    if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
+        return
+    n, labels = _open_rows(search, start, stop, a), search.labels
     rounded = cells.numbers.itemsize > 4
     varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work)
-    inner = len(founds) - 1
-    if founds[a, BIN] != founds[a, BIN] and varies:
-        founds[a, BIN] = -1
-    better = founds[inner, WORTH] > founds[a, WORTH] + slack
-    equal = founds[inner, WORTH] >= founds[a, WORTH] - slack
-    if better or (equal and founds[inner, BIN] <= founds[a, BIN]):
-        for what in range(BOUND):
-            founds[a, what] = founds[inner, what]
-        _end(a, founds, work.vectors)
+    inner = len(cuts) - 1
+    if cuts[a, layout.BIN] != cuts[a, layout.BIN] and varies:
+        cuts[a, layout.BIN] = -1
+    better = cuts[inner, layout.SCORE] > cuts[a, layout.SCORE] + slack
+    equal = cuts[inner, layout.SCORE] >= cuts[a, layout.SCORE] - slack
+    if better or (equal and cuts[inner, layout.BIN] <= cuts[a, layout.BIN]):
+        for what in range(layout.BOUND):
+            cuts[a, what] = cuts[inner, what]
+        _end(a, cuts, work.vectors)
 
 
 @kernel
-def _open_rows(cells, rows, start, stop, a, column, work):
+def _open_rows(search, start, stop, a):
     """Gather the rows in open bins, and return how many there are.
 
     First which they are, then their numbers: these lie far apart, and are asked for
     ahead.
     """
+    cells, rows, work = search.cells, search.rows, search.work
     codes, members, owners = cells.by_attribute, work.members, work.owners
-    work.wholes[OPENED, ABSENT] = 0
-    n, line, known = ZERO, work.order[LINE_OF, a], work.gathered
+    column, work.wholes[layout.OPENED, layout.ABSENT] = cells.column[a], 0
+    n, line, known = ZERO, work.order[layout.LINE_OF, a], work.gathered
     for i in range(start, stop):
         word = rows[i]
         b = known[line, i - start] if line >= 0 else codes[a, number_of(word)]
         members[n], owners[n] = word, b
-        n += work.wholes[OPENED, b]
+        n += work.wholes[layout.OPENED, b]
     for i in range(n):
         soon = number_of(members[min(i + 2 * AHEAD, n - 1)])
         prefetch(cells.numbers, np.int64(soon), column)
@@ -140,26 +127,28 @@ def _open_rows(cells, rows, start, stop, a, column, work):
 
 
 @kernel
-def _search_small(cells, labels, rules, n, totals, at, a, slack, work):
+def _search_small(search, n, top, a, slack):
     """Find the best cut or subset of an attribute by sorting the rows of a node.
 
     The rows are the first ``n`` members.
     """
+    cells, labels, rules, work = search.cells, search.labels, search.rules, search.work
     column, n_bins, members = cells.column[a], cells.n_bins[a], work.members
     if column < 0 and (cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)):
-        _count_small(cells, labels, rules, n, a, work)
-        search_edges(cells, rules, work.lines, a, slack, work)
+        _count_small(search, n, a)
+        search_edges(search, work.lines, a, slack)
         return
-    founds, vectors, keys = work.founds, work.vectors, work.keys
-    _begin(a, founds)
+    cuts, vectors, keys = work.cuts, work.vectors, work.keys
+    totals = search.stack.weights
+    _begin(a, cuts)
     for c in range(rules.width):
-        vectors[AWAY, c] = 0.0
+        vectors[layout.AWAY, c] = 0.0
     m = ZERO
     for i in range(n):
         row = number_of(members[i])
         code = cells.codes[row, a]
-        if code == ABSENT:
-            add_row(rules.kind, labels, members[i], vectors, AWAY)
+        if code == layout.ABSENT:
+            add_row(rules.kind, labels, members[i], vectors, layout.AWAY)
             continue
         value = np.float64(code)
         if column >= 0:
@@ -167,49 +156,51 @@ def _search_small(cells, labels, rules, n, totals, at, a, slack, work):
         work.values[i] = value
         keys[m] = key_of(value, i)
         m += 1
-    sort_keys(keys, m, work.wholes)
+    sort(keys, None, m, work.wholes[layout.WAITING])
     if column >= 0 and cells.numbers.itemsize > 4:
         settle(keys, m, work.values)
     if m < 2 or work.values[place_of(keys[0])] == work.values[place_of(keys[m - 1])]:
         return
-    founds[a, BIN] = -1
+    cuts[a, layout.BIN] = -1
     for c in range(rules.width):
-        vectors[LEFT, c] = 0.0
-        vectors[RIGHT, c] = totals[at, c] - vectors[AWAY, c]
+        vectors[layout.LEFT, c] = 0.0
+        vectors[layout.RIGHT, c] = totals[top, c] - vectors[layout.AWAY, c]
     scan_sorted(rules, ZERO, m, labels, m < n, slack, work, a, ZERO)
-    if founds[a, WORTH] == -np.inf:
+    if cuts[a, layout.SCORE] == -np.inf:
         return
     if column < 0:
         # The values were codes: a cut between bins, the next one known.
-        founds[a, BIN], founds[a, LOW] = founds[a, LOW], np.nan
+        cuts[a, layout.BIN], cuts[a, layout.LOW] = cuts[a, layout.LOW], np.nan
     else:
         i = ZERO
-        while work.values[place_of(keys[i])] != founds[a, LOW]:
+        while work.values[place_of(keys[i])] != cuts[a, layout.LOW]:
             i += 1
-        founds[a, BIN] = cells.codes[number_of(members[place_of(keys[i])]), a]
-    _end(a, founds, vectors)
+        cuts[a, layout.BIN] = cells.codes[number_of(members[place_of(keys[i])]), a]
+    _end(a, cuts, vectors)
 
 
 @kernel
-def _count_small(cells, labels, rules, n, a, work):
+def _count_small(search, n, a):
     """Count an attribute over the rows of a small node."""
+    cells, rules, work = search.cells, search.rules, search.work
     lines = work.lines
     for b in range(cells.n_bins[a]):
         for c in range(rules.width):
             lines[a, b, c] = 0.0
     for c in range(rules.width):
-        lines[a, ABSENT, c] = 0.0
+        lines[a, layout.ABSENT, c] = 0.0
     for i in range(n):
         word = work.members[i]
         code = np.int64(cells.codes[number_of(word), a])
-        add_row(rules.kind, labels, word, lines[a], code)
+        add_row(rules.kind, search.labels, word, lines[a], code)
 
 
 @kernel
-def _varies_inside(cells, rows, start, stop, a, founds):
+def _varies_inside(search, start, stop, a):
     """Return whether an attribute varies, all of whose rows are in one bin."""
+    cells, rows, cuts = search.cells, search.rows, search.work.cuts
     column = cells.column[a]
-    if column < 0 or founds[a, BIN] == founds[a, BIN]:
+    if column < 0 or cuts[a, layout.BIN] == cuts[a, layout.BIN]:
         return False
     known = np.nan
     for i in range(start, stop):
@@ -226,49 +217,55 @@ def _draw_attributes(key, first, last, order):
     """Draw the attributes at some places of the order; the shuffle is recorded."""
     for i in range(first, last):
         other = i + draw(key, order.shape[1] - i)
-        order[DRAWN, i] = other
-        order[PLACE, i], order[PLACE, other] = order[PLACE, other], order[PLACE, i]
+        order[layout.DRAWN, i] = other
+        _exchange(order, i, other)
 
 
 @kernel
-def search_node(
-    cells, labels, rules, rows, start, stop, lines, counted, totals, at, key, work
-):
-    """Return the attribute whose split is best, -1 without any, and how many vary.
+def _exchange(order, i, other):
+    """Exchange the attributes at two places of the order."""
+    a = order[layout.PLACE, i]
+    order[layout.PLACE, i] = order[layout.PLACE, other]
+    order[layout.PLACE, other] = a
+
+
+@kernel
+def search_node(search, top, lines, counted):
+    """Return the attribute whose split is best, -1 without any, and if any varies.
 
     Attributes are tried in column order, or ``rules.tries`` that vary are drawn.
     """
-    p, order = len(cells.n_bins), work.order
-    slack = slack_of(rules.kind, totals, at)
+    rules, stack, work = search.rules, search.stack, search.work
+    start, stop = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
+    p, order, cuts = len(search.cells.n_bins), work.order, work.cuts
+    slack = slack_of(rules.kind, stack.weights, top)
     small = not counted and stop - start <= rules.small
     sampled = rules.tries < p
     if small:
         for i in range(stop - start):
-            work.members[i] = rows[start + i]
+            work.members[i] = search.rows[start + i]
     elif not counted and not sampled:
-        count(cells, labels, rules, rows, start, stop, ZERO, p, lines, work.words)
+        count(search, start, stop, ZERO, p, lines)
     best, chosen, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
     while drawn < p and varying < rules.tries:
         if sampled and drawn == at_hand:
             # As many as are still wanted are drawn and counted together.
             at_hand = min(p, drawn + rules.tries - varying)
-            _draw_attributes(key, drawn, at_hand, order)
+            _draw_attributes(stack.keys[top:], drawn, at_hand, order)
             if not small:
                 n = at_hand - drawn
-                count_drawn(
-                    cells, labels, rules, rows, start, stop, drawn, n, lines, work
-                )
-        a = order[PLACE, drawn]
+                count_drawn(search, start, stop, drawn, n, lines)
+        a = order[layout.PLACE, drawn]
         drawn += 1
         if small:
-            n, order[LINE_OF, a] = stop - start, -1
-            _search_small(cells, labels, rules, n, totals, at, a, slack, work)
+            n, order[layout.LINE_OF, a] = stop - start, -1
+            _search_small(search, n, top, a, slack)
         else:
-            search_edges(cells, rules, lines, a, slack, work)
-            if sampled and _varies_inside(cells, rows, start, stop, a, work.founds):
-                work.founds[a, BIN] = -1
-        here = work.founds[a, WORTH]
-        varying += work.founds[a, BIN] == work.founds[a, BIN]
+            search_edges(search, lines, a, slack)
+            if sampled and _varies_inside(search, start, stop, a):
+                cuts[a, layout.BIN] = -1
+        here = cuts[a, layout.SCORE]
+        varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
         # Of equals the first column wins, in whatever order they are drawn.
         if here > best + slack or (a < chosen and here >= best - slack):
             best, chosen = here, a
@@ -276,20 +273,17 @@ def search_node(
         # The best so far is opened first: what it gains, the others need not try.
         floor, front, best, chosen = best, chosen, -np.inf, -1
         for i in range(-1, drawn):
-            a = front if i < 0 else order[PLACE, i]
+            a = front if i < 0 else order[layout.PLACE, i]
             if a < 0 or (i >= 0 and a == front):
                 continue
             low = floor - 3 * slack
-            search_inside(
-                cells, labels, rules, rows, start, stop, lines, a, low, slack, work
-            )
-            here = work.founds[a, WORTH]
-            varying += work.founds[a, BIN] == work.founds[a, BIN]
+            search_inside(search, start, stop, lines, a, low, slack)
+            here = cuts[a, layout.SCORE]
+            varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
             floor = max(floor, here)
             if here > best + slack or (a < chosen and here >= best - slack):
                 best, chosen = here, a
     if sampled:  # the order is put back
         for i in range(at_hand - 1, -1, -1):
-            other = order[DRAWN, i]
-            order[PLACE, i], order[PLACE, other] = order[PLACE, other], order[PLACE, i]
-    return chosen, varying
+            _exchange(order, i, order[layout.DRAWN, i])
+    return chosen, varying > 0

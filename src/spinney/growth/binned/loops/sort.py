@@ -8,9 +8,8 @@ that round to one are still to be put right.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.binned.loops.layout import WAITING
 
-FEW = 24
+FEW_KEYS = 20
 SIGN = np.uint32(0x80000000)
 LOWER = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -32,75 +31,8 @@ def place_of(key):
 
 
 @kernel
-def sort_keys(keys, n, wholes):
-    """Sort the first n keys.
-
-    Quicksort by the median of three; short runs are left to insertion. The greater
-    part waits on a stack of log₂ n entries at most.
-    """
-    wholes[WAITING, 0], wholes[WAITING, 1] = 0, n - 1
-    depth = 1
-    while depth:
-        depth -= 1
-        first, last = wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1]
-        while last - first >= FEW:
-            middle = (first + last) >> 1
-            if keys[middle] < keys[first]:
-                keys[middle], keys[first] = keys[first], keys[middle]
-            if keys[last] < keys[first]:
-                keys[last], keys[first] = keys[first], keys[last]
-            if keys[last] < keys[middle]:
-                keys[last], keys[middle] = keys[middle], keys[last]
-            pivot = keys[middle]
-            low, high = first, last
-            while low <= high:
-                while keys[low] < pivot:
-                    low += 1
-                while keys[high] > pivot:
-                    high -= 1
-                if low <= high:
-                    keys[low], keys[high] = keys[high], keys[low]
-                    low += 1
-                    high -= 1
-            if high - first < last - low:
-                wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1] = low, last
-                last = high
-            else:
-                wholes[WAITING, 2 * depth], wholes[WAITING, 2 * depth + 1] = first, high
-                first = low
-            depth += 1
-        for at in range(first + 1, last + 1):
-            key = keys[at]
-            before = at - 1
-            while before >= first and keys[before] > key:
-                keys[before + 1] = keys[before]
-                before -= 1
-            keys[before + 1] = key
-
-
-@kernel
-def settle(keys, n, values):
-    """Put sorted keys whose numbers round to one in the order of the true values."""
-    for at in range(1, n):
-        key = keys[at]
-        upper, value = key >> HALF, values[key & LOWER]
-        before = at - 1
-        while (
-            before >= 0
-            and keys[before] >> HALF == upper
-            and values[keys[before] & LOWER] > value
-        ):
-            keys[before + 1] = keys[before]
-            before -= 1
-        keys[before + 1] = key
-
-
-FEW_PAIRS = 20
-
-
-@kernel
-def sort_pairs(keys, places, n, waiting):
-    """Sort the first ``n`` keys, and their places with them, in place.
+def sort(keys, places, n, waiting):
+    """Sort the first ``n`` keys, and their places with them; None for no places.
 
     Quicksort by the median of three; short runs are left to insertion. The greater
     part waits on a stack of log₂ n entries at most, two words of ``waiting`` each.
@@ -110,7 +42,7 @@ def sort_pairs(keys, places, n, waiting):
     while depth:
         depth -= 1
         first, last = waiting[2 * depth], waiting[2 * depth + 1]
-        while last - first >= FEW_PAIRS:
+        while last - first >= FEW_KEYS:
             middle = (first + last) >> 1
             if keys[middle] < keys[first]:
                 _swap(keys, places, middle, first)
@@ -143,15 +75,37 @@ def sort_pairs(keys, places, n, waiting):
 def _insert(keys, places, first, last):
     """Sort a short run by insertion."""
     for at in range(first + 1, last + 1):
-        key, place = keys[at], places[at]
-        before = at - 1
+        key, before = keys[at], at - 1
+        place = keys[at] if places is None else places[at]
         while before >= first and keys[before] > key:
-            keys[before + 1], places[before + 1] = keys[before], places[before]
+            keys[before + 1] = keys[before]
+            if places is not None:
+                places[before + 1] = places[before]
             before -= 1
-        keys[before + 1], places[before + 1] = key, place
+        keys[before + 1] = key
+        if places is not None:
+            places[before + 1] = place
 
 
 @kernel
 def _swap(keys, places, one, other):
     keys[one], keys[other] = keys[other], keys[one]
-    places[one], places[other] = places[other], places[one]
+    if places is not None:
+        places[one], places[other] = places[other], places[one]
+
+
+@kernel
+def settle(keys, n, values):
+    """Put sorted keys whose numbers round to one in the order of the true values."""
+    for at in range(1, n):
+        key = keys[at]
+        upper, value = key >> HALF, values[key & LOWER]
+        before = at - 1
+        while (
+            before >= 0
+            and keys[before] >> HALF == upper
+            and values[keys[before] & LOWER] > value
+        ):
+            keys[before + 1] = keys[before]
+            before -= 1
+        keys[before + 1] = key

@@ -1,44 +1,41 @@
 """The best cut among sorted keys."""
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.binned.loops.layout import (
-    AWAY,
-    BEST,
-    BIN,
-    HIGH,
-    LEFT,
-    LOW,
-    MISSING,
-    ONE,
-    OTHER,
-    RIGHT,
-    WORTH,
-)
+from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.row_words import class_of, number_of, weight_of
-from spinney.growth.binned.loops.score import GINI, SQUARES, size_of, worth
+from spinney.growth.binned.loops.score import score_of, size_of
 from spinney.growth.binned.loops.sort import place_of
 
-EXACT = 2.0**53
+MOST_EXACT = 2.0**53
 
 
 @kernel
-def improve(rules, absent, slack, founds, at, vectors):
+def improve(rules, absent, slack, cuts, at, vectors):
     """Note the cut between LEFT and RIGHT if it is better than what was found."""
     kind, better = rules.kind, False
     for trial in range(2 if absent else 1):
         for c in range(vectors.shape[1]):
-            vectors[ONE, c], vectors[OTHER, c] = vectors[LEFT, c], vectors[RIGHT, c]
+            vectors[layout.ONE, c], vectors[layout.OTHER, c] = (
+                vectors[layout.LEFT, c],
+                vectors[layout.RIGHT, c],
+            )
             if absent:
-                vectors[ONE if trial == 0 else OTHER, c] += vectors[AWAY, c]
-        enough = min(size_of(kind, vectors, ONE), size_of(kind, vectors, OTHER))
+                vectors[layout.ONE if trial == 0 else layout.OTHER, c] += vectors[
+                    layout.AWAY, c
+                ]
+        enough = min(
+            size_of(kind, vectors, layout.ONE), size_of(kind, vectors, layout.OTHER)
+        )
         if rules.least_branch > 0 and enough < rules.least_branch:
             continue
-        score = worth(kind, vectors, ONE) + worth(kind, vectors, OTHER)
-        if score > founds[at, WORTH] + slack:
-            founds[at, WORTH] = score
-            founds[at, MISSING] = trial if absent else -1
+        reached = score_of(kind, vectors, layout.ONE) + score_of(
+            kind, vectors, layout.OTHER
+        )
+        if reached > cuts[at, layout.SCORE] + slack:
+            cuts[at, layout.SCORE] = reached
+            cuts[at, layout.MISSING] = trial if absent else -1
             for c in range(vectors.shape[1]):
-                vectors[BEST, c] = vectors[LEFT, c]
+                vectors[layout.BEST, c] = vectors[layout.LEFT, c]
             better = True
     return better
 
@@ -53,51 +50,54 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
     for a whole node, and what the other bins have for the rows of one bin.
     """
     kind, least = rules.kind, rules.least_branch
-    keys, values, founds, vectors = work.keys, work.values, work.founds, work.vectors
-    left_size, right_size = size_of(kind, vectors, LEFT), size_of(kind, vectors, RIGHT)
+    keys, values, cuts, vectors = work.keys, work.values, work.cuts, work.vectors
+    left_size, right_size = (
+        size_of(kind, vectors, layout.LEFT),
+        size_of(kind, vectors, layout.RIGHT),
+    )
     # Squares that are carried along must add up exactly: what a sum over a heavy side
     # rounds by, the quotient of a light one multiplies.
-    quick = kind == GINI and not absent and rules.subtract
-    quick = quick and (left_size + right_size) ** 2 <= EXACT
+    quick = kind == score.GINI and not absent and rules.subtract
+    quick = quick and (left_size + right_size) ** 2 <= MOST_EXACT
     left_squares, right_squares = 0.0, 0.0
     if quick:
         for c in range(vectors.shape[1]):
-            left_squares += vectors[LEFT, c] * vectors[LEFT, c]
-            right_squares += vectors[RIGHT, c] * vectors[RIGHT, c]
-    best = founds[at, WORTH] + slack
+            left_squares += vectors[layout.LEFT, c] * vectors[layout.LEFT, c]
+            right_squares += vectors[layout.RIGHT, c] * vectors[layout.RIGHT, c]
+    best = cuts[at, layout.SCORE] + slack
     after = place_of(keys[begin])
     for i in range(begin, end - 1):
         here, after = after, place_of(keys[i + 1])
         word = work.members[here]
         weight = weight_of(labels, word)
-        if kind == SQUARES:
+        if kind == score.SQUARES:
             number = labels.numbers[number_of(word)]
             moved, side = weight * number, 1 if number > 0 else 2
-            vectors[LEFT, 0] += weight
-            vectors[LEFT, side] += moved
-            vectors[LEFT, 3] += moved * number
-            vectors[RIGHT, 0] -= weight
-            vectors[RIGHT, side] -= moved
+            vectors[layout.LEFT, 0] += weight
+            vectors[layout.LEFT, side] += moved
+            vectors[layout.LEFT, 3] += moved * number
+            vectors[layout.RIGHT, 0] -= weight
+            vectors[layout.RIGHT, side] -= moved
         else:
             c = class_of(word)
             if quick:
-                left_squares += weight * (2 * vectors[LEFT, c] + weight)
-                right_squares += weight * (weight - 2 * vectors[RIGHT, c])
+                left_squares += weight * (2 * vectors[layout.LEFT, c] + weight)
+                right_squares += weight * (weight - 2 * vectors[layout.RIGHT, c])
                 left_size += weight
                 right_size -= weight
-            vectors[LEFT, c] += weight
-            vectors[RIGHT, c] -= weight
+            vectors[layout.LEFT, c] += weight
+            vectors[layout.RIGHT, c] -= weight
         if values[here] == values[after]:
             continue
         if quick:
-            score = left_squares / left_size + right_squares / right_size
-            if score <= best or left_size < least or right_size < least:
+            reached = left_squares / left_size + right_squares / right_size
+            if reached <= best or left_size < least or right_size < least:
                 continue
-            founds[at, WORTH], founds[at, MISSING] = score, -1
-            best = score + slack
+            cuts[at, layout.SCORE], cuts[at, layout.MISSING] = reached, -1
+            best = reached + slack
             for c in range(vectors.shape[1]):
-                vectors[BEST, c] = vectors[LEFT, c]
-        elif not improve(rules, absent, slack, founds, at, vectors):
+                vectors[layout.BEST, c] = vectors[layout.LEFT, c]
+        elif not improve(rules, absent, slack, cuts, at, vectors):
             continue
-        founds[at, BIN] = at_bin
-        founds[at, LOW], founds[at, HIGH] = values[here], values[after]
+        cuts[at, layout.BIN] = at_bin
+        cuts[at, layout.LOW], cuts[at, layout.HIGH] = values[here], values[after]

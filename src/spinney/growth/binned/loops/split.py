@@ -3,63 +3,39 @@
 import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
+from spinney.growth.binned.loops import layout, nodes, score
 from spinney.growth.binned.loops.between_bins import bin_after
-from spinney.growth.binned.loops.layout import (
-    ABSENT,
-    BIN,
-    BINS,
-    HIGH,
-    LINE_OF,
-    LOW,
-    MISSING,
-    OPENED,
-    WORTH,
-)
-from spinney.growth.binned.loops.nodes import (
-    ATTRIBUTE,
-    BEGIN,
-    CUT_HIGH,
-    CUT_LOW,
-    CUT_MISSING,
-    DONE,
-    END,
-    GAIN,
-    LINES,
-    LISTED,
-    MIN_GAIN,
-    REASON,
-    count_sides,
-    infer_sides,
-    list_codes,
-)
+from spinney.growth.binned.loops.nodes import count_sides, infer_sides, list_codes
 from spinney.growth.binned.loops.row_words import number_of
-from spinney.growth.binned.loops.score import SQUARES, size_of, worth
+from spinney.growth.binned.loops.score import score_of, size_of
 
 
 @kernel
-def partition(kind, cells, rows, start, stop, a, lines, work, spare):
+def partition(search, start, stop, a, lines):
     """Put the rows that go left first, and return where the others begin.
 
     On the way the values next to a cut between bins are found: the greatest on its
     left, the least on its right.
     """
-    founds, codes, go = work.founds, cells.by_attribute, work.wholes
-    column = cells.column[a]
-    numbers, b, low = cells.numbers, np.int64(founds[a, BIN]), founds[a, LOW]
-    for code in range(BINS):
+    cells, rows, work = search.cells, search.rows, search.work
+    cuts, codes, go = work.cuts, cells.by_attribute, work.wholes
+    column, numbers, spare = cells.column[a], cells.numbers, search.stack.spare
+    b, low = np.int64(cuts[a, layout.BIN]), cuts[a, layout.LOW]
+    for code in range(layout.BINS):
         left = work.masks[a, code] == 1 if cells.nominal[a] else code <= b
-        go[OPENED, code] = left
-    go[OPENED, ABSENT] = founds[a, MISSING] == 0
-    after = bin_after(kind, cells, a, lines, founds)
+        go[layout.OPENED, code] = left
+    go[layout.OPENED, layout.ABSENT] = cuts[a, layout.MISSING] == 0
+    after = bin_after(search.rules.kind, cells, a, lines, cuts)
     if after >= 0 and column < 0:
-        founds[a, LOW], founds[a, HIGH] = cells.values[a, b], cells.values[a, after]
+        cuts[a, layout.LOW] = cells.values[a, b]
+        cuts[a, layout.HIGH] = cells.values[a, after]
     inside = not cells.nominal[a] and low == low
     # The rows of these two bins are looked at more closely.
     one = b if column >= 0 and (inside or after >= 0) else ZERO - 1
     other = after if column >= 0 and after >= 0 else ZERO - 1
     greatest, least = -np.inf, np.inf
     at, waiting = start, ZERO
-    line, known = work.order[LINE_OF, a], work.gathered
+    line, known = work.order[layout.LINE_OF, a], work.gathered
     for i in range(start, stop):
         word = rows[i]
         row = number_of(word)
@@ -67,7 +43,7 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
             code = np.int64(known[line, i - start])
         else:
             code = np.int64(codes[a, row])
-        left = go[OPENED, code]
+        left = go[layout.OPENED, code]
         if code == one:
             number = np.float64(numbers[row, column])
             greatest = max(greatest, number)
@@ -82,47 +58,46 @@ def partition(kind, cells, rows, start, stop, a, lines, work, spare):
     for i in range(waiting):
         rows[at + i] = spare[i]
     if other >= 0:
-        founds[a, LOW], founds[a, HIGH] = greatest, least
+        cuts[a, layout.LOW], cuts[a, layout.HIGH] = greatest, least
     return at
 
 
 @kernel
-def gains(rules, shape, here, a, work, room, top):
+def gains(search, top, here, a):
     """Record the best split of a node; return whether it gains enough."""
-    size = size_of(rules.kind, room.weights, top)
-    gain = work.founds[a, WORTH] - worth(rules.kind, room.weights, top)
+    rules, shape, stack = search.rules, search.shape, search.stack
+    size = size_of(rules.kind, stack.weights, top)
+    gain = search.work.cuts[a, layout.SCORE] - score_of(rules.kind, stack.weights, top)
     gain = max(gain / size, 0.0)
     if gain < rules.min_gain * (1 - 1e-12):
-        shape.whole[here, REASON] = MIN_GAIN
+        shape.whole[here, nodes.REASON] = nodes.MIN_GAIN
         return False
-    shape.real[here, GAIN] = gain
-    shape.whole[here, ATTRIBUTE] = a
+    shape.real[here, nodes.GAIN] = gain
+    shape.whole[here, nodes.ATTRIBUTE] = a
     return True
 
 
 @kernel
-def split_node(cells, labels, rules, rows, room, top, work, lines, a, shape, listed):
+def split_node(search, top, a, lines):
     """Carry out and record the split of a node; return where its right rows begin."""
-    begin, end, here = room.at[top, BEGIN], room.at[top, END], room.state[DONE]
-    middle = partition(rules.kind, cells, rows, begin, end, a, lines, work, room.spare)
-    if rules.kind == SQUARES or not rules.subtract:
-        count_sides(rules.kind, cells, labels, rows, begin, middle, end, a, room)
+    rules, shape, stack = search.rules, search.shape, search.stack
+    begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
+    cuts, here = search.work.cuts, stack.state[nodes.DONE]
+    middle = partition(search, begin, end, a, lines)
+    if rules.kind == score.SQUARES or not rules.subtract:
+        count_sides(search, begin, middle, end, a)
     else:
-        infer_sides(
-            cells, labels, rules, rows, begin, middle, end, a, work.founds, room, top
-        )
-    shape.real[here, CUT_LOW] = work.founds[a, LOW]
-    shape.real[here, CUT_HIGH] = work.founds[a, HIGH]
-    shape.real[here, CUT_MISSING] = work.founds[a, MISSING]
-    width, n_counts = room.weights.shape[1], room.counts.shape[1]
+        infer_sides(search, begin, middle, end, a, top)
+    shape.real[here, nodes.CUT_LOW] = cuts[a, layout.LOW]
+    shape.real[here, nodes.CUT_HIGH] = cuts[a, layout.HIGH]
+    shape.real[here, nodes.CUT_MISSING] = cuts[a, layout.MISSING]
+    width, n_counts = stack.weights.shape[1], stack.counts.shape[1]
     for c in range(width):
-        shape.weights[here, width + c] = room.side_weights[2, c]
+        shape.weights[here, width + c] = stack.side_weights[2, c]
     for c in range(n_counts):
-        shape.counts[here, n_counts + c] = room.side_counts[2, c]
-    if cells.listed[a]:
-        at = room.state[LISTED]
-        shape.whole[here, LINES] = list_codes(
-            rules.kind, cells, labels, rows, begin, end, a, work, listed, at
-        )
-        room.state[LISTED] += shape.whole[here, LINES]
+        shape.counts[here, n_counts + c] = stack.side_counts[2, c]
+    if search.cells.listed[a]:
+        at = stack.state[nodes.LISTED]
+        shape.whole[here, nodes.LINES] = list_codes(search, begin, end, a, at)
+        stack.state[nodes.LISTED] += shape.whole[here, nodes.LINES]
     return middle

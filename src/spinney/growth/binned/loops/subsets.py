@@ -1,9 +1,8 @@
 """The best two subsets of the codes of a nominal attribute at a node."""
 
 from spinney._support.jit.compile import ZERO, kernel
-from spinney.growth.binned.loops.layout import BIN, CODES, LEFT, RIGHT, SIZES, SUMS
-from spinney.growth.binned.loops.score import SQUARES
-from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort_keys
+from spinney.growth.binned.loops import layout, score
+from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import improve
 
 ENUMERATED = 12
@@ -19,25 +18,25 @@ def best_subset(rules, lines, a, n_codes, first, last, absent, slack, work):
     """
     floats, k = work.floats, ZERO
     for code in range(first, last + 1):
-        if floats[SIZES, code + 1] > floats[SIZES, code]:
-            work.wholes[CODES, k] = code
+        if floats[layout.SIZES, code + 1] > floats[layout.SIZES, code]:
+            work.wholes[layout.CODES, k] = code
             k += 1
     present, last_class = 0, 0
     for c in range(rules.width):
-        if floats[SUMS + c, n_codes] > 0:
+        if floats[layout.SUMS + c, n_codes] > 0:
             present += 1
             last_class = c
-    two = rules.kind == SQUARES or present <= 2
+    two = rules.kind == score.SQUARES or present <= 2
     free = rules.least_branch <= 0 and not absent
     if k <= ENUMERATED and not (two and free):
         _enumerate(rules, lines, a, n_codes, k, absent, slack, work)
         return
     for i in range(k):
-        code = work.wholes[CODES, i]
+        code = work.wholes[layout.CODES, i]
         above = lines[a, code, last_class]
-        if rules.kind == SQUARES:
+        if rules.kind == score.SQUARES:
             above = lines[a, code, 1] + lines[a, code, 2]
-        size = floats[SIZES, code + 1] - floats[SIZES, code]
+        size = floats[layout.SIZES, code + 1] - floats[layout.SIZES, code]
         work.values[i] = above / size
         work.keys[i] = key_of(work.values[i], i)
     _by_prefix(rules, lines, a, n_codes, k, absent, slack, work)
@@ -47,35 +46,35 @@ def best_subset(rules, lines, a, n_codes, first, last, absent, slack, work):
 def _by_prefix(rules, lines, a, n_codes, k, absent, slack, work):
     """Try the prefixes of the codes in order of their keys, ties in order of code."""
     keys, codes, vectors, masks = work.keys, work.wholes, work.vectors, work.masks
-    sort_keys(keys, k, work.wholes)
+    sort(keys, None, k, work.wholes[layout.WAITING])
     settle(keys, k, work.values)
     # Until the first code is met, the prefix is the right side.
-    one, other, chosen, best_one = RIGHT, LEFT, -1, RIGHT
+    one, other, chosen, best_one = layout.RIGHT, layout.LEFT, -1, layout.RIGHT
     for c in range(rules.width):
-        vectors[LEFT, c] = work.floats[SUMS + c, n_codes]
-        vectors[RIGHT, c] = 0.0
+        vectors[layout.LEFT, c] = work.floats[layout.SUMS + c, n_codes]
+        vectors[layout.RIGHT, c] = 0.0
     for i in range(k - 1):
         place = place_of(keys[i])
         if place == 0:
-            one, other = LEFT, RIGHT
+            one, other = layout.LEFT, layout.RIGHT
             for c in range(rules.width):
-                moved = vectors[LEFT, c]
-                vectors[LEFT, c] = vectors[RIGHT, c]
-                vectors[RIGHT, c] = moved
+                moved = vectors[layout.LEFT, c]
+                vectors[layout.LEFT, c] = vectors[layout.RIGHT, c]
+                vectors[layout.RIGHT, c] = moved
         for c in range(rules.width):
-            here = lines[a, codes[CODES, place], c]
+            here = lines[a, codes[layout.CODES, place], c]
             vectors[one, c] += here
             vectors[other, c] -= here
-        if improve(rules, absent, slack, work.founds, a, vectors):
+        if improve(rules, absent, slack, work.cuts, a, vectors):
             chosen, best_one = i, one
     if chosen < 0:
         return
-    work.founds[a, BIN] = 0
+    work.cuts[a, layout.BIN] = 0
     for code in range(n_codes):
         masks[a, code] = 0
     for i in range(k):
-        left = (i <= chosen) == (best_one == LEFT)
-        masks[a, codes[CODES, place_of(keys[i])]] = 1 if left else 2
+        left = (i <= chosen) == (best_one == layout.LEFT)
+        masks[a, codes[layout.CODES, place_of(keys[i])]] = 1 if left else 2
 
 
 @kernel
@@ -84,19 +83,19 @@ def _enumerate(rules, lines, a, n_codes, k, absent, slack, work):
     codes, vectors, masks, chosen = work.wholes, work.vectors, work.masks, -1
     for number in range(2 ** (k - 1) - 1):
         for c in range(rules.width):
-            left = lines[a, codes[CODES, 0], c]
+            left = lines[a, codes[layout.CODES, 0], c]
             for i in range(1, k):
                 if (number >> (i - 1)) & 1:
-                    left += lines[a, codes[CODES, i], c]
-            vectors[LEFT, c] = left
-            vectors[RIGHT, c] = work.floats[SUMS + c, n_codes] - left
-        if improve(rules, absent, slack, work.founds, a, vectors):
+                    left += lines[a, codes[layout.CODES, i], c]
+            vectors[layout.LEFT, c] = left
+            vectors[layout.RIGHT, c] = work.floats[layout.SUMS + c, n_codes] - left
+        if improve(rules, absent, slack, work.cuts, a, vectors):
             chosen = number
     if chosen < 0:
         return
-    work.founds[a, BIN] = 0
+    work.cuts[a, layout.BIN] = 0
     for code in range(n_codes):
         masks[a, code] = 0
-    masks[a, codes[CODES, 0]] = 1
+    masks[a, codes[layout.CODES, 0]] = 1
     for i in range(1, k):
-        masks[a, codes[CODES, i]] = 2 - ((chosen >> (i - 1)) & 1)
+        masks[a, codes[layout.CODES, i]] = 2 - ((chosen >> (i - 1)) & 1)

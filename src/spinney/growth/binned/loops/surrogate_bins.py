@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, kernel
-from spinney.growth.binned.loops.layout import BINS
+from spinney.growth.binned.loops import layout
 
 LEAST_ROWS = 2
 SLACK = 1e-11  # a share of the weight beyond what sums of it can round by
@@ -29,10 +29,10 @@ FOUND = 7
 # where on and how finely it is divided.
 ONE, OTHER, ROWS, LEAST, GREATEST, OWNER, OPEN, ORIGIN, SCALE = np.arange(9)
 LINES_OF_PARTS = 9
-PARTS = 4096 + BINS
+PARTS = 4096 + layout.BINS
 
 # Fewer rows are sorted at once; a bin has no more parts than these.
-FEW = 4096
+FEW_ROWS = 4096
 FINEST = 256
 
 FIRST = np.uint64(1)
@@ -44,14 +44,14 @@ class SurrogateRoom(NamedTuple):
     """Where surrogates are sought.
 
     ``words`` count rows by attribute and bin, the first branch in the lower half;
-    ``lines`` their weights; ``founds`` and ``masks`` are what is found of attributes
+    ``lines`` their weights; ``cuts`` and ``masks`` are what is found of attributes
     and of their codes, 1 or 2 by branch. ``marks`` are of codes, ``keys``, ``places``
     and ``owners`` hold numbers, where in the node they stand, and their bins.
     """
 
     words: NDArray[np.uint64]
     lines: NDArray[np.float64]
-    founds: NDArray[np.float64]
+    cuts: NDArray[np.float64]
     masks: NDArray[np.uint8]
     marks: NDArray[np.int64]
     parts: NDArray[np.float64]
@@ -73,8 +73,9 @@ def bounded(one, other, apart, more_one, more_other):
 
 
 @kernel
-def lay_all(cells, rows, begin, end, a, one, other, room):
+def lay_all(search, begin, end, a, one, other):
     """Lay all rows of a small node out as one part, to be sorted."""
+    cells, room, rows = search.cells, search.room, search.rows
     column, parts = cells.column[a], room.parts
     for i in range(begin, end):
         row = rows[i]
@@ -88,11 +89,12 @@ def lay_all(cells, rows, begin, end, a, one, other, room):
 
 
 @kernel
-def lay_parts(cells, weights, rows, begin, middle, end, a, one, other, needed, room):
+def lay_parts(search, begin, middle, end, a, one, other, needed):
     """Lay the rows of a node out in parts; take those that may have what is needed.
 
     Return how many parts there are, and how many keys to sort.
     """
+    cells, room = search.cells, search.room
     parts, marks, n_bins, n_opened = room.parts, room.marks, cells.n_bins[a], 0
     n, apart = ZERO, 0.0
     for b in range(n_bins):
@@ -104,7 +106,7 @@ def lay_parts(cells, weights, rows, begin, middle, end, a, one, other, needed, r
             n_opened += 1
             n += here
         apart += more[0] - more[1]
-    fine = min(FINEST, (PARTS - BINS) // n_opened) if n > FEW else 1
+    fine = min(FINEST, (PARTS - layout.BINS) // n_opened) if n > FEW_ROWS else 1
     n_parts = ZERO
     for b in range(n_bins):
         if marks[b] == 0:
@@ -117,18 +119,19 @@ def lay_parts(cells, weights, rows, begin, middle, end, a, one, other, needed, r
             parts[LEAST, part] = parts[GREATEST, part] = cells.values[a, b]
             n_parts += 1
     if n_opened:
-        n = _gather(cells, rows, begin, end, a, room)
+        n = _gather(search, begin, end, a)
         if fine > 1:
             _divide(n_bins, fine, room)
-            _count_parts(weights, rows, middle, n, fine, room)
+            _count_parts(search, middle, n, fine)
             _close_parts(n_parts, one, other, end - begin, needed, room)
             n = _sift(n, fine, room)
     return n_parts, n
 
 
 @kernel
-def _gather(cells, rows, begin, end, a, room):
+def _gather(search, begin, end, a):
     """Take the rows of the opened bins, and find the range of each; return how many."""
+    cells, room, rows = search.cells, search.room, search.rows
     marks, parts, column, n = room.marks, room.parts, cells.column[a], ZERO
     for b in range(cells.n_bins[a]):
         if marks[b] >= 0:
@@ -171,8 +174,9 @@ def _part_of(i, fine, room):
 
 
 @kernel
-def _count_parts(weights, rows, middle, n, fine, room):
+def _count_parts(search, middle, n, fine):
     """Count the rows of opened bins by part."""
+    room, rows, weights = search.room, search.rows, search.weights
     parts = room.parts
     for i in range(n):
         part, place, key = _part_of(i, fine, room), room.places[i], room.keys[i]
@@ -214,9 +218,10 @@ def _sift(n, fine, room):
 
 
 @kernel
-def scan(weights, rows, middle, n_rows, a, n_parts, one, other, wanted, room):
+def scan(search, middle, n_rows, a, n_parts, one, other, wanted):
     """Return the most that a cut agrees on, or note the first that agrees as wanted."""
-    parts, keys, founds = room.parts, room.keys, room.founds
+    room, rows, weights = search.room, search.rows, search.weights
+    parts, keys, cuts = room.parts, room.keys, room.cuts
     before, at, sums, best = ZERO, ZERO, 0.0, -np.inf
     for part in range(n_parts):
         here, sorted_here = np.int64(parts[ROWS, part]), parts[OPEN, part] > 0
@@ -245,12 +250,12 @@ def scan(weights, rows, middle, n_rows, a, n_parts, one, other, wanted, room):
             after = part + 1
             while ends and parts[ROWS, after] == 0:
                 after += 1
-            founds[a, AGREEING] = agreeing
-            founds[a, SWAPPED] = one - apart > other + apart
-            founds[a, LOW] = parts[GREATEST, part] if ends else keys[at - 1]
-            founds[a, HIGH] = parts[LEAST, after] if ends else keys[at]
-            founds[a, BIN] = parts[OWNER, part]
-            founds[a, AFTER] = parts[OWNER, after]
+            cuts[a, AGREEING] = agreeing
+            cuts[a, SWAPPED] = one - apart > other + apart
+            cuts[a, LOW] = parts[GREATEST, part] if ends else keys[at - 1]
+            cuts[a, HIGH] = parts[LEAST, after] if ends else keys[at]
+            cuts[a, BIN] = parts[OWNER, part]
+            cuts[a, AFTER] = parts[OWNER, after]
             return best
         before += here
     return best

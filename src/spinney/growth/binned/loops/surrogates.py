@@ -20,22 +20,12 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
-from spinney.growth.binned.loops.nodes import ATTRIBUTE, CHILD
+from spinney.growth.binned.loops import nodes
+from spinney.growth.binned.loops import surrogate_bins as bins
+from spinney.growth.binned.loops.layout import Cells
 from spinney.growth.binned.loops.send import send_rows
-from spinney.growth.binned.loops.sort import sort_pairs
+from spinney.growth.binned.loops.sort import sort
 from spinney.growth.binned.loops.surrogate_bins import (
-    AFTER,
-    AGREEING,
-    BIN,
-    BOUND,
-    FIRST,
-    HALF,
-    HIGH,
-    LEAST_ROWS,
-    LOW,
-    SECOND,
-    SLACK,
-    SWAPPED,
     bounded,
     lay_all,
     lay_parts,
@@ -52,7 +42,7 @@ KEPT = 5
 
 
 class SurrogateLines(NamedTuple):
-    """The surrogates of nodes, a line a node, best first.
+    """The surrogates of nodes, one line per node, best first.
 
     ``line_of`` says which line is that of a node; ``attributes`` are -1 where there is
     none; ``real`` has values beside the cut, agreement, adjusted agreement and whether
@@ -65,25 +55,47 @@ class SurrogateLines(NamedTuple):
     masks: NDArray[np.uint8]
 
 
+class SurrogateSearch(NamedTuple):
+    """All that a search reads and writes.
+
+    Rows with their weights, and whether each of these is 1; the tree, as ``send`` takes
+    it; up to how many rows a node is ``small`` and sorted; where the search works, and
+    what it keeps.
+    """
+
+    cells: Cells
+    weights: NDArray[np.float64]
+    unit: bool
+    whole: NDArray[np.int32]
+    real: NDArray[np.float64]
+    by_code: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+    small: int
+    room: bins.SurrogateRoom
+    kept: SurrogateLines
+
+
 @kernel
-def _weigh(weights, rows, begin, end):
+def _weigh(search, begin, end):
     """Return the weight of a stretch of rows."""
-    total = 0.0
+    total, rows, weights = 0.0, search.rows, search.weights
     for i in range(begin, end):
         total += weights[rows[i]]
     return total
 
 
 @kernel
-def _count(cells, weights, unit, rows, begin, middle, end, first, last, room):
+def _count(search, begin, middle, end, first, last):
     """Count the rows of both branches, and weigh them, by attribute and bin."""
-    words, lines, codes = room.words, room.lines, cells.codes
+    cells, rows, weights, unit = search.cells, search.rows, search.weights, search.unit
+    words, lines, codes = search.room.words, search.room.lines, cells.codes
     for a in range(first, last):
         for b in range(cells.n_bins[a]):
             words[a, b] = 0
             lines[a, b, 0], lines[a, b, 1] = 0.0, 0.0
     for i in range(begin, end):
-        row, one = rows[i], FIRST if i < middle else SECOND
+        row, one = rows[i], bins.FIRST if i < middle else bins.SECOND
         for a in range(first, last):
             words[a, codes[row, a]] += one
         if not unit:
@@ -93,8 +105,8 @@ def _count(cells, weights, unit, rows, begin, middle, end, first, last, room):
     if unit:
         for a in range(first, last):
             for b in range(cells.n_bins[a]):
-                lines[a, b, 0] = np.float64(words[a, b] & (SECOND - FIRST))
-                lines[a, b, 1] = np.float64(words[a, b] >> HALF)
+                lines[a, b, 0] = np.float64(words[a, b] & (bins.SECOND - bins.FIRST))
+                lines[a, b, 1] = np.float64(words[a, b] >> bins.HALF)
 
 
 @kernel
@@ -116,8 +128,8 @@ def _group(a, n_codes, one, other, room):
             n_second += here
         else:
             n_first += here
-    if min(n_first, n_second) >= LEAST_ROWS:
-        room.founds[a, AGREEING] = agreeing
+    if min(n_first, n_second) >= bins.LEAST_ROWS:
+        room.cuts[a, bins.AGREEING] = agreeing
 
 
 @kernel
@@ -134,9 +146,9 @@ def _best_edge(a, n_bins, openable, one, other, n_rows, room):
             bound = max(bound, more)
         apart += lines[a, b, 0] - lines[a, b, 1]
         before += here
-        if min(before, n_rows - before) >= LEAST_ROWS:
+        if min(before, n_rows - before) >= bins.LEAST_ROWS:
             best = max(best, other + apart, one - apart)
-    room.founds[a, AGREEING], room.founds[a, BOUND] = best, bound
+    room.cuts[a, bins.AGREEING], room.cuts[a, bins.BOUND] = best, bound
 
 
 @kernel
@@ -148,98 +160,85 @@ def _floor(first, last, most, least, room):
     for k in range(most):
         room.keys[k] = least
     for a in range(first, last):
-        found = room.founds[a, AGREEING]
+        agreeing = room.cuts[a, bins.AGREEING]
         at = most - 1
-        if not found > room.keys[at]:
+        if not agreeing > room.keys[at]:
             continue
-        while at > 0 and room.keys[at - 1] < found:
+        while at > 0 and room.keys[at - 1] < agreeing:
             room.keys[at] = room.keys[at - 1]
             at -= 1
-        room.keys[at] = found
+        room.keys[at] = agreeing
     return room.keys[most - 1]
 
 
 @kernel
-def _search(
-    cells,
-    weights,
-    unit,
-    rows,
-    begin,
-    middle,
-    end,
-    own,
-    first,
-    last,
-    most,
-    small,
-    room,
-):
+def _search(search, begin, middle, end, own, first, last):
     """Find the best surrogate of each of a range of attributes.
 
     What agrees too little to be kept is -∞. ``own`` is the attribute of the node.
     """
-    one, other = (
-        _weigh(weights, rows, begin, middle),
-        _weigh(weights, rows, middle, end),
-    )
+    cells, room = search.cells, search.room
+    one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
     everything, majority = one + other, max(one, other)
-    founds, n = room.founds, end - begin
+    cuts, n = room.cuts, end - begin
     for a in range(first, last):
-        founds[a, AGREEING], founds[a, BOUND], founds[a, SWAPPED] = -np.inf, -np.inf, 0
+        cuts[a, bins.AGREEING], cuts[a, bins.BOUND] = -np.inf, -np.inf
+        cuts[a, bins.SWAPPED] = 0
     lesser = everything - majority
     if lesser <= 0:
         return
     least = majority + LEAST_ADJUSTED * lesser
-    sorting = n <= small
+    sorting = n <= search.small
     if not sorting:
-        _count(cells, weights, unit, rows, begin, middle, end, first, last, room)
+        _count(search, begin, middle, end, first, last)
     for a in range(first, last):
         if cells.nominal[a] and a != own:
             if sorting:
-                _count(cells, weights, unit, rows, begin, middle, end, a, a + 1, room)
+                _count(search, begin, middle, end, a, a + 1)
             _group(a, cells.n_bins[a], one, other, room)
         elif not sorting and a != own:
             opens = cells.column[a] >= 0
             _best_edge(a, cells.n_bins[a], opens, one, other, n, room)
     floor = least
     if not sorting:
-        floor = _floor(first, last, most, least, room) - SLACK * everything
+        most = np.int64(search.kept.attributes.shape[1])
+        floor = _floor(first, last, most, least, room) - bins.SLACK * everything
     for a in range(first, last):
-        found = founds[a, AGREEING]
-        if a == own or (not sorting and max(found, founds[a, BOUND]) < floor):
-            founds[a, AGREEING] = -np.inf
+        agreeing = cuts[a, bins.AGREEING]
+        if a == own or (not sorting and max(agreeing, cuts[a, bins.BOUND]) < floor):
+            cuts[a, bins.AGREEING] = -np.inf
         elif not cells.nominal[a]:
             n_parts, n_keys = ZERO + 1, n
             if sorting:
-                lay_all(cells, rows, begin, end, a, one, other, room)
+                lay_all(search, begin, end, a, one, other)
             else:
-                low = max(floor, found - SLACK * everything)
+                low = max(floor, agreeing - bins.SLACK * everything)
                 n_parts, n_keys = lay_parts(
-                    cells, weights, rows, begin, middle, end, a, one, other, low, room
+                    search, begin, middle, end, a, one, other, low
                 )
-            sort_pairs(room.keys, room.places, n_keys, room.marks)
-            _scan_twice(weights, rows, middle, n, a, n_parts, one, other, least, room)
-        if (founds[a, AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
-            founds[a, AGREEING] = -np.inf
+            sort(room.keys, room.places, n_keys, room.marks)
+            _scan_twice(search, middle, n, a, n_parts, one, other, least)
+        if (cuts[a, bins.AGREEING] - majority) / lesser <= LEAST_ADJUSTED:
+            cuts[a, bins.AGREEING] = -np.inf
 
 
 @kernel
-def _scan_twice(weights, rows, middle, n, a, n_parts, one, other, least, room):
+def _scan_twice(search, middle, n, a, n_parts, one, other, least):
     """Find the best cut of sorted rows: what it agrees on, then the first of equals."""
-    room.founds[a, AGREEING], wanted = -np.inf, np.inf
+    search.room.cuts[a, bins.AGREEING], wanted = -np.inf, np.inf
     for _ in range(2):
-        best = scan(weights, rows, middle, n, a, n_parts, one, other, wanted, room)
+        best = scan(search, middle, n, a, n_parts, one, other, wanted)
         if best < least:
             return
         wanted = best * (1 - TOLERANCE)
 
 
 @kernel
-def _find_ends(cells, rows, begin, end, a, founds):
+def _find_ends(search, begin, end, a):
     """Find the values beside a cut that are not known: next to bins left closed."""
-    column, before = cells.column[a], np.int64(founds[a, BIN])
-    after, low, high = np.int64(founds[a, AFTER]), -np.inf, np.inf
+    cells, rows, cuts = search.cells, search.rows, search.room.cuts
+    column, before = cells.column[a], np.int64(cuts[a, bins.BIN])
+    after, low, high = np.int64(cuts[a, bins.AFTER]), -np.inf, np.inf
     for i in range(begin, end):
         row = rows[i]
         code = cells.codes[row, a]
@@ -247,109 +246,67 @@ def _find_ends(cells, rows, begin, end, a, founds):
             low = max(low, np.float64(cells.numbers[row, column]))
         elif code == after:
             high = min(high, np.float64(cells.numbers[row, column]))
-    if founds[a, LOW] != founds[a, LOW]:
-        founds[a, LOW] = low
-    if founds[a, HIGH] != founds[a, HIGH]:
-        founds[a, HIGH] = high
+    if cuts[a, bins.LOW] != cuts[a, bins.LOW]:
+        cuts[a, bins.LOW] = low
+    if cuts[a, bins.HIGH] != cuts[a, bins.HIGH]:
+        cuts[a, bins.HIGH] = high
 
 
 @kernel
-def _keep(cells, weights, rows, begin, middle, end, room, kept, at):
+def _keep(search, begin, middle, end, at):
     """Keep the best of what was found, the greatest agreement first.
 
     What is kept of attributes is -1 to begin with.
     """
-    one, other = (
-        _weigh(weights, rows, begin, middle),
-        _weigh(weights, rows, middle, end),
-    )
+    cells, room, kept = search.cells, search.room, search.kept
+    one, other = _weigh(search, begin, middle), _weigh(search, middle, end)
     everything, majority = one + other, max(one, other)
-    founds, p = room.founds, len(cells.n_bins)
+    cuts, p = room.cuts, len(cells.n_bins)
     for k in range(kept.attributes.shape[1]):
         best, chosen = -np.inf, -1
         for a in range(p):
-            best = max(best, founds[a, AGREEING])
+            best = max(best, cuts[a, bins.AGREEING])
         if best == -np.inf:
             return
         best = min(best / everything, 1.0) - TOLERANCE
         for a in range(p - 1, -1, -1):
-            if min(founds[a, AGREEING] / everything, 1.0) >= best:
+            if min(cuts[a, bins.AGREEING] / everything, 1.0) >= best:
                 chosen = a
         if cells.nominal[chosen]:
             for code in range(cells.n_bins[chosen]):
                 kept.masks[at, k, code] = room.masks[chosen, code]
-        elif np.isnan(founds[chosen, LOW] + founds[chosen, HIGH]):
-            _find_ends(cells, rows, begin, end, chosen, founds)
-        agreeing = founds[chosen, AGREEING]
+        elif np.isnan(cuts[chosen, bins.LOW] + cuts[chosen, bins.HIGH]):
+            _find_ends(search, begin, end, chosen)
+        agreeing = cuts[chosen, bins.AGREEING]
         kept.attributes[at, k] = chosen
-        kept.real[at, k, KEPT_LOW] = founds[chosen, LOW]
-        kept.real[at, k, KEPT_HIGH] = founds[chosen, HIGH]
+        kept.real[at, k, KEPT_LOW] = cuts[chosen, bins.LOW]
+        kept.real[at, k, KEPT_HIGH] = cuts[chosen, bins.HIGH]
         kept.real[at, k, AGREEMENT] = min(agreeing / everything, 1.0)
         kept.real[at, k, ADJUSTED] = min(
             (agreeing - majority) / (everything - majority), 1.0
         )
-        kept.real[at, k, REVERSED] = founds[chosen, SWAPPED]
-        founds[chosen, AGREEING] = -np.inf
+        kept.real[at, k, REVERSED] = cuts[chosen, bins.SWAPPED]
+        cuts[chosen, bins.AGREEING] = -np.inf
 
 
 @entry
-def find_surrogates(
-    cells,
-    weights,
-    unit,
-    whole,
-    real,
-    by_code,
-    spans,
-    nodes,
-    attributes,
-    steps,
-    rows,
-    small,
-    room,
-    kept,
-):
+def find_surrogates(search, subtree, attributes, steps):
     """Find the surrogates of the inner nodes of a subtree.
 
-    ``nodes`` and ``attributes`` are ranges. Of a large node each of the ``steps``
+    ``subtree`` and ``attributes`` are ranges. Of a large node each of the ``steps``
     (send its rows, search, keep) is made on its own, and the search by several threads.
     """
-    most = np.int64(kept.attributes.shape[1])
-    cells, room, kept = reference(cells), reference(room), reference(kept)
-    for node in range(nodes[0], nodes[1]):
-        own = whole[node, ATTRIBUTE]
+    search = reference(search)
+    whole, spans, room = search.whole, search.spans, search.room
+    for node in range(subtree[0], subtree[1]):
+        own = whole[node, nodes.ATTRIBUTE]
         if own < 0:
             continue
         if steps[0]:
-            send_rows(
-                cells,
-                whole,
-                real,
-                by_code,
-                spans,
-                node,
-                rows,
-                room.marks,
-                room.places,
-            )
+            send_rows(search, node, room.marks, room.places)
         begin, end = spans[node, 0], spans[node, 1]
-        middle = spans[whole[node, CHILD], 1]
+        middle = spans[whole[node, nodes.CHILD], 1]
         if steps[1]:
-            _search(
-                cells,
-                weights,
-                unit,
-                rows,
-                begin,
-                middle,
-                end,
-                own,
-                attributes[0],
-                attributes[1],
-                most,
-                small,
-                room,
-            )
+            _search(search, begin, middle, end, own, attributes[0], attributes[1])
         if steps[2]:
-            line = kept.line_of[node]
-            _keep(cells, weights, rows, begin, middle, end, room, kept, line)
+            _keep(search, begin, middle, end, search.kept.line_of[node])

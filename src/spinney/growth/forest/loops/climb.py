@@ -12,7 +12,7 @@ from spinney._support.jit.compile import entry
 
 
 @entry
-def climb(leaves, out, parents, told, parts, own, sums):
+def climb(leaves, out, parents, outputs, parts, own, sums):
     """Add up what trees say of the own output of rows, under each shrinkage.
 
     Parameters
@@ -23,7 +23,7 @@ def climb(leaves, out, parents, told, parts, own, sums):
         Whether the tree is asked about the row.
     parents : array
         The node above; -1 at a root.
-    told : nodes × outputs
+    outputs : nodes × outputs
         What each node says for itself.
     parts : nodes × shrinkages
         How much a step down from a node counts.
@@ -39,9 +39,9 @@ def climb(leaves, out, parents, told, parts, own, sums):
             node, output = np.int64(leaves[row, tree]), own[row]
             above = np.int64(parents[node])
             while above >= 0:
-                step = told[node, output] - told[above, output]
+                step = outputs[node, output] - outputs[above, output]
                 for k in range(parts.shape[1]):
                     sums[row, k] += step * parts[above, k]
                 node, above = above, np.int64(parents[above])
             for k in range(parts.shape[1]):
-                sums[row, k] += told[node, output]
+                sums[row, k] += outputs[node, output]

@@ -10,35 +10,38 @@ plain learner does, so that sums round alike.
 import numpy as np
 
 from spinney._support.jit.compile import kernel
-from spinney.growth.ranked.loops.layout import AWAY, CODES, OFFSET
+from spinney.growth.ranked.loops import layout
+from spinney.growth.ranked.loops.layout import stretch
 
 # A table has at most so many lines for each row, and in all.
 SPARSE = 4
 MOST_LISTED = 65_536
 
 # Fewer keys are sorted by insertion.
-FEW = 40
+FEW_KEYS = 40
 
 
 @kernel
 def is_listed(facts, a, n_members):
     """Return whether an attribute is counted in a table of all codes."""
-    k = facts[a, CODES]
+    k = facts[a, layout.CODES]
     return k <= SPARSE * n_members and k <= MOST_LISTED
 
 
 @kernel
-def count_together(ranked, members, begin, end, plain, n_classes, first, last, space):
+def count_together(growth, top, first, last):
     """Count the attributes from ``first`` to ``last`` that are to have tables."""
-    codes, facts, table = ranked.codes, ranked.facts, space.table
-    listed, n_listed = space.listed, 0
+    ranked, members, work = growth.ranked, growth.members, growth.work
+    n_classes, (begin, end, plain) = growth.limits.n_classes, stretch(members, top)
+    codes, facts, table = ranked.codes, ranked.facts, work.table
+    listed, n_listed = work.listed, 0
     width = n_classes if plain else 2 * n_classes
     for a in range(first, last):
-        if space.found[a, 0] >= 0 and is_listed(facts, a, end - begin):
-            start = 2 * n_classes * facts[a, OFFSET]
+        if work.results[a, 0] >= 0 and is_listed(facts, a, end - begin):
+            start = 2 * n_classes * facts[a, layout.OFFSET]
             listed[n_listed, 0], listed[n_listed, 1] = a, start
             n_listed += 1
-            for cell in range(start, start + width * (facts[a, CODES] + 1)):
+            for cell in range(start, start + width * (facts[a, layout.CODES] + 1)):
                 table[cell] = 0.0
     # Unsigned places cannot be counted from the end, and so need no second look.
     label, rows, parts = codes.shape[1] - 1, members.rows, members.parts
@@ -58,25 +61,28 @@ def count_together(ranked, members, begin, end, plain, n_classes, first, last, s
 
 
 @kernel
-def runs_of(ranked, members, begin, end, plain, n_classes, a, space):
+def runs_of(growth, top, a):
     """Find the runs of an attribute; return how many there are.
 
     The missing rows are left in a vector.
     """
+    ranked, work, n_classes = growth.ranked, growth.work, growth.limits.n_classes
+    begin, end, plain = stretch(growth.members, top)
     width = n_classes if plain else 2 * n_classes
-    vectors, away = space.vectors, AWAY * 2 * n_classes
+    vectors, away = work.vectors, layout.AWAY * 2 * n_classes
     for c in range(away, away + 2 * n_classes):
         vectors[c] = 0.0
     if is_listed(ranked.facts, a, end - begin):
-        return _runs_of_table(ranked.facts, n_classes, width, a, space)
-    n_keys = _keys_of(ranked, members, begin, end, plain, n_classes, a, space)
-    return _runs_of_keys(ranked, members, begin, n_keys, plain, n_classes, a, space)
+        return _runs_of_table(growth, width, a)
+    n_keys = _keys_of(growth, top, a)
+    return _runs_of_keys(growth, top, n_keys, a)
 
 
 @kernel
-def _runs_of_table(facts, n_classes, width, a, space):
-    table, runs, codes, k = space.table, space.runs, space.codes, facts[a, CODES]
-    start, n_runs = 2 * n_classes * facts[a, OFFSET], 0
+def _runs_of_table(growth, width, a):
+    facts, work, n_classes = growth.ranked.facts, growth.work, growth.limits.n_classes
+    table, runs, codes, k = work.table, work.runs, work.codes, facts[a, layout.CODES]
+    start, n_runs = 2 * n_classes * facts[a, layout.OFFSET], 0
     counts = start + width - n_classes
     for code in range(k):
         here = False
@@ -88,19 +94,21 @@ def _runs_of_table(facts, n_classes, width, a, space):
                 runs[width * n_runs + c] = table[start + width * code + c]
             n_runs += 1
     for c in range(width):
-        space.vectors[AWAY * 2 * n_classes + c] = table[start + width * k + c]
+        work.vectors[layout.AWAY * 2 * n_classes + c] = table[start + width * k + c]
     return n_runs
 
 
 @kernel
-def _keys_of(ranked, members, begin, end, plain, n_classes, a, space):
+def _keys_of(growth, top, a):
     """Sort the members whose value is known; return how many they are.
 
     A key has the code in its upper half and the member's place in the lower.
     """
-    codes, k = ranked.codes, ranked.facts[a, CODES]
-    rows, vectors, away = members.rows, space.vectors, AWAY * 2 * n_classes
-    keys, n_keys, label = space.keys, 0, ranked.codes.shape[1] - 1
+    ranked, members, work = growth.ranked, growth.members, growth.work
+    n_classes, (begin, end, plain) = growth.limits.n_classes, stretch(members, top)
+    codes, k = ranked.codes, ranked.facts[a, layout.CODES]
+    rows, vectors, away = members.rows, work.vectors, layout.AWAY * 2 * n_classes
+    keys, n_keys, label = work.keys, 0, ranked.codes.shape[1] - 1
     least, most = np.uint64(k), np.uint64(0)
     for i in range(begin, end):
         r = rows[i]
@@ -114,7 +122,7 @@ def _keys_of(ranked, members, begin, end, plain, n_classes, a, space):
         keys[n_keys] = code << np.uint64(32) | np.uint64(i - begin)
         n_keys += 1
         least, most = min(least, code), max(most, code)
-    if n_keys <= FEW:
+    if n_keys <= FEW_KEYS:
         for at in range(1, n_keys):
             key, before = keys[at], at - 1
             while before >= 0 and keys[before] > key:
@@ -122,7 +130,7 @@ def _keys_of(ranked, members, begin, end, plain, n_classes, a, space):
                 before -= 1
             keys[before + 1] = key
         return n_keys
-    _sort_by_digits(keys, space.spare_keys, space.histogram, n_keys, least, most)
+    _sort_by_digits(keys, work.spare_keys, work.histogram, n_keys, least, most)
     return n_keys
 
 
@@ -151,16 +159,18 @@ def _sort_by_digits(keys, spare, histogram, n_keys, least, most):
 
 
 @kernel
-def _runs_of_keys(ranked, members, begin, n_keys, plain, n_classes, a, space):
-    codes, runs, label = ranked.codes, space.runs, ranked.codes.shape[1] - 1
+def _runs_of_keys(growth, top, n_keys, a):
+    ranked, members, work = growth.ranked, growth.members, growth.work
+    n_classes, (begin, _, plain) = growth.limits.n_classes, stretch(members, top)
+    codes, runs, label = ranked.codes, work.runs, ranked.codes.shape[1] - 1
     width = n_classes if plain else 2 * n_classes
-    keys, found, rows, parts = space.keys, space.codes, members.rows, members.parts
+    keys, run_codes, rows, parts = work.keys, work.codes, members.rows, members.parts
     n_runs, last = 0, np.int64(-1)
     for i in range(n_keys):
         key = keys[i]
         code = np.int64(key >> np.uint64(32))
         if code != last:
-            found[n_runs] = last = code
+            run_codes[n_runs] = last = code
             for c in range(width):
                 runs[width * n_runs + c] = 0.0
             n_runs += 1

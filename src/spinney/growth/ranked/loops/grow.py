@@ -10,202 +10,157 @@ Only children that may be split again have members. When an array is too short t
 returns before it has changed anything of the node, and can be called again.
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
+from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import runs_of
-from spinney.growth.ranked.loops.layout import (
-    ABLE,
-    ABOVE,
-    ATTRIBUTE,
-    AWAY,
-    BEGIN,
-    BELOW,
-    BRANCH,
-    CANDIDATE,
-    CANDIDATES,
-    CHILD,
-    CHILDREN,
-    CHOSEN,
-    CODES,
-    CUT,
-    DEPTH,
-    DONE,
-    EMPTY,
-    END,
-    EXHAUSTED,
-    FOUND,
-    GAIN,
-    HIGH,
-    INNER,
-    KIND,
-    LEFT,
-    LINE,
-    LINES,
-    LOST,
-    LOW,
-    MERIT,
-    NODE,
-    NODES,
-    NOMINAL,
-    NUMERIC,
-    PARENT,
-    PLAIN,
-    PURE,
-    REASON,
-    RIGHT,
-    SHORT_OF_LINES,
-    SHORT_OF_MEMBERS,
-    SHORT_OF_NODES,
-    SHORT_OF_STACK,
-    TOO_DEEP,
-    TOO_FEW,
-    VALUES,
-    WAITING,
-    WRITTEN,
-)
+from spinney.growth.ranked.loops.layout import is_nominal, question_of, stretch
 from spinney.growth.ranked.loops.search import choose, search, sum_sides
 
 TOLERANCE = 1e-12
 
-# What is asked of the loop: to grow all that waits; to search some attributes of the
-# node on top; to split it by what was found.
-GROW, SEARCH, EXPAND = range(3)
+
+class Task(IntEnum):
+    """What the entry does: all that waits, or a part of it with the node on top."""
+
+    GROW = 0
+    SEARCH = 1
+    SPLIT = 2
 
 
 @entry
-def grow(ranked, limits, members, grown, space, mode, first, last):
+def grow(growth, task, first, last):
     """Grow what waits; return what is short of room, if anything is.
 
-    With another ``mode``, do its part for the node on top: search the attributes from
-    ``first`` to ``last``, or split it.
+    Other tasks than GROW are about the node on top: to search its attributes from
+    ``first`` to ``last``, or to split it by the results.
     """
-    ranked, limits, members = reference(ranked), reference(limits), reference(members)
-    grown, space = reference(grown), reference(space)
-    state = grown.state
-    while state[WAITING] > 0:
-        top = state[WAITING] - 1
-        begin, end = members.stack[top, BEGIN], members.stack[top, END]
-        plain = members.stack[top, PLAIN] > 0
-        if mode != EXPAND:
+    growth = reference(growth)
+    members, results, state = growth.members, growth.work.results, growth.grown.state
+    while state[layout.WAITING] > 0:
+        top = state[layout.WAITING] - 1
+        if task != Task.SPLIT:
             for a in range(first, last):
-                space.found[a, VALUES] = -1 if members.used[top, a] else 0
-            search(ranked, limits, members, begin, end, plain, first, last, space)
-        if mode == SEARCH:
-            return DONE
-        short = _finish(ranked, limits, members, grown, space, top)
-        if short != DONE or mode == EXPAND:
+                results[a, layout.VALUES] = -1 if members.used[top, a] else 0
+            search(growth, top, first, last)
+        if task == Task.SEARCH:
+            return layout.DONE
+        short = _finish(growth, top)
+        if short != layout.DONE or task == Task.SPLIT:
             return short
-    return DONE
+    return layout.DONE
 
 
 @kernel
-def _finish(ranked, limits, members, grown, space, top):
+def _finish(growth, top):
     """Split the node on top of the stack, or make it a leaf."""
+    ranked, members, grown = growth.ranked, growth.members, growth.grown
     state, stack = grown.state, members.stack
-    begin, end, node = stack[top, BEGIN], stack[top, END], stack[top, NODE]
-    chosen = choose(ranked, limits, space)
-    rivals = end - begin >= limits.rivals
-    if _lines_needed(ranked, chosen, rivals, space) > len(grown.line_codes) - (
-        state[WRITTEN]
-    ) or state[FOUND] + len(ranked.facts) > len(grown.candidates):
-        return SHORT_OF_LINES
+    begin, end, _ = stretch(members, top)
+    node, chosen = stack[top, layout.NODE], choose(growth)
+    keeping = end - begin >= growth.limits.runners_up
+    n_lines = state[layout.WRITTEN] + _lines_needed(growth, chosen, keeping)
+    n_candidates = state[layout.FOUND] + len(ranked.facts)
+    if n_lines > len(grown.line_codes) or n_candidates > len(grown.candidates):
+        return layout.SHORT_OF_LINES
     n_children = 0
     if chosen >= 0:
         n_children = 2
-        if ranked.facts[chosen, KIND] == NOMINAL:
-            n_children = ranked.facts[chosen, CODES]
-        if state[NODES] + n_children > len(grown.nodes):
-            return SHORT_OF_NODES
+        if ranked.facts[chosen, layout.KIND] == layout.NOMINAL:
+            n_children = ranked.facts[chosen, layout.CODES]
+        if state[layout.NODES] + n_children > len(grown.nodes):
+            return layout.SHORT_OF_NODES
         if top + n_children > len(stack):
-            return SHORT_OF_STACK
-        if end + (n_children - 1) * space.found[chosen, LOST] > len(members.rows):
-            return SHORT_OF_MEMBERS
-    _record(ranked, limits, members, grown, space, top, chosen, rivals)
-    state[WAITING] = top
+            return layout.SHORT_OF_STACK
+        more = (n_children - 1) * growth.work.results[chosen, layout.LOST]
+        if end + more > len(members.rows):
+            return layout.SHORT_OF_MEMBERS
+    _record(growth, top, chosen, keeping)
+    state[layout.WAITING] = top
     if chosen < 0:
-        grown.nodes[node, REASON] = -chosen
-        return DONE
-    if ranked.facts[chosen, KIND] == NOMINAL:
+        grown.nodes[node, layout.REASON] = -chosen
+        return layout.DONE
+    if ranked.facts[chosen, layout.KIND] == layout.NOMINAL:
         members.used[top, chosen] = 1
-    plain = _make_children(
-        ranked, limits, members, grown, space, top, chosen, n_children
-    )
-    _send(ranked, members, grown, space, top, plain)
-    return DONE
+    plain = _make_children(growth, top, n_children)
+    _send(growth, top, plain)
+    return layout.DONE
 
 
 @kernel
-def _lines_needed(ranked, chosen, rivals, space):
-    needed = 0
-    for a in range(len(ranked.facts)):
-        if a == chosen or (rivals and space.found[a, ABLE]):
-            needed += 1 + max(2, space.found[a, VALUES])
+def _lines_needed(growth, chosen, keeping):
+    needed, results = 0, growth.work.results
+    for a in range(len(results)):
+        if a == chosen or (keeping and results[a, layout.ABLE]):
+            needed += 1 + max(2, results[a, layout.VALUES])
     return needed
 
 
 @kernel
-def _record(ranked, limits, members, grown, space, top, chosen, rivals):
-    """Write down the split that won, and its rivals where they are to be kept.
+def _record(growth, top, chosen, keeping):
+    """Write down the split that won, and those that lost where they are kept.
 
     The runs of the winner are those that are left in the end.
     """
-    state, stack = grown.state, members.stack
-    begin, end, node = stack[top, BEGIN], stack[top, END], stack[top, NODE]
-    plain = stack[top, PLAIN] > 0
-    first, number = state[FOUND], 0
-    grown.nodes[node, CANDIDATE] = first
-    for a in range(len(ranked.facts)):
-        able = space.found[a, VALUES] >= 2 and space.found[a, ABLE] > 0
-        if not (able and (rivals or a == chosen)):
+    grown, merits, results = growth.grown, growth.work.merits, growth.work.results
+    node, state = growth.members.stack[top, layout.NODE], grown.state
+    first, number = state[layout.FOUND], 0
+    grown.nodes[node, layout.CANDIDATE] = first
+    for a in range(len(results)):
+        able = results[a, layout.VALUES] >= 2 and results[a, layout.ABLE] > 0
+        if not (able and (keeping or a == chosen)):
             continue
-        settled = (ranked, members, begin, end, plain, limits.n_classes)
-        n_runs = runs_of(*settled, a, space)
+        n_runs = runs_of(growth, top, a)
         at = first + number
         if a == chosen:
-            grown.nodes[node, CHOSEN] = number
-        grown.candidates[at, ATTRIBUTE] = a
-        grown.candidates[at, LOW] = space.found[a, BELOW]
-        grown.candidates[at, CUT] = space.found[a, BELOW]
-        grown.candidates[at, HIGH] = space.found[a, ABOVE]
-        grown.merits[at, GAIN] = space.merits[a, GAIN]
-        grown.merits[at, MERIT] = space.merits[a, MERIT]
-        kind = ranked.facts[a, KIND]
-        _write_lines(limits.n_classes, grown, space, at, n_runs, plain, kind)
+            grown.nodes[node, layout.CHOSEN] = number
+        grown.candidates[at, layout.ATTRIBUTE] = a
+        grown.candidates[at, layout.LOW] = results[a, layout.BELOW]
+        grown.candidates[at, layout.CUT] = results[a, layout.BELOW]
+        grown.candidates[at, layout.HIGH] = results[a, layout.ABOVE]
+        grown.merits[at, layout.GAIN] = merits[a, layout.GAIN]
+        grown.merits[at, layout.MERIT] = merits[a, layout.MERIT]
+        _write_lines(growth, top, at, n_runs)
         number += 1
-    grown.nodes[node, CANDIDATES] = number
-    state[FOUND] = first + number
+    grown.nodes[node, layout.CANDIDATES] = number
+    state[layout.FOUND] = first + number
 
 
 @kernel
-def _write_lines(n_classes, grown, space, at, n_runs, plain, kind):
+def _write_lines(growth, top, at, n_runs):
     """Write the lines of a candidate: the missing rows, then values, or both sides."""
-    state, candidates = grown.state, grown.candidates
+    grown, work, n_classes = growth.grown, growth.work, growth.limits.n_classes
+    candidates, (_, _, plain) = grown.candidates, stretch(growth.members, top)
     width = n_classes if plain else 2 * n_classes
-    vectors, line = space.vectors, state[WRITTEN]
-    candidates[at, LINE] = line
-    _write(grown, line, -1, vectors, AWAY * 2 * n_classes, plain, n_classes)
-    if kind == NUMERIC:
+    vectors, line = work.vectors, grown.state[layout.WRITTEN]
+    candidates[at, layout.LINE] = line
+    _write(grown, line, -1, vectors, layout.AWAY * 2 * n_classes, plain)
+    a = candidates[at, layout.ATTRIBUTE]
+    if growth.ranked.facts[a, layout.KIND] == layout.NUMERIC:
         cut = 0
-        while space.codes[cut] < candidates[at, LOW]:
+        while work.codes[cut] < candidates[at, layout.LOW]:
             cut += 1
-        sum_sides(vectors, space.runs, n_runs, plain, n_classes, cut)
-        low, high = candidates[at, LOW], candidates[at, HIGH]
-        _write(grown, line + 1, low, vectors, LEFT * 2 * n_classes, plain, n_classes)
-        _write(grown, line + 2, high, vectors, RIGHT * 2 * n_classes, plain, n_classes)
-        candidates[at, LINES] = 3
+        sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
+        low, high = candidates[at, layout.LOW], candidates[at, layout.HIGH]
+        left, right = layout.LEFT * 2 * n_classes, layout.RIGHT * 2 * n_classes
+        _write(grown, line + 1, low, vectors, left, plain)
+        _write(grown, line + 2, high, vectors, right, plain)
+        candidates[at, layout.LINES] = 3
     else:
         for j in range(n_runs):
-            code = space.codes[j]
-            _write(grown, line + 1 + j, code, space.runs, width * j, plain, n_classes)
-        candidates[at, LINES] = 1 + n_runs
-    state[WRITTEN] = line + candidates[at, LINES]
+            _write(grown, line + 1 + j, work.codes[j], work.runs, width * j, plain)
+        candidates[at, layout.LINES] = 1 + n_runs
+    grown.state[layout.WRITTEN] = line + candidates[at, layout.LINES]
 
 
 @kernel
-def _write(grown, line, code, array, at, plain, n_classes):
+def _write(grown, line, code, array, at, plain):
     weights, counts = grown.line_weights, grown.line_counts
+    n_classes = weights.shape[1]
     grown.line_codes[line] = code
     for c in range(n_classes):
         weights[line, c] = array[at + c]
@@ -214,47 +169,46 @@ def _write(grown, line, code, array, at, plain, n_classes):
 
 
 @kernel
-def _make_children(ranked, limits, members, grown, space, top, chosen, n_children):
+def _make_children(growth, top, n_children):
     """Make the children with their weights, each a leaf or with room for its members.
 
-    ``worths`` has the share of each branch then. Return whether the children are plain.
+    ``scores`` has the share of each branch then. Return whether the children are plain.
     """
-    state, nodes = grown.state, grown.nodes
-    weights, counts, shares = grown.weights, grown.counts, space.worths
-    node, first = members.stack[top, NODE], state[NODES]
-    state[NODES] = first + n_children
-    nodes[node, CHILD], nodes[node, CHILDREN] = first, n_children
-    nodes[node, REASON] = INNER
+    facts, members, grown = growth.ranked.facts, growth.members, growth.grown
+    state, nodes, shares = grown.state, grown.nodes, growth.work.scores
+    node, first = members.stack[top, layout.NODE], state[layout.NODES]
+    state[layout.NODES] = first + n_children
+    nodes[node, layout.CHILD], nodes[node, layout.CHILDREN] = first, n_children
+    nodes[node, layout.REASON] = layout.INNER
     for child in range(first, first + n_children):
         for column in range(nodes.shape[1]):
             nodes[child, column] = 0
-        nodes[child, PARENT], nodes[child, BRANCH] = node, child - first
-        nodes[child, DEPTH], nodes[child, CHOSEN] = nodes[node, DEPTH] + 1, -1
-        nodes[child, REASON] = EMPTY
-    nominal = ranked.facts[chosen, KIND] == NOMINAL
-    divided = share_out(grown, shares, node, nominal)
-    fill_children(grown, shares, node, nominal)
+        nodes[child, layout.PARENT], nodes[child, layout.BRANCH] = node, child - first
+        nodes[child, layout.DEPTH] = nodes[node, layout.DEPTH] + 1
+        nodes[child, layout.CHOSEN], nodes[child, layout.REASON] = -1, layout.EMPTY
+    divided = share_out(growth, node)
+    fill_children(growth, node)
     left, used = 0, members.used
-    for a in range(len(ranked.facts)):
+    for a in range(len(facts)):
         left += used[top, a] == 0
     for b in range(n_children):
         if shares[b] > 0.0:
-            nodes[first + b, REASON] = _reason_to_stop(
-                limits, nodes, weights, counts, first + b, left
-            )
-    return members.stack[top, PLAIN] > 0 and not divided
+            nodes[first + b, layout.REASON] = _reason_to_stop(growth, first + b, left)
+    return members.stack[top, layout.PLAIN] > 0 and not divided
 
 
 @kernel
-def share_out(grown, shares, node, nominal):
+def share_out(growth, node):
     """Find the shares of a node's branches; return whether rows are to be divided."""
+    grown, shares = growth.grown, growth.work.scores
+    nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
-    candidate, known = nodes[node, CANDIDATE] + nodes[node, CHOSEN], 0.0
-    line, low = grown.candidates[candidate, LINE], grown.candidates[candidate, CUT]
-    n_children, n_classes = nodes[node, CHILDREN], line_weights.shape[1]
+    candidates, candidate, known = grown.candidates, question_of(grown, node), 0.0
+    line, low = candidates[candidate, layout.LINE], candidates[candidate, layout.CUT]
+    n_children, n_classes = nodes[node, layout.CHILDREN], line_weights.shape[1]
     for b in range(n_children):
         shares[b] = 0.0
-    for i in range(line + 1, line + grown.candidates[candidate, LINES]):
+    for i in range(line + 1, line + candidates[candidate, layout.LINES]):
         branch = codes[i] if nominal else np.int32(codes[i] > low)
         for c in range(n_classes):
             shares[branch] += line_weights[i, c]
@@ -268,23 +222,25 @@ def share_out(grown, shares, node, nominal):
 
 
 @kernel
-def fill_children(grown, shares, node, nominal):
+def fill_children(growth, node):
     """Give the children of a node the weights and counts of its lines."""
+    grown, shares = growth.grown, growth.work.scores
+    nominal = is_nominal(growth, node)
     nodes, codes, line_weights = grown.nodes, grown.line_codes, grown.line_weights
     weights, counts, line_counts = grown.weights, grown.counts, grown.line_counts
-    candidate = nodes[node, CANDIDATE] + nodes[node, CHOSEN]
-    line, low = grown.candidates[candidate, LINE], grown.candidates[candidate, CUT]
-    first, n_classes = np.int64(nodes[node, CHILD]), line_weights.shape[1]
-    for b in range(nodes[node, CHILDREN]):
+    candidates, candidate = grown.candidates, question_of(grown, node)
+    line, low = candidates[candidate, layout.LINE], candidates[candidate, layout.CUT]
+    first, n_classes = np.int64(nodes[node, layout.CHILD]), line_weights.shape[1]
+    for b in range(nodes[node, layout.CHILDREN]):
         for c in range(n_classes):
             weights[first + b, c] = 0.0
             counts[first + b, c] = 0
-    for i in range(line + 1, line + grown.candidates[candidate, LINES]):
+    for i in range(line + 1, line + candidates[candidate, layout.LINES]):
         branch = codes[i] if nominal else np.int32(codes[i] > low)
         for c in range(n_classes):
             weights[first + branch, c] += line_weights[i, c]
             counts[first + branch, c] += line_counts[i, c]
-    for b in range(nodes[node, CHILDREN]):
+    for b in range(nodes[node, layout.CHILDREN]):
         if shares[b] > 0.0:
             for c in range(n_classes):
                 weights[first + b, c] += shares[b] * line_weights[line, c]
@@ -292,56 +248,54 @@ def fill_children(grown, shares, node, nominal):
 
 
 @kernel
-def _reason_to_stop(limits, nodes, weights, counts, node, n_attributes):
+def _reason_to_stop(growth, node, n_attributes):
     """Return why a node with rows is a leaf before it is searched."""
+    limits, grown = growth.limits, growth.grown
+    weights, counts = grown.weights, grown.counts
     present, weight = 0, 0.0
     for c in range(limits.n_classes):
         present += counts[node, c] > 0
         weight += weights[node, c]
     if present == 1:
-        return PURE
+        return layout.PURE
     if n_attributes == 0:
-        return EXHAUSTED
-    if nodes[node, DEPTH] >= limits.max_depth:
-        return TOO_DEEP
+        return layout.EXHAUSTED
+    if grown.nodes[node, layout.DEPTH] >= limits.max_depth:
+        return layout.TOO_DEEP
     if weight < limits.least_node * (1 - TOLERANCE):
-        return TOO_FEW
-    return INNER
+        return layout.TOO_FEW
+    return layout.INNER
 
 
 @kernel
-def _send(ranked, members, grown, space, top, plain):
+def _send(growth, top, plain):
     """Send members to the children that may be split, and let those wait."""
-    stack = members.stack
-    begin, end, node = stack[top, BEGIN], stack[top, END], stack[top, NODE]
-    was_plain = stack[top, PLAIN] > 0
-    last = _let_wait(members, grown, space.codes, top, begin, node, plain)
+    begin, end, was_plain = stretch(growth.members, top)
+    node = growth.members.stack[top, layout.NODE]
+    last = _let_wait(growth, top, begin, node, plain)
     if last > begin:
-        size = last - begin
-        move(ranked, members, grown, space, node, begin, end, was_plain, begin, size)
+        move(growth, node, begin, end, was_plain, begin, last - begin)
 
 
 @kernel
-def move(ranked, members, grown, space, node, begin, end, was_plain, to, size):
+def move(growth, node, begin, end, was_plain, to, size):
     """Move members of a node to those of its branches that have a place.
 
-    Such places, counted from ``to``, stand in ``codes``, the shares in ``worths``. In
+    Such places, counted from ``to``, stand in ``codes``, the shares in ``scores``. In
     all there are ``size`` of them.
     """
-    rows, parts, codes, places = members.rows, members.parts, ranked.codes, space.codes
-    spare_rows, spare_parts, shares = (
-        members.spare_rows,
-        members.spare_parts,
-        space.worths,
-    )
-    candidate = grown.nodes[node, CANDIDATE] + grown.nodes[node, CHOSEN]
-    a, low = grown.candidates[candidate, ATTRIBUTE], grown.candidates[candidate, CUT]
-    absent, nominal = ranked.facts[a, CODES], ranked.facts[a, KIND] == NOMINAL
+    members, grown = growth.members, growth.grown
+    codes, places, shares = growth.ranked.codes, growth.work.codes, growth.work.scores
+    rows, parts = members.rows, members.parts
+    spare_rows, spare_parts = members.spare_rows, members.spare_parts
+    candidates, candidate = grown.candidates, question_of(grown, node)
+    a, low = candidates[candidate, layout.ATTRIBUTE], candidates[candidate, layout.CUT]
+    absent, nominal = growth.ranked.facts[a, layout.CODES], is_nominal(growth, node)
     for i in range(begin, end):
         r = rows[i]
         code, part = np.int64(codes[r, a]), 1.0 if was_plain else parts[i]
         if code == absent:
-            for b in range(grown.nodes[node, CHILDREN]):
+            for b in range(grown.nodes[node, layout.CHILDREN]):
                 if places[b] >= 0 and shares[b] > 0.0:
                     spare_rows[places[b]] = r
                     spare_parts[places[b]] = part * shares[b]
@@ -357,28 +311,34 @@ def move(ranked, members, grown, space, node, begin, end, was_plain, to, size):
 
 
 @kernel
-def _let_wait(members, grown, places, top, begin, node, plain):
+def _let_wait(growth, top, begin, node, plain):
     """Let the children wait that may be split, the first one on top.
 
-    ``places`` say where the members of each branch go, -1 for nowhere. Return where
-    the last ones end.
+    The workspace's ``codes`` become where the members of each branch go, -1 for
+    nowhere. Return where the last ones end.
     """
-    stack, used, state = members.stack, members.used, grown.state
-    nodes, counts = grown.nodes, grown.counts
-    first, place = np.int64(nodes[node, CHILD]), begin
-    for b in range(nodes[node, CHILDREN] - 1, -1, -1):
+    nodes, used, places = growth.grown.nodes, growth.members.used, growth.work.codes
+    first, end = np.int64(nodes[node, layout.CHILD]), begin
+    for b in range(nodes[node, layout.CHILDREN] - 1, -1, -1):
         places[b] = -1
-        if nodes[first + b, REASON] != INNER:
-            continue
-        size, now = 0, state[WAITING]
-        for c in range(counts.shape[1]):
-            size += counts[first + b, c]
-        stack[now, BEGIN], stack[now, END] = place, place + size
-        stack[now, NODE], stack[now, PLAIN] = first + b, plain
-        if now > top:
-            for a in range(used.shape[1]):
-                used[now, a] = used[top, a]
-        places[b] = place - begin
-        place += size
-        state[WAITING] = now + 1
-    return place
+        if nodes[first + b, layout.REASON] == layout.INNER:
+            now, places[b] = growth.grown.state[layout.WAITING], end - begin
+            if now > top:
+                for a in range(used.shape[1]):
+                    used[now, a] = used[top, a]
+            end = let_wait(growth, first + b, end, plain)
+    return end
+
+
+@kernel
+def let_wait(growth, node, begin, plain):
+    """Let a node wait whose members begin there; return where they end."""
+    state, counts, stack = growth.grown.state, growth.grown.counts, growth.members.stack
+    now, end = state[layout.WAITING], begin
+    for c in range(counts.shape[1]):
+        end += counts[node, c]
+    stack[now, layout.BEGIN], stack[now, layout.END] = begin, end
+    stack[now, layout.NODE], stack[now, layout.PLAIN] = node, plain
+    stack[now, layout.PHASE] = 0
+    state[layout.WAITING] = now + 1
+    return end

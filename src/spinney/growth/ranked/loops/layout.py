@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.jit.compile import kernel
+
 # Kinds of attributes.
 NUMERIC, ORDINAL, NOMINAL = range(3)
 
 # Kinds of impurity.
-ENTROPY, GINI = range(2)
+GINI, ENTROPY = range(2)
 
 # Columns of the facts of attributes: kind, number of codes, where the counts of its
 # codes begin (in lines), where its numbers begin, and whether it has so many values
@@ -36,7 +38,7 @@ PARENT, BRANCH, DEPTH, REASON, CHILD, CHILDREN, CANDIDATE, CANDIDATES, CHOSEN = 
 ATTRIBUTE, LINE, LINES, LOW, HIGH, CUT = range(6)
 GAIN, MERIT = range(2)
 
-# Columns of what a search found of an attribute: how many values occur (-1 where it was
+# Columns of the results by attribute: how many values occur (-1 where it was
 # not looked at), whether it can be split, the codes on both sides of a threshold, and
 # how many members have no value.
 VALUES, ABLE, BELOW, ABOVE, LOST = range(5)
@@ -106,7 +108,7 @@ class Limits(NamedTuple):
     branch_share: float
     min_gain: float
     correct: bool
-    rivals: int
+    runners_up: int
 
 
 class Members(NamedTuple):
@@ -173,22 +175,64 @@ class Drafts(NamedTuple):
     total: NDArray[np.float64]
 
 
-class Space(NamedTuple):
+class Workspace(NamedTuple):
     """Room to work in.
 
     Counts by code; the codes that occur at a node with their counts, end to end; keys
-    to sort; what was found of each attribute; and x log₂ x of whole numbers.
+    to sort; results by attribute; and x log₂ x of whole numbers.
     """
 
     table: NDArray[np.float64]
     listed: NDArray[np.uint64]
     codes: NDArray[np.int64]
     runs: NDArray[np.float64]
-    worths: NDArray[np.float64]
+    scores: NDArray[np.float64]
     keys: NDArray[np.uint64]
     spare_keys: NDArray[np.uint64]
     histogram: NDArray[np.int64]
     vectors: NDArray[np.float64]
-    found: NDArray[np.int64]
+    results: NDArray[np.int64]
     merits: NDArray[np.float64]
     logs: NDArray[np.float64]
+
+
+class Growth(NamedTuple):
+    """All that growing reads and writes: rows, limits, what waits, and what is done."""
+
+    ranked: Ranked
+    limits: Limits
+    members: Members
+    grown: Grown
+    work: Workspace
+
+
+class Pruning(NamedTuple):
+    """All that pruning reads and writes."""
+
+    ranked: Ranked
+    rules: Rules
+    members: Members
+    grown: Grown
+    drafts: Drafts
+    work: Workspace
+
+
+@kernel
+def stretch(members, top):
+    """Return where the members of a waiting node begin and end, and if it is plain."""
+    stack = members.stack
+    return stack[top, BEGIN], stack[top, END], stack[top, PLAIN] > 0
+
+
+@kernel
+def question_of(grown, node):
+    """Return which candidate a node is split by."""
+    return grown.nodes[node, CANDIDATE] + grown.nodes[node, CHOSEN]
+
+
+@kernel
+def is_nominal(growth, node):
+    """Return whether a node has a branch for every value."""
+    grown = growth.grown
+    a = grown.candidates[question_of(grown, node), ATTRIBUTE]
+    return growth.ranked.facts[a, KIND] == NOMINAL

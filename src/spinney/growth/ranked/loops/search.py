@@ -1,7 +1,7 @@
 """The best split of each attribute at a node, and of them all.
 
 The rules are those of ``spinney.search.attribute_split`` and
-``spinney.search.node_split``. The cuts of an attribute are compared by a worth Σ
+``spinney.search.node_split``. The cuts of an attribute are compared by a score Σ
 φ(side) that is quick to find, φ = Σ x log₂ x over classes less that of the size, or Σ
 x² over size; what is kept is computed from shares, as ``spinney.trees.criteria`` does.
 A cut between two blocks of one and the same class is never better than both cuts around
@@ -14,31 +14,9 @@ from math import log2
 import numpy as np
 
 from spinney._support.jit.compile import kernel
+from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import count_together, runs_of
-from spinney.growth.ranked.loops.layout import (
-    ABLE,
-    ABOVE,
-    AWAY,
-    BELOW,
-    ENTROPY,
-    GAIN,
-    IDENTICAL,
-    KIND,
-    KNOWN,
-    LAST_LEFT,
-    LAST_RIGHT,
-    LEFT,
-    LOST,
-    MANY,
-    MERIT,
-    MIN_GAIN,
-    NOMINAL,
-    NUMBERS,
-    NUMERIC,
-    RIGHT,
-    ROWS_IN_LEAF,
-    VALUES,
-)
+from spinney.growth.ranked.loops.layout import stretch
 
 TOLERANCE = 1e-12
 MOST_IN_SIDE = 25.0
@@ -48,23 +26,25 @@ NOTHING, MIXED = -2, -1
 
 
 @kernel
-def search(ranked, limits, members, begin, end, plain, first, last, space):
+def search(growth, top, first, last):
     """Find the best split of each attribute from ``first`` to ``last``."""
-    n_classes, found = limits.n_classes, space.found
-    count_together(ranked, members, begin, end, plain, n_classes, first, last, space)
+    ranked, limits, work = growth.ranked, growth.limits, growth.work
+    _, _, plain = stretch(growth.members, top)
+    n_classes, results = limits.n_classes, work.results
+    count_together(growth, top, first, last)
     for a in range(first, last):
-        if found[a, VALUES] < 0:
+        if results[a, layout.VALUES] < 0:
             continue
-        n_runs = runs_of(ranked, members, begin, end, plain, n_classes, a, space)
-        found[a, VALUES], found[a, ABLE] = n_runs, 0
+        n_runs = runs_of(growth, top, a)
+        results[a, layout.VALUES], results[a, layout.ABLE] = n_runs, 0
         if n_runs < 2:
             continue
-        sums = _sum_up(space.vectors, space.runs, n_runs, plain, n_classes)
-        found[a, LOST] = sums[2]
-        if ranked.facts[a, KIND] == NOMINAL:
-            _weigh_values(limits, n_runs, plain, a, sums[0], sums[1], space)
+        sums = _sum_up(work.vectors, work.runs, n_runs, plain, n_classes)
+        results[a, layout.LOST] = sums[2]
+        if ranked.facts[a, layout.KIND] == layout.NOMINAL:
+            _weigh_values(limits, n_runs, plain, a, sums[0], sums[1], work)
         else:
-            _find_cut(ranked, limits, n_runs, plain, a, sums[0], sums[1], space)
+            _find_cut(growth, n_runs, plain, a, sums[0], sums[1])
 
 
 @kernel
@@ -75,31 +55,31 @@ def _sum_up(vectors, runs, n_runs, plain, n_classes):
     """
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     for c in range(width):
-        vectors[KNOWN * line + c] = 0.0
+        vectors[layout.KNOWN * line + c] = 0.0
     for j in range(n_runs):
         for c in range(width):
-            vectors[KNOWN * line + c] += runs[width * j + c]
+            vectors[layout.KNOWN * line + c] += runs[width * j + c]
     known, away, lost = 0.0, 0.0, 0.0
     for c in range(n_classes):
-        known += vectors[KNOWN * line + c]
-        away += vectors[AWAY * line + c]
-        lost += vectors[AWAY * line + width - n_classes + c]
+        known += vectors[layout.KNOWN * line + c]
+        away += vectors[layout.AWAY * line + c]
+        lost += vectors[layout.AWAY * line + width - n_classes + c]
     return known, away, np.int64(lost)
 
 
 @kernel
 def _impurity(kind, array, at, n_classes, size):
-    found = 0.0
+    impurity = 0.0
     for c in range(n_classes):
         weight = array[at + c]
         if weight == size:
             return 0.0
         share = weight / size
-        if kind != ENTROPY:
-            found -= share * share
+        if kind != layout.ENTROPY:
+            impurity -= share * share
         elif share > 0.0:
-            found -= share * log2(share)
-    return found if kind == ENTROPY else found + 1.0
+            impurity -= share * log2(share)
+    return impurity if kind == layout.ENTROPY else impurity + 1.0
 
 
 @kernel
@@ -110,9 +90,9 @@ def _information(part, whole):
 
 
 @kernel
-def _weigh_values(limits, n_runs, plain, a, known, away, space):
+def _weigh_values(limits, n_runs, plain, a, known, away, work):
     """Weigh the split with a branch for each value."""
-    n_classes, runs = limits.n_classes, space.runs
+    n_classes, runs = limits.n_classes, work.runs
     width = n_classes if plain else 2 * n_classes
     share = limits.branch_share * (known + away)
     enough, more = 0, 0
@@ -129,17 +109,19 @@ def _weigh_values(limits, n_runs, plain, a, known, away, space):
     if enough < 2 or (share != 0 and more < 2):
         return
     line = 2 * n_classes
-    before = _impurity(limits.impurity, space.vectors, KNOWN * line, n_classes, known)
+    before = _impurity(
+        limits.impurity, work.vectors, layout.KNOWN * line, n_classes, known
+    )
     gain = max(known / (known + away) * (before - after), 0.0)
-    _note(limits, a, gain, information, space)
+    _note(limits, a, gain, information, work)
 
 
 @kernel
-def _note(limits, a, gain, information, space):
-    space.found[a, ABLE] = 1
-    space.merits[a, GAIN] = space.merits[a, MERIT] = gain
+def _note(limits, a, gain, information, work):
+    work.results[a, layout.ABLE] = 1
+    work.merits[a, layout.GAIN] = work.merits[a, layout.MERIT] = gain
     if limits.ratio:
-        space.merits[a, MERIT] = gain / information if information > 0.0 else 0.0
+        work.merits[a, layout.MERIT] = gain / information if information > 0.0 else 0.0
 
 
 @kernel
@@ -152,14 +134,14 @@ def _term(x, logs):
 
 
 @kernel
-def _worth(kind, vectors, at, n_classes, logs):
+def _score(kind, vectors, at, n_classes, logs):
     """Return φ of one side."""
     size, part = 0.0, 0.0
     for c in range(n_classes):
         x = vectors[at + c]
         size += x
-        part += _term(x, logs) if kind == ENTROPY else x * x
-    return part - _term(size, logs) if kind == ENTROPY else part / size
+        part += _term(x, logs) if kind == layout.ENTROPY else x * x
+    return part - _term(size, logs) if kind == layout.ENTROPY else part / size
 
 
 @kernel
@@ -167,68 +149,74 @@ def sum_sides(vectors, runs, n_runs, plain, n_classes, cut):
     """Add up what is left of a cut, up to this run, and what is right of it."""
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     for c in range(width):
-        vectors[LEFT * line + c] = vectors[RIGHT * line + c] = 0.0
+        vectors[layout.LEFT * line + c] = vectors[layout.RIGHT * line + c] = 0.0
     for j in range(n_runs):
-        side = (LEFT if j <= cut else RIGHT) * line
+        side = (layout.LEFT if j <= cut else layout.RIGHT) * line
         for c in range(width):
             vectors[side + c] += runs[width * j + c]
 
 
 @kernel
-def _find_cut(ranked, limits, n_runs, plain, a, known, away, space):
+def _find_cut(growth, n_runs, plain, a, known, away):
     """Find the best cut between two values."""
-    n_classes, vectors, worths = limits.n_classes, space.vectors, space.worths
+    limits, work = growth.limits, growth.work
+    n_classes, vectors, scores = limits.n_classes, work.vectors, work.scores
     line, kind = 2 * n_classes, limits.impurity
-    n_ways = _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space)
+    n_ways = _weigh_cuts(growth, n_runs, plain, a, known, away)
     if n_ways == 0:
         return
     best = -np.inf
     for j in range(n_runs - 1):
-        best = max(best, worths[j])
+        best = max(best, scores[j])
     # Worths are compared as the gains that they are, but for constants.
     scale = known / (known + away) / known
-    before = _worth(kind, vectors, KNOWN * line, n_classes, space.logs)
+    before = _score(kind, vectors, layout.KNOWN * line, n_classes, work.logs)
     highest = max(1.0, abs(scale * (best - before)))
     cut = 0
-    while worths[cut] < best - TOLERANCE * highest / scale:
+    while scores[cut] < best - TOLERANCE * highest / scale:
         cut += 1
-    sum_sides(vectors, space.runs, n_runs, plain, n_classes, cut)
+    sum_sides(vectors, work.runs, n_runs, plain, n_classes, cut)
     after, information = 0.0, _information(away, known + away)
-    for side in range(LEFT, RIGHT + 1):
+    for side in range(layout.LEFT, layout.RIGHT + 1):
         size = 0.0
         for c in range(n_classes):
             size += vectors[side * line + c]
         part = _impurity(kind, vectors, side * line, n_classes, size)
         after += size / known * part
         information += _information(size, known + away)
-    whole = _impurity(kind, vectors, KNOWN * line, n_classes, known)
+    whole = _impurity(kind, vectors, layout.KNOWN * line, n_classes, known)
     gain = max(known / (known + away) * (whole - after), 0.0)
     if limits.correct:
         gain -= log2(float(n_ways)) / (known + away)
-    _note(limits, a, gain, information, space)
-    space.found[a, BELOW] = space.codes[cut]
-    space.found[a, ABOVE] = space.codes[cut + 1]
+    _note(limits, a, gain, information, work)
+    work.results[a, layout.BELOW] = work.codes[cut]
+    work.results[a, layout.ABOVE] = work.codes[cut + 1]
 
 
 @kernel
-def _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space):
-    """Find the worth of the cuts that are allowed, and how many they are."""
-    n_classes, vectors, runs = limits.n_classes, space.vectors, space.runs
-    worths, codes, logs, kind = space.worths, space.codes, space.logs, limits.impurity
+def _weigh_cuts(growth, n_runs, plain, a, known, away):
+    """Score the cuts that are allowed, and how many they are."""
+    ranked, limits, work = growth.ranked, growth.limits, growth.work
+    n_classes, vectors, runs = limits.n_classes, work.vectors, work.runs
+    scores, codes, logs, kind = work.scores, work.codes, work.logs, limits.impurity
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
-    whole, left, right = KNOWN * line, LEFT * line, RIGHT * line
-    last_left, last_right = LAST_LEFT * line, LAST_RIGHT * line
+    whole, left, right = layout.KNOWN * line, layout.LEFT * line, layout.RIGHT * line
+    last_left, last_right = layout.LAST_LEFT * line, layout.LAST_RIGHT * line
     least = max(
         limits.least_branch, min(limits.cut_share * known / n_classes, MOST_IN_SIDE)
     ) * (1 - TOLERANCE)
     share = limits.branch_share * (known + away) * (1 + TOLERANCE)
-    numbers, step, start = ranked.numbers, ranked.steps[a], ranked.facts[a, NUMBERS]
-    stepping = ranked.facts[a, KIND] == NUMERIC and step > 0.0
+    numbers, step, start = (
+        ranked.numbers,
+        ranked.steps[a],
+        ranked.facts[a, layout.NUMBERS],
+    )
+    stepping = ranked.facts[a, layout.KIND] == layout.NUMERIC and step > 0.0
     n_ways, waiting, before, block = 0, 0, NOTHING, NOTHING
     for c in range(width):
         vectors[left + c] = 0.0
     for j in range(n_runs - 1):
-        worths[j] = -np.inf
+        scores[j] = -np.inf
         size, rest = 0.0, 0.0
         for c in range(width):
             vectors[left + c] += runs[width * j + c]
@@ -254,56 +242,58 @@ def _weigh_cuts(ranked, limits, n_runs, plain, a, known, away, space):
             continue
         # The cut before waits until it is known what lies between it and this one.
         if n_ways > 0 and (n_ways == 1 or before != block or block < 0):
-            worths[waiting] = _worth(kind, vectors, last_left, n_classes, logs)
-            worths[waiting] += _worth(kind, vectors, last_right, n_classes, logs)
+            scores[waiting] = _score(kind, vectors, last_left, n_classes, logs)
+            scores[waiting] += _score(kind, vectors, last_right, n_classes, logs)
         for c in range(n_classes):
             vectors[last_left + c] = vectors[left + c]
             vectors[last_right + c] = vectors[right + c]
         n_ways, waiting, before, block = n_ways + 1, j, block, NOTHING
     if n_ways > 0:
-        worths[waiting] = _worth(kind, vectors, last_left, n_classes, logs)
-        worths[waiting] += _worth(kind, vectors, last_right, n_classes, logs)
+        scores[waiting] = _score(kind, vectors, last_left, n_classes, logs)
+        scores[waiting] += _score(kind, vectors, last_right, n_classes, logs)
     return n_ways
 
 
 @kernel
-def _pays(ranked, limits, a, space):
+def _pays(growth, a):
     """Return whether a corrected gain is one."""
-    cut = ranked.facts[a, KIND] != NOMINAL
-    return not (limits.correct and cut) or space.merits[a, GAIN] > limits.min_gain
+    ranked, limits, work = growth.ranked, growth.limits, growth.work
+    cut = ranked.facts[a, layout.KIND] != layout.NOMINAL
+    return not (limits.correct and cut) or work.merits[a, layout.GAIN] > limits.min_gain
 
 
 @kernel
-def choose(ranked, limits, space):
+def choose(growth):
     """Return the attribute to split by; less the reason, where there is none."""
-    p, found, merits = len(ranked.facts), space.found, space.merits
+    ranked, limits, work = growth.ranked, growth.limits, growth.work
+    p, results, merits = len(ranked.facts), work.results, work.merits
     most, n_able, highest = 0, 0, 0.0
     total, counted = 0.0, 0
     for a in range(p):
-        most = max(most, found[a, VALUES])
-        if found[a, VALUES] < 2 or not found[a, ABLE]:
+        most = max(most, results[a, layout.VALUES])
+        if results[a, layout.VALUES] < 2 or not results[a, layout.ABLE]:
             continue
         n_able += 1
-        highest = max(highest, merits[a, GAIN])
-        if _pays(ranked, limits, a, space) and not ranked.facts[a, MANY]:
-            total += merits[a, GAIN]
+        highest = max(highest, merits[a, layout.GAIN])
+        if _pays(growth, a) and not ranked.facts[a, layout.MANY]:
+            total += merits[a, layout.GAIN]
             counted += 1
     if n_able == 0:
-        return -(IDENTICAL if most < 2 else ROWS_IN_LEAF)
+        return -(layout.IDENTICAL if most < 2 else layout.ROWS_IN_LEAF)
     floor = total / counted if counted else np.inf
     floor -= limits.slack + TOLERANCE * max(1.0, highest)
     best = -np.inf
     for turn in range(2):
         for a in range(p):
-            if found[a, VALUES] < 2 or not found[a, ABLE]:
+            if results[a, layout.VALUES] < 2 or not results[a, layout.ABLE]:
                 continue
-            gain = merits[a, GAIN]
+            gain = merits[a, layout.GAIN]
             if gain < limits.min_gain * (1 - TOLERANCE):
                 continue
-            if limits.ratio and not (gain >= floor and _pays(ranked, limits, a, space)):
+            if limits.ratio and not (gain >= floor and _pays(growth, a)):
                 continue
             if turn == 0:
-                best = max(best, merits[a, MERIT])
-            elif merits[a, MERIT] >= best - TOLERANCE * max(1.0, abs(best)):
+                best = max(best, merits[a, layout.MERIT])
+            elif merits[a, layout.MERIT] >= best - TOLERANCE * max(1.0, abs(best)):
                 return a
-    return -MIN_GAIN
+    return -layout.MIN_GAIN

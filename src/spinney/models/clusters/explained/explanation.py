@@ -14,7 +14,7 @@ from spinney.data.readers import read_table
 from spinney.errors import DataError
 from spinney.models.clusters.explained.profiles import profiles_of
 from spinney.models.clusters.explained.sentences import ExplainedCluster, explained
-from spinney.models.fitted_tree import ReadableTree
+from spinney.models.fitted_tree import FittedTree
 from spinney.models.grow import grow_from
 from spinney.sources.rows import given_weights
 
@@ -36,7 +36,7 @@ class Explanation:
         The share of rows, by weight, whose leaf says their cluster.
     right, weight : float
         What those rows weigh, and what all do.
-    tree : ReadableTree
+    tree : FittedTree
         The tree; it can be read and questioned as any other.
     max_depth : int
         How deep it was allowed to be.
@@ -48,7 +48,7 @@ class Explanation:
     accuracy: float
     right: float
     weight: float
-    tree: ReadableTree
+    tree: FittedTree
     max_depth: int
     min_leaf: float
 
@@ -229,7 +229,7 @@ def _grown(
     weights: Floats | None,
     max_depth: int,
     min_leaf: float,
-) -> ReadableTree:
+) -> FittedTree:
     """Return the tree that tells clusters apart."""
     target = _free(NAME, table)
     columns = [*table.columns, Column(target, "nominal", codes, labels)]
@@ -249,7 +249,7 @@ def _grown(
         declarations=declarations_of(),
         weight=weight,
     )
-    return ReadableTree(model).prune("simplify")
+    return FittedTree(model).prune("simplify")
 
 
 def _free(name: str, table: Table) -> str:

@@ -1,0 +1,72 @@
+"""The machinery of named tuples by reference, by Numba's interface for extensions."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    register_model,
+)
+
+
+class Reference(types.Type):
+    """Where a named tuple stands."""
+
+    def __init__(self, named: Any) -> None:
+        self.named = named
+        super().__init__(name=f"Reference({named})")
+
+    def index_of(self, field: str) -> int:
+        """Return which field of the tuple it is."""
+        return int(self.named.fields.index(field))
+
+    def type_of(self, field: str) -> Any:
+        """Return the type of a field: a reference to what is a named tuple itself."""
+        own = self.named.types[self.index_of(field)]
+        return Reference(own) if isinstance(own, types.BaseNamedTuple) else own
+
+
+@register_model(Reference)
+class _Model(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Reference) -> None:
+        pointee = dmm.lookup(fe_type.named).get_value_type()
+        super().__init__(dmm, fe_type, ir.PointerType(pointee))
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = Reference
+
+    def generic_resolve(  # type: ignore[override]
+        self, reference: Reference, field: str
+    ) -> Any:
+        if field in reference.named.fields:
+            return reference.type_of(field)
+        return None
+
+
+@lower_getattr_generic(Reference)
+def _field(
+    context: Any, builder: Any, reference: Reference, value: Any, field: str
+) -> Any:
+    own = reference.type_of(field)
+    pointer = cgutils.gep_inbounds(builder, value, 0, reference.index_of(field))
+    if isinstance(own, Reference):
+        return pointer
+    return impl_ret_borrowed(context, builder, own, builder.load(pointer))
+
+
+@intrinsic
+def refer(_typing: Any, named: Any) -> Any:
+    """Put a named tuple on the stack, and return where it stands."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return cgutils.alloca_once_value(builder, args[0])
+
+    return Reference(named)(named), generate

@@ -1,0 +1,63 @@
+"""The command that says what recipes there are, and what is in them."""
+
+from typing import Any
+
+import click
+
+from spinney.cli.shell_options import examples, json_option
+from spinney.cli.shell_output import as_json, write_data, write_text
+
+
+@click.command(
+    epilog=examples(
+        "spinney recipes",
+        "spinney recipes c4.5",
+        "spinney grow melons.csv --target ripe --recipe c4.5 --set min_step=0",
+    ),
+    short_help="Print the recipes, or every setting of one.",
+)
+@click.argument("name", required=False)
+@json_option
+def recipes(name: str | None, *, json_: bool) -> None:
+    """Print the recipes that there are; of the recipe NAME, every setting.
+
+    A setting without an option of its own is changed by --set NAME=VALUE.
+    """
+    from spinney.recipes import RECIPE_TEXTS, RECIPES, SETTINGS, Recipe, setting_texts
+
+    facts: dict[str, Any]
+    if name is None:
+        lines = [(each, RECIPE_TEXTS[each]) for each in RECIPES]
+        facts = {"recipes": [{"name": n, "description": text} for n, text in lines]}
+        rows = [[each, text] for each, text in lines]
+    else:
+        recipe, texts = Recipe.named(name), setting_texts()
+        values = {each: getattr(recipe, each) for each in SETTINGS}
+        facts = {
+            "recipe": recipe.name,
+            "description": RECIPE_TEXTS[recipe.name],
+            "settings": [
+                {"name": each, "value": value, "description": texts[each]}
+                for each, value in values.items()
+            ],
+        }
+        rows = [[n, _text(value), texts[n]] for n, value in values.items()]
+    if json_:
+        write_data(as_json("recipes" if name is None else "recipe", facts))
+    else:
+        write_text(lambda _: _aligned(rows))
+
+
+def _text(value: Any) -> str:
+    """Return a value as ``--set`` takes it."""
+    plain = value is None or isinstance(value, bool)
+    return str(value).lower() if plain else str(value)
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,108 @@
+"""Settings of recipes that have no option of their own: ``--set NAME=VALUE``."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from spinney.errors import ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from spinney.recipes import Recipe
+
+# What is asked for, and how it is read, by the type of a field of Recipe.
+CHOICES = {"true": True, "false": False}
+WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def setting_of(name: str, text: str) -> Any:
+    """Return the value of a setting from its text, by the type that it has.
+
+    >>> setting_of("folds", "5"), setting_of("exhaustive", "true")
+    (5, True)
+    >>> setting_of("max_depth", "none"), setting_of("rule", "1-se")
+    (None, '1-se')
+    """
+    from spinney.recipes import SETTINGS, Recipe
+
+    if name not in SETTINGS:
+        msg = f"a recipe has no {name!r}: {did_you_mean(name, SETTINGS)}"
+        raise ParameterError(msg)
+    hint = get_type_hints(Recipe)[name]
+    kinds = get_args(hint) or (hint,)
+    if type(None) in kinds and text.lower() == "none":
+        return None
+    kind = next(kind for kind in (bool, int, float, str) if kind in kinds)
+    try:
+        return CHOICES[text.lower()] if kind is bool else kind(text)
+    except (KeyError, ValueError):
+        none = ", or none" if type(None) in kinds else ""
+        msg = f"{name}={text!r} must be {WORDS[kind]}{none}"
+        raise ParameterError(msg) from None
+
+
+def plain_value(text: str) -> Any:
+    """Return a text as the number, the truth or the text that it is.
+
+    >>> plain_value("3"), plain_value("0.5"), plain_value("true"), plain_value("sqrt")
+    (3, 0.5, True, 'sqrt')
+    """
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return CHOICES.get(text, text)
+
+
+def pairs_of(given: Iterable[str], label: str, form: str) -> dict[str, str]:
+    """Return texts NAME=VALUE as names with values; ``form`` shows how they read."""
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not (name and sign and value):
+            msg = f"{label}: {text!r} must read {form}"
+            raise ParameterError(msg)
+        # The shell's --missing is a marker of missing cells, as in most tools.
+        name = name.replace("-", "_").replace("missing_policy", "missing")
+        if name in pairs:
+            msg = f"{label}: {name} is set twice: set it once"
+            raise ParameterError(msg)
+        pairs[name] = value
+    return pairs
+
+
+def settings_of(given: tuple[str, ...]) -> dict[str, Any]:
+    """Return the settings that ``--set`` gives, by name."""
+    settings: dict[str, Any] = {}
+    pairs = pairs_of(given, "--set", "NAME=VALUE, such as --set min_step=0")
+    for name, text in pairs.items():
+        try:
+            settings[name] = setting_of(name, text)
+        except ParameterError as error:
+            msg = f"--set {name}={text}: {error}; spinney recipes NAME has them all"
+            raise ParameterError(msg) from None
+    return settings
+
+
+def recipe_of(
+    options: Mapping[str, Any], names: tuple[str, ...], default: "Recipe | None" = None
+) -> tuple[Any, dict[str, Any]]:
+    """Return the recipe that options name, and the settings that change it.
+
+    ``names`` are the settings that have an option.
+    """
+    from spinney.recipes import Recipe
+
+    option_of = {"missing": "missing_policy"}
+    values = {name: options[option_of.get(name, name)] for name in names}
+    settings = {name: value for name, value in values.items() if value is not None}
+    further, recipe = settings_of(options["set"]), options["recipe"]
+    for name in further:
+        if name in settings:
+            option = f"--{option_of.get(name, name).replace('_', '-')}"
+            msg = f"{option} and --set {name} say the same setting: leave one out"
+            raise ParameterError(msg)
+    empty: dict[str, Any] = {n: None for n, value in further.items() if value is None}
+    if empty:  # for changes, None is what is not given
+        recipe = Recipe.named(recipe or default or "")
+        recipe = replace(recipe, **empty, given=recipe.given.union(empty))
+    return recipe, {**settings, **further}

@@ -1,0 +1,113 @@
+"""How the shell says what users set: options in the place of Python's parameters."""
+
+import shlex
+from collections.abc import Mapping
+
+import click
+
+from spinney.errors import NameAlone, Part, PythonOnly, Setting, Step
+
+# Parameters of Python that the shell calls something else; where there are several
+# names, a command has one of them.
+OTHER_NAMES = {
+    "missing": ("missing-policy", "missing-rate"),
+    "missing_values": ("missing",),
+    "ties": ("tie",),
+    "force": ("split-by",),
+    "priors": ("prior",),
+    "test_costs": ("test-cost",),
+    "sizes": ("size",),
+    "recipes": ("recipe",),
+    "measures": ("measure",),
+    "cost_matrix": ("costs",),
+    "nodes": ("node",),
+    "n_estimators": ("trees",),
+    "n_jobs": ("jobs",),
+    "random_state": ("seed",),
+    "n_clusters": ("k",),
+    "ks": ("k",),
+    "n_starts": ("restarts",),
+    "init": ("start",),
+}
+# What a flag says no to.
+DENIALS = {"bootstrap": "no-bootstrap", "replace": "without-replacement"}
+
+
+class ShellWords:
+    """Says parts of messages as one would type them for a command.
+
+    Parameters
+    ----------
+    command : click.Command, optional
+        The command that runs; without one everything is said as in Python.
+    commands : click.Group, optional
+        All of them, for messages that advise another one.
+
+    Examples
+    --------
+    >>> option = click.Option(["--ignore"], multiple=True)
+    >>> words = ShellWords(click.Command("grow", params=[option]))
+    >>> words(Setting("ignore", ["id", "blood group"])), words(Setting("gamma", 2))
+    ("--ignore id --ignore 'blood group'", 'gamma=2')
+    """
+
+    def __init__(
+        self, command: click.Command | None = None, commands: click.Group | None = None
+    ) -> None:
+        self.options = {
+            name.lstrip("-"): option
+            for option in ([] if command is None else command.params)
+            if isinstance(option, click.Option)
+            for name in option.opts
+        }
+        self.commands = commands
+
+    def __call__(self, part: Part) -> str:
+        """Return what the shell says for a part of a message."""
+        if isinstance(part, PythonOnly):
+            return ""
+        if isinstance(part, Step):
+            return self._step(part)
+        return self._setting(part)
+
+    def _setting(self, setting: Setting) -> str:
+        names = OTHER_NAMES.get(setting.name, (setting.name.replace("_", "-"),))
+        name = next((name for name in names if name in self.options), None)
+        if name is not None:
+            return _typed(self.options[name], setting.value)
+        if setting.value is False and DENIALS.get(setting.name) in self.options:
+            return f"--{DENIALS[setting.name]}"
+        if "set" in self.options and _is_of_recipes(setting.name):
+            return f"--set {setting}"
+        return str(setting)
+
+    def _step(self, step: Step) -> str:
+        command = self.commands and self.commands.get_command(
+            click.Context(self.commands), step.name
+        )
+        if command is None:
+            return str(step)
+        words = ShellWords(command)
+        return " ".join([f"spinney {step.name} MODEL", *map(words, step.settings)])
+
+
+def _typed(option: click.Option, value: object) -> str:
+    """Return an option with a value, as it is typed."""
+    name = next(name for name in option.opts if name.startswith("--"))
+    if value is ...:
+        return f"{name} {option.metavar or (option.name or '').upper()}"
+    if value is False and option.secondary_opts:
+        return option.secondary_opts[0]
+    if value is True or value is NameAlone:
+        return name
+    if isinstance(value, Mapping) and option.multiple:
+        value = [f"{key}={number}" for key, number in value.items()]
+    if isinstance(value, (list, tuple)) and option.multiple:
+        return " ".join(f"{name} {shlex.quote(str(each))}" for each in value)
+    return f"{name} {value!r}"
+
+
+def _is_of_recipes(name: str) -> bool:
+    from spinney.recipes import SETTINGS
+
+    return name in SETTINGS

@@ -1,0 +1,89 @@
+"""What the loops of two branches can grow; asking loads no compiler."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spinney.data import Schema
+from spinney.growth.growth_options import Options
+from spinney.recipes import Recipe
+from spinney.search import policy_named
+
+if TYPE_CHECKING:
+    from spinney.sources.rows import TrainingSet
+
+# As many codes as a byte can hold beside that of missing cells.
+MOST_CODES = 255
+MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
+MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several classes
+LEAST_WEIGHT = 1e-140  # whose square is still a number above 0
+
+CRITERIA = ("gini", "gain", "squared_error")
+
+# Below so many cells the plain learner is done within seconds, and finds the best cut
+# of every runner-up of a split, at every node. Where nobody asks for these, as in trees
+# that are counted again or grown on folds, there is nothing to be lost.
+FEWEST_CELLS = 100_000
+FEWEST_WITHOUT_RIVALS = 30_000
+
+# Settings that the loops know nothing of, and the value that asks for nothing.
+SETTINGS = {
+    "buckets": None,
+    "alpha_split": None,
+    "max_leaves": None,
+    "mdl_correction": False,
+    "min_cut_share": 0.0,
+    "min_step": 0.0,
+    "thresholds": "midpoint",
+    "min_branch_share": 0.0,
+    "min_deviation": 0.0,
+    "linear_terms": 0,
+    "construct": 0,
+}
+
+
+def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -> bool:
+    """Return whether the loops of two branches grow what the plain learner would."""
+    schema = training.schema
+    if schema.n_classes > MOST_CLASSES:
+        return False
+    if recipe.measure(numeric=schema.target.is_numeric).name not in CRITERIA:
+        return False
+    if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
+        return False
+    if training.weights is not None and training.weights.min() < LEAST_WEIGHT:
+        return False
+    if not options.leave_all_to_recipe(schema):
+        return False
+    return _can_code(schema, recipe) and _can_send_missing(training, recipe)
+
+
+def _can_code(schema: Schema, recipe: Recipe) -> bool:
+    """Return whether every attribute can be coded, and split in two."""
+    several = schema.n_classes > 2
+    for attribute in schema.attributes:
+        if attribute.kind == "numeric":
+            continue
+        if len(attribute.values) > MOST_CODES:
+            return False
+        if attribute.kind == "nominal":
+            if recipe.grouping != "binary":
+                return False
+            if several and len(attribute.values) > MOST_SUBSETS:
+                return False
+    return recipe.grouping != "merge"
+
+
+def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
+    """Return whether missing cells go to the better branch, or there are none."""
+    if recipe.missing == "branch":
+        return True
+    if policy_named(recipe.missing).overall:
+        return False  # a later missing value goes where the typical one does
+    for attribute, cells in zip(
+        training.schema.attributes, training.columns, strict=True
+    ):
+        absent = np.isnan(cells) if attribute.kind == "numeric" else cells < 0
+        if absent.any():
+            return False
+    return True

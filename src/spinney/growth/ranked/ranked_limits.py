@@ -1,0 +1,41 @@
+"""What the loops of a branch per value can grow; asking loads no compiler."""
+
+from typing import TYPE_CHECKING
+
+from spinney.growth.growth_options import Options
+from spinney.recipes import Recipe
+from spinney.search import MOST_BRANCHES
+
+if TYPE_CHECKING:
+    from spinney.sources.rows import TrainingSet
+
+# Below so many cells the plain learner is done before a compiler is loaded. These loops
+# keep the runners-up of all but tiny nodes.
+FEWEST_RANKED_CELLS = 30_000
+MOST_ROWS = 2**31
+MOST_LEVELS = 65_536
+CRITERIA = ("gain", "gain_ratio", "gini")
+
+# Settings that the loops know nothing of, and the value that asks for nothing.
+SETTINGS = {
+    "buckets": None,
+    "alpha_split": None,
+    "max_leaves": None,
+    "linear_terms": 0,
+    "construct": 0,
+}
+
+
+def can_grow_ranked(training: "TrainingSet", recipe: Recipe, options: Options) -> bool:
+    """Return whether the loops of many branches grow what the plain learner would."""
+    schema = training.schema
+    if schema.target.is_numeric or recipe.grouping != "multiway":
+        return False
+    if recipe.criterion not in CRITERIA or recipe.missing != "fractional":
+        return False
+    if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
+        return False
+    if len(training.classes) >= MOST_ROWS or not options.leave_all_to_recipe(schema):
+        return False
+    most = {"numeric": 0, "nominal": MOST_BRANCHES, "ordinal": MOST_LEVELS}
+    return all(len(each.values) <= most[each.kind] for each in schema.attributes)

@@ -1,0 +1,167 @@
+"""What every fitted model can do, and what trees and forests do alike.
+
+The shell, evaluation and exporters ask a :class:`FittedModel` and need not know which
+of trees, forests, clusters and rule sets it is.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.data import Schema, Table, Value
+from spinney.data.readers import read_by, unseen_values
+from spinney.output.export import exported
+
+if TYPE_CHECKING:
+    import os
+
+
+@runtime_checkable
+class FittedModel(Protocol):
+    """A fitted model: a tree, a forest, clusters or a rule set."""
+
+    @property
+    def kind(self) -> str:
+        """What it is: "tree", "forest", "clusters" or "rules"."""
+
+    @property
+    def schema(self) -> Schema:
+        """Its attributes and target: how it reads tables."""
+
+    def read(
+        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+    ) -> Table:
+        """Read a table as the model understands it; columns are found by name."""
+
+    def outputs(self, X: Any) -> Floats:
+        """Return what is predicted of each row: class shares, a number, a cluster."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what it is and where it comes from, as plain data."""
+
+    def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
+        """Save it to a file; ``force`` says whether an old one may be replaced."""
+
+    def export(
+        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+    ) -> str:
+        """Return it in a format; write it to a path too, if one is given."""
+
+
+class FittedTable:
+    """What fitted trees and forests share: reading tables and saying what they are.
+
+    A subclass says what was grown, which attributes it needs, and predicts.
+    """
+
+    kind: ClassVar[str]
+
+    def _grown(self) -> Any:
+        """Return what was grown, which has a schema, or say that nothing was yet."""
+        raise NotImplementedError
+
+    @property
+    def _needed(self) -> Sequence[int]:
+        """The attributes that are asked about."""
+        raise NotImplementedError
+
+    @property
+    def _optional(self) -> Sequence[int]:
+        """Those of them that a table may lack."""
+        return ()
+
+    @property
+    def schema(self) -> Schema:
+        """The attributes and the target: how the model reads tables."""
+        schema: Schema = self._grown().schema
+        return schema
+
+    # Reading tables
+
+    def read(
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str = "utf-8",
+        whole: bool = False,
+        weight: str | None = None,
+    ) -> Table:
+        """Read a table as the model understands it: kinds, names, missing cells.
+
+        Parameters
+        ----------
+        data : anything that ``read_table`` takes
+            The table.
+        format, encoding : str
+            Those of a file, where its suffix does not tell.
+        whole : bool
+            Whether all attributes of the model must be there, and not only those
+            that are asked about.
+        weight : str, optional
+            A column of weights to read too.
+        """
+        schema = self.schema
+        return read_by(
+            schema,
+            range(len(schema.attributes)) if whole else self._needed,
+            data,
+            optional=() if whole else self._optional,
+            also=() if weight is None else (weight,),
+            format=format,
+            encoding=encoding,
+        )
+
+    def _table(self, X: Any) -> Table:
+        """Return X as a table to predict; columns are found by name."""
+        return self.read(X)
+
+    def _whole_table(self, data: Any) -> Table:
+        """Return a table with all attributes, asked about or not."""
+        return self.read(data, whole=True)
+
+    def _columns(self, X: Any) -> tuple[list[Any], int]:
+        """Return the coded columns of a table to predict, and its number of rows."""
+        self._grown()
+        table = self._table(X)
+        return self._encoded(table), table.n_rows
+
+    def _encoded(self, table: Table) -> list[Any]:
+        """Return the coded columns of a table to predict."""
+        return self.schema.encode(table, self._needed, optional=self._optional)
+
+    def unseen(self, table: Table) -> dict[str, list[Value]]:
+        """Return the values of a table that the model has not seen, by attribute.
+
+        They are treated as missing.
+        """
+        return unseen_values(self.schema, self._needed, table)
+
+    # Predicting
+
+    def outputs(self, X: Any) -> Floats:
+        """Return what is predicted of each row: class shares, or one number."""
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of each class: at a row's leaves, or in the trees' vote."""
+        return self.outputs(X)
+
+    def _values(self, X: Any) -> Floats:
+        """Return the number that is predicted of each row."""
+        return np.asarray(self.outputs(X)[:, 0])
+
+    # Keeping
+
+    def export(
+        self, format: str, *, path: "str | os.PathLike[str] | None" = None
+    ) -> str:
+        """Return the model in a format, and write it to a path.
+
+        The formats are "text" and, of trees, "numbered-text", in which each line
+        begins with the number of its node, "rules" and "json".
+        """
+        self._grown()
+        return exported(self, format, path=path)

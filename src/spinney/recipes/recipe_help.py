@@ -1,0 +1,46 @@
+"""What recipes and their settings are, in a line each.
+
+The lines of settings are those of :class:`spinney.Recipe`, where each is documented
+once.
+"""
+
+import re
+from functools import cache
+from inspect import getdoc
+
+from spinney.recipes.recipe import Recipe
+
+RECIPE_TEXTS = {
+    "id3": "Quinlan 1986: gain, one branch for each value, no pruning",
+    "c4.5": "Quinlan 1993, as J48: gain ratio, pruned by the errors to be expected",
+    "cart": "Breiman et al. 1984: Gini, two branches, surrogates for missing values",
+    "chaid": "Kass 1980: tests of significance, values merged that do not differ",
+    "auto": "the best single tree we know: taught by a forest, pruned by folds; "
+    "numbers as m5",
+    "m5": "Quinlan 1992, as M5P: linear models at the leaves; for numbers only",
+}
+
+
+@cache
+def setting_texts() -> dict[str, str]:
+    """Return what each field of a recipe is: the first sentence of its description.
+
+    >>> setting_texts()["min_gain"]
+    'The least gain of a split'
+    """
+    doc = getdoc(Recipe) or ""
+    parameters = doc.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    texts: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", parameters):
+        head, _, body = entry.partition("\n")
+        for name in head.partition(" : ")[0].split(", "):
+            texts[name] = _sentence(body)
+    return texts
+
+
+def _sentence(body: str) -> str:
+    """Return the first sentence of a description, without marks and references."""
+    text = " ".join(body.split())
+    text = re.sub(r"[;,] see :mod:`[^`]*`", "", text)
+    text = re.sub(r":\w+:`([^`]*)`|``([^`]*)``", r"\1\2", text)
+    return re.split(r"\.(?:\s+(?=[A-Z0-9])|$)", text)[0]

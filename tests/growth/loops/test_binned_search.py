@@ -1,0 +1,386 @@
+"""The loops that search, split and record a node, each against all cuts tried."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from tests.helpers.plain_loops import (
+    BINNED,
+    best_cut,
+    cells_of,
+    grow_loops,
+    labels_of,
+    layout,
+    nodes,
+    phi,
+    plain,
+    score,
+    search_of,
+    vector,
+)
+
+between_bins, inside_bins, runners_up, search_loops = plain(
+    *(BINNED + name for name in ("between_bins", "inside_bins", "runners_up", "search"))
+)
+sort, sorted_cuts, split, subsets = plain(
+    *(BINNED + name for name in ("sort", "sorted_cuts", "split", "subsets"))
+)
+GINI, ENTROPY, SQUARES = score.GINI, score.ENTROPY, score.SQUARES
+KINDS = pytest.mark.parametrize("kind", [GINI, ENTROPY, SQUARES])
+ABSENT, BINS = layout.ABSENT, layout.BINS
+
+
+@pytest.fixture(autouse=True)
+def _words_overflow():
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        yield
+
+
+def planted(kind, *, codes=None, seed=0, n=30, width=None, **rules):
+    """Return a search of random rows, and the values of its attributes by row.
+
+    The first attribute has one value a bin, the second several.
+    """
+    rng = np.random.default_rng(seed)
+    numbers = rng.permutation(n).astype(float)
+    if codes is None:
+        codes = np.column_stack([rng.integers(0, 6, n), numbers // 8])
+    cells = cells_of(codes, numbers=numbers[:, None], columns=[1])
+    if kind == SQUARES:
+        labels, width = rng.normal(size=n) + (numbers > n / 3), 4
+    else:
+        width = 3 if width is None else width
+        labels = (rng.integers(0, width, n) + (numbers > n / 3)) % width
+    labels = labels_of(labels, kind=kind)
+    search = search_of(cells, labels, kind=kind, width=width, **rules)
+    values = np.where(codes == ABSENT, np.nan, np.array(codes, float))
+    values[values[:, 1] == values[:, 1], 1] = numbers[values[:, 1] == values[:, 1]]
+    return search, values
+
+
+def counted(search):
+    lines = search.work.lines
+    search_loops.count(search, 0, len(search.rows), 0, len(search.cells.n_bins), lines)
+    return lines
+
+
+@KINDS
+def test_the_score_of_a_side_is_its_definition(kind):
+    side = np.array([[5.0, 2.0, -1.0, 3.0]] if kind == SQUARES else [[3.0, 0.0, 2.0]])
+    assert score.score_of(kind, side, 0) == pytest.approx(phi(kind, side[0]))
+    assert score.size_of(kind, side, 0) == 5
+    assert score.score_of(kind, 0 * side, 0) == 0
+
+
+def test_a_line_is_summed_up_from_its_first_bin_to_its_last():
+    search = search_of(
+        cells_of([[1], [3], [3], [ABSENT]], n_bins=[6]), labels_of([0, 1, 1, 0])
+    )
+    lines, work = counted(search), search.work
+    assert between_bins.run(GINI, lines, 0, 6, work.floats, work.vectors) == (
+        1,
+        3,
+        True,
+    )
+    assert work.floats[layout.SIZES, 1:5].tolist() == [0, 1, 1, 3]
+    sums = work.floats[layout.SUMS : layout.SUMS + 2]
+    assert sums[:, [2, 4, 6]].tolist() == [[1, 1, 1], [0, 2, 2]]
+    assert work.vectors[layout.AWAY].tolist() == [1, 0]
+
+
+@KINDS
+@pytest.mark.parametrize("absent", [False, True])
+def test_the_best_edge_is_the_best_cut_between_bins(kind, absent):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        codes = np.column_stack([rng.choice([0, 2, 3, 7], 30), np.zeros(30, int)])
+        codes[:5, 0] = ABSENT if absent else 3
+        search, values = planted(kind, codes=codes, seed=seed)
+        search_loops.search_edges(search, counted(search), 0, 1e-12)
+        reached, low = best_cut(search, values[:, 0], kind=kind)
+        assert search.work.cuts[0, layout.SCORE] == pytest.approx(reached)
+        assert search.work.cuts[0, layout.BIN] == low
+        assert (search.work.cuts[0, layout.MISSING] >= 0) == absent
+        after = between_bins.bin_after(
+            kind, search.cells, 0, search.work.lines, search.work.cuts
+        )
+        assert after == min(code for code in (2, 3, 7) if code > low)
+
+
+def test_a_bin_that_may_hold_a_better_cut_is_marked():
+    # The classes change within the bin 1; the edges beside it are worse.
+    numbers = np.arange(12.0)
+    codes = np.column_stack([np.zeros(12, int), numbers // 4])
+    cells = cells_of(codes, numbers=numbers[:, None], columns=[1])
+    search = search_of(cells, labels_of([0] * 6 + [1] * 6))
+    lines, work, rules = counted(search), search.work, search.rules
+    first, last, absent = between_bins.run(GINI, lines, 1, 3, work.floats, work.vectors)
+    assert between_bins.greatest_bound(rules, 3, first, last, absent, work) >= 12
+    n = between_bins.mark_bins(rules, lines, 1, 3, first, last, absent, 11.9, work)
+    assert n == 1
+    assert work.wholes[layout.OPENED, :3].tolist() == [0, 1, 0]
+
+
+@KINDS
+@pytest.mark.parametrize("absent", [0, 4])
+def test_a_search_inside_bins_finds_the_best_cut_of_all(kind, absent):
+    for seed in range(8):
+        codes = planted(kind, seed=seed)[0].cells.codes.astype(int)
+        codes[:absent, 1] = ABSENT
+        search, values = planted(kind, codes=codes, seed=seed)
+        search.cells.numbers[:absent] = np.nan
+        lines = counted(search)
+        search_loops.search_edges(search, lines, 1, 1e-12)
+        search_loops.search_inside(search, 0, 30, lines, 1, -np.inf, 1e-12)
+        reached, low = best_cut(search, values[:, 1], kind=kind)
+        cut = search.work.cuts[1]
+        assert cut[layout.SCORE] == pytest.approx(reached)
+        if cut[layout.LOW] == cut[layout.LOW]:
+            assert cut[layout.LOW] == low
+        else:
+            assert cut[layout.BIN] == low // 8
+
+
+def test_rows_of_an_open_bin_are_looked_at_in_parts():
+    search, values = planted(GINI, n=30, width=2)
+    work, classes = search.work, search.labels.classes
+    own = np.flatnonzero(values[:, 1] < 16)  # in the bins 0 and 1, both open
+    between_bins.run(GINI, counted(search), 1, 4, work.floats, work.vectors)
+    work.wholes[layout.OPENED, :4] = 1, 1, 0, 0
+    work.members[: len(own)], work.values[: len(own)] = search.rows[own], values[own, 1]
+    work.owners[: len(own)] = values[own, 1] // 8
+    assert inside_bins.look_inside(
+        search.rules, search.labels, len(own), 4, False, -np.inf, 1e-12, True, work
+    )
+    scores = {}
+    for low in [*range(7), *range(8, 15)]:
+        left = np.bincount(classes[values[:, 1] <= low], minlength=2)
+        scores[low] = phi(GINI, left) + phi(
+            GINI, np.bincount(classes, minlength=2) - left
+        )
+    assert work.cuts[-1, layout.SCORE] == pytest.approx(max(scores.values()))
+    assert scores[work.cuts[-1, layout.LOW]] == pytest.approx(max(scores.values()))
+
+
+@KINDS
+def test_sorted_keys_are_cut_where_the_score_is_greatest(kind):
+    search, values = planted(kind)
+    work, n = search.work, len(search.rows)
+    for i in range(n):
+        work.keys[i] = sort.key_of(values[i, 1], i)
+    work.members[:n], work.values[:n] = search.rows, values[:, 1]
+    sort.sort(work.keys, None, n, work.wholes[layout.WAITING])
+    work.cuts[1, layout.SCORE] = -np.inf
+    work.vectors[layout.LEFT], work.vectors[layout.RIGHT] = 0, vector(search, range(n))
+    sorted_cuts.scan_sorted(search.rules, 0, n, search.labels, False, 1e-12, work, 1, 5)
+    reached, low = best_cut(search, values[:, 1], kind=kind)
+    assert work.cuts[1, layout.SCORE] == pytest.approx(reached)
+    assert work.cuts[1, [layout.BIN, layout.LOW, layout.HIGH]].tolist() == [
+        5,
+        low,
+        low + 1,
+    ]
+
+
+def test_a_cut_with_too_light_a_branch_is_no_improvement():
+    search, _ = planted(GINI, least_branch=3.0, width=2)
+    work = search.work
+    work.cuts[0, layout.SCORE] = -np.inf
+    work.vectors[layout.LEFT], work.vectors[layout.RIGHT] = [2, 0], [0, 5]
+    assert not sorted_cuts.improve(search.rules, False, 0.0, work.cuts, 0, work.vectors)
+    work.vectors[layout.LEFT] = 3, 0
+    assert sorted_cuts.improve(search.rules, False, 0.0, work.cuts, 0, work.vectors)
+    assert work.cuts[0, layout.SCORE] == 8
+    assert work.vectors[layout.BEST].tolist() == [3, 0]
+
+
+@KINDS
+@pytest.mark.parametrize("width", [2, 3])
+def test_the_best_subset_is_the_best_of_all(kind, width):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        codes = rng.choice([0, 1, 3, 4], 40)[:, None]
+        target = rng.normal(size=40) if kind == SQUARES else rng.integers(0, width, 40)
+        own = 4 if kind == SQUARES else width
+        labels = labels_of(target, kind=kind)
+        search = search_of(cells_of(codes, nominal=[0]), labels, kind=kind, width=own)
+        lines, work = counted(search), search.work
+        first, last, absent = between_bins.run(
+            kind, lines, 0, 5, work.floats, work.vectors
+        )
+        work.cuts[0, layout.SCORE] = -np.inf
+        subsets.best_subset(search.rules, lines, 0, 5, first, last, absent, 1e-12, work)
+        best = -np.inf
+        for goes in product([False, True], repeat=4):
+            left = np.isin(codes[:, 0], np.array([0, 1, 3, 4])[list(goes)])
+            sides = (vector(search, np.flatnonzero(side)) for side in (left, ~left))
+            best = max(
+                best,
+                sum(phi(kind, side) for side in sides)
+                if any(goes) and not all(goes)
+                else -np.inf,
+            )
+        assert work.cuts[0, layout.SCORE] == pytest.approx(best)
+        assert work.masks[0, [0, 2]].tolist() == [1, 0]
+        left = np.flatnonzero(work.masks[0, codes[:, 0]] == 1)
+        right = np.flatnonzero(work.masks[0, codes[:, 0]] == 2)
+        reached = phi(kind, vector(search, left)) + phi(kind, vector(search, right))
+        assert reached == pytest.approx(best)
+
+
+@KINDS
+@pytest.mark.parametrize("small", [0, 100])
+def test_a_node_is_split_by_the_attribute_of_the_best_cut(kind, small):
+    for seed in range(6):
+        search, values = planted(kind, seed=seed, small=small)
+        chosen, varies = search_loops.search_node(search, 0, search.work.lines, False)
+        cuts = [best_cut(search, values[:, a], kind=kind) for a in range(2)]
+        assert varies
+        assert chosen == int(np.argmax([reached for reached, _ in cuts]))
+        assert search.work.cuts[chosen, layout.SCORE] == pytest.approx(cuts[chosen][0])
+
+
+def test_attributes_that_do_not_vary_are_drawn_in_vain():
+    codes = np.column_stack([np.zeros(8, int), np.repeat([0, 1], 4), np.zeros(8, int)])
+    search = search_of(cells_of(codes), labels_of([0] * 4 + [1] * 4), tries=1)
+    assert search_loops.search_node(search, 0, search.work.lines, False) == (1, True)
+    assert search.work.order[layout.PLACE].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("tally", [False, True])
+@pytest.mark.parametrize("absent", [False, True])
+def test_a_split_orders_the_rows_and_sums_up_both_sides(tally, absent):
+    search, values = planted(GINI, tally=tally)
+    if absent:
+        search.cells.codes[3, 1] = search.cells.by_attribute[1, 3] = ABSENT
+        search.cells.numbers[3], values[3, 1] = np.nan, np.nan
+    lines = counted(search)
+    search_loops.search_edges(search, lines, 1, 1e-12)
+    search_loops.search_inside(search, 0, 30, lines, 1, -np.inf, 1e-12)
+    left = split.split_node(search, 0, 1, lines)
+    _, low = best_cut(search_of(search.cells, search.labels, width=3), values[:, 1])
+    missing = search.shape.real[0, nodes.CUT_MISSING]
+    goes = (values[:, 1] <= low) | (np.isnan(values[:, 1]) & (missing == 0))
+    numbers = (search.rows & np.uint64(0xFFFFFFFF)).tolist()
+    assert numbers == [*np.flatnonzero(goes), *np.flatnonzero(~goes)]
+    assert left == goes.sum()
+    classes = search.labels.classes
+    for side, own in enumerate((goes, ~goes, np.isnan(values[:, 1]))):
+        expected = np.bincount(classes[own], minlength=3)
+        assert search.stack.side_weights[side].tolist() == expected.tolist()
+        assert search.stack.side_counts[side].tolist() == expected.tolist()
+    ends = search.shape.real[0, [nodes.CUT_LOW, nodes.CUT_HIGH]]
+    known = values[values[:, 1] == values[:, 1], 1]
+    assert ends.tolist() == [low, known[known > low].min()]
+
+
+def test_sides_are_counted_where_they_cannot_be_inferred():
+    numbers = np.array([1.0, -2.0, 4.0, 0.5])
+    search = search_of(
+        cells_of([[0], [0], [1], [ABSENT]]),
+        labels_of(numbers, kind=SQUARES),
+        kind=SQUARES,
+        width=4,
+    )
+    nodes.count_sides(search, 0, 2, 4, 0)
+    sides = [[2, 1, -2, 5], [2, 4.5, 0, 16.25], [1, 0.5, 0, 0.25]]
+    assert search.stack.side_weights.tolist() == sides
+    assert search.stack.side_counts.tolist() == [[2], [2], [1]]
+
+
+def test_why_a_node_is_a_leaf_before_it_is_searched():
+    search, _ = planted(GINI, width=2)
+    stack, rules = search.stack, search.rules
+    assert nodes.reason_to_stop(rules, stack, 0) == nodes.INNER
+    assert nodes.reason_to_stop(rules._replace(max_depth=0), stack, 0) == nodes.DEPTH
+    few = rules._replace(least_node=31.0)
+    assert nodes.reason_to_stop(few, stack, 0) == nodes.ROWS_TO_SPLIT
+    stack.counts[0] = 30, 0
+    assert nodes.reason_to_stop(few, stack, 0) == nodes.PURE
+
+
+def test_a_side_waits_with_its_totals_and_is_opened_as_a_leaf():
+    search, _ = planted(GINI, width=2)
+    stack, shape = search.stack, search.shape
+    nodes.open_node(shape, 0, stack, 0)
+    stack.side_weights[1], stack.side_counts[1] = [2.5, 1], [2, 1]
+    nodes.push(stack, 4, 7, 3, 0, 1, -1, np.uint64(9))
+    assert stack.at[1].tolist() == [4, 7, 3, 0, 1, -1]
+    nodes.open_node(shape, 5, stack, 1)
+    assert shape.whole[0, [nodes.ATTRIBUTE, nodes.OTHER_CHILD]].tolist() == [-1, 5]
+    assert shape.whole[5, [nodes.ABOVE, nodes.SIDE, nodes.HEIGHT]].tolist() == [0, 1, 3]
+    assert shape.weights[5].tolist() == [2.5, 1, 0, 0]
+
+
+def test_what_lost_is_recorded_with_its_cut_and_its_codes():
+    codes = np.array([[0, 0, 0], [0, 1, 2], [1, 1, 0], [1, 1, 2], [1, 0, 5]])
+    classes = [0, 0, 1, 1, 1]
+    search = search_of(cells_of(codes, nominal=[2]), labels_of(classes))
+    lines = counted(search)
+    for a in range(3):
+        search_loops.search_edges(search, lines, a, 1e-12)
+    runners_up.record_runners_up(search, 0, 4, 0, 3, 0, False, lines)
+    state, lost = search.stack.state, search.runners_up
+    assert state[nodes.RECORDED] == 2
+    assert lost.whole[:2, nodes.ATTRIBUTE].tolist() == [1, 2]
+    assert lost.whole[:2, nodes.ABOVE].tolist() == [4, 4]
+    assert lost.real[0, [nodes.CUT_LOW, nodes.CUT_HIGH]].tolist() == [0, 1]
+    assert lost.counts[0, :2].tolist() == [1, 1]  # of both classes, left of the cut
+    gain = (phi(GINI, [1, 1]) + phi(GINI, [1, 2]) - phi(GINI, [2, 3])) / 5
+    assert lost.real[0, nodes.GAIN] == pytest.approx(max(gain, 0))
+    listed = search.listed
+    assert listed.codes[:3, 0].tolist() == [0, 2, 5]
+    assert listed.counts[:3].tolist() == [[1, 1], [1, 1], [0, 1]]
+    assert lost.whole[1, [nodes.LINE, nodes.LINES]].tolist() == [0, 3]
+    # The same lines, from the rows of a node that was sorted.
+    assert nodes.list_codes(search, 0, 5, 2, 10) == 3
+    np.testing.assert_array_equal(listed.counts[10:13], listed.counts[:3])
+
+
+@pytest.mark.parametrize("small", [0, 100])
+def test_a_planted_tree_is_grown_in_printing_order(small):
+    # Class 1 where both attributes are 1.
+    codes = np.array(list(product([0, 1], repeat=2)) * 3)
+    search = search_of(cells_of(codes), labels_of(codes.min(axis=1)), small=small)
+    grow_loops.work_on(search, grow_loops.Task.GROW, 0, 0, 0.0)
+    whole = search.shape.whole[: search.stack.state[nodes.DONE]]
+    assert whole[:, nodes.ATTRIBUTE].tolist() == [0, -1, 1, -1, -1]
+    assert whole[:, nodes.ABOVE].tolist() == [-1, 0, 0, 2, 2]
+    reasons = [nodes.INNER, nodes.PURE, nodes.INNER, nodes.PURE, nodes.PURE]
+    assert whole[:, nodes.REASON].tolist() == reasons
+    totals = [[9, 3], [6, 0], [3, 3], [3, 0], [0, 3]]
+    assert search.shape.weights[:5, :2].tolist() == totals
+    assert search.stack.state[nodes.FREE] == 4
+
+
+def test_a_node_can_be_done_task_by_task():
+    search, values = planted(GINI, width=2)
+    task = grow_loops.Task
+    for each in (task.COUNT, task.EDGES):
+        grow_loops.work_on(search, each, 0, 2, 0.0)
+    grow_loops.work_on(
+        search, task.INSIDE, 0, 2, search.work.cuts[:, layout.SCORE].max()
+    )
+    cuts = [best_cut(search, values[:, a])[0] for a in range(2)]
+    chosen = int(np.argmax(cuts))
+    assert search.work.cuts[chosen, layout.SCORE] == pytest.approx(max(cuts))
+    middle = grow_loops.work_on(search, task.SPLIT, chosen, chosen, 0.0)
+    assert 0 < middle < 30
+    grow_loops.work_on(search, task.RUNNERS_UP, 0, 2, 0.0)
+    assert search.runners_up.whole[0, nodes.ATTRIBUTE] == 1 - chosen
+
+
+def test_the_tree_of_every_bag_begins_at_its_root():
+    search, _ = planted(GINI, width=2, tries=1, subtract=False)
+    search.stack.state[nodes.WAITING] = 0
+    times = np.ones((2, 30), np.uint8)
+    times[1, :10] = 0
+    own = search.bags._replace(
+        times=times, seeds=np.array([1, 2], np.uint64), roots=np.zeros(2, int)
+    )
+    grow_loops.work_on(search._replace(bags=own), grow_loops.Task.TREES, 0, 0, 0.0)
+    roots = np.flatnonzero(
+        search.shape.whole[: search.stack.state[nodes.DONE], nodes.ABOVE] < 0
+    )
+    assert own.roots.tolist() == roots.tolist()
+    assert search.shape.counts[roots, :2].sum(axis=1).tolist() == [30, 20]

@@ -1,0 +1,61 @@
+"""The loops of shrunken forests and of hashes, against plain Python."""
+
+import struct
+
+import numpy as np
+from tests.helpers.plain_loops import plain
+
+climb_loops, hashing = plain(
+    "spinney.growth.forest.loops.climb", "spinney._support.loops.hashing"
+)
+WORD = 2**64 - 1
+
+
+def test_a_leaf_is_the_root_and_the_steps_down_each_by_its_part():
+    #     0        4
+    #    1 2       (a tree of one node)
+    #   3
+    parents = np.array([-1, 0, 0, 1, -1])
+    outputs = np.array([[0.5, 0.5], [0.8, 0.2], [0.1, 0.9], [1.0, 0.0], [0.3, 0.7]])
+    parts = np.array([[1.0, 0.5], [1.0, 0.25], [0, 0], [0, 0], [0, 0]])
+    leaves, out = np.array([[3, 4], [2, 4]]), np.array([[True, True], [True, False]])
+    sums = np.zeros((2, 2))
+    climb_loops.climb(leaves, out, parents, outputs, parts, np.array([0, 1]), sums)
+    first = [0.5 + 0.3 + 0.2 + 0.3, 0.5 + 0.3 * 0.5 + 0.2 * 0.25 + 0.3]
+    np.testing.assert_allclose(sums, [first, [0.9, 0.7]])
+
+
+def bits(number):
+    return int.from_bytes(struct.pack("<d", number), "little")
+
+
+def test_columns_are_hashed_by_sums_of_words():
+    matrix, words = (
+        np.array([[1.5, -2.0], [0.0, 7.0], [3.0, 1e300]]),
+        np.zeros(2, np.uint64),
+    )
+    with np.errstate(over="ignore"):
+        hashing.mark_rows(matrix, 0, 3, words)
+    for j in range(2):
+        total = 0
+        for i in range(3):
+            word = bits(matrix[i, j]) * 0x9E3779B97F4A7C15 & WORD
+            total += (2 * i + 1) * (word ^ word >> 29)
+        assert words[j] == total & WORD
+
+
+def mixed(word):
+    word = word + 0x9E3779B97F4A7C15 & WORD
+    word = (word ^ word >> 33) * 0xFF51AFD7ED558CCD & WORD
+    word = (word ^ word >> 33) * 0xC4CEB9FE1A85EC53 & WORD
+    return word ^ word >> 33
+
+
+def test_rows_are_hashed_cell_by_cell_whatever_stands_for_missing():
+    matrix = np.array([[1.5, np.nan], [-0.0, 7.0], [0.0, 7.0]])
+    keys = np.array([5, 6, 6], np.uint64)
+    with np.errstate(over="ignore"):
+        hashing.stir_rows(matrix, 0, 3, keys)
+    expected = mixed(mixed(5 ^ mixed(bits(1.5))) ^ mixed(bits(float("nan"))))
+    assert keys[0] == expected
+    assert keys[1] == keys[2] == mixed(mixed(6 ^ mixed(0)) ^ mixed(bits(7.0)))
