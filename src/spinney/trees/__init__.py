@@ -12,9 +12,9 @@ from spinney.trees.split import (
     Split,
     Surrogate,
     Threshold,
-    arriving,
     branch_table,
     describe,
+    possible_codes,
 )
 from spinney.trees.tree import NO_REASON, Candidate, Node, Reason, Tree, reason_codes
 from spinney.trees.tree_arrays import (
@@ -53,7 +53,6 @@ __all__ = [
     "TreeArrays",
     "altered_priors",
     "arrays_of",
-    "arriving",
     "branch_table",
     "describe",
     "expected_costs",
@@ -63,6 +62,7 @@ __all__ = [
     "links_of",
     "mixed",
     "parted",
+    "possible_codes",
     "question_arrays",
     "ratio_of",
     "reason_codes",

@@ -40,16 +40,16 @@ class GrownRivals:
     schema: Schema
     recipe: Recipe
 
-    def of(self, place: int) -> tuple[Candidate, ...]:
+    def of(self, node: int) -> tuple[Candidate, ...]:
         """Return those of a node, by attribute."""
-        own = range(self._starts[place], self._starts[place + 1])
+        own = range(self._starts[node], self._starts[node + 1])
         return tuple(map(self._candidate, own))
 
     @cached_property
     def _starts(self) -> list[int]:
         """Where those of each node begin."""
-        owners, places = self.records.whole[:, ABOVE], range(len(self.shape.whole) + 1)
-        return [int(start) for start in np.searchsorted(owners, places)]
+        owners, nodes = self.records.whole[:, ABOVE], range(len(self.shape.whole) + 1)
+        return [int(start) for start in np.searchsorted(owners, nodes)]
 
     def _candidate(self, at: int) -> Candidate:
         """Return a split and the counts behind it."""

@@ -9,11 +9,11 @@ count
     stored, what is counted follows without gaps.
 
 The arrays, with n nodes, m candidates and c classes; of a numeric target, weights
-have its 3 moments, and distributions and rows 1 column, in the place of c::
+have its 3 moments, and distributions and rows 1 column, instead of c::
 
     node.parent, node.branch, node.depth, node.rows, node.label      (n,)
     node.reason        ``Reason.code``, -1 at an inner node           (n,)
-    node.chosen        place among its candidates, -1 at a leaf      (n,)
+    node.chosen        index among its candidates, -1 at a leaf      (n,)
     node.forced        0 or 1                                        (n,)
     node.candidates    a count                                       (n,)
     node.weights, node.distribution                                  (n, c)
@@ -82,7 +82,7 @@ from spinney.trees import (
 Arrays = Mapping[str, NDArray[Any]]
 T = TypeVar("T")
 
-# The place of a form is part of the format.
+# The order of forms is part of the format.
 FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
 
 # What has one number for each node, candidate, surrogate or term.

@@ -152,27 +152,27 @@ def load_forest(
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
     """Return a forest, after checking every rule that the rest relies on."""
-    found = _read_header(data)
-    check_forest_arrays(arrays, found.schema, max_nodes=max_nodes)
-    return replace(found, members=_members(arrays))
+    forest = _read_header(data)
+    check_forest_arrays(arrays, forest.schema, max_nodes=max_nodes)
+    return replace(forest, members=_members(arrays))
 
 
 def _read_header(data: object) -> Forest:
     """Return a forest without trees, from what its header says."""
-    found = members(data, "the model", (*KEYS, "settings", "shrinkage"))
-    schema = read_schema(found)
+    header = members(data, "the model", (*KEYS, "settings", "shrinkage"))
+    schema = read_schema(header)
     if schema.target.costs is not None or any(a.formula for a in schema.attributes):
         msg = "a forest has neither costs nor attributes with formulas"
         raise DamageError(msg)
-    recipe = read_recipe(found["recipe"])
-    settings = _read_settings(found["settings"], schema.n_classes)
-    fingerprint = read_fingerprint(found["fingerprint"])
+    recipe = read_recipe(header["recipe"])
+    settings = _read_settings(header["settings"], schema.n_classes)
+    fingerprint = read_fingerprint(header["fingerprint"])
     try:
         forest_recipe(recipe, extra_random=settings.extra_random)
     except ParameterError as error:
         msg = f"the recipe is none of a forest: {error}"
         raise DamageError(msg) from None
-    shrinkage = number(found["shrinkage"], "the shrinkage")
+    shrinkage = number(header["shrinkage"], "the shrinkage")
     if not shrinkage >= 0 or settings.shrinkage not in (None, shrinkage):
         msg = f"leaves are shrunk by {shrinkage}, against the settings"
         raise DamageError(msg)
@@ -315,10 +315,10 @@ def _check_lists(arrays: Arrays, schema: Schema, count: Integers) -> None:
         within(branches, -1, count[owner]), "node {} sends a value to no branch", owner
     )
     # Every branch has a value, but one that only missing values may take.
-    taken = np.zeros(len(count), dtype=np.int64)
+    used = np.zeros(len(count), dtype=np.int64)
     pairs = np.unique(np.stack([owner, branches])[:, branches >= 0], axis=1)
-    np.add.at(taken, pairs[0].astype(np.int64), 1)
-    short = count - taken
+    np.add.at(used, pairs[0].astype(np.int64), 1)
+    short = count - used
     require(
         ~grouped | (short == 0) | ((short == 1) & (arrays["missing"] >= 0)),
         "node {} has a branch that no value takes",

@@ -18,12 +18,12 @@ MOST_ROWS = 2**53
 Truths = NDArray[np.bool_]
 
 
-def require(holds: Truths, what: str, places: Integers | None = None) -> None:
-    """Raise with the number of the first that fails in the place of ``{}``."""
+def require(holds: Truths, what: str, numbers: Integers | None = None) -> None:
+    """Raise with the number of the first that fails instead of ``{}``."""
     lines = np.asarray(holds.all(axis=tuple(range(1, holds.ndim))))
     if not lines.all():
         first = int(np.argmin(lines))
-        number = first if places is None else int(places[first])
+        number = first if numbers is None else int(numbers[first])
         raise DamageError(what.format(number))
 
 
@@ -59,9 +59,9 @@ def close(sums: Floats, expected: Floats, target: Target) -> Truths:
 def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
     """Check the shape of an array."""
     if arrays[name].shape != shape:
-        found = " × ".join(map(str, arrays[name].shape)) or "no"
+        shape_text = " × ".join(map(str, arrays[name].shape)) or "no"
         wanted = " × ".join(map(str, shape))
-        msg = f"the array {name!r} has {found} entries where {wanted} are needed"
+        msg = f"the array {name!r} has {shape_text} entries where {wanted} are needed"
         raise DamageError(msg)
 
 
@@ -121,7 +121,7 @@ def sizes(schema: Schema) -> Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Owners:
     """Which node or candidate a line of an array belongs to."""
 
     node_of_candidate: Integers
@@ -131,7 +131,7 @@ class Places:
     candidate_of_line: Integers
 
     @classmethod
-    def of(cls, arrays: Arrays) -> "Places":
+    def of(cls, arrays: Arrays) -> "Owners":
         """Return the owners, by the counts in the arrays."""
         branches = arrays["candidate.branches"]
         candidates = np.arange(len(branches))

@@ -25,7 +25,7 @@ from spinney.output.file.header import (
 from spinney.output.file.requirements import (
     MOST_ROWS,
     SHARES_TOLERANCE,
-    Places,
+    Owners,
     amounts,
     close,
     counted,
@@ -210,12 +210,12 @@ def _check_choices(arrays: Arrays) -> None:
 
 def check_candidates(arrays: Arrays, schema: Schema) -> None:
     """Raise DamageError unless each candidate is a split of its node."""
-    places = Places.of(arrays)
+    owned = Owners.of(arrays)
     _check_forms(arrays, schema)
     _check_thresholds(arrays, schema)
-    _check_groups(arrays, schema, places)
-    _check_values(arrays, schema, places)
-    _check_counts(arrays, schema.target, places)
+    _check_groups(arrays, schema, owned)
+    _check_values(arrays, schema, owned)
+    _check_counts(arrays, schema.target, owned)
 
 
 def _check_forms(arrays: Arrays, schema: Schema) -> None:
@@ -262,11 +262,11 @@ def _check_thresholds(arrays: Arrays, schema: Schema) -> None:
     )
 
 
-def _check_groups(arrays: Arrays, schema: Schema, places: Places) -> None:
-    owners, codes = places.candidate_of_code, arrays["split.codes"]
+def _check_groups(arrays: Arrays, schema: Schema, owned: Owners) -> None:
+    owners, codes = owned.candidate_of_code, arrays["split.codes"]
     known = sizes(schema)[arrays["candidate.attribute"]]
     known_codes("candidate", codes, owners, known[owners])
-    owner = places.candidate_of_group
+    owner = owned.candidate_of_group
     first = np.searchsorted(owner, owner)
     branch = np.arange(len(owner)) - first
     require(
@@ -276,12 +276,12 @@ def _check_groups(arrays: Arrays, schema: Schema, places: Places) -> None:
     )
 
 
-def _check_values(arrays: Arrays, schema: Schema, places: Places) -> None:
+def _check_values(arrays: Arrays, schema: Schema, owned: Owners) -> None:
     """Check the values of the count tables, and that each has a branch."""
-    numbered = numeric(arrays, schema)[places.candidate_of_line]
+    numbered = numeric(arrays, schema)[owned.candidate_of_line]
     attributes = arrays["candidate.attribute"]
-    of_number = places.candidate_of_line[numbered]
-    of_code = places.candidate_of_line[~numbered]
+    of_number = owned.candidate_of_line[numbered]
+    of_code = owned.candidate_of_line[~numbered]
     numbers, codes = arrays["table.numbers"], arrays["table.codes"]
     require(
         np.isfinite(numbers), "candidate {} counts a value that is no number", of_number
@@ -295,7 +295,7 @@ def _check_values(arrays: Arrays, schema: Schema, places: Places) -> None:
         rising = (values[1:] > values[:-1]) | (owners[1:] != owners[:-1])
         require(rising, "candidate {} counts values that do not rise", owners[1:])
     widest = 1 + int(sizes(schema).max(initial=0))
-    branched = places.candidate_of_code * widest + arrays["split.codes"]
+    branched = owned.candidate_of_code * widest + arrays["split.codes"]
     counted = of_code * widest + codes
     require(
         ~grouped(arrays)[of_code] | np.isin(counted, branched),
@@ -304,9 +304,9 @@ def _check_values(arrays: Arrays, schema: Schema, places: Places) -> None:
     )
 
 
-def _check_counts(arrays: Arrays, target: Target, places: Places) -> None:
+def _check_counts(arrays: Arrays, target: Target, owned: Owners) -> None:
     """Check the counts of the tables, and that they are those of their node."""
-    of_line, of_share = places.candidate_of_line, places.candidate_of_share
+    of_line, of_share = owned.candidate_of_line, owned.candidate_of_share
     absent, absent_rows = (
         arrays["candidate.missing_weights"],
         arrays["candidate.missing_rows"],
@@ -324,7 +324,7 @@ def _check_counts(arrays: Arrays, target: Target, places: Places) -> None:
     total, total_rows = absent.copy(), absent_rows.astype(np.float64)
     np.add.at(total, of_line, arrays["table.weights"])
     np.add.at(total_rows, of_line, arrays["table.rows"].astype(np.float64))
-    node = places.node_of_candidate
+    node = owned.node_of_candidate
     expected = arrays["node.weights"][node]
     other = "the counts of candidate {} are not those of its node"
     require(close(total, expected, target), other)
@@ -418,10 +418,10 @@ def _check_surrogate_thresholds(arrays: Arrays, schema: Schema) -> None:
     attributes = arrays["surrogate.attribute"][asking]
     require(np.isfinite(thresholds), "surrogate {} has no finite threshold", asking)
     kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
-    suits = kinds[attributes] == "numeric"
+    fitting = kinds[attributes] == "numeric"
     between = (thresholds >= 0) & (thresholds < sizes(schema)[attributes] - 1)
-    suits |= (kinds[attributes] == "ordinal") & between
-    require(suits, "surrogate {} has a threshold that does not suit it", asking)
+    fitting |= (kinds[attributes] == "ordinal") & between
+    require(fitting, "surrogate {} has a threshold that does not suit it", asking)
 
 
 def _check_surrogate_groups(arrays: Arrays, schema: Schema) -> None:

@@ -102,10 +102,10 @@ def _parts(model: Model) -> tuple[dict[str, Any], Arrays]:
 
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
-    found = {**ADDED, **members(data, "the model", KEYS, defaults=ADDED)}
-    schema = read_schema(found)
-    recipe = read_recipe(found["recipe"])
-    fingerprint = read_fingerprint(found["fingerprint"])
+    header = {**ADDED, **members(data, "the model", KEYS, defaults=ADDED)}
+    schema = read_schema(header)
+    recipe = read_recipe(header["recipe"])
+    fingerprint = read_fingerprint(header["fingerprint"])
     check_arrays(arrays, schema, max_nodes=max_nodes)
     return Model(unflatten(arrays, schema), recipe, fingerprint)
 
