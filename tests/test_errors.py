@@ -54,6 +54,7 @@ def test_every_kind_carries_parts(kind):
         Setting("data"), " is missing", remedy=("give ", Setting("data", ...))
     )
     assert str(message) == "data is missing: give data=…"
+    assert (message.parameter, message.value) == ("data", None)
     for again in (copy.copy(message), pickle.loads(pickle.dumps(message))):  # noqa: S301
         assert type(again) is kind
         assert (again.args, again.remedy) == (message.args, message.remedy)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney._support.keyed_random import recipe_seed, seed_of
 from spinney._support.threads import limited_threads
-from spinney.cluster import MIXED
+from spinney.cluster import BATCHES, MIXED
 from spinney.data import Value, declarations_of
 from spinney.errors import ParameterError, did_you_mean
 from spinney.estimators import (
@@ -16,7 +16,6 @@ from spinney.estimators import (
     MiniBatchKMeans,
     TreeClassifier,
     TreeRegressor,
-    adopt,
 )
 from spinney.growth import Model
 from spinney.growth.forest import Forest
@@ -249,22 +248,10 @@ MiniBatchKMeans or KPrototypes
 
 def _adopted_clusters(clusters: Clusters) -> KMeans | MiniBatchKMeans | KPrototypes:
     """Return the estimator of clusters that were loaded."""
-    settings = dict(clusters.settings)
-    standardise = settings.pop("standardise")
-    if settings["init"] in ("given", "function"):
-        # What was given is where the iterations began, if that is known.
-        given: Any = clusters.start if len(clusters.start) else clusters.values
-        scale = clusters.scale if len(clusters.start) else 1.0
-        settings["init"] = given * scale if clusters.method != MIXED else given
-    model: KMeans | MiniBatchKMeans | KPrototypes
     if clusters.method == MIXED:
-        model = KPrototypes(**settings, standardise=standardise)
-    elif clusters.method == "k-means":
-        model = KMeans(**settings, standardise=standardise)
-    else:
-        model = MiniBatchKMeans(**settings)
-    adopt(model, clusters)
-    return model
+        return KPrototypes.from_model(clusters)
+    kind = MiniBatchKMeans if clusters.method == BATCHES else KMeans
+    return kind.from_model(clusters)
 
 
 def _adopted_forest(forest: Forest) -> ForestClassifier | ForestRegressor:

@@ -116,8 +116,9 @@ class Message:
 
     @property
     def value(self) -> object:
-        """The value that is the problem."""
-        return self.setting.value if self.setting else None
+        """The value that is the problem; None where no value is named."""
+        value = self.setting.value if self.setting else None
+        return None if value is NameAlone else value
 
     def text(self, words: Callable[[Part], str]) -> str:
         """Return the message with its parts in the words of a front end."""
@@ -126,6 +127,18 @@ class Message:
 
     def __str__(self) -> str:
         return self.text(str)
+
+
+def phrase(template: str, *parts: Text) -> Text:
+    """Return words with a part in the place of each pair of braces.
+
+    What users gave, which may hold braces, is a part and no template.
+
+    >>> in_words(phrase("ignore it ({}) or not", Setting("ignore", ["id"])), str)
+    "ignore it (ignore=['id']) or not"
+    """
+    first, *others = template.split("{}")
+    return (first, *zip(parts, others, strict=True))
 
 
 def in_words(text: Text, words: Callable[[Part], str]) -> str:

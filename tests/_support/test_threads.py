@@ -1,8 +1,8 @@
 """No more threads than were allowed."""
 
 import threading
+from importlib import import_module
 
-import numpy as np
 import pytest
 
 import spinney
@@ -55,28 +55,43 @@ def test_threads_know_the_limit_too():
 def test_a_tree_grows_and_predicts_within_the_limit(n_jobs, monkeypatch):
     seen = set()
 
-    def counted(pieces):
-        pieces = list(pieces)
-        seen.add(n_threads())
-        return [piece() for piece in pieces]
+    def counted(work):
+        def counts(*arguments, **options):
+            seen.add(n_threads())
+            return work(*arguments, **options)
 
-    for module in (
-        "spinney._support.threads",
-        "spinney.growth.binned.grow_binned",
-        "spinney.growth.binned.binned_rows",
-        "spinney.trees.predict.compiled.walk_rows",
+        return counts
+
+    for name in (
+        "spinney.estimators.tree_estimators.grow_model",
+        "spinney.api.grow_from",
+        "spinney.models.fitted_tree.outputs",
+        "spinney.models.fitted_tree.leaf_numbers",
+        "spinney.models.fitted_forest.grow_forest",
+        "spinney.estimators.forest_estimators.grow_forest",
+        "spinney.models.fitted_forest.forest_outputs",
     ):
-        monkeypatch.setattr(f"{module}.run_all", counted)
-    random = np.random.default_rng(0)
-    rows = random.normal(size=(40_000, 3))
-    classes = np.where(rows[:, 0] + rows[:, 1] > 0, "a", "b")
-    settings = {"recipe": "cart", "max_depth": 3, "n_jobs": n_jobs}
-    model = spinney.TreeClassifier(**settings).fit(rows, classes)
-    assert seen == {n_jobs}
-    seen.clear()
-    model.predict(rows)
-    assert seen == {n_jobs}
-    seen.clear()
-    table = {"x": rows[:, 0], "y": classes}
-    assert spinney.grow(table, "y", **settings).n_jobs == n_jobs
-    assert seen == {n_jobs}
+        module, _, function = name.rpartition(".")
+        work = getattr(import_module(module), function)
+        monkeypatch.setattr(name, counted(work))
+
+    def within_the_limit(work):
+        seen.clear()
+        result = work()
+        assert seen == {n_jobs}
+        assert n_threads() == 8
+        return result
+
+    rows, classes = [[1.0], [2.0], [3.0], [4.0]], ["a", "a", "b", "b"]
+    table = {"x": [1, 2, 3, 4], "y": classes}
+    tree = spinney.TreeClassifier("cart", n_jobs=n_jobs)
+    forest = spinney.ForestClassifier(3, n_jobs=n_jobs, random_state=0)
+    within_the_limit(lambda: tree.fit(rows, classes))
+    within_the_limit(lambda: tree.predict(rows))
+    within_the_limit(lambda: tree.apply(rows))
+    within_the_limit(lambda: forest.fit(rows, classes))
+    within_the_limit(lambda: forest.predict(rows))
+    grown = within_the_limit(
+        lambda: spinney.grow(table, "y", recipe="cart", n_jobs=n_jobs)
+    )
+    within_the_limit(lambda: grown.predict(table))

@@ -132,7 +132,7 @@ def test_without_bags(works):
 
 def test_evaluate_beside_trees(works, tool):
     table = (TABLES / "iris.csv", "--target", "class", "--folds", "3")
-    small = "forest:n_estimators=10,trees=id3,max-depth=3"
+    small = "forest:n_estimators=10,trees=id3,max-depth=3,buckets=k-means"
     out = works(
         *("evaluate", *table, "--recipe", "cart", "--recipe", small, "--json"),
     )
@@ -140,7 +140,8 @@ def test_evaluate_beside_trees(works, tool):
     assert {"cart", small} <= {fold["recipe"] for fold in results["folds"]}
     for recipe, words in (
         ("forest:trees=auto", "does not go into a forest"),
-        ("forest:leaves=linear", "a forest has no 'leaves'"),
+        ("forest:leaves=linear", "leaves='linear' needs a target that is a number"),
+        ("forest:ties=x", "a forest has no 'ties'"),
         ("forest:n_estimators=0", "n_estimators=0"),
     ):
         outcome = tool("evaluate", *table, "--recipe", recipe)

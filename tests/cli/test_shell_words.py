@@ -25,8 +25,9 @@ def words(name):
         ),
         ("grow", Setting("force", {"x": 1}), "--split-by x=1"),
         ("grow", Setting("test_costs", {"x": -1}), "--test-cost x=-1"),
-        ("grow", Setting("raising", False), "--no-raising"),
-        ("grow", Setting("raising", True), "--raising"),
+        ("grow", Setting("raising", False), "--set raising=False"),
+        ("prune", Setting("raising", False), "--no-raising"),
+        ("prune", Setting("raising", True), "--raising"),
         ("grow", Setting("random_state", 7), "--seed 7"),
         ("grow", Setting("bootstrap", False), "bootstrap=False"),
         ("forest", Setting("bootstrap", False), "--no-bootstrap"),
@@ -65,7 +66,7 @@ def test_steps_and_words_of_python():
 
 def test_a_message():
     error = refusal(Setting("m", 3), ("needs ", Setting("probability", "m-estimate")))
-    assert error.text(words("grow")) == "--m 3 needs --probability 'm-estimate'"
+    assert error.text(words("grow")) == "--set m=3 needs --probability 'm-estimate'"
 
 
 def test_every_other_name_is_that_of_an_option():

@@ -8,12 +8,11 @@ import pytest
 
 from spinney import KMeans, KPrototypes, MiniBatchKMeans, load
 from spinney.cluster import fit_k_means as fit
-from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_draws import Draws, Pool
 from spinney.cluster.cluster_rows import PlainRows
 from spinney.cluster.fit_k_means import k_means
 from spinney.cluster.k_means_starts import plus_plus
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.estimators.kept import kept
 from spinney.output.file.cluster_file import save_clusters
 
 ROWS = np.array([[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]])
@@ -115,9 +114,9 @@ def test_candidates_that_tie_but_for_a_rounding():
         many = np.repeat(rows, times, axis=0)
         own = times.astype(float)
         for turn in range(2):
-            chance = Chance(seed).branch(turn)
+            chance = Draws(seed).branch(turn)
             one = plus_plus(PlainRows(rows, own), 15, chance, Pool(rows))
-            chance = Chance(seed).branch(turn)
+            chance = Draws(seed).branch(turn)
             two = plus_plus(PlainRows(many, np.empty(0)), 15, chance, Pool(many))
             assert np.array_equal(rows[one], many[two])
 
@@ -156,7 +155,7 @@ def test_few_rows_of_many_columns_are_for_compiled_loops(monkeypatch):
 
 
 def test_a_file_whose_tolerance_is_none(tmp_path):
-    clusters = kept(KMeans(2, init=START).fit(ROWS))
+    clusters = KMeans(2, init=START).fit(ROWS).clusters_
     wrong = replace(clusters, settings={**clusters.settings, "tol": None})
     with pytest.raises(ParameterError, match="tol must be a number"):
         save_clusters(wrong, tmp_path / "wrong.spinney")

@@ -21,8 +21,8 @@ def test_figure_2_of_the_kneedle_paper():
     """
     x = np.linspace(0.0, 1.0, 10)
     found = elbow_of(x, 1 / (x + 0.1) - 5)  # turned upside down: it falls
-    assert found.found
-    assert x[found.place] == pytest.approx(0.22, abs=0.005)
+    assert found.exists
+    assert x[found.index] == pytest.approx(0.22, abs=0.005)
     assert found.differences[2] == pytest.approx(0.5364, abs=5e-5)
     assert found.differences[5] == pytest.approx(0.3766, abs=5e-5)
     assert found.threshold == pytest.approx(0.5364 - 1 / 9, abs=5e-5)
@@ -31,7 +31,7 @@ def test_figure_2_of_the_kneedle_paper():
 def test_a_convex_falling_curve_by_hand():
     """(100 - 20) / 99 - 2/9 = 0.586; at 4 it is 90/99 - 4/9 = 0.465 < 0.586 - 1/9."""
     y = np.array([100.0, 40, 20, 15, 10, 5, 4, 3, 2, 1])
-    assert elbow_of(np.arange(10.0), y).place == 2
+    assert elbow_of(np.arange(10.0), y).index == 2
 
 
 @settings(max_examples=300)
@@ -41,17 +41,17 @@ def test_elbow_is_the_naive_one(y, falling):
     x = [2 + 3 * place // 2 for place in range(len(y))]
     found = elbow_of(np.array(x, dtype=float), np.array(y, dtype=float))
     expected = naive.elbow(x, y)
-    assert found.found == (expected is not None)
+    assert found.exists == (expected is not None)
     if expected is not None:
-        assert found.place == expected
+        assert found.index == expected
     else:
-        assert found.differences[found.place] >= found.differences.max() - 1e-12
+        assert found.differences[found.index] >= found.differences.max() - 1e-12
 
 
 def test_no_elbow_in_a_line():
     found = elbow_of(np.arange(6.0), np.arange(6.0)[::-1])
-    assert not found.found
-    assert found.place == 0
+    assert not found.exists
+    assert found.index == 0
 
 
 @settings(max_examples=50)

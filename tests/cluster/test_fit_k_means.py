@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.twins.naive_kmeans import k_means as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_draws import Draws, Pool
 from spinney.cluster.cluster_rows import PlainRows
-from spinney.cluster.compiled_rows import SwiftRows
+from spinney.cluster.compiled_rows import CompiledRows
 from spinney.cluster.k_means_iterations import iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
 from spinney.errors import SpinneyWarning
@@ -46,7 +46,7 @@ def both(rows, weights, kind):
     given_weights = NONE if weights is None else np.array(weights)
     return (
         PlainRows(cells, given_weights),
-        SwiftRows(cells, given_weights, 1),
+        CompiledRows(cells, given_weights, 1),
     )
 
 
@@ -77,7 +77,7 @@ def test_both_ways_start_from_the_same_rows(table, seed, plus):
     rows, centroids, weights, kind = table
     draw = plus_plus if plus else drawn_rows
     first, second = (
-        draw(own, len(centroids), Chance(seed), Pool(own.cells)).tolist()
+        draw(own, len(centroids), Draws(seed), Pool(own.cells)).tolist()
         for own in both(rows, weights, kind)
     )
     assert first == second
@@ -97,12 +97,12 @@ def clumps(n, d, k, kind, seed=0, offset=0.0):
 def test_many_rows_in_threads(kind, n, d, k, offset):
     cells = clumps(n, d, k, kind, offset=offset)
     found = []
-    for own in (PlainRows(cells, NONE), SwiftRows(cells, NONE, 1)):
-        start = plus_plus(own, k, Chance(1), Pool(cells))
+    for own in (PlainRows(cells, NONE), CompiledRows(cells, NONE, 1)):
+        start = plus_plus(own, k, Draws(1), Pool(cells))
         found.append(iterate(own, cells[start], max_iterations=12, tolerance=0.0))
-    rows = SwiftRows(cells, NONE, 1)
+    rows = CompiledRows(cells, NONE, 1)
     rows.n_jobs = 2
-    start = plus_plus(rows, k, Chance(1), Pool(cells))
+    start = plus_plus(rows, k, Draws(1), Pool(cells))
     found.append(iterate(rows, cells[start], max_iterations=12, tolerance=0.0))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)
@@ -118,7 +118,7 @@ def test_pixels_tie_often(kind):
     cells = random.integers(0, 4, size=(150 if OFF else 5000, 3)).astype(kind)
     results = [
         iterate(own, cells[:50], max_iterations=50, tolerance=0.0)
-        for own in (PlainRows(cells, NONE), SwiftRows(cells, NONE, 1))
+        for own in (PlainRows(cells, NONE), CompiledRows(cells, NONE, 1))
     ]
     np.testing.assert_array_equal(results[0].labels, results[1].labels)
     np.testing.assert_array_equal(results[0].centroids, results[1].centroids)
@@ -134,7 +134,7 @@ def test_rows_halfway_between_centroids(kind, offset):
     cells = ((centroids[one] + centroids[other]) / 2).astype(kind)
     results = [
         iterate(own, centroids, max_iterations=1, tolerance=0.0)
-        for own in (PlainRows(cells, NONE), SwiftRows(cells, NONE, 1))
+        for own in (PlainRows(cells, NONE), CompiledRows(cells, NONE, 1))
     ]
     np.testing.assert_array_equal(results[0].centroids, results[1].centroids)
     np.testing.assert_array_equal(results[0].labels, results[1].labels)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.twins.naive_prototypes import k_prototypes as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.cluster.cluster_draws import Chance
-from spinney.cluster.prototypes.compiled_mixed_rows import SwiftMixed
+from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
 from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes
 from spinney.cluster.prototypes.mixed_rows import MixedCells, PlainMixed, Prototypes
 from spinney.cluster.prototypes.prototype_iterations import (
@@ -100,7 +100,7 @@ def tables(draw, *, whole_weights=False):
 def both(table):
     rows, kinds, _, weights, gamma = table
     cells, own = cells_of(rows, kinds), np.array(weights)
-    return PlainMixed(cells, own, gamma), SwiftMixed(cells, own, gamma, 1)
+    return PlainMixed(cells, own, gamma), CompiledMixed(cells, own, gamma, 1)
 
 
 @settings(max_examples=300)
@@ -112,7 +112,7 @@ def test_both_ways_are_the_naive_one(table, most):
         begin = cells_of(start, kinds).as_prototypes()
         found = iterate_prototypes(own, begin, max_iterations=most)
         assert found.labels.tolist() == expected.labels
-        assert rows_again(found.prototypes, own.cells, kinds) == expected.prototypes
+        assert rows_again(found.centroids, own.cells, kinds) == expected.prototypes
         assert found.n_iterations == expected.n_iterations
 
 
@@ -124,7 +124,9 @@ def test_cost_never_rises(table):
         assert after <= before * (1 + 1e-9) + 1e-12
     own = both(table)[1]
     begin = cells_of(start, kinds).as_prototypes()
-    found = [iterate_prototypes(own, begin, max_iterations=n).cost for n in range(1, 5)]
+    found = [
+        iterate_prototypes(own, begin, max_iterations=n).inertia for n in range(1, 5)
+    ]
     for before, after in pairwise([costs[0], *found]):
         assert after <= before * (1 + 1e-9) + 1e-12
 
@@ -140,7 +142,7 @@ def test_both_ways_start_from_the_same_rows(table, seed, dense):
             densities = margins.densities(spreads_of(own.cells, weights, middle))
             found.append(cao_rows(own, n_clusters, densities, middle).tolist())
         else:
-            chance = Chance(seed)
+            chance = Draws(seed)
             found.append(huang_rows(own, n_clusters, chance, margins).tolist())
     assert found[0] == found[1]
     rows = [table[0][row] for row in found[0]]
@@ -168,17 +170,15 @@ def test_weights_are_copies(table, start):
         first = cells_of(given_start, kinds).as_prototypes()
     k = len(given_start) if start == "given" else min(len(given_start), len(copies))
     settings = {"start": first, "seed": 3, "max_iterations": 40}
-    one, gamma = k_prototypes(
-        cells_of(rows, kinds), k, weights=np.array(weights), **settings
-    )
-    two, other = k_prototypes(cells_of(copies, kinds), k, **settings)
-    assert gamma == pytest.approx(other, rel=1e-12)
+    one = k_prototypes(cells_of(rows, kinds), k, weights=np.array(weights), **settings)
+    two = k_prototypes(cells_of(copies, kinds), k, **settings)
+    assert one.gamma == pytest.approx(two.gamma, rel=1e-12)
     kept = np.repeat(one.labels, np.array(weights).astype(int))
     assert kept.tolist() == two.labels.tolist()
-    assert one.prototypes.same(two.prototypes) or np.allclose(
-        one.prototypes.numbers, two.prototypes.numbers, equal_nan=True
+    assert one.centroids.same(two.centroids) or np.allclose(
+        one.centroids.numbers, two.centroids.numbers, equal_nan=True
     )
-    assert one.cost == pytest.approx(two.cost, rel=1e-9, abs=1e-12)
+    assert one.inertia == pytest.approx(two.inertia, rel=1e-9, abs=1e-12)
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -191,7 +191,7 @@ def test_order_of_rows_changes_no_start(table, random):
     for some, heavy in ((rows, weights), shuffled):
         own = PlainMixed(cells_of(some, kinds), np.array(heavy), gamma)
         margins = Margins(own.cells, np.array(heavy))
-        chosen = huang_rows(own, len(start), Chance(5), margins)
+        chosen = huang_rows(own, len(start), Draws(5), margins)
         found.append([some[row] for row in chosen])
     assert found[0] == found[1]
 
@@ -221,8 +221,8 @@ def test_many_rows_in_threads(weighted):
         *[swift(cells, weights, n) for n in (1, 2)],
     ):
         margins = Margins(cells, weights)
-        start = huang_rows(own, 6, Chance(1), margins)
-        first = cells.take(start).as_prototypes()
+        start = huang_rows(own, 6, Draws(1), margins)
+        first = cells[start].as_prototypes()
         middle = middle_of(own)
         first = Prototypes(
             np.where(np.isnan(first.numbers), middle.numbers, first.numbers),
@@ -231,12 +231,12 @@ def test_many_rows_in_threads(weighted):
         found.append(iterate_prototypes(own, first, max_iterations=15))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)
-        assert found[0].prototypes.same(other.prototypes)
-        assert found[0].cost == other.cost
+        assert found[0].centroids.same(other.centroids)
+        assert found[0].inertia == other.inertia
         assert found[0].n_iterations == other.n_iterations
 
 
 def swift(cells, weights, n_jobs):
-    own = SwiftMixed(cells, weights, 1.7, 1)
+    own = CompiledMixed(cells, weights, 1.7, 1)
     own.n_jobs = n_jobs
     return own

@@ -16,7 +16,8 @@ from tests.twins import naive_choosing as naive
 import spinney
 from spinney.cluster.choose_k.choice import MEASURES, Line
 from spinney.cluster.choose_k.choice_rules import decided
-from spinney.cluster.choose_k.procedure import Limits, Starts, choose
+from spinney.cluster.choose_k.methods import KMeansMethod
+from spinney.cluster.choose_k.procedure import Limits, choose
 from spinney.errors import DataError, ParameterError
 
 IRIS = "tests/tables/iris.csv"
@@ -202,11 +203,15 @@ def test_threads_and_repetition_change_nothing():
     cells = clumps(4, n=200, spread=1.5)
     limits = Limits(silhouette_rows=300, gap_rows=100, gap_tables=3)
     one, two, again = (
-        choose(cells, [2, 3, 4], rule="gap", starts=Starts(n_jobs=n), limits=limits)
+        choose(
+            cells, [2, 3, 4], rule="gap", method=KMeansMethod(n_jobs=n), limits=limits
+        )
         for n in (1, 2, 2)
     )
     assert one == two == again
-    other = choose(cells, [2, 3], rule="gap", starts=Starts(seed=1), limits=limits)
+    other = choose(
+        cells, [2, 3], rule="gap", method=KMeansMethod(seed=1), limits=limits
+    )
     assert other.curve[0].gap != one.curve[0].gap
 
 
@@ -287,6 +292,6 @@ def test_other_starts(init):
     cells = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
     choice = spinney.choose_k(cells, init=init)
     assert choice.k == 3
-    assert choice.n_starts == {"random": 10, "optimal": 1}[init]
+    assert choice.n_starts == {"random": 4, "optimal": 1}[init]
     model = spinney.KMeans("auto", init=init, random_state=0).fit(cells)
     assert model.choice_ == choice

@@ -158,7 +158,7 @@ def test_standardised_columns():
     np.testing.assert_array_equal(scaled.predict(rows), scaled.labels_)
     np.testing.assert_allclose(scaled.transform(rows), same.transform(rows / spread))
     given = KMeans(2, standardise=True, init=rows[:2]).fit(rows)
-    np.testing.assert_allclose(given._began, rows[:2] / spread)
+    np.testing.assert_allclose(given.clusters_.start, rows[:2] / spread)
     constant = np.column_stack([rows[:, 0], np.ones(4)])
     centers = KMeans(2, standardise=True, random_state=0).fit(constant).cluster_centers_
     assert np.isfinite(centers).all()

@@ -236,7 +236,7 @@ def test_what_lies_under_a_mask_is_not_read():
             cells = np.array(["a", "garbage"], dtype=object)
             numbers = np.ma.array([1.0, 99.0], mask=[False, True])
             texts = np.ma.array(cells, mask=[False, True])
-            return {"spinney place 0": texts, "spinney place 1": numbers}
+            return {"spinney column 0": texts, "spinney column 1": numbers}
 
     columns = (SqlColumn("t", "nominal", '"t"'), SqlColumn("n", "numeric", '"n"'))
     table = load(Masked(), columns)

@@ -126,3 +126,27 @@ def test_uint64_maximum_is_warned_of():
 def test_arrays_that_are_no_tables(array, message):
     with pytest.raises(DataError, match=message):
         read_table(array)
+
+
+class Unwilling(float):
+    def __float__(self):
+        raise RuntimeError("not today")
+
+
+@pytest.mark.parametrize(
+    "cell, message",
+    [
+        (np.timedelta64(3, "s"), "a timedelta64 in row 2"),
+        (Unwilling(2), r"gives no value: RuntimeError\('not today'\)"),
+    ],
+)
+def test_cells_that_are_no_numbers_after_all(cell, message):
+    with pytest.raises(CellError, match=rf"'x' .*{message}.*ignore=\['x'\]"):
+        read_table({"x": [1.5, cell]})
+    with pytest.raises(CellError, match=message):
+        read_table({"x": ["a", cell]})
+
+
+def test_a_signalling_nan_is_missing():
+    column = read_table({"x": [Decimal("1.5"), Decimal("sNaN"), Decimal("NaN")]})["x"]
+    assert column.missing.tolist() == [False, True, True]

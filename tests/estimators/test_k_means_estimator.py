@@ -338,10 +338,10 @@ def test_other_columns_at_predict():
 
 def test_a_fit_that_fails_leaves_the_old_clusters():
     model = KMeans(2, random_state=0).fit(FIVE)
-    before = model.cluster_centers_
+    before = model.clusters_
     with pytest.raises(DataError):
         model.fit([[np.nan]])
-    assert model.cluster_centers_ is before
+    assert model.clusters_ is before
     assert model.n_features_in_ == 2
 
 

@@ -7,12 +7,13 @@ import pytest
 from tests.cli.conftest import TABLES
 
 from spinney.cli import run
-from spinney.cluster.choose_k.procedure import Starts, choose
+from spinney.cluster.choose_k.methods import KMeansMethod
+from spinney.cluster.choose_k.procedure import choose
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError
 from spinney.models.clusters.cluster_plan import Plan
 from spinney.models.clusters.cluster_plots import check_plots, elbow, plane_of, scatter
-from spinney.models.clusters.find import curve_of, find_clusters
+from spinney.models.clusters.find import find_clusters, measured_rows
 
 PNG = b"\x89PNG"
 
@@ -67,18 +68,22 @@ TABLE = {
 
 
 def found(names, **settings):
-    table = read_table({name: TABLE[name] for name in names})
-    return find_clusters(table, table, Plan(**{"k": 2, **settings}))
+    return clusters_in({name: TABLE[name] for name in names}, **settings)
+
+
+def clusters_in(table, **settings):
+    plan = Plan(**{"n_clusters": 2, **settings})
+    return find_clusters(measured_rows(read_table(table), plan), plan)
 
 
 def test_the_curve_is_of_the_plan():
-    plan = {"n_starts": 2, "seed": 3, "tolerance": 0.5, "max_iterations": 1}
-    curve = curve_of(found("ab", **plan))
+    plan = {"n_init": 2, "seed": 3, "tol": 0.5, "max_iter": 1}
+    curve = found("ab", **plan).curve()
     assert (curve.n_starts, curve.seed) == (2, 3)
-    starts = Starts(n_starts=2, seed=3, tolerance=0.5, max_iterations=1)
+    method = KMeansMethod(**plan)
     cells = np.column_stack([TABLE["a"], TABLE["b"]])
-    assert curve == choose(cells, rule="elbow", measures=["elbow"], starts=starts)
-    assert curve != curve_of(found("ab"))
+    assert curve == choose(cells, rule="elbow", measures=["elbow"], method=method)
+    assert curve != found("ab").curve()
 
 
 @pytest.mark.parametrize(
@@ -90,7 +95,7 @@ def test_the_curve_is_of_the_plan():
         ("abc", {"standardise": True}),
         (["a", "b", "hue"], {}),
         (["a", "hue"], {}),
-        ("ab", {"k": "auto"}),
+        ("ab", {"n_clusters": "auto"}),
     ],
 )
 def test_scatter(names, settings):
@@ -114,24 +119,23 @@ def test_what_a_picture_says():
 def test_names_are_no_formulas():
     """A column's name may hold what Matplotlib takes for mathematics."""
     pytest.importorskip("matplotlib")
-    table = read_table({"$x^{": TABLE["a"], "_y_$": TABLE["b"]})
-    assert scatter(find_clusters(table, table, Plan(k=2)), "x.png").startswith(PNG)
+    clusters = clusters_in({"$x^{": TABLE["a"], "_y_$": TABLE["b"]})
+    assert scatter(clusters, "x.png").startswith(PNG)
 
 
 def test_what_no_axis_could_show():
     pytest.importorskip("matplotlib")
-    table = read_table({"far": [1e308, -1e308, 0.0], "b": [1.0, 2.0, 3.0]})
-    clusters = find_clusters(table, table, Plan(k=2))
+    clusters = clusters_in({"far": [1e308, -1e308, 0.0], "b": [1.0, 2.0, 3.0]})
     with pytest.raises(DataError, match=r"'far' holds 1e\+308.*divide it"):
         scatter(clusters, "x.png")
-    curve = curve_of(clusters)
+    curve = clusters.curve()
     assert elbow(curve, 2, "e.png").startswith(PNG)
 
 
 def test_elbow():
     pytest.importorskip("matplotlib")
     for rule in ("silhouette", "elbow", "gap"):
-        choice = found("ab", k="auto", rule=rule).choice
+        choice = found("ab", n_clusters="auto", rule=rule).choice
         assert elbow(choice, choice.k, "e.png").startswith(PNG)
     assert elbow(choice, 99, "e.svg").startswith(b"<?xml")
 

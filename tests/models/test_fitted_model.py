@@ -6,7 +6,7 @@ import pytest
 import spinney
 from spinney import ParameterError, RuleSet
 from spinney.models import FittedModel, load_model
-from spinney.models.clusters import ReadableClusters
+from spinney.models.clusters import FittedClusters
 from spinney.output.export.export_formats import FORMATS
 
 ROWS = {
@@ -25,7 +25,7 @@ def models():
     return {
         "tree": tree,
         "forest": spinney.grow_forest(ROWS, "sold", n_estimators=3),
-        "clusters": ReadableClusters(clusters._kept()),
+        "clusters": FittedClusters(clusters.clusters_),
         "rules": tree.ruleset(ROWS),
         "numbers": numbers,
     }

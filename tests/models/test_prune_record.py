@@ -6,7 +6,7 @@ from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES
 
 import spinney
-from spinney import DataError, ParameterError, TreeClassifier
+from spinney import DataError, ParameterError, Recipe, TreeClassifier
 
 KYPHOSIS = TABLES / "rpart_kyphosis.csv"
 LABOR = {"target": "class", "missing_values": ["?"], "recipe": "c4.5"}
@@ -80,9 +80,8 @@ def test_other_recipes_are_pruned_so_too(model):
 
 def test_a_model_carries_the_record_of_its_pruning(tmp_path):
     choosing = {"folds": 5, "rule": "minimum", "seed": 0}
-    grown = spinney.grow(
-        KYPHOSIS, "Kyphosis", recipe="cart", pruning="cost-complexity", **choosing
-    )
+    recipe = Recipe.named("cart").changed(pruning="cost-complexity", **choosing)
+    grown = spinney.grow(KYPHOSIS, "Kyphosis", recipe=recipe)
     whole = spinney.grow(KYPHOSIS, "Kyphosis", recipe="cart")
     later = whole.prune("cost-complexity", data=KYPHOSIS, **choosing)
     assert str(grown.sequence_) == str(later.sequence_)

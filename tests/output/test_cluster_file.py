@@ -19,8 +19,8 @@ from tests.helpers.models import (
 import spinney
 from spinney import ForestClassifier, KMeans, KPrototypes, MiniBatchKMeans
 from spinney.errors import DataError, ModelFormatError, ParameterError
-from spinney.estimators.kept import kept
-from spinney.output.file.cluster_file import is_clusters, load_clusters, save_clusters
+from spinney.output.file import CLUSTERS, format_name
+from spinney.output.file.cluster_file import load_clusters, save_clusters
 from spinney.output.file.tree_file import load_model
 
 NUMBERS = {
@@ -55,7 +55,7 @@ def test_a_round_trip(which, tmp_path):
     model, rows = found(which)
     path = tmp_path / "c.spinney"
     model.save(path)
-    assert is_clusters(path)
+    assert format_name(path) == CLUSTERS
     loaded = spinney.load(path)
     assert type(loaded) is type(model)
     np.testing.assert_array_equal(loaded.cluster_centers_, model.cluster_centers_)
@@ -152,11 +152,11 @@ def test_other_files(tmp_path):
         load_model(tmp_path / "c")
     forest = ForestClassifier(2, random_state=0).fit(NUMBERS, [0, 1] * 3)
     forest.save(tmp_path / "f")
-    assert not is_clusters(tmp_path / "f")
+    assert format_name(tmp_path / "f") != CLUSTERS
     with pytest.raises(ModelFormatError, match=r"no clusters.* clusters again$"):
         load_clusters(tmp_path / "f")
     with pytest.raises(ParameterError, match="exists"):
-        save_clusters(kept(model), tmp_path / "f", force=False)
+        save_clusters(model.clusters_, tmp_path / "f", force=False)
     with pytest.raises(ModelFormatError, match="No such file"):
         load_clusters(tmp_path / "nothing")
 

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::spinney.errors.SpinneyWarning")
 NAMES = (
     "select", "group by", 'a"b', "it's", "x; DROP TABLE spinney_rows; --",
     "größe ≤ 1", "a0", "a1", "class", "weight", "node", "part", "c1", "spinney_rows",
-    "spinney place 0", "{}", "?", "$1", "two\nlines", "NULL", "/*", "count(*)",
+    "spinney column 0", "{}", "?", "$1", "two\nlines", "NULL", "/*", "count(*)",
 )
 TEXTS = (
     "it's", 'say "no"', "?", "$1", "{}", "two\nlines",

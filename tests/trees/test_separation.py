@@ -68,7 +68,7 @@ def test_twoing_is_half_of_gini_for_the_best_two_groups_of_classes(
 @pytest.mark.parametrize("name", ["c_sep", "twoing"])
 def test_more_than_two_branches_are_refused(name: str):
     measure = criteria.CRITERIA[name].gain
-    with pytest.raises(ParameterError, match=rf'{name} .* has 3: .*grouping="binary"'):
+    with pytest.raises(ParameterError, match=rf"{name} .* has 3: .*grouping='binary'"):
         measure(CountTable.of([[1, 2], [3, 4], [5, 6]]))
     # Branches without rows are none; one branch alone separates nothing.
     assert measure([[0, 0], [3, 1], [0, 0], [1, 3]]) == measure([[3, 1], [1, 3]])

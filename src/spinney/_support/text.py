@@ -153,10 +153,10 @@ def costs_text(
     >>> costs_text(["no", "yes"], [60.0, 34.0], "yes")
     'yes costs 34, no 60'
     """
-    dear = sorted(
+    by_cost = sorted(
         zip(classes, costs, strict=True), key=lambda each: (each[0] != label, each[1])
     )
-    (first, least), *others = dear
+    (first, least), *others = by_cost
     texts = [f"{shown(first)} costs {_cost(least)}"]
     texts += [f"{shown(other)} {_cost(cost)}" for other, cost in others[:COSTS_SHOWN]]
     if len(others) > COSTS_SHOWN:

@@ -1,14 +1,10 @@
-"""Clusters, from the shell."""
+"""``spinney cluster``: find clusters of rows; ``cluster_report.py`` prints them."""
 
 import os
-import sys
-from shutil import get_terminal_size
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spinney._support.text import number_text, signs_to_ascii
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -16,22 +12,14 @@ from spinney.cli.shell_options import (
     reading_options,
     text_options,
 )
-from spinney.cli.shell_output import (
-    STANDARD_OUTPUT,
-    as_json,
-    progress_bar,
-    say,
-    write_data,
-    write_text,
-)
-from spinney.errors import ParameterError, Setting, warn
+from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say, write_data
+from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.data import Column, Table
-    from spinney.models.clusters import Found, Plan, ReadableClusters
+    from spinney.cli.cluster_report import ClusterReport
+    from spinney.models.clusters import Plan
 
 FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow"}
-COLUMNS_NAMED = 6
 
 
 @click.command(
@@ -68,8 +56,8 @@ COLUMNS_NAMED = 6
     "--standardise",
     "--standardize",
     is_flag=True,
-    help="Divide each column by its standard deviation; if not said, numbers count as "
-    "they are.",
+    help="Divide each column by its standard deviation; else numbers count as they "
+    "are.",
 )
 @click.option(
     "--method",
@@ -85,11 +73,13 @@ COLUMNS_NAMED = 6
 @click.option(
     "--restarts",
     type=int,
-    help="How many starts; the best clusters are kept.  [default: 4 of k-means++, else "
-    "10]",
+    help="How many starts; the best clusters are kept.  [default: 4, or 1 of large "
+    "tables]",
 )
 @click.option(
-    "--max-iterations", type=int, default=300, show_default=True, help="Of each start."
+    "--max-iterations",
+    type=int,
+    help="Of each start.  [default: 300, of mixed tables 100]",
 )
 @click.option(
     "--tolerance",
@@ -105,7 +95,7 @@ COLUMNS_NAMED = 6
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
 )
-@click.option("--jobs", type=int, help="How many threads: one a core if unsaid.")
+@click.option("--jobs", type=int, help="How many threads: one per core if not given.")
 @click.option(
     "--explain",
     is_flag=True,
@@ -131,8 +121,9 @@ def cluster(data: str, **options: Any) -> None:
     -o writes the rows with their cluster and the distance to it. Clusters have
     numbers from 0 on, the same in every output and in Python.
     """
+    from spinney.cli.cluster_report import ClusterReport, tell_notes
     from spinney.data import declarations_of
-    from spinney.models.clusters import ReadableClusters, find_clusters, read_rows
+    from spinney.models.clusters import find_clusters, measured_rows, read_rows
 
     _check_options(options)
     plan = _plan(options)
@@ -151,29 +142,19 @@ def cluster(data: str, **options: Any) -> None:
         format=options["format_"],
         encoding=options["encoding"],
     )
+    rows = measured_rows(used, plan, markers=options["missing"])
     with progress_bar("clustering") as progress:
-        found = find_clusters(
-            table,
-            used,
-            plan,
-            weights=weights,
-            markers=options["missing"],
-            progress=progress,
+        fit = find_clusters(rows, plan, weights=weights, progress=progress)
+    report = ClusterReport(fit, table, used)
+    tell_notes(report, quiet=options["quiet"])
+    _write_files(report, options)
+    if not options["quiet"] and options["output"] != STANDARD_OUTPUT:
+        report.write(
+            ascii_only=options["ascii_"],
+            as_data=options["json_"],
+            explain=options["explain"],
+            rows_shown=options["explain_rows"],
         )
-    tell_notes(found, quiet=options["quiet"])
-    _write_files(found, options)
-    if options["quiet"] or options["output"] == STANDARD_OUTPUT:
-        return
-    model = ReadableClusters(found.clusters)
-    if options["json_"]:
-        facts = _facts(model, found, options)
-        write_data(as_json("cluster", facts, ascii_only=options["ascii_"]))
-        return
-    text = _text(model, found, options)
-    write_text(
-        lambda plain: signs_to_ascii(text) if plain else text,
-        ascii_only=options["ascii_"],
-    )
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -216,19 +197,19 @@ def _check_options(options: dict[str, Any]) -> None:
 def _plan(options: dict[str, Any]) -> "Plan":
     from spinney.models.clusters import Plan
 
-    k = options["k"]
+    k, restarts = options["k"], options["restarts"]
     return Plan(
-        k if k == "auto" else _number_or_range(k),
-        options["rule"],
-        options["method"],
-        options["start"],
-        options["restarts"],
-        options["gamma"],
-        options["max_iterations"],
-        options["tolerance"],
-        options["seed"],
-        options["standardise"],
-        options["jobs"],
+        n_clusters=k if k == "auto" else _number_or_range(k),
+        rule=options["rule"],
+        method=options["method"],
+        init=options["start"],
+        n_init="auto" if restarts is None else restarts,
+        gamma=options["gamma"],
+        max_iter=options["max_iterations"],
+        tol=options["tolerance"],
+        seed=options["seed"],
+        standardise=options["standardise"],
+        n_jobs=options["jobs"],
     )
 
 
@@ -245,281 +226,28 @@ def _number_or_range(text: str) -> "int | range":
     return numbers[0] if len(numbers) == 1 else range(numbers[0], numbers[1] + 1)
 
 
-def _write_files(found: "Found", options: dict[str, Any]) -> None:
+def _write_files(report: "ClusterReport", options: dict[str, Any]) -> None:
     """Make all that is to be written, then write it: an interrupt leaves no half."""
     from spinney._support.atomic_file import write_whole
+    from spinney.models.clusters import elbow, scatter
     from spinney.output.file import save_clusters
 
-    drawn: dict[str, bytes] = {}
+    fit, pictures = report.fit, dict[str, bytes]()
     if options["plot"]:
-        from spinney.models.clusters import scatter
-
-        drawn[options["plot"]] = scatter(found, options["plot"])
+        pictures[options["plot"]] = scatter(fit, options["plot"])
     if options["elbow"]:
-        from spinney.models.clusters import curve_of, elbow
-
-        curve = curve_of(found)
-        drawn[options["elbow"]] = elbow(
-            curve, len(found.clusters), options["elbow"], given=found.choice is None
-        )
+        k, given = len(fit.clusters), fit.choice is None
+        picture = elbow(fit.curve(), k, options["elbow"], given=given)
+        pictures[options["elbow"]] = picture
     output = options["output"]
     if output is not None:
-        text = rows_as_csv(found, raw=options["raw"])
+        text = report.rows_as_csv(raw=options["raw"])
         write_data(text, output, force=options["force"])
         if output != STANDARD_OUTPUT:
             say(f"rows with their clusters are in {output}")
     if options["model"] is not None:
-        save_clusters(found.clusters, options["model"], force=options["force"])
+        save_clusters(fit.clusters, options["model"], force=options["force"])
         say(f"saved to {options['model']}")
-    for path, content in drawn.items():
+    for path, content in pictures.items():
         write_whole(path, [content], force=options["force"])
         say(f"drawn in {path}")
-
-
-def _facts(
-    model: "ReadableClusters", found: "Found", options: dict[str, Any]
-) -> dict[str, Any]:
-    """Return what is told of clusters that were just found."""
-    facts = model.facts()
-    facts["converged"] = found.converged
-    facts["choice"] = None if found.choice is None else found.choice.as_dict()
-    facts["labels"] = found.labels.tolist()
-    facts["distances"] = found.distances.tolist()
-    if options["explain"]:
-        trace = found.trace(options["explain_rows"])
-        facts["trace"] = None if trace is None else trace.as_dict()
-        facts["explanation"] = _explanation(found)
-    return facts
-
-
-def _text(model: "ReadableClusters", found: "Found", options: dict[str, Any]) -> str:
-    """Return what is told of clusters, for people."""
-    width = line_width()
-    names = found.used.names
-    listed = ", ".join(names[:COLUMNS_NAMED])
-    n_rows, more = found.table.n_rows, len(names) - COLUMNS_NAMED
-    told = (
-        f"{n_rows} row{'s' * (n_rows != 1)}, "
-        f"{len(names)} column{'s' * (len(names) != 1)}: "
-        f"{listed}{f' and {more} more' if more > 0 else ''}"
-    )
-    parts = [told]
-    if found.choice is not None:
-        parts.append(found.choice.text(width=width))
-    else:
-        parts[0] += f"\nk = {len(found.clusters)}, as given"
-    if options["explain"]:
-        trace = found.trace(options["explain_rows"])
-        if trace is not None:
-            note = "each column divided by its standard deviation:\n\n"
-            scaled = found.clusters.standardised
-            parts.append((note if scaled else "") + trace.text(width=width))
-    parts.append(model.text(width=width) + _end(found))
-    if options["explain"]:
-        parts.append(
-            _explanation(found) or "there is one cluster: nothing to tell apart"
-        )
-    return _wrapped("\n\n".join(parts), width)
-
-
-def _wrapped(text: str, width: int | None) -> str:
-    """Return lines that are no wider than this; what goes on stands further in."""
-    if width is None:
-        return text
-    lines: list[str] = []
-    for line in text.split("\n"):
-        own = " " * (len(line) - len(line.lstrip()))
-        wide = len(line) > width
-        lines += wrap(line, width, subsequent_indent=own + "  ") if wide else [line]
-    return "\n".join(lines)
-
-
-def _end(found: "Found") -> str:
-    if found.converged or found.plan.tolerance:
-        return ""
-    return (
-        f"\nnot converged: --max-iterations {found.plan.max_iterations} was too few "
-        "for nothing to move"
-    )
-
-
-def _explanation(found: "Found") -> str | None:
-    """Return sentences and profiles; None where there is one cluster only."""
-    from spinney.models.clusters.explained import explain_clusters
-
-    labels = found.labels
-    if found.weights is not None:
-        labels = labels[found.weights > 0]
-    if len(set(labels.tolist())) < 2:
-        return None
-    told = explain_clusters(found.used, found.labels, sample_weight=found.weights)
-    return told.text()
-
-
-# A nominal column with so many values, as a share of the rows, names them.
-NAMES_SHARE = 0.9
-# A column with such a share of the variance of all numbers decides nearly alone.
-RULING_SHARE = 0.99
-
-
-def tell_notes(found: "Found", *, quiet: bool) -> None:
-    """Warn of what may be wrong and, unless quiet, say what may be better."""
-    _warn_of_names(found.used)
-    _warn_of_few(found)
-    if quiet:
-        return
-    _say_of_last(found)
-    ruling = _ruling(found)
-    if ruling is not None:
-        say(ruling)
-
-
-def _warn_of_names(used: "Table") -> None:
-    """Warn of columns that name or number rows: they tell nothing of clusters."""
-    for column in used.columns:
-        why = _naming(column)
-        if why is not None and len(used.columns) > 1:
-            warn(
-                f"column {column.name!r} {why}, and tells nothing of clusters",
-                remedy=("leave it out (", Setting("ignore", [column.name]), ")"),
-            )
-
-
-def _naming(column: "Column") -> str | None:
-    """Return why a column rather names or numbers rows, or None where it does not."""
-    n_rows = len(column.cells)
-    if n_rows <= 2 or column.missing.any():
-        return None
-    if column.kind == "numeric":
-        steps = column.cells[1:] - column.cells[:-1]
-        counts = n_rows >= 5 and column.cells[0] in (0, 1) and column.unit is None
-        return "numbers the rows" if counts and bool((steps == 1).all()) else None
-    n_names = len(column.levels)
-    if column.kind != "nominal" or n_names < NAMES_SHARE * n_rows:
-        return None
-    if n_names == n_rows:
-        return "has another value in every row"
-    return f"has {n_names} values in {n_rows} rows"
-
-
-def _warn_of_few(found: "Found") -> None:
-    empty = int((found.clusters.weights == 0).sum())
-    if empty:
-        warn(
-            f"{empty} of {len(found.clusters)} clusters have no rows: there are no "
-            "more different rows"
-        )
-
-
-def _say_of_last(found: "Found") -> None:
-    """Say that more clusters might be better where the most that was tried is best."""
-    choice = found.choice
-    if choice is None or len(choice.curve) < 2 or choice.k < choice.curve[-1].k:
-        return
-    if choice.k < choice.n_rows:
-        most = min(2 * choice.k, choice.n_rows)
-        say(f"k = {choice.k} is the most that was tried: --k 2-{most} tries more")
-
-
-def _ruling(found: "Found") -> str | None:
-    """Return a sentence on the column in whose numbers nearly all distances lie."""
-    from spinney.cluster import spread_of
-
-    numeric = [column for column in found.used.columns if column.kind == "numeric"]
-    known = [c for c in numeric if _varies(c.cells[~c.missing])]
-    if found.plan.standardise or len(known) < 2:
-        return None
-    spreads = [float(spread_of(c.cells[:, None], found.weights)[0]) for c in known]
-    largest = max(spreads)
-    share = 1 / sum((spread / largest) ** 2 for spread in spreads)
-    if share < RULING_SHARE:
-        return None
-    name = known[spreads.index(largest)].name
-    percent = "over 99.9" if share > 0.999 else f"{100 * share:.1f}"
-    return (
-        f"column {name!r} has {percent} % of the variance of all numbers, so it "
-        "decides nearly alone: --standardise lets columns count alike"
-    )
-
-
-def _varies(cells: Any) -> bool:
-    return len(cells) > 0 and bool(cells.min() < cells.max())
-
-
-def line_width() -> int | None:
-    """Return how wide lines may be; None where nobody looks at them."""
-    if os.environ.get("COLUMNS", "").isdigit():
-        return max(20, int(os.environ["COLUMNS"]))
-    if sys.stdout is not None and sys.stdout.isatty():
-        return get_terminal_size().columns
-    return None
-
-
-def rows_as_csv(found: "Found", *, raw: bool) -> str:
-    """Return the rows with their own columns, their cluster and the distance to it."""
-    from spinney.cli.predict_command import lines_as_csv
-
-    columns = [_column_cells(column) for column in found.table.columns]
-    columns += [found.labels.tolist(), found.distances.tolist()]
-    header = [*found.table.names, "cluster", "distance"]
-    return lines_as_csv(header, zip(*columns, strict=True), raw=raw, seen=False)
-
-
-def _column_cells(column: Any) -> list[Any]:
-    """Return the values of a column as they are written; a missing one is empty."""
-    if column.kind != "numeric":
-        return ["" if code < 0 else column.levels[code] for code in column.cells]
-    if column.unit is None:
-        return ["" if cell != cell else cell for cell in column.cells.tolist()]
-    return [
-        "" if cell != cell else number_text(cell, column.unit)
-        for cell in column.cells.tolist()
-    ]
-
-
-def show_clusters(
-    model: "ReadableClusters", of_trees: dict[str, Any], *, ascii_: bool, json_: bool
-) -> None:
-    """Print clusters; what is said of trees is refused."""
-    _refuse(of_trees)
-    if json_:
-        write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
-        return
-    text = model.text(width=line_width())
-    write_text(lambda plain: signs_to_ascii(text) if plain else text, ascii_only=ascii_)
-
-
-def predict_clusters(
-    model: "ReadableClusters", table: "Table", options: dict[str, Any], *, seen: bool
-) -> None:
-    """Write the cluster of each row of a table, and the distance to it."""
-    from spinney.cli.predict_command import lines_as_csv
-
-    _refuse({"--probabilities": options["probabilities"], "--leaf": options["leaf"]})
-    labels, distances = (each.tolist() for each in model.assign(table))
-    if options["json_"]:
-        rows = [
-            {"label": label, "distance": distance}
-            for label, distance in zip(labels, distances, strict=True)
-        ]
-        content = {
-            "target": "cluster",
-            "classes": list(range(len(model.clusters_))),
-            "rows": rows,
-        }
-        text = as_json("predict", content)
-    else:
-        text = lines_as_csv(
-            ["cluster", "distance"],
-            zip(labels, distances, strict=True),
-            raw=options["raw"],
-            seen=seen,
-        )
-    write_data(text, options["output"], force=options["force"])
-
-
-def _refuse(of_trees: dict[str, Any]) -> None:
-    for name, value in of_trees.items():
-        if value:
-            msg = f"{name} is of trees, and this file holds clusters: leave it out"
-            raise ParameterError(msg)

@@ -241,6 +241,7 @@ def _recipe(text: str) -> Any:
 
 def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
     """Return arguments of grow from texts; a recipe has what only recipes take."""
+    from spinney.models import RECIPE_PARAMETERS
     from spinney.recipes import COMMON_SETTINGS, SETTINGS, Recipe
 
     arguments = {
@@ -248,9 +249,10 @@ def _by_recipe(texts: dict[str, Any]) -> dict[str, Any]:
         for name, text in texts.items()
     }
     changes = {name: arguments[name] for name in SETTINGS if name in arguments}
-    if changes.keys() <= set(COMMON_SETTINGS):
+    forest = arguments["recipe"] == "forest"
+    if changes.keys() <= set(RECIPE_PARAMETERS if forest else COMMON_SETTINGS):
         return arguments
-    home = "trees" if arguments["recipe"] == "forest" else "recipe"
+    home = "trees" if forest else "recipe"
     recipe = Recipe.named(arguments.get(home, "cart")).changed(**changes)
     rest = {name: v for name, v in arguments.items() if name not in changes}
     return {**rest, home: recipe}

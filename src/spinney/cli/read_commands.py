@@ -74,7 +74,7 @@ def show(
     """Print the tree of MODEL, or its clusters."""
     loaded = load(model, "tree", "clusters")
     if loaded.kind == "clusters":
-        from spinney.cli.cluster_command import show_clusters
+        from spinney.cli.cluster_report import show_clusters
 
         of_trees = {"--depth": depth, "--numbers": numbers}
         show_clusters(loaded, of_trees, ascii_=ascii_, json_=json_)
@@ -220,7 +220,7 @@ def predict(model: str, data: str, **options: Any) -> None:
     loaded = load(model)
     table = loaded.read(data, format=options["format_"], encoding=options["encoding"])
     if loaded.kind == "clusters":
-        from spinney.cli.cluster_command import predict_clusters
+        from spinney.cli.cluster_report import predict_clusters
 
         predict_clusters(loaded, table, options, seen=_seen(output))
         return

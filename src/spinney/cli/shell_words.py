@@ -26,7 +26,9 @@ OTHER_NAMES = {
     "random_state": ("seed",),
     "n_clusters": ("k",),
     "ks": ("k",),
-    "n_starts": ("restarts",),
+    "n_init": ("restarts",),
+    "max_iter": ("max-iterations",),
+    "tol": ("tolerance",),
     "init": ("start",),
 }
 # What a flag says no to.

@@ -1,5 +1,6 @@
 """Clusters beside the trees."""
 
+from spinney.cluster.clustering import Clustering
 from spinney.cluster.clusters import (
     BATCHES,
     COLUMN,
@@ -7,7 +8,7 @@ from spinney.cluster.clusters import (
     MIXED,
     Clusters,
     cells_of,
-    refuse_missing,
+    numbers_of,
     schema_of,
     spread_of,
 )
@@ -21,6 +22,7 @@ from spinney.cluster.fit_k_means import (
 )
 from spinney.cluster.k_means_iterations import Watch
 from spinney.cluster.mini_batch import Running, in_batches
+from spinney.cluster.scaling import scaled
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "MIXED",
     "ROWS_SHOWN",
     "STARTS",
+    "Clustering",
     "Clusters",
     "Running",
     "Start",
@@ -42,7 +45,8 @@ __all__ = [
     "in_batches",
     "k_means",
     "nearest_centroids",
-    "refuse_missing",
+    "numbers_of",
+    "scaled",
     "schema_of",
     "spread_of",
 ]

@@ -1,4 +1,4 @@
-"""Numbers and rows drawn by chance: the same for the same seed, everywhere.
+"""Random numbers, and rows drawn by them: the same for the same seed, everywhere.
 
 The numbers of a seed are splitmix64's (``spinney._support.keyed_random``): number i is
 mix(mix(seed) + i · GOLDEN).
@@ -22,10 +22,10 @@ from spinney._support.row_order import keys_of
 BINS = 1024
 
 
-class Chance:
+class Draws:
     """A sequence of random numbers from a seed, and one of its own for each branch.
 
-    >>> Chance(7).number() == Chance(7).number()
+    >>> Draws(7).number() == Draws(7).number()
     True
     """
 
@@ -33,14 +33,24 @@ class Chance:
         self._key = root_key(seed)
         self._turn = 0
 
-    def branch(self, number: int) -> "Chance":
+    def branch(self, number: int) -> "Draws":
         """Return the numbers of a branch; nothing that is drawn here changes them."""
-        return Chance(branch_key(self._key, number))
+        return Draws(branch_key(self._key, number))
 
     def number(self) -> float:
         """Return the next number, from 0 to 1, 1 excluded."""
         self._turn += 1
         return (mix(self._key + self._turn * GOLDEN) >> 11) * 2.0**-53
+
+
+def filled_up(chosen: list[int], n: int) -> Integers:
+    """Return n rows: those chosen, then the first of them for what is lacking."""
+    return np.array(chosen + chosen[:1] * (n - len(chosen)))
+
+
+def weight_of_each(weights: Floats, n_rows: int) -> Floats:
+    """Return a weight for each row: 1 where there are none."""
+    return weights if len(weights) else np.ones(n_rows)
 
 
 class Pool:
@@ -59,13 +69,13 @@ class Pool:
         sums = np.bincount(self.bins, weights=sizes, minlength=BINS)
         return np.asarray(sums, dtype=np.float64)
 
-    def members(self, place: int) -> Integers:
+    def members(self, number: int) -> Integers:
         """Return the rows of a bin, in order."""
-        if place not in self._members:
-            rows = self._order[self._ends[place] : self._ends[place + 1]]
+        if number not in self._members:
+            rows = self._order[self._ends[number] : self._ends[number + 1]]
             order = np.argsort(self._keys[rows], kind="stable")
-            self._members[place] = rows[order]
-        return self._members[place]
+            self._members[number] = rows[order]
+        return self._members[number]
 
     def doubles(self, row: int) -> Integers:
         """Return the rows that are equal to one, that one included."""
@@ -80,11 +90,11 @@ class Pool:
         ``totals`` are the sums by bin, ``sizes`` tells those of some rows.
         """
         running = np.cumsum(totals)
-        place = share * running[-1]
-        found = int(np.searchsorted(running, place, side="right"))
-        found = min(found, int(np.flatnonzero(totals)[-1]))
-        place -= running[found - 1] if found else 0.0
-        rows = self.members(found)
+        rest = share * running[-1]
+        number = int(np.searchsorted(running, rest, side="right"))
+        number = min(number, int(np.flatnonzero(totals)[-1]))
+        rest -= running[number - 1] if number else 0.0
+        rows = self.members(number)
         sized = sizes(rows)
-        row = int(np.searchsorted(np.cumsum(sized), place, side="right"))
+        row = int(np.searchsorted(np.cumsum(sized), rest, side="right"))
         return int(rows[min(row, int(np.flatnonzero(sized)[-1]))])

@@ -1,9 +1,11 @@
 """The rows that k-means works on, and what it asks of all of them.
 
 Two classes answer the same questions with the same bits: :class:`PlainRows` by NumPy,
-which needs no compiler, and ``swift.SwiftRows`` by compiled loops and bounds.
+which needs no compiler, and ``CompiledRows`` (``compiled_rows.py``) by loops and
+bounds.
 """
 
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -90,8 +92,7 @@ class PlainRows:
 
     def gains(self, candidates: Integers) -> Floats:
         """Return what each row would take off the sum of squared distances."""
-        found = [self._gain(row) for row in candidates]
-        return np.array(found)
+        return np.array([self._gain(row) for row in candidates])
 
     def _gain(self, row: int) -> float:
         off = np.maximum(self._near - self._seeding_squares(row), 0).astype(np.float64)
@@ -128,9 +129,9 @@ class PlainRows:
 
     def assign(self, centroids: NDArray[Any]) -> int:
         """Send each row to the nearest centroid; return how many went elsewhere."""
-        found = np.argmin(squares_between(self.cells, centroids), axis=1)
-        changed = int(np.count_nonzero(found != self._labels))
-        self._labels = found
+        nearest = np.argmin(squares_between(self.cells, centroids), axis=1)
+        changed = int(np.count_nonzero(nearest != self._labels))
+        self._labels = nearest
         return changed
 
     def labels(self) -> Integers:
@@ -152,6 +153,19 @@ class PlainRows:
             apart = one - centroids[labels, column].astype(np.float64)
             total += apart * apart
         return total
+
+
+def one_thread_a_product() -> Any:
+    """Let products of matrices use one thread: how many there are changes no bit."""
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    """Return the control of the libraries that multiply matrices."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def in_blocks(numbers: Floats, bins: Any, n_bins: int) -> Floats:

@@ -13,7 +13,7 @@ from spinney.cluster.prototypes.fit_k_prototypes import nearest_prototypes
 from spinney.cluster.prototypes.mixed_coding import mixed_cells, values_of
 from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
 from spinney.data import Attribute, Fingerprint, Schema, Table, Target
-from spinney.errors import DataError, Setting
+from spinney.errors import DataError, Setting, phrase
 
 COLUMN = "cluster"
 """What the column of clusters is called, unless a table has one of that name."""
@@ -24,7 +24,7 @@ MIXED = "k-prototypes"
 METHODS = ("k-means", BATCHES, MIXED)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Clusters:
     """What is saved to a file and loaded from one.
 
@@ -125,23 +125,17 @@ class Clusters:
         The distance is Euclidean; of k-prototypes it is the sum that its rows are
         compared by.
         """
-        if self.method == MIXED:
-            return self._assign_mixed(mixed_cells(self.schema, table), n_jobs)
-        encoded = self.schema.encode(table)
-        for attribute, cells in zip(self.schema.attributes, encoded, strict=True):
-            refuse_missing(attribute.name, np.isnan(cells))
-        return self.nearest(np.column_stack(encoded), n_jobs=n_jobs)
-
-    def _assign_mixed(
-        self, cells: MixedCells, n_jobs: int | None
-    ) -> tuple[Integers, Floats]:
-        scaled = replace(cells, numbers=self.scaled(cells.numbers))
-        return nearest_prototypes(scaled, self.prototypes, self.gamma, n_jobs=n_jobs)
+        mixed = self.method == MIXED
+        cells = mixed_cells if mixed else numbers_of
+        return self.nearest(cells(self.schema, table), n_jobs=n_jobs)
 
     def nearest(
-        self, cells: NDArray[Any], *, n_jobs: int | None = None
+        self, cells: NDArray[Any] | MixedCells, *, n_jobs: int | None = None
     ) -> tuple[Integers, Floats]:
-        """Return the cluster of each row of numbers, and the distance to it."""
+        """Return the cluster of each row, and the distance to it: see ``assign``."""
+        if isinstance(cells, MixedCells):
+            cells = replace(cells, numbers=self.scaled(cells.numbers))
+            return nearest_prototypes(cells, self.prototypes, self.gamma, n_jobs=n_jobs)
         kind = self.centroids.dtype
         scaled = self.scaled(cells.astype(kind, copy=False))
         labels, squares, power = nearest_scaled(scaled, self.centroids, n_jobs=n_jobs)
@@ -165,17 +159,24 @@ def cells_of(table: Table) -> Floats:
                 f"column {column.name!r} is {column.kind}, and k-means measures "
                 "distances of numbers"
             )
-            remedy = (
-                "leave it out (",
+            remedy = phrase(
+                "leave it out ({}), or use k-prototypes",
                 Setting("ignore", [column.name]),
-                "), or use k-prototypes",
             )
             raise DataError(msg, remedy=remedy)
-        refuse_missing(column.name, column.missing)
+        _refuse_missing(column.name, column.missing)
     return np.column_stack([column.cells for column in table.columns])
 
 
-def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
+def numbers_of(schema: Schema, table: Table) -> Floats:
+    """Return the cells of a later table of numbers, none of them missing."""
+    encoded = schema.encode(table)
+    for attribute, cells in zip(schema.attributes, encoded, strict=True):
+        _refuse_missing(attribute.name, np.isnan(cells))
+    return np.column_stack(encoded)
+
+
+def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
     """Refuse a column with missing cells, by the first row that has one."""
     if missing.any():
         row, n = int(np.argmax(missing)) + 1, int(missing.sum())
@@ -184,10 +185,9 @@ def refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
             f"column {name!r} is missing (NaN) in row {row}{more}, and k-means knows "
             "no missing cells"
         )
-        remedy = (
-            "fill them, leave these rows out, or use k-prototypes (",
+        remedy = phrase(
+            "fill them, leave these rows out, or use k-prototypes ({})",
             Setting("method", "k-prototypes"),
-            ")",
         )
         raise DataError(msg, remedy=remedy)
 

@@ -33,7 +33,7 @@ MANY_CLUSTERS = 2048  # whose distances to each other are not worth their room
 FAR_OFF = 4  # a squared mean of so many variances is taken off the rows
 
 
-class SwiftRows:
+class CompiledRows:
     """Rows of contiguous floats that compiled loops work on."""
 
     def __init__(self, cells: NDArray[Any], weights: Floats, n_jobs: int) -> None:
@@ -110,7 +110,7 @@ class SwiftRows:
 
     def take(self, row: int) -> None:
         """Take one of the candidates that were asked about as a centroid."""
-        place = int(np.flatnonzero(self._candidates == row)[0])
+        candidate = int(np.flatnonzero(self._candidates == row)[0])
 
         def work(first: int, last: int, lanes: Any) -> None:
             take(
@@ -123,7 +123,7 @@ class SwiftRows:
                 self._points,
                 lanes,
                 self._totals,
-                np.array([BLOCK, first, last, place, len(self._chosen)]),
+                np.array([BLOCK, first, last, candidate, len(self._chosen)]),
             )
 
         self._each(work, partial(np.empty, (1, LANES), self.cells.dtype))
@@ -222,7 +222,7 @@ class SwiftRows:
 class _Assignment:
     """One assignment of all rows, in pieces."""
 
-    def __init__(self, rows: SwiftRows, centroids: NDArray[Any]) -> None:
+    def __init__(self, rows: CompiledRows, centroids: NDArray[Any]) -> None:
         self.rows, self.centroids = rows, centroids
         kind, k = centroids.dtype, len(centroids)
         centred = centroids - rows._middle

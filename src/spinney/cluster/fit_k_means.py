@@ -2,22 +2,31 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
-from spinney.cluster.cluster_draws import Chance, Pool
-from spinney.cluster.cluster_rows import PlainRows, Rows, squares_between
-from spinney.cluster.k_means_iterations import Clustering, Watch, iterate
+from spinney.cluster.cluster_draws import Draws, Pool
+from spinney.cluster.cluster_rows import (
+    PlainRows,
+    Rows,
+    one_thread_a_product,
+    squares_between,
+)
+from spinney.cluster.clustering import (
+    Clustering,
+    best_of_starts,
+    unscaled,
+    weights_as_given,
+)
+from spinney.cluster.k_means_iterations import Watch, iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
-from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
+from spinney.cluster.scaling import scaled_start, scaling_power
 from spinney.errors import DataError, ParameterError, Setting, refusal
 
 Start = str | NDArray[Any] | Callable[..., Any]
@@ -65,21 +74,20 @@ def k_means(
     seed : int
         The same seed leads to the same clustering, whatever ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one a core if not said.
+        How many threads; one per core if not given.
     watch : callable, optional
-        What is told of every iteration of every start; see ``iterate.Watch``.
+        Called after every iteration of every start; see ``k_means_iterations.Watch``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = k_means(np.array([[1.0], [2.0], [8.0]]), 2)
-    >>> np.sort(found.centroids.ravel())
+    >>> clustering = k_means(np.array([[1.0], [2.0], [8.0]]), 2)
+    >>> np.sort(clustering.centroids.ravel())
     array([1.5, 8. ])
-    >>> found.inertia
+    >>> clustering.inertia
     0.5
     """
-    given = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
-    given, heavy = scaled_weights(given)
+    given, heavy = weights_as_given(weights)
     cells = _as_kernels_take_it(cells)
     power = scaling_power(cells)
     scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
@@ -88,53 +96,36 @@ def k_means(
         work = max(work, LEAST_WORK)
     rows = rows_for(scaled, given, work, n_jobs)
     limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
-    chance = Chance(seed)
     if isinstance(start, str) and start == "optimal":
         start = _optimal(cells, given, n_clusters)
     pool = Pool(scaled) if isinstance(start, str) else None
-    best: Clustering | None = None
-    with _one_thread_a_product(rows):
-        for turn in range(n_starts):
-            own = chance.branch(turn)
-            if pool is not None:
-                draw = plus_plus if start == "k-means++" else drawn_rows
-                centroids = rows.cells[draw(rows, n_clusters, own, pool)]
-            else:
-                centroids = _given(rows, n_clusters, start, own, power)
-            found = iterate(
-                rows,
-                centroids,
-                max_iterations=max_iterations,
-                tolerance=limit,
-                watch=_unscaled_watch(watch, power),
-            )
-            if best is None or found.inertia < best.inertia * (1 - TOLERANCE):
-                best = found
-    assert best is not None
-    return _unscaled(best, power, heavy)
 
-
-def _unscaled(found: Clustering, power: int, heavy: int) -> Clustering:
-    """Return a clustering on the scale of the cells and the weights."""
-    if not power and not heavy:
-        return found
-    with np.errstate(over="ignore"):
-        return replace(
-            found,
-            centroids=np.ldexp(found.centroids, power),
-            start=np.ldexp(found.start, power),
-            inertia=float(np.ldexp(found.inertia, 2 * power + heavy)),
+    def run(draws: Draws) -> Clustering:
+        if pool is not None:
+            draw = plus_plus if start == "k-means++" else drawn_rows
+            centroids = rows.cells[draw(rows, n_clusters, draws, pool)]
+        else:
+            centroids = _given(rows, n_clusters, start, draws, power)
+        return iterate(
+            rows,
+            centroids,
+            max_iterations=max_iterations,
+            tolerance=limit,
+            watch=_unscaled_watch(watch, power),
         )
+
+    with _one_thread_a_product(rows):
+        return unscaled(best_of_starts(n_starts, seed, run), power, heavy)
 
 
 def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
-    """Return what is told of centroids on the scale of the cells."""
+    """Return a watcher that is given centroids on the scale of the cells."""
     if watch is None or not power:
         return watch
-    told = watch
+    watcher = watch
 
     def unscaled(before: Any, after: Any, labels: Any, changed: int) -> None:
-        told(np.ldexp(before, power), np.ldexp(after, power), labels, changed)
+        watcher(np.ldexp(before, power), np.ldexp(after, power), labels, changed)
 
     return unscaled
 
@@ -145,9 +136,9 @@ def rows_for(
     """Return rows that NumPy works on, or compiled loops where there is much work."""
     if work < LEAST_WORK:
         return PlainRows(cells, weights)
-    from spinney.cluster.compiled_rows import SwiftRows
+    from spinney.cluster.compiled_rows import CompiledRows
 
-    return SwiftRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
+    return CompiledRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
 
 
 def nearest_centroids(
@@ -206,12 +197,12 @@ def _alike(
 
 
 def _as_kernels_take_it(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return rows side by side, of one type to the compiler whoever may write them."""
+    """Return rows side by side, of one type to the compiler, read-only or not."""
     cells = np.ascontiguousarray(cells)
     if cells.flags.writeable:
         return cells
-    found = matrix_behind(list(cells.T))
-    return cells.copy() if found is None else found
+    matrix = matrix_behind(list(cells.T))
+    return cells.copy() if matrix is None else matrix
 
 
 def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[Any]:
@@ -227,26 +218,15 @@ def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[A
 
 
 def _given(
-    rows: Rows, n_clusters: int, start: Start, chance: Chance, power: int
+    rows: Rows, n_clusters: int, start: Start, draws: Draws, power: int
 ) -> NDArray[Any]:
     """Return given centroids, on the scale of the rows."""
     if callable(start):
-        state = np.random.RandomState(int(chance.number() * 2**32))
+        state = np.random.RandomState(int(draws.number() * 2**32))
         cells = np.ldexp(rows.cells, power) if power else rows.cells
         start = np.asarray(start(cells, n_clusters, random_state=state))
         start = checked_centroids(start, n_clusters, cells.shape[1])
-    given: NDArray[Any] = np.ldexp(np.asarray(start, dtype=np.float64), -power)
-    kind = rows.cells.dtype
-    if largest_of(given) > 2.0 ** FARTHEST[kind.itemsize]:
-        most = np.ldexp(largest_of(rows.cells), power)
-        raise DataError(
-            Setting("init"),
-            f" holds {largest_of(np.asarray(start)):g}, and the rows nothing beyond "
-            f"{most:g}",
-            remedy="squares of such distances overflow; give centroids that are "
-            "nearer to the rows",
-        )
-    return given.astype(kind)
+    return scaled_start(start, rows.cells, power)
 
 
 def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[Any]:
@@ -273,14 +253,4 @@ def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[An
 
 def _one_thread_a_product(rows: Rows) -> Any:
     """Let each product of matrices use one thread, since we have our own."""
-    if isinstance(rows, PlainRows):
-        return nullcontext()
-    return _libraries().limit(limits=1, user_api="blas")
-
-
-@lru_cache(maxsize=1)
-def _libraries() -> Any:
-    """Return the control of the libraries that multiply matrices."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
+    return nullcontext() if isinstance(rows, PlainRows) else one_thread_a_product()

@@ -1,45 +1,20 @@
 """Lloyd's iterations over rows: assign, move, until nothing moves."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Integers
 from spinney.cluster.cluster_rows import Rows
+from spinney.cluster.clustering import Clustering, farthest_rows
 from spinney.cluster.exact_sums import Scales, means_of, parts_of
+from spinney.cluster.scaling import rounding_square
 
 Watch = Callable[[NDArray[Any], NDArray[Any], Callable[[], Integers], int], None]
 """What is called after an iteration: with the centroids before and after it, what tells
 the clusters of the rows, and how many rows went elsewhere."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Clustering:
-    """What the iterations came to.
-
-    Parameters
-    ----------
-    centroids : array, clusters × columns
-    labels : array
-        The cluster of each row, that of its nearest centroid.
-    inertia : float
-        The weighted sum of the squared distances of rows to their centroids.
-    n_iterations : int
-    converged : bool
-        Whether nothing moved any more.
-    start : array, clusters × columns
-        The centroids that the iterations began with.
-    """
-
-    centroids: NDArray[Any]
-    labels: Integers
-    inertia: float
-    n_iterations: int
-    converged: bool
-    start: NDArray[Any]
 
 
 def iterate(
@@ -116,28 +91,21 @@ def _filled(
     squares = rows.squares(centroids, labels)
     if len(rows.weights):
         squares = np.where(rows.weights > 0, squares, 0.0)
-    largest = float(np.abs(rows.cells).max())
-    least = rows.cells.shape[1] * (16 * np.finfo(np.float64).eps * largest) ** 2
-    waiting, taken = list(empty), set[int]()
-    for row in _farthest_first(squares, least):
+
+    def doubles(row: int) -> Integers:
+        alike = np.flatnonzero((squares == squares[row]) & (labels == labels[row]))
+        return np.asarray(alike[(rows.cells[alike] == rows.cells[row]).all(axis=1)])
+
+    waiting = list(empty)
+    for alike in farthest_rows(squares, rounding_square(rows.cells), doubles):
         if not waiting:
             break
-        if int(row) in taken:
-            continue
-        alike = np.flatnonzero((squares == squares[row]) & (labels == labels[row]))
-        alike = alike[(rows.cells[alike] == rows.cells[row]).all(axis=1)]
-        taken.update(alike.tolist())
         own = rows.weights[alike] if len(rows.weights) else rows.weights
         part = parts_of(rows.cells[alike], own, scales).sum(axis=1)
-        rest = sums[:, labels[row]] - part
+        cluster = labels[alike[0]]
+        rest = sums[:, cluster] - part
         if not (rest[:, -1] > 0).any():
             continue
-        sums[:, labels[row]] = rest
+        sums[:, cluster] = rest
         sums[:, waiting.pop(0)] = part
     return sums, len(empty) - len(waiting)
-
-
-def _farthest_first(squares: Floats, least: float) -> Integers:
-    """Return rows by falling distance, the first of equals first."""
-    far = np.flatnonzero(squares > least)
-    return np.asarray(far[np.argsort(-squares[far], kind="stable")])

@@ -1,36 +1,34 @@
-"""Where k-means starts: k-means++, or rows drawn by chance."""
+"""Where k-means starts: k-means++, or rows drawn by their weights."""
 
 from math import log
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, heaviest
-from spinney.cluster.cluster_draws import Chance, Pool
+from spinney.cluster.cluster_draws import Draws, Pool, filled_up, weight_of_each
 from spinney.cluster.cluster_rows import Rows
 
 AT_ONCE = 8  # candidates that cost no more than one
 
 
-def drawn_rows(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integers:
+def drawn_rows(rows: Rows, n_clusters: int, draws: Draws, pool: Pool) -> Integers:
     """Return rows drawn with chances as their weights, no two of them equal.
 
     Where there are no more, the first that was drawn fills up.
     """
-    left = _weights(rows).copy()
+    left = weight_of_each(rows.weights, len(rows.cells)).copy()
     totals = pool.totals(left)
     chosen: list[int] = []
     while len(chosen) < n_clusters and totals.sum() > 0:
-        row = pool.draw(totals, left.__getitem__, chance.number())
+        row = pool.draw(totals, left.__getitem__, draws.number())
         chosen.append(row)
         left[pool.doubles(row)] = 0.0
-        place = int(pool.bins[row])
-        totals[place] = left[pool.members(place)].sum()
-    return _filled_up(chosen, n_clusters)
+        bin_of_row = int(pool.bins[row])
+        totals[bin_of_row] = left[pool.members(bin_of_row)].sum()
+    return filled_up(chosen, n_clusters)
 
 
-def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Integers:
+def plus_plus(rows: Rows, n_clusters: int, draws: Draws, pool: Pool) -> Integers:
     """Return rows far from each other: k-means++ (Arthur and Vassilvitskii 2007).
 
     The first is drawn with chances as the weights; each other is the best of at least
@@ -41,9 +39,9 @@ def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Intege
     first fills up.
     """
     tries = -(-(2 + int(log(n_clusters))) // AT_ONCE) * AT_ONCE
-    weights = _weights(rows)
+    weights = weight_of_each(rows.weights, len(rows.cells))
     totals = pool.totals(weights)
-    first = pool.draw(totals, weights.__getitem__, chance.number())
+    first = pool.draw(totals, weights.__getitem__, draws.number())
     chosen = [first]
     rows.begin(first, pool.bins)
 
@@ -54,16 +52,8 @@ def plus_plus(rows: Rows, n_clusters: int, chance: Chance, pool: Pool) -> Intege
         totals = rows.totals()
         if not totals.sum() > 0:
             break
-        drawn = [pool.draw(totals, sizes, chance.number()) for _ in range(tries)]
+        drawn = [pool.draw(totals, sizes, draws.number()) for _ in range(tries)]
         best = drawn[heaviest(rows.gains(np.array(drawn)))]
         rows.take(best)
         chosen.append(best)
-    return _filled_up(chosen, n_clusters)
-
-
-def _filled_up(chosen: list[int], n: int) -> Integers:
-    return np.array(chosen + chosen[:1] * (n - len(chosen)))
-
-
-def _weights(rows: Rows) -> NDArray[Any]:
-    return rows.weights if len(rows.weights) else np.ones(len(rows.cells))
+    return filled_up(chosen, n_clusters)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.exact_sums import means_of, parts_of, scales_for, sums_of
-from spinney.cluster.fit_k_means import k_means, nearest_scaled
+from spinney.cluster.fit_k_means import nearest_scaled
 from spinney.cluster.scaling import scaled_weights
 
 
@@ -23,18 +23,6 @@ class Running:
     def __init__(self, centroids: Floats, weights: Floats) -> None:
         self.centroids = np.array(centroids, dtype=np.float64)
         self.weights = np.array(weights, dtype=np.float64)
-
-    @classmethod
-    def started(
-        cls, cells: NDArray[Any], n_clusters: int, weights: Floats | None, **start: Any
-    ) -> "Running":
-        """Return centroids that have had no row yet, started on a first batch.
-
-        ``start`` is what :func:`spinney.cluster.fit_k_means.k_means` takes; no
-        iterations are made.
-        """
-        begun = k_means(cells, n_clusters, weights=weights, max_iterations=0, **start)
-        return cls(begun.centroids, np.zeros(n_clusters))
 
     def learn(
         self, cells: NDArray[Any], weights: Floats | None, n_jobs: int | None

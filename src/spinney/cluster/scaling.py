@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
+from spinney.errors import DataError, Setting
 
 # The largest number, as a power of two, that needs no scaling; by bytes of a float.
 LARGEST = {4: 40, 8: 400}
@@ -43,6 +44,47 @@ def scaling_power(*tables: NDArray[Any]) -> int:
     """
     limit = LARGEST.get(tables[0].dtype.itemsize, LARGEST[8])
     return power_of(largest_of(*tables), limit)
+
+
+def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Return cells whose squares neither overflow nor vanish, and the power of two.
+
+    Cells of usual size are returned as they are, with the power 0.
+
+    >>> scaled(np.array([[3.0], [1.0]]))[1], scaled(np.array([[1e200], [1.0]]))[1]
+    (0, 265)
+    """
+    power = scaling_power(cells)
+    return (np.ldexp(cells, -power) if power else cells), power
+
+
+def rounding_square(cells: NDArray[Any]) -> float:
+    """Return the largest squared distance that rounding alone could have made.
+
+    >>> rounding_square(np.array([[2.0, -1.0]])) == 2 * (32 * 2.0**-52) ** 2
+    True
+    """
+    return float(cells.shape[1] * (16 * np.finfo(float).eps * largest_of(cells)) ** 2)
+
+
+def scaled_start(start: Any, rows: NDArray[Any], power: int) -> NDArray[Any]:
+    """Return given centroids over a power of two, as the rows are.
+
+    Those whose distances to the rows have no squares are refused.
+    """
+    given = np.asarray(start, dtype=np.float64)
+    scaled: NDArray[Any] = np.ldexp(given, -power)
+    known = ~np.isnan(given)
+    if largest_of(scaled[known]) > 2.0 ** FARTHEST[rows.dtype.itemsize]:
+        largest, most = largest_of(given[known]), largest_of(rows[~np.isnan(rows)])
+        raise DataError(
+            Setting("init"),
+            f" holds {largest:g}, and the rows nothing beyond "
+            f"{np.ldexp(most, power):g}",
+            remedy="squares of such distances overflow; give centroids that are nearer "
+            "to the rows",
+        )
+    return scaled.astype(rows.dtype)
 
 
 def scaled_weights(weights: Floats) -> tuple[Floats, int]:

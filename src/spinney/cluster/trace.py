@@ -10,19 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, shown, signs_to_ascii
 from spinney._support.text_table import in_columns, number_cells
-from spinney.cluster.cluster_rows import squares_between
-from spinney.cluster.fit_k_means import checked_centroids, k_means
-from spinney.cluster.k_means_iterations import Clustering
+from spinney.cluster.clustering import Clustering
+from spinney.cluster.fit_k_means import (
+    checked_centroids,
+    distances_between,
+    k_means,
+)
 from spinney.errors import DataError
 
 ROWS_SHOWN = 20
 # With more clusters than this a row shows the nearest two.
 CLUSTERS_SHOWN = 8
-# More columns than this are told of the rows in the first iteration only.
+# More columns than this are shown of the rows in the first iteration only.
 COLUMNS_REPEATED = 6
 # Of more iterations than these together the middle ones have a line each.
 FIRST, LAST = 6, 3
-LARGEST = 1e150  # whose square is a number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,20 +144,20 @@ class Trace:
         return in_columns(columns, width=width)
 
     def _end(self) -> str:
-        found = self.clustering
-        n = f"{found.n_iterations} iteration{'s' * (found.n_iterations != 1)}"
-        inertia = f"inertia {figure(found.inertia)}"
-        if found.converged:
+        clustering = self.clustering
+        n = f"{clustering.n_iterations} iteration{'s' * (clustering.n_iterations != 1)}"
+        inertia = f"inertia {figure(clustering.inertia)}"
+        if clustering.converged:
             return f"converged after {n}: nothing moves any more; {inertia}"
         return f"ended after {n}, while something still moved; {inertia}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the trace as plain data."""
-        found = self.clustering
+        clustering = self.clustering
         return {
             "columns": list(self.names),
             "n_rows": self.n_rows,
-            "start": found.start.tolist(),
+            "start": clustering.start.tolist(),
             "iterations": [
                 {
                     "distances": one.distances.tolist(),
@@ -167,8 +169,8 @@ class Trace:
                 }
                 for one in self.iterations
             ],
-            "converged": found.converged,
-            "inertia": found.inertia,
+            "converged": clustering.converged,
+            "inertia": clustering.inertia,
         }
 
 
@@ -195,7 +197,7 @@ def explain_k_means(
     weights, max_iterations, tolerance
         As in :func:`spinney.cluster.fit_k_means.k_means`.
     rows : int
-        Distances are told of the first rows, so many at most.
+        Distances are shown of the first rows, so many at most.
 
     Examples
     --------
@@ -242,7 +244,7 @@ def explain_k_means(
     cells = _cells(points)
     centroids = checked_centroids(start, len(np.atleast_1d(start)), cells.shape[1])
     head = cells[:rows].astype(np.float64)
-    told: list[TracedIteration] = []
+    iterations: list[TracedIteration] = []
 
     def watch(
         before: NDArray[Any],
@@ -251,10 +253,10 @@ def explain_k_means(
         changed: int,
     ) -> None:
         own = labels()
-        told.append(
+        iterations.append(
             TracedIteration(
                 before.astype(np.float64),
-                _distances(head, before.astype(np.float64)),
+                distances_between(head, before.astype(np.float64)),
                 own[: len(head)].copy(),
                 np.bincount(own, minlength=len(before)),
                 changed,
@@ -263,7 +265,7 @@ def explain_k_means(
             )
         )
 
-    found = k_means(
+    clustering = k_means(
         cells,
         len(centroids),
         weights=weights,
@@ -272,8 +274,8 @@ def explain_k_means(
         tolerance=tolerance,
         watch=watch,
     )
-    labels = tuple(names or (f"x{place}" for place in range(cells.shape[1])))
-    return Trace(labels, head, len(cells), tuple(told), found)
+    labels = tuple(names or (f"x{index}" for index in range(cells.shape[1])))
+    return Trace(labels, head, len(cells), tuple(iterations), clustering)
 
 
 def _cells(points: ArrayLike) -> NDArray[Any]:
@@ -289,13 +291,6 @@ def _cells(points: ArrayLike) -> NDArray[Any]:
     return cells
 
 
-def _distances(rows: Floats, centroids: Floats) -> Floats:
-    """Return Euclidean distances, also of numbers whose squares are none."""
-    largest = max(np.abs(rows).max(), np.abs(centroids).max())
-    scale = largest if largest > LARGEST or 0 < largest < 1 / LARGEST else 1.0
-    return np.asarray(np.sqrt(squares_between(rows / scale, centroids / scale)) * scale)
-
-
 def _inertia(
     cells: NDArray[Any], centroids: NDArray[Any], labels: Integers, weights: Any
 ) -> float:
@@ -309,8 +304,8 @@ def _nearest_two(apart: Floats, cells: Sequence[str]) -> list[list[str]]:
     """Return the columns of the nearest cluster and the next, with their distances."""
     order = np.argsort(apart, axis=1, kind="stable")
     columns: list[list[str]] = []
-    for place, head in enumerate(("cluster", "next")):
-        chosen = order[:, place]
+    for index, head in enumerate(("cluster", "next")):
+        chosen = order[:, index]
         columns.append([head, *map(str, chosen)])
         at = np.arange(len(apart)) * apart.shape[1] + chosen
         columns.append(["distance", *(cells[one] for one in at)])

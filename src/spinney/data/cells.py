@@ -32,7 +32,7 @@ from spinney.data.times import (
     seconds_of_day,
     time_text,
 )
-from spinney.errors import CellError, DataError, Setting, warn
+from spinney.errors import CellError, DataError, Setting, phrase, warn
 
 LARGEST_EXACT_INTEGER = 2**53
 
@@ -81,10 +81,11 @@ def refuse_infinity(name: str, value: float) -> InfiniteCellError:
     """Return the error for an infinite number."""
     return InfiniteCellError(
         f"column {name!r} holds {value}",
-        remedy=(
-            f"{UNBOUNDED}; declare it missing (",
+        remedy=phrase(
+            "{}; declare it missing ({}) or ignore the column ({})",
+            UNBOUNDED,
             Setting("missing_values", [str(value)]),
-            (") or ignore the column (", Setting("ignore", [name]), ")"),
+            Setting("ignore", [name]),
         ),
     )
 
@@ -95,9 +96,9 @@ def refuse_text(name: str, value: Value, *, declarations: Declarations) -> DataE
         return refuse_later(name, value)
     return DataError(
         f"column {name!r} was declared numeric but holds {value!r}",
-        remedy=(
-            ("declare that missing (", Setting("missing_values", [str(value)])),
-            ") or do not declare the column numeric",
+        remedy=phrase(
+            "declare that missing ({}) or do not declare the column numeric",
+            Setting("missing_values", [str(value)]),
         ),
     )
 
@@ -115,9 +116,9 @@ def refuse_level(name: str, value: Value, levels: Iterable[Value]) -> DataError:
     order = " < ".join(map(str, levels))
     return DataError(
         f"column {name!r} holds {value!r}, which is none of its levels {order}",
-        remedy=(
-            "add it to the levels or declare it missing (",
-            (Setting("missing_values", [str(value)]), ")"),
+        remedy=phrase(
+            "add it to the levels or declare it missing ({})",
+            Setting("missing_values", [str(value)]),
         ),
     )
 
@@ -127,9 +128,10 @@ def warn_of_large_integers(name: str) -> None:
     warn(
         f"column {name!r} holds integers beyond 2**53, and different ones become the "
         "same number",
-        remedy=(
-            ("declare it nominal (", Setting("nominal", [name])),
-            (") or ignore it (", Setting("ignore", [name]), ")"),
+        remedy=phrase(
+            "declare it nominal ({}) or ignore it ({})",
+            Setting("nominal", [name]),
+            Setting("ignore", [name]),
         ),
     )
 
@@ -196,16 +198,16 @@ def reorder(
         ordered = tuple(sorted(kept, key=level_order))
     else:
         ordered = typed_levels(levels, kept)
-    place = {level_order(level): code for code, level in enumerate(ordered)}
+    code_of = {level_order(level): code for code, level in enumerate(ordered)}
     recode = np.full(len(values) + 1, -1, dtype=np.int32)
     for code, value in enumerate(values):
         if _is_marker(value, dropped):
             continue
         if isinstance(value, float) and np.isinf(value):
             raise refuse_infinity(name, value)
-        if (found := _place(value, place)) is None:
+        if (new := _code(value, code_of)) is None:
             raise refuse_level(name, value, ordered)
-        recode[code] = found
+        recode[code] = new
     kind: Kind = "nominal" if levels is None else "ordinal"
     return Column(name, kind, recode[codes], ordered)
 
@@ -241,10 +243,10 @@ def typed_levels(levels: Sequence[Value], seen: Sequence[Value]) -> tuple[Value,
     return tuple(levels)
 
 
-def _place(value: Value, place: dict[tuple[str, Value], int]) -> int | None:
+def _code(value: Value, code_of: dict[tuple[str, Value], int]) -> int | None:
     """Return the code of a value, matched as it is or as text."""
-    found = place.get(level_order(value))
-    return place.get(("text", str(value))) if found is None else found
+    code = code_of.get(level_order(value))
+    return code_of.get(("text", str(value))) if code is None else code
 
 
 def column_from_values(
@@ -274,6 +276,10 @@ def column_from_values(
 
 def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[str]]:
     """Return the cells as plain Python values, None where missing, and families."""
+    remedy = phrase(
+        "turn it into text, a number or a date, or ignore the column ({})",
+        Setting("ignore", [name]),
+    )
     readers: dict[type, tuple[str, Callable[[Any], Any]]] = {}
     for kind in set(map(type, values)):
         reader = _reader(kind)
@@ -283,17 +289,16 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
                 f"column {name!r} holds a {kind.__name__} in row {row}; an argument "
                 "must be a string or a number"
             )
-            remedy = (
-                "turn it into text, a number or a date, or ignore the column (",
-                Setting("ignore", [name]),
-                ")",
-            )
             raise CellError(msg, remedy=remedy)
         readers[kind] = reader
     if set(readers) <= {str, type(None)}:
         texts = [value or None for value in values]
         return texts, ({"text"} if any(texts) else set())
-    cells = [readers[type(value)][1](value) for value in values]
+    try:
+        cells = [readers[type(value)][1](value) for value in values]
+    except Exception as error:
+        msg = f"column {name!r} holds a cell that gives no value: {error!r}"
+        raise CellError(msg, remedy=remedy) from error
     families = {
         readers[type(value)][0]
         for value, cell in zip(values, cells, strict=True)
@@ -310,9 +315,13 @@ def _reader(kind: type) -> tuple[str, Callable[[Any], Any]] | None:
         return "boolean", bool
     if issubclass(kind, str):
         return "text", lambda text: str(text) or None
+    if issubclass(kind, np.timedelta64):  # an integer, as NumPy sees it
+        return None
     if issubclass(kind, (int, np.integer)):
         return "number", int
-    if issubclass(kind, (float, np.floating, Decimal, numbers.Rational)):
+    if issubclass(kind, Decimal):  # a signalling NaN is not to be compared
+        return "number", lambda number: None if number.is_nan() else float(number)
+    if issubclass(kind, (float, np.floating, numbers.Rational)):
         return "number", lambda number: None if number != number else float(number)
     if issubclass(kind, datetime.datetime):
         return "instant", lambda instant: instant
@@ -339,13 +348,13 @@ def _number_column(name: str, cells: list[Any], declarations: Declarations) -> C
     ):
         warn_of_large_integers(name)
     try:
-        found = np.array(
+        as_floats = np.array(
             [np.nan if cell is None else texts.get(cell, cell) for cell in cells],
             dtype=np.float64,
         )
     except OverflowError:
         raise refuse_infinity(name, np.inf) from None
-    return numeric_column(name, found, missing=declarations.missing)
+    return numeric_column(name, as_floats, missing=declarations.missing)
 
 
 def _time_column(
@@ -354,10 +363,9 @@ def _time_column(
     """Return a column of days, instants or times of day."""
     if families not in ({"day"}, {"instant"}, {"clock"}, {"day", "instant"}):
         msg = f"column {name!r} mixes {' and '.join(sorted(families))} cells"
-        remedy = (
-            "make them all dates or all text, or ignore the column (",
+        remedy = phrase(
+            "make them all dates or all text, or ignore the column ({})",
             Setting("ignore", [name]),
-            ")",
         )
         raise DataError(msg, remedy=remedy)
     kind = declarations.kind(name)
@@ -374,7 +382,7 @@ def _time_column(
         "clock": seconds_of_day,
     }
     measure = measures[family]
-    found = np.array([np.nan if cell is None else measure(cell) for cell in cells])
+    as_floats = np.array([np.nan if cell is None else measure(cell) for cell in cells])
     return numeric_column(
-        name, found, missing=declarations.missing, unit=TIME_UNITS[family]
+        name, as_floats, missing=declarations.missing, unit=TIME_UNITS[family]
     )

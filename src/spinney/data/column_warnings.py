@@ -7,7 +7,7 @@ import numpy as np
 from spinney.data.cells import parse_number
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table, Value
-from spinney.errors import Setting, SpinneyWarning
+from spinney.errors import Setting, SpinneyWarning, phrase
 
 FEWEST_IDENTIFIERS = 10
 # Of a smaller table, two like cells are no small share.
@@ -63,7 +63,7 @@ def identifier_warning(name: str, n_values: int, n_cells: int) -> SpinneyWarning
     )
     return SpinneyWarning(
         f"column {name!r} looks like an identifier, {how_many} values differ",
-        remedy=("ignore it (", Setting("ignore", [name]), ")"),
+        remedy=phrase("ignore it ({})", Setting("ignore", [name])),
     )
 
 
@@ -80,7 +80,7 @@ def number_warnings(
     column 'age' reads as text because of 'NA'
     """
     declared = () if declarations is None else declarations.nominal
-    found = []
+    warnings = []
     for column in table.columns:
         if column.name in declared or not _is_text(column):
             continue
@@ -89,14 +89,15 @@ def number_warnings(
         ]
         share = 1 - len(others) / len(column.levels)
         if 1 <= len(others) <= MOST_MARKERS and share >= SHARE_OF_NUMBERS:
-            remedy = (
-                ("declare that missing (", Setting("missing_values", others)),
-                (") or the column nominal (", Setting("nominal", [column.name]), ")"),
+            remedy = phrase(
+                "declare that missing ({}) or the column nominal ({})",
+                Setting("missing_values", others),
+                Setting("nominal", [column.name]),
             )
             texts = " and ".join(map(repr, others))
             msg = f"column {column.name!r} reads as text because of {texts}"
-            found.append(SpinneyWarning(msg, remedy=remedy))
-    return found
+            warnings.append(SpinneyWarning(msg, remedy=remedy))
+    return warnings
 
 
 def table_warnings(

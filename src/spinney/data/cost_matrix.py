@@ -33,18 +33,18 @@ def cost_array(costs: Costs, classes: Sequence[Value]) -> Floats:
            [5., 0.]])
     """
     if isinstance(costs, Mapping):
-        found = _from_mapping(costs, [value_text(label) for label in classes])
+        matrix = _from_mapping(costs, [value_text(label) for label in classes])
     else:
-        found = _from_array(costs, len(classes))
-    odd = np.argwhere(~(np.isfinite(found) & (found >= 0)))
+        matrix = _from_array(costs, len(classes))
+    odd = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
     if len(odd):
-        label, true = (classes[place] for place in odd[0])
+        label, true = (classes[code] for code in odd[0])
         raise ParameterError(
             Setting("cost_matrix"),
-            f": label {label!r} where {true!r} is true costs {found[tuple(odd[0])]}: "
+            f": label {label!r} where {true!r} is true costs {matrix[tuple(odd[0])]}: "
             "costs are numbers of at least 0",
         )
-    return found
+    return matrix
 
 
 def _from_array(costs: Any, n_classes: int) -> Floats:
@@ -58,19 +58,19 @@ def _from_array(costs: Any, n_classes: int) -> Floats:
             "holds more than numbers",
             "give a square of them",
         )
-    found: Floats = np.vectorize(as_real, otypes=[np.float64])(cells)
-    if found.shape != (n_classes, n_classes):
+    matrix: Floats = np.vectorize(as_real, otypes=[np.float64])(cells)
+    if matrix.shape != (n_classes, n_classes):
         msg = (
-            f"cost_matrix of shape {found.shape} does not fit {n_classes} classes: "
+            f"cost_matrix of shape {matrix.shape} does not fit {n_classes} classes: "
             "give a row a label and a column a true class"
         )
         raise ParameterError(msg)
-    return found
+    return matrix
 
 
 def _from_mapping(costs: Mapping[Any, Any], names: list[str]) -> Floats:
-    found = np.full((len(names), len(names)), np.nan)
-    np.fill_diagonal(found, 0.0)
+    matrix = np.full((len(names), len(names)), np.nan)
+    np.fill_diagonal(matrix, 0.0)
     for label, row in costs.items():
         if not isinstance(row, Mapping):
             raise ParameterError(
@@ -78,26 +78,26 @@ def _from_mapping(costs: Mapping[Any, Any], names: list[str]) -> Floats:
                 f": {label!r} has {row!r}, no mapping of classes to costs",
             )
         for true, cost in row.items():
-            place = _place(label, names), _place(true, names)
-            found[place] = as_real(cost)
-            if np.isnan(found[place]):
+            pair = _code_of(label, names), _code_of(true, names)
+            matrix[pair] = as_real(cost)
+            if np.isnan(matrix[pair]):
                 raise ParameterError(
                     Setting("cost_matrix"),
                     f": label {label!r} where {true!r} is true costs {cost!r}, which "
                     "is no number",
                 )
-    absent = np.argwhere(np.isnan(found))
+    absent = np.argwhere(np.isnan(matrix))
     if len(absent):
-        label, true = (names[place] for place in absent[0])
+        label, true = (names[code] for code in absent[0])
         msg = (
             f"cost_matrix does not say what label {label!r} costs where {true!r} is "
             "true: every pair of different classes needs a cost"
         )
         raise ParameterError(msg)
-    return found
+    return matrix
 
 
-def _place(label: Any, names: list[str]) -> int:
+def _code_of(label: Any, names: list[str]) -> int:
     text = value_text(label)
     if text not in names:
         raise ParameterError(

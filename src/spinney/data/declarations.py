@@ -91,7 +91,7 @@ def check_names(names: Sequence[str], *, origin: str = "the table") -> None:
     if not names:
         msg = f"{origin} has no columns: give it at least one"
         raise DataError(msg)
-    blank = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
+    blank = [str(number) for number, name in enumerate(names, 1) if not name.strip()]
     if blank:
         columns = "columns" if len(blank) > 1 else "column"
         has = "have" if len(blank) > 1 else "has"

@@ -368,12 +368,12 @@ def missing_columns(
     """Return the error for a table that lacks columns which the model needs."""
     it = "them" if len(absent) > 1 else "it"
     near = did_you_mean(absent[0], names)
-    said = f"it has {_some(names)}; " if names else ""
+    hint = f"it has {_some(names)}; " if names else ""
     if near.endswith("?"):
-        said = f"{near} Else "
+        hint = f"{near} Else "
     return DataError(
         f"the model needs the column{'s' if len(absent) > 1 else ''} {_some(absent)}, "
-        f"which the table does not have: {said}add {it}"
+        f"which the table does not have: {hint}add {it}"
         f"{' (empty cells are fine)' if may_be_empty else ''}"
     )
 

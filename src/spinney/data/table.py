@@ -125,7 +125,7 @@ def level_order(value: Value) -> tuple[str, Value]:
 def factorise(
     values: "Sequence[Value | None]",
 ) -> tuple[NDArray[np.int32], tuple[Value, ...]]:
-    """Code values by their place among the sorted distinct ones; None is -1.
+    """Code values by their rank among the sorted distinct ones; None is -1.
 
     >>> factorise(["b", None, "a", "b"])
     (array([ 1, -1,  0,  1], dtype=int32), ('a', 'b'))
@@ -142,11 +142,11 @@ def factorise(
         count=len(values),
     )
     ordered = sorted(keys)
-    place = np.empty(len(keys) + 1, dtype=np.int32)
+    code_of = np.empty(len(keys) + 1, dtype=np.int32)
     for code, key in enumerate(ordered):
-        place[keys[key]] = code
-    place[-1] = -1
-    return place[first_seen], tuple(value for _, value in ordered)
+        code_of[keys[key]] = code
+    code_of[-1] = -1
+    return code_of[first_seen], tuple(value for _, value in ordered)
 
 
 def _factorise_texts(
@@ -154,7 +154,7 @@ def _factorise_texts(
 ) -> tuple[NDArray[np.int32], tuple[Value, ...]]:
     """Do the same, several times faster, where every value is a str or None."""
     levels = tuple(sorted(set(values) - {None}))
-    place: dict[Any, int] = {level: code for code, level in enumerate(levels)}
-    place[None] = -1
-    codes = np.fromiter(map(place.__getitem__, values), np.int32, count=len(values))
+    code_of: dict[Any, int] = {level: code for code, level in enumerate(levels)}
+    code_of[None] = -1
+    codes = np.fromiter(map(code_of.__getitem__, values), np.int32, count=len(values))
     return codes, levels

@@ -3,7 +3,6 @@
 from spinney.estimators.forest_estimators import ForestClassifier, ForestRegressor
 from spinney.estimators.k_means_estimator import KMeans, choose_k
 from spinney.estimators.k_prototypes_estimator import KPrototypes
-from spinney.estimators.kept import adopt
 from spinney.estimators.mini_batch_estimator import MiniBatchKMeans
 from spinney.estimators.tree_estimators import TreeClassifier, TreeRegressor
 
@@ -15,6 +14,5 @@ __all__ = [
     "MiniBatchKMeans",
     "TreeClassifier",
     "TreeRegressor",
-    "adopt",
     "choose_k",
 ]

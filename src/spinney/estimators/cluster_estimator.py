@@ -1,6 +1,6 @@
 """What all scikit-learn classes of clusters share: fitting, keeping, checks."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,43 +14,59 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.checks import check_named, check_number, check_whole
-from spinney._support.threads import thread_count as threads_of
+from spinney._support.checks import check_named, is_whole
+from spinney._support.keyed_random import seed_of
+from spinney._support.threads import thread_count
 from spinney.cluster import (
+    MIXED,
     STARTS,
     Clusters,
-    checked_centroids,
     distances_between,
     nearest_centroids,
-    refuse_missing,
-    schema_of,
+    numbers_of,
 )
-from spinney.data import Attribute, Table
+from spinney.cluster.choose_k import Choice, is_drawn
+from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
 from spinney.errors import CellError, DataError, Setting, warn
-from spinney.estimators.kept import attributes_of, forget, kept
 from spinney.estimators.table_estimator import become, checked_weights, has_names_only
-from spinney.models.clusters import ReadableClusters
+from spinney.models.clusters import (
+    ClusterFit,
+    FittedClusters,
+    MeasuredRows,
+    Plan,
+    find_clusters,
+    usable_weights,
+)
 from spinney.output.file import save_clusters
 
 if TYPE_CHECKING:
     import os
 
-MANY_STARTS = 10
-
 
 class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
-    """An estimator of clusters; it stands before scikit-learn's ``BaseEstimator``."""
+    """An estimator of clusters; it stands before scikit-learn's ``BaseEstimator``.
 
+    All that is known of clusters is in ``clusters_``, which a file keeps, too; the
+    attributes that scikit-learn has names for are read from it.
+    """
+
+    n_clusters: Any
+    init: Any
+    n_init: Any
+    max_iter: int
+    random_state: Any
     n_jobs: int | None
-    cluster_centers_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    clusters_: Clusters
     labels_: Integers
-    counts_: Floats
-    inertia_: float
-    n_iter_: int
-    # What columns are divided by where they are standardised.
-    _scale: Floats | None = None
+    choice_: Choice
+    # Whether later tables are read by the names of columns, whatever they are.
+    _by_name: bool = False
+
+    # Learning
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
@@ -67,31 +83,88 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
         """
         # A fit that fails, or is interrupted, leaves the old clusters as they were.
         new = type(self)(**self.get_params(deep=False))
+        new._by_name = False
         new._find(X, sample_weight)
-        forget(self)
         become(self, new)
         return self
 
     def _find(self, X: Any, sample_weight: Any) -> None:
         """Find the clusters, as a new estimator that nobody else knows yet."""
+        rows = self._measured_rows(X)
+        weights = weights_of(sample_weight, len(rows.cells))
+        self._keep(find_clusters(rows, self._plan(rows), weights=weights))
+
+    def _measured_rows(self, X: Any) -> MeasuredRows:
+        """Return the rows to learn from, and remember their columns."""
         raise NotImplementedError
 
-    def _nearest(self, X: Any) -> tuple[Integers, Floats]:
-        """Return the cluster of each row, and what its distance adds to the inertia."""
-        raise NotImplementedError
+    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+        """Return how to look for clusters, by the parameters; others are given."""
+        init, n_init = self.init, self.n_init
+        if not is_drawn(init) and is_whole(n_init) and n_init > 1:
+            warn(
+                Setting("n_init", int(n_init)),
+                " where nothing is drawn",
+                remedy="one start is made",
+            )
+            n_init = 1
+        return Plan(
+            n_clusters=self.n_clusters,
+            n_init=n_init,
+            max_iter=self.max_iter,
+            standardise=getattr(self, "standardise", False),
+            seed=seed_of(self.random_state),
+            n_jobs=self.n_jobs,
+            **{"init": init, **settings},
+        )
 
-    def _kept(self) -> Clusters:
-        """Return what a file keeps."""
-        raise NotImplementedError
+    def _keep(self, fit: ClusterFit) -> None:
+        """Keep what was found."""
+        self.clusters_, self.labels_ = fit.clusters, fit.labels
+        if fit.choice is not None:
+            self.choice_ = fit.choice
+        warn_of_few(len(fit.clusters), fit.labels)
 
-    def _tell(self, found: Any, weights: Floats | None, inertia: float) -> None:
-        """Keep what rows came to, once there are centroids."""
-        warn_of_few(self.cluster_centers_, found.labels)
-        self.labels_ = found.labels
-        n_clusters = len(self.cluster_centers_)
-        self.counts_ = np.bincount(found.labels, weights, n_clusters).astype(np.float64)
-        self.inertia_ = inertia
-        self.n_iter_ = found.n_iterations
+    @classmethod
+    def from_model(cls, clusters: Clusters) -> Self:
+        """Return the estimator of clusters that were loaded from a file."""
+        settings = dict(clusters.settings)
+        if not hasattr(cls(), "standardise"):
+            del settings["standardise"]
+        if settings["init"] in ("given", "function"):
+            # What was given is where the iterations began, if that is known.
+            start = clusters.start * clusters.scale
+            settings["init"] = start if len(start) else clusters.values
+        model = cls(**settings)
+        model._by_name = clusters.named
+        model.clusters_ = clusters
+        model.n_features_in_ = len(clusters.names)
+        if clusters.named:
+            model.feature_names_in_ = np.array(clusters.names, dtype=object)
+        return model
+
+    # What was found
+
+    @property
+    def cluster_centers_(self) -> NDArray[Any]:
+        """The centroids in the units of the columns."""
+        mixed = self.clusters_.method == MIXED
+        return self.clusters_.values if mixed else self.clusters_.places
+
+    @property
+    def counts_(self) -> Floats:
+        """What the rows of each cluster weigh."""
+        return self.clusters_.weights
+
+    @property
+    def inertia_(self) -> float:
+        """The weighted sum of the distances of rows to their clusters."""
+        return self.clusters_.inertia
+
+    @property
+    def n_iter_(self) -> int:
+        """How many iterations there were."""
+        return self.clusters_.n_iterations
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Integers:
         """Find the clusters; return that of each row."""
@@ -106,39 +179,35 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
         distances = self._nearest(X)[1]
         return -weighted_sum(distances, weights_of(sample_weight, len(distances)))
 
+    def _nearest(self, X: Any) -> tuple[Integers, Floats]:
+        """Return the cluster of each row, and what its distance adds to the inertia."""
+        raise NotImplementedError
+
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Save the clusters to a file; :func:`spinney.load` reads them back.
 
         Where they are, their columns and the settings are kept, the rows are not: so
         ``labels_`` is not there after loading.
         """
-        check_is_fitted(self, "cluster_centers_")
-        save_clusters(self._kept(), path)
+        check_is_fitted(self, "clusters_")
+        save_clusters(self.clusters_, path)
 
     def __str__(self) -> str:
         """Return sizes and places as a table, once there are any."""
-        if "cluster_centers_" not in vars(self):
+        if "clusters_" not in vars(self):
             return str(super().__str__())
-        return str(ReadableClusters(self._kept()))
+        return str(FittedClusters(self.clusters_))
 
 
 def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Return the weights of the rows, None if none are said; refuse those of no use."""
+    """Return the weights of the rows, None if none are given; refuse useless ones."""
     if sample_weight is None:
         return None
     try:
         weights = checked_weights(sample_weight, n_rows)
     except (TypeError, ValueError) as error:
         raise DataError(str(error)) from None
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if not total > 0:
-        msg = "sample_weight is 0 for every row: at least one must weigh more"
-        raise DataError(msg)
-    if total == np.inf:
-        msg = "the sum of sample_weight is beyond all floats: divide all by a number"
-        raise DataError(msg)
-    return weights
+    return usable_weights(weights, "sample_weight")
 
 
 def weighted_sum(distances: Floats, weights: Floats | None) -> float:
@@ -156,45 +225,13 @@ def refuse_no_rows(table: Table) -> None:
         raise DataError(msg)
 
 
-def check_counts(estimator: Any) -> None:
-    """Refuse numbers of clusters and of iterations that mean nothing."""
-    check_whole("n_clusters", estimator.n_clusters, least=1)
-    check_whole("max_iter", estimator.max_iter, least=1)
-
-
-def check_enough(n_clusters: int, n_rows: int) -> None:
-    """Refuse fewer rows than clusters."""
-    if n_rows < n_clusters:
-        raise DataError(
-            Setting("n_clusters", int(n_clusters)),
-            f" is more than the rows (n_samples={n_rows})",
-            remedy="ask for fewer clusters",
-        )
-
-
-def n_starts_of(n_init: Any, *, drawn: bool, usual: int = MANY_STARTS) -> int:
-    """Return how many starts are meant: one where nothing is drawn."""
-    if isinstance(n_init, str):
-        check_named("n_init", n_init, ["auto"])
-        return usual if drawn else 1
-    check_whole("n_init", n_init, least=1)
-    if not drawn and n_init > 1:
-        warn(
-            Setting("n_init", int(n_init)),
-            " where nothing is drawn",
-            remedy="one start is made",
-        )
-        return 1
-    return int(n_init)
-
-
-def warn_of_few(centroids: NDArray[Any], labels: Integers) -> None:
+def warn_of_few(n_clusters: int, labels: Integers) -> None:
     """Warn where rows are not different enough for so many clusters."""
-    found = len(np.unique(labels))
-    if found < len(centroids):
+    n_distinct = len(np.unique(labels))
+    if n_distinct < n_clusters:
         warn(
-            f"{found} distinct clusters were found, fewer than ",
-            Setting("n_clusters", len(centroids)),
+            f"{n_distinct} distinct clusters were found, fewer than ",
+            Setting("n_clusters", n_clusters),
             remedy="there are no more distinct rows of weight",
         )
 
@@ -209,10 +246,9 @@ class Centroids(
     ClusterEstimator,
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Clusters that are told by their centroids."""
+    """Clusters around the means of numbers."""
 
-    # The centroids as distances are measured, where columns are standardised.
-    _scaled_centers: NDArray[Any]
+    tol: float
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the clusters; return the distances of all rows to all centroids."""
@@ -220,34 +256,37 @@ class Centroids(
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the distance of each row to each centroid."""
-        check_is_fitted(self)
-        cells, centroids = self._measured(numbers_of(self, X, reset=False))
-        found = np.empty((len(cells), len(centroids)), cells.dtype)
+        cells, centroids = self._measured(X)
+        distances = np.empty((len(cells), len(centroids)), cells.dtype)
         step = max(1, DISTANCES // len(centroids))
         with np.errstate(over="ignore"):
             for first in range(0, len(cells), step):
                 part = slice(first, first + step)
-                found[part] = distances_between(cells[part], centroids)
-        return found
+                distances[part] = distances_between(cells[part], centroids)
+        return distances
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
-        check_is_fitted(self)
-        cells, centroids = self._measured(numbers_of(self, X, reset=False))
-        jobs = threads_of(self.n_jobs)
+        cells, centroids = self._measured(X)
+        jobs = thread_count(self.n_jobs)
         return nearest_centroids(cells, centroids, n_jobs=jobs)
 
-    def _measured(self, cells: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _measured(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return rows and centroids as distances are measured between them."""
-        if self._scale is None:
-            return cells, self.cluster_centers_
-        return cells / self._scale.astype(cells.dtype), self._scaled_centers
+        check_is_fitted(self)
+        cells = later_numbers(self, X, self.clusters_.schema)
+        return self.clusters_.scaled(cells), self.clusters_.centroids
 
-    def _kept(self) -> Clusters:
-        return kept(self)
+    def _measured_rows(self, X: Any) -> MeasuredRows:
+        return rows_of_numbers(self, X)
+
+    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+        if isinstance(self.init, str):
+            check_named("init", self.init, STARTS)
+        return super()._plan(rows, tol=self.tol, **settings)
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
+        return len(self.clusters_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -255,31 +294,61 @@ class Centroids(
         return tags
 
 
-def numbers_of(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
-    """Return X as rows of finite floats, by scikit-learn's conventions."""
-    named = has_names_only(X) or is_relation(X)
-    if named or hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
-        by_name = named or getattr(estimator, "_by_name", False)
-        if by_name and not reset:
-            return _by_name(estimator, X)
-        table = read_table(X)
-        refuse_no_rows(table)
-        cells = _cells_of(table, type(estimator).__name__)
-        if not named:
-            _validated(estimator, X, skip_check_array=True, reset=reset)
-        else:
-            estimator.n_features_in_ = len(table.columns)
-            estimator.feature_names_in_ = np.array(table.names, dtype=object)
-        if reset:
-            estimator._attributes = tuple(
-                Attribute(str(name), "numeric", (), column.unit)
-                for name, column in zip(
-                    getattr(estimator, "feature_names_in_", table.names),
-                    table.columns,
-                    strict=True,
-                )
-            )
-        return cells
+def rows_of_numbers(estimator: Any, X: Any) -> MeasuredRows:
+    """Return rows of finite floats to learn from; the estimator remembers columns."""
+    if not _is_table(X):
+        cells = _array(estimator, X, reset=True)
+        unnamed = [f"x{index}" for index in range(cells.shape[1])]
+        return MeasuredRows(numeric_attributes(unnamed), cells, named=False)
+    table = read_table(X)
+    refuse_no_rows(table)
+    cells = _cells_of(table, type(estimator).__name__)
+    if _by_names_only(X):
+        estimator.n_features_in_ = len(table.columns)
+        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+    else:
+        _validated(estimator, X, skip_check_array=True, reset=True)
+    named = hasattr(estimator, "feature_names_in_")
+    names = estimator.feature_names_in_ if named else table.names
+    units = [column.unit for column in table.columns]
+    return MeasuredRows(numeric_attributes(names, units), cells, named=named)
+
+
+def numeric_attributes(
+    names: Sequence[Any], units: Sequence[Any] | None = None
+) -> tuple[Attribute, ...]:
+    """Return attributes of numbers, with their units if they have any."""
+    return tuple(
+        Attribute(str(name), "numeric", (), unit)
+        for name, unit in zip(names, units or [None] * len(names), strict=True)
+    )
+
+
+def later_numbers(estimator: Any, X: Any, schema: Schema) -> NDArray[Any]:
+    """Return rows of finite floats, of the columns that clusters were found on."""
+    if not _is_table(X):
+        return _array(estimator, X, reset=False)
+    if _by_names_only(X) or estimator._by_name:
+        later = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
+        return numbers_of(schema, later)
+    table = read_table(X)
+    refuse_no_rows(table)
+    cells = _cells_of(table, type(estimator).__name__)
+    _validated(estimator, X, skip_check_array=True, reset=False)
+    return cells
+
+
+def _is_table(X: Any) -> bool:
+    framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
+    return framed or _by_names_only(X)
+
+
+def _by_names_only(X: Any) -> bool:
+    return has_names_only(X) or is_relation(X)
+
+
+def _array(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
+    """Return X as an array of finite floats, by scikit-learn's conventions."""
     settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
     cells = _validated(estimator, X, reset=reset, ensure_all_finite=False, **settings)
     return _finite(np.asarray(cells), type(estimator).__name__)
@@ -303,7 +372,7 @@ def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
     known = np.isfinite(cells)
     if known.all():
         return cells
-    row, column = (int(place) for place in np.argwhere(~known)[0])
+    row, column = (int(index) for index in np.argwhere(~known)[0])
     cell = "infinity" if cells[row, column] > 0 else "-infinity"
     cell = "NaN" if np.isnan(cells[row, column]) else cell
     other = ", or use KPrototypes" if cell == "NaN" else ""
@@ -314,19 +383,8 @@ def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:
     raise DataError(msg)
 
 
-def _by_name(estimator: Any, X: Any) -> NDArray[Any]:
-    """Return the columns that the clusters were found on, by their names."""
-    schema = schema_of(attributes_of(estimator), 1)
-    schema = replace(schema, markers=getattr(estimator, "_markers", ()))
-    table = read_by(schema, range(len(schema.attributes)), X, may_be_empty=False)
-    encoded = schema.encode(table)
-    for attribute, cells in zip(schema.attributes, encoded, strict=True):
-        refuse_missing(attribute.name, np.isnan(cells))
-    return np.column_stack(encoded)
-
-
 def _cells_of(table: Table, estimator: str) -> NDArray[Any]:
-    """Return the cells of a table of numbers, none of them missing."""
+    """Return the cells of a table of numbers, none of them missing; rows from 0 on."""
     for column in table.columns:
         if column.kind != "numeric":
             msg = (
@@ -343,19 +401,3 @@ def _cells_of(table: Table, estimator: str) -> NDArray[Any]:
             )
             raise DataError(msg)
     return np.column_stack([column.cells for column in table.columns])
-
-
-def checked_start(estimator: Any, n_rows: int, n_columns: int) -> tuple[Any, int]:
-    """Refuse parameters that mean nothing; return the start, and how many of them."""
-    check_counts(estimator)
-    check_number("tol", estimator.tol)
-    start: Any = estimator.init
-    if isinstance(start, str):
-        check_named("init", start, STARTS)
-    elif not callable(start):
-        start = checked_centroids(start, estimator.n_clusters, n_columns)
-    check_enough(estimator.n_clusters, n_rows)
-    named = isinstance(start, str)
-    drawn = callable(start) or (named and start != "optimal")
-    usual = 1 if named and start == "k-means++" else MANY_STARTS
-    return start, n_starts_of(estimator.n_init, drawn=drawn, usual=usual)

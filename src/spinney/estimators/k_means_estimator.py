@@ -1,33 +1,21 @@
 """k-means by scikit-learn's conventions."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from spinney._support.arrays import Floats
-from spinney._support.checks import check_named, check_whole
-from spinney._support.keyed_random import seed_of
-from spinney._support.threads import thread_count as threads_of
-from spinney.cluster import (
-    ROWS_SHOWN,
-    STARTS,
-    Start,
-    Trace,
-    explain_k_means,
-    k_means,
-    spread_of,
-)
-from spinney.cluster.choose_k import N_STARTS, Choice, Limits, Starts, choose
-from spinney.errors import DataError, ParameterError
+from spinney._support.checks import check_whole
+from spinney.cluster import ROWS_SHOWN, Start, Trace, explain_k_means
+from spinney.cluster.choose_k import Choice, Limits, choose
+from spinney.errors import DataError
 from spinney.estimators.cluster_estimator import (
     Centroids,
-    checked_start,
-    numbers_of,
+    rows_of_numbers,
     weights_of,
 )
-from spinney.estimators.kept import attributes_of
+from spinney.models.clusters import method_of
 
 
 class KMeans(Centroids):
@@ -45,8 +33,8 @@ class KMeans(Centroids):
     ----------
     n_clusters : int or "auto"
         How many clusters. ``"auto"``: 2 to 10, as many as the silhouette says; see
-        :func:`spinney.choose_k`. Then ``init`` is a name, and ``n_init="auto"`` is 4
-        for ``"k-means++"``.
+        :func:`spinney.choose_k`. Then ``init`` is a name, and each k has as many
+        starts as the largest.
     init : {"k-means++", "random", "optimal"}, array or callable
         Where to start. ``"k-means++"`` draws rows far from each other, the best of
         at least 2 + ⌊log k⌋ and of 8 each time; ``"random"`` draws rows;
@@ -54,8 +42,9 @@ class KMeans(Centroids):
         array has the centroids; a callable gets the rows, the number of clusters and a
         ``random_state``.
     n_init : int or "auto"
-        How many starts; the clusters of least inertia are kept. ``"auto"`` is 10 where
-        starts are drawn by ``"random"`` or a callable, else 1.
+        How many starts; the clusters of least inertia are kept. ``"auto"`` is 4 where
+        they are cheap, rows × columns × clusters being at most 10,000,000, else 1; and
+        1 where nothing is drawn.
     max_iter : int
         How many iterations at most.
     tol : float
@@ -69,7 +58,7 @@ class KMeans(Centroids):
     random_state : int, RandomState or None
         The seed. The same seed gives the same clusters, whatever ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one a core if not said, or -1.
+        How many threads; one per core if not given, or -1.
 
     Attributes
     ----------
@@ -104,8 +93,6 @@ class KMeans(Centroids):
     array([1])
     """
 
-    choice_: Choice
-
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -127,42 +114,6 @@ class KMeans(Centroids):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _find(self, X: Any, sample_weight: Any) -> None:
-        cells = numbers_of(self, X, reset=True)
-        weights = weights_of(sample_weight, len(cells))
-        seed, n_jobs = seed_of(self.random_state), threads_of(self.n_jobs)
-        rows = cells
-        if self.standardise:
-            self._scale = spread_of(cells, weights)
-            rows = cells / self._scale.astype(cells.dtype)
-        told = self
-        if isinstance(self.n_clusters, str):
-            told, self.choice_ = with_chosen_k(self, rows, weights, seed)
-        start, n_starts = checked_start(told, *cells.shape)
-        if self._scale is not None and isinstance(start, np.ndarray):
-            start = start / self._scale
-        found = k_means(
-            rows,
-            int(told.n_clusters),
-            weights=weights,
-            start=start,
-            n_starts=n_starts,
-            max_iterations=self.max_iter,
-            tolerance=self.tol,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
-        self._keep(found.centroids)
-        self._tell(found, weights, found.inertia)
-        self._seed, self._began = seed, found.start
-
-    def _keep(self, centroids: Any) -> None:
-        """Keep centroids as they are measured, and in the units of the columns."""
-        self.cluster_centers_ = centroids
-        if self._scale is not None:
-            self._scaled_centers = centroids
-            self.cluster_centers_ = centroids * self._scale.astype(centroids.dtype)
-
     def explain(
         self, X: Any, sample_weight: Any = None, *, rows: int = ROWS_SHOWN
     ) -> Trace:
@@ -173,7 +124,7 @@ class KMeans(Centroids):
         X, sample_weight
             The rows that the clusters were found on; no others have these iterations.
         rows : int
-            Distances are told of the first rows, so many at most.
+            Distances are shown of the first rows, so many at most.
 
         Examples
         --------
@@ -188,13 +139,12 @@ class KMeans(Centroids):
 
         ``print(trace)`` shows all tables.
         """
-        check_is_fitted(self)
         check_whole("rows", rows, least=1)
-        cells, centroids = self._measured(numbers_of(self, X, reset=False))
+        cells, centroids = self._measured(X)
         trace = explain_k_means(
             cells,
-            self._began,
-            names=[attribute.name for attribute in attributes_of(self)],
+            self.clusters_.start,
+            names=self.clusters_.names,
             weights=weights_of(sample_weight, len(cells)),
             max_iterations=self.max_iter,
             tolerance=self.tol,
@@ -207,51 +157,6 @@ class KMeans(Centroids):
             )
             raise DataError(msg)
         return trace
-
-
-Means = TypeVar("Means", bound=Centroids)
-
-
-def with_chosen_k(
-    estimator: Means, cells: Any, weights: Floats | None, seed: int
-) -> tuple[Means, Choice]:
-    """Return an estimator with the number of clusters that rows have, and the choice.
-
-    Where ``n_init`` is ``"auto"``, it has as many starts as each k was tried with, so
-    that its clusters are those of the choice.
-    """
-    settings = estimator.get_params(deep=False)
-    check_named("n_clusters", settings["n_clusters"], ["auto"])
-    settings["n_init"] = several(settings["n_init"], settings["init"])
-    told = type(estimator)(**{**settings, "n_clusters": 1})
-    starts = starts_of(told, cells.shape, seed, settings["n_jobs"])
-    choice = choose(cells, weights=weights, starts=starts)
-    return type(estimator)(**{**settings, "n_clusters": choice.k}), choice
-
-
-def several(n_init: Any, init: Any) -> Any:
-    """Return how many starts are meant: ``"auto"`` is 4 for k-means++.
-
-    One unlucky start would bend the curve.
-    """
-    usual = isinstance(init, str) and init == "k-means++"
-    return N_STARTS if usual and n_init == "auto" else n_init
-
-
-def starts_of(
-    estimator: Any, shape: tuple[int, int], seed: int, n_jobs: int | None
-) -> Starts:
-    """Return how an estimator starts, for every number of clusters alike."""
-    if not isinstance(estimator.init, str):
-        msg = (
-            "init must be a name where the number of clusters is to be chosen: "
-            f"{' or '.join(map(repr, STARTS))}"
-        )
-        raise ParameterError(msg)
-    start, n_starts = checked_start(estimator, *shape)
-    return Starts(
-        start, n_starts, estimator.max_iter, estimator.tol, seed, threads_of(n_jobs)
-    )
 
 
 def choose_k(
@@ -291,12 +196,12 @@ def choose_k(
         standard error. Ties go to fewer clusters.
     measures : sequence of str, optional
         What to measure beside the inertia and what the rule needs, by the same names;
-        all but ``"gap"``, which takes long, if not said.
+        all but ``"gap"``, which takes long, if not given.
     sample_weight : array, optional
         The weight of each row; one of weight 2 counts as two.
     init, n_init, max_iter, tol, random_state, n_jobs
-        Those of :class:`spinney.KMeans`; ``init`` is a name, and ``n_init="auto"`` is
-        4 for ``"k-means++"``: one unlucky start would bend the curve.
+        Those of :class:`spinney.KMeans`; ``init`` is a name, and each k has as many
+        starts as the largest: one unlucky start would bend the curve.
     silhouette_rows : int
         Silhouettes are exact where there are no more different rows than this; else of
         a sample of so many, and the choice says so.
@@ -320,16 +225,24 @@ def choose_k(
     k = 2 by silhouette: its silhouette, 0.959678, is the largest; the next is 0.609514
     at k = 3.
     """
-    starts = several(n_init, init)
-    told = KMeans(1, init=init, n_init=starts, max_iter=max_iter, tol=tol)
-    cells = numbers_of(told, data, reset=True)
-    weights = weights_of(sample_weight, len(cells))
+    model = KMeans(
+        1,
+        init=init,
+        n_init=n_init,
+        max_iter=max_iter,
+        tol=tol,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    rows = rows_of_numbers(model, data)
+    weights = weights_of(sample_weight, len(rows.cells))
+    plan = replace(model._plan(rows), n_clusters="auto")
     return choose(
-        cells,
+        rows.cells,
         ks,
         weights=weights,
         rule=rule,
         measures=measures,
-        starts=starts_of(told, cells.shape, seed_of(random_state), n_jobs),
+        method=method_of(plan, rows),
         limits=Limits(silhouette_rows, gap_rows, gap_tables),
     )

@@ -1,41 +1,27 @@
 """k-prototypes, and so k-modes, by scikit-learn's conventions."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.checks import check_named, check_number, check_whole
-from spinney._support.keyed_random import seed_of
-from spinney._support.threads import thread_count as threads_of
-from spinney.cluster import Clusters, spread_of
-from spinney.cluster.choose_k import Choice, choose_mixed
+from spinney._support.checks import check_named, check_whole
+from spinney._support.threads import thread_count
+from spinney.cluster import schema_of
 from spinney.cluster.prototypes import (
-    LARGEST_GAMMA,
     MIXED_STARTS,
     Prototypes,
-    k_prototypes,
     mixed_cells,
-    nearest_prototypes,
     prototypes_of,
-    values_of,
 )
-from spinney.data import Schema, Table, Target
+from spinney.data import Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
 from spinney.errors import CellError, DataError, ParameterError, Setting, SpinneyError
-from spinney.estimators.cluster_estimator import (
-    ClusterEstimator,
-    check_counts,
-    check_enough,
-    n_starts_of,
-    refuse_no_rows,
-    weights_of,
-)
-from spinney.estimators.kept import kept_prototypes
+from spinney.estimators.cluster_estimator import ClusterEstimator, refuse_no_rows
 from spinney.estimators.table_estimator import TableEstimator, has_names_only
+from spinney.models.clusters import MeasuredRows, Plan
 from spinney.sources.rows import attribute_of
 
 
@@ -52,7 +38,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     rises. With nominal columns only this is k-modes, with numeric columns only k-means.
 
     Numbers are taken as they are: columns in larger units count more, unless
-    ``standardise`` is said. Neither threads nor a weight of 2 in the place of two equal
+    ``standardise`` is set. Neither threads nor a weight of 2 in the place of two equal
     rows change the clusters. A cluster that loses all rows gets the row farthest from
     its prototype, the first of equals; where there are fewer distinct rows than
     clusters, some stay empty and a warning says so.
@@ -69,11 +55,12 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         themselves, None or NaN where the middle of all rows will do.
     gamma : float, optional
         What a nominal difference weighs beside squared differences of numbers. If not
-        said it is half the mean standard deviation of the numeric columns, after
+        given it is half the mean standard deviation of the numeric columns, after
         Huang; 1 where no number differs from another or there are none.
     n_init : int or "auto"
-        How many starts; the clusters of least cost are kept. ``"auto"`` is 10 for
-        ``"huang"``, else 1.
+        How many starts; the clusters of least cost are kept. ``"auto"`` is 4 where
+        they are cheap, rows × columns × clusters being at most 10,000,000, else 1; and
+        1 for ``"cao"`` or given prototypes, where nothing is drawn.
     max_iter : int
         How many iterations at most.
     standardise : bool
@@ -82,7 +69,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     random_state : int, RandomState or None
         The seed. The same seed gives the same clusters, whatever ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one a core if not said, or -1.
+        How many threads; one per core if not given, or -1.
 
     Attributes
     ----------
@@ -133,9 +120,6 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     """
 
     _has_target = False
-    gamma_: float
-    choice_: Choice
-    _by_name = False
 
     def __init__(
         self,
@@ -160,66 +144,20 @@ class KPrototypes(ClusterEstimator, TableEstimator):
 
     # Learning
 
-    def _find(self, X: Any, sample_weight: Any) -> None:
-        self._by_name = False
+    def _measured_rows(self, X: Any) -> MeasuredRows:
         table = self._read(X, reset=True)
-        weights = weights_of(sample_weight, table.n_rows)
-        self._schema = mixed_schema(table)
-        start, n_starts = self._checked_start(table.n_rows)
-        self._seed = seed_of(self.random_state)
-        cells = mixed_cells(self._schema, table)
-        if self.standardise:
-            self._scale = spread_of(cells.numbers, weights)
-            cells = replace(cells, numbers=cells.numbers / self._scale)
-            if isinstance(start, Prototypes):
-                start = start._replace(numbers=start.numbers / self._scale)
-        settings: dict[str, Any] = {
-            "weights": weights,
-            "gamma": None if self.gamma is None else float(self.gamma),
-            "start": start,
-            "n_starts": n_starts,
-            "max_iterations": self.max_iter,
-            "seed": self._seed,
-            "n_jobs": threads_of(self.n_jobs),
-        }
-        k: Any = self.n_clusters
-        if isinstance(k, str):
-            self.choice_ = choose_mixed(cells, **settings)
-            k = self.choice_.k
-        found, self.gamma_ = k_prototypes(cells, k, **settings)
-        self._prototypes = found.prototypes
-        scale = 1.0 if self._scale is None else self._scale
-        told = found.prototypes._replace(numbers=found.prototypes.numbers * scale)
-        self.cluster_centers_ = values_of(self._schema, told)
-        self._tell(found, weights, found.cost)
+        attributes = tuple(attribute_of(column) for column in table.columns)
+        cells = mixed_cells(schema_of(attributes, 1), table)
+        return MeasuredRows(attributes, cells, hasattr(self, "feature_names_in_"))
 
-    def _checked_start(self, n_rows: int) -> tuple[Any, int]:
-        """Refuse parameters that mean nothing; return the start, and how many."""
-        k: Any = self.n_clusters
-        if isinstance(k, str):
-            self._check_choice(k)
-        else:
-            check_counts(self)
-            check_enough(k, n_rows)
-        check_number("gamma", self.gamma, most=LARGEST_GAMMA, optional=True)
-        start: Any = self.init
-        named = isinstance(start, str)
-        if named:
-            check_named("init", start, MIXED_STARTS)
-        n_starts = n_starts_of(self.n_init, drawn=named and start == "huang")
-        if not named:
-            start = given_prototypes(self._schema, start, k)
-        return start, n_starts
-
-    def _check_choice(self, k: str) -> None:
-        check_named("n_clusters", k, ["auto"])
-        check_whole("max_iter", self.max_iter, least=1)
-        if not isinstance(self.init, str):
-            msg = (
-                "init must be a name where the number of clusters is to be chosen: "
-                f"{' or '.join(map(repr, MIXED_STARTS))}"
-            )
-            raise ParameterError(msg)
+    def _plan(self, rows: MeasuredRows, **settings: Any) -> Plan:
+        init: Any = self.init
+        if isinstance(init, str):
+            check_named("init", init, MIXED_STARTS)
+        elif not isinstance(self.n_clusters, str):
+            check_whole("n_clusters", self.n_clusters, least=1)
+            init = given_prototypes(rows, init, self.n_clusters)
+        return super()._plan(rows, init=init, gamma=self.gamma)
 
     # Reading
 
@@ -228,7 +166,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         framed = hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
         named = has_names_only(X) or is_relation(X) or (self._by_name and framed)
         if not reset and named:
-            table = read_mixed(self._schema, X)
+            table = _read_by_name(self.clusters_.schema, X)
         else:
             table = self._checked(X, reset=reset)
         refuse_no_rows(table)
@@ -244,45 +182,40 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         except ValueError as error:
             raise DataError(str(error)) from None
 
-    # Telling
+    # What was found
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
-        check_is_fitted(self, "cluster_centers_")
-        cells = mixed_cells(self._schema, self._read(X, reset=False))
-        if self._scale is not None:
-            cells = replace(cells, numbers=cells.numbers / self._scale)
-        jobs = threads_of(self.n_jobs)
-        return nearest_prototypes(cells, self._prototypes, self.gamma_, n_jobs=jobs)
+        check_is_fitted(self, "clusters_")
+        cells = mixed_cells(self.clusters_.schema, self._read(X, reset=False))
+        return self.clusters_.nearest(cells, n_jobs=thread_count(self.n_jobs))
 
-    def _kept(self) -> Clusters:
-        return kept_prototypes(self)
+    @property
+    def gamma_(self) -> float:
+        """The γ that was used."""
+        return self.clusters_.gamma
 
     @property
     def cost_(self) -> float:
         """The weighted sum of the distances of rows to their prototypes."""
-        check_is_fitted(self, "cluster_centers_")
+        check_is_fitted(self, "clusters_")
         return self.inertia_
 
 
-def mixed_schema(table: Table) -> Schema:
-    """Return what the columns of a table mean; there is no target."""
-    attributes = tuple(attribute_of(column) for column in table.columns)
-    return Schema(attributes, Target("cluster"))
-
-
-def read_mixed(schema: Schema, X: Any) -> Table:
+def _read_by_name(schema: Schema, X: Any) -> Table:
     """Read a later table whose columns are found by their names."""
     return read_by(schema, range(len(schema.attributes)), X)
 
 
-def given_prototypes(schema: Schema, given: Any, n_clusters: int) -> Prototypes:
+def given_prototypes(rows: MeasuredRows, given: Any, n_clusters: int) -> Prototypes:
     """Return prototypes that the user gave as a table or an array of values."""
-    return prototypes_of(schema, _given_table(schema, given), n_clusters)
+    schema = schema_of(rows.attributes, 1)
+    if not has_names_only(given) and not hasattr(given, "columns"):
+        given = _columns(schema, given)
+    return prototypes_of(schema, _read_by_name(schema, given), n_clusters)
 
 
-def _given_table(schema: Schema, given: Any) -> Table:
-    if has_names_only(given) or hasattr(given, "columns"):
-        return read_mixed(schema, given)
+def _columns(schema: Schema, given: Any) -> dict[str, list[Any]]:
+    """Return an array of prototypes as named columns."""
     try:
         array = np.array(given, dtype=object)
     except ValueError:
@@ -293,5 +226,4 @@ def _given_table(schema: Schema, given: Any) -> Table:
             f" has the shape {array.shape} and must be 'huang', 'cao' or a table of "
             f"prototypes, {len(schema.attributes)} columns each",
         )
-    columns = dict(zip(schema.names, array.T, strict=True))
-    return read_mixed(schema, {name: list(cells) for name, cells in columns.items()})
+    return {n: list(cells) for n, cells in zip(schema.names, array.T, strict=True)}

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,22 +10,39 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
-from spinney._support.keyed_random import seed_of
-from spinney._support.threads import thread_count as threads_of
-from spinney.cluster import Running, Start, in_batches, nearest_centroids
+from spinney._support.threads import thread_count
+from spinney._version import __version__
+from spinney.cluster import (
+    BATCHES,
+    Clusters,
+    Running,
+    Start,
+    in_batches,
+    nearest_centroids,
+    schema_of,
+)
+from spinney.data import Fingerprint
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import number_batches
 from spinney.errors import DataError, Setting
 from spinney.estimators.cluster_estimator import (
     Centroids,
-    checked_start,
-    numbers_of,
+    later_numbers,
+    numeric_attributes,
+    rows_of_numbers,
     warn_of_few,
     weighted_sum,
     weights_of,
 )
-from spinney.estimators.kept import forget
 from spinney.estimators.table_estimator import become
+from spinney.models.clusters import (
+    MeasuredRows,
+    Plan,
+    check_enough,
+    clusters_of,
+    method_of,
+    settings_of,
+)
 
 FIRST_BATCHES = 3  # as many rows are looked at for the start
 
@@ -34,7 +52,7 @@ class MiniBatchKMeans(Centroids):
 
     A batch's rows go to their nearest centroids, and each centroid moves to the mean of
     all rows that were ever its own (Sculley 2010): an approximation of
-    :class:`KMeans`, that looks at a row once a pass.
+    :class:`KMeans`, that looks at a row once per pass.
 
     Parameters
     ----------
@@ -47,6 +65,7 @@ class MiniBatchKMeans(Centroids):
         How many rows at once.
     n_init : int or "auto"
         How many starts are drawn; the one of least inertia on those rows is kept.
+        ``"auto"`` is that of :class:`KMeans`, for those rows.
     max_iter : int
         How many passes over the rows at most.
     tol : float
@@ -55,7 +74,7 @@ class MiniBatchKMeans(Centroids):
     random_state : int, RandomState or None
         The seed. The same seed and batches give the same clusters.
     n_jobs : int, optional
-        How many threads; one a core if not said, or -1.
+        How many threads; one per core if not given, or -1.
 
     Attributes
     ----------
@@ -84,6 +103,7 @@ class MiniBatchKMeans(Centroids):
     """
 
     n_steps_: int
+    # The centroids as they move, in double precision.
     _running: Running
 
     def __init__(
@@ -112,30 +132,30 @@ class MiniBatchKMeans(Centroids):
     def _find(self, X: Any, sample_weight: Any) -> None:
         check_whole("batch_size", self.batch_size, least=1)
         check_whole("n_clusters", self.n_clusters, least=1)
-        seed = seed_of(self.random_state)
         if is_relation(X) or _streams(X):
             if sample_weight is not None:
                 msg = "sample_weight is for rows in memory: read the table first"
                 raise DataError(msg)
-            self._fit_stream(X, seed)
+            self._fit_stream(X)
             return
-        cells = numbers_of(self, X, reset=True)
-        weights = weights_of(sample_weight, len(cells))
-        first = self._first_rows(len(cells), weights, seed)
-        self._start(cells[first], None if weights is None else weights[first], seed)
-        self._pass_until_done(
+        rows = rows_of_numbers(self, X)
+        cells, weights = rows.cells, weights_of(sample_weight, len(rows.cells))
+        plan = self._plan(rows)
+        first = self._first_rows(len(cells), weights, plan.seed)
+        own = None if weights is None else weights[first]
+        self._start(replace(rows, cells=cells[first]), own, plan)
+        n_iter, _ = self._pass_until_done(
             lambda turn: (
-                (cells[rows], None if weights is None else weights[rows])
-                for rows in in_batches(len(cells), self.batch_size, seed, turn)
+                (cells[some], None if weights is None else weights[some])
+                for some in in_batches(len(cells), self.batch_size, plan.seed, turn)
             )
         )
-        self._keep(cells.dtype)
-        jobs = threads_of(self.n_jobs)
-        self.labels_, squares = nearest_centroids(
-            cells, self.cluster_centers_, n_jobs=jobs
-        )
-        self.inertia_ = weighted_sum(squares, weights)
-        warn_of_few(self.cluster_centers_, self.labels_)
+        points = self._running.centroids.astype(cells.dtype)
+        jobs = thread_count(self.n_jobs)
+        self.labels_, squares = nearest_centroids(cells, points, n_jobs=jobs)
+        inertia = weighted_sum(squares, weights)
+        self._keep_running(cells.dtype, inertia, n_iter, rows.fingerprint(weights))
+        warn_of_few(len(points), self.labels_)
 
     def _first_rows(self, n_rows: int, weights: Floats | None, seed: int) -> Integers:
         """Return the rows to start on: of weight, where there are any so many."""
@@ -144,66 +164,93 @@ class MiniBatchKMeans(Centroids):
         first = heavy[next(in_batches(len(heavy), size, seed, -1 % 2**32))]
         return first if len(first) >= self.n_clusters else np.arange(n_rows)
 
-    def _fit_stream(self, X: Any, seed: int) -> None:
-        """Learn from a file or a query, read once a pass."""
+    def _fit_stream(self, X: Any) -> None:
+        """Learn from a file or a query, read once per pass."""
         with number_batches(X, FIRST_BATCHES * self.batch_size) as (names, batches):
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, dtype=object)
-            self._start(_at_least(batches, self.n_clusters), None, seed)
+            cells = _at_least(batches, self.n_clusters)
+            rows = MeasuredRows(numeric_attributes(names), cells)
+            self._start(rows, None, self._plan(rows))
 
         def batches_of(_: int) -> Iterator[tuple[NDArray[Any], None]]:
-            with number_batches(X, self.batch_size) as (_names, found):
-                yield from ((cells, None) for cells in found)
+            with number_batches(X, self.batch_size) as (_names, batches):
+                yield from ((cells, None) for cells in batches)
 
-        self.inertia_ = self._pass_until_done(batches_of)
-        self._keep(np.dtype(np.float64))
+        n_iter, inertia = self._pass_until_done(batches_of)
+        self._keep_running(cells.dtype, inertia, n_iter)
 
-    def _start(self, cells: NDArray[Any], weights: Floats | None, seed: int) -> None:
-        start, n_starts = checked_start(self, *cells.shape)
-        self._seed = seed
-        self._running = Running.started(
-            cells,
-            self.n_clusters,
-            weights,
-            start=start,
-            n_starts=n_starts,
-            seed=seed,
-            n_jobs=threads_of(self.n_jobs),
-        )
-        self.n_steps_ = self.n_iter_ = 0
+    def _start(self, rows: MeasuredRows, weights: Floats | None, plan: Plan) -> None:
+        """Start on the first rows, as k-means does."""
+        k = self.n_clusters
+        check_whole("n_clusters", k, least=1)
+        check_enough(k, len(rows.cells))
+        method = method_of(plan, rows)
+        clustering = replace(method, max_iter=0).fit(rows.cells, k, weights=weights)
+        settings = {
+            **settings_of(plan, method, k),
+            "batch_size": int(self.batch_size),
+        }
+        scale = np.ones(rows.cells.shape[1])
+        clusters = clusters_of(rows, clustering, scale, weights, settings)
+        self.clusters_ = replace(clusters, method=BATCHES, start=clusters.start[:0])
+        self._running = Running(clustering.centroids, np.zeros(k))
+        self.n_steps_ = 0
 
-    def _pass_until_done(self, batches_of: Any) -> float:
-        """Take all rows in, pass after pass; return the inertia of the last."""
-        before = np.inf
+    def _pass_until_done(self, batches_of: Any) -> tuple[int, float]:
+        """Take all rows in, pass after pass; return how many, and the last inertia."""
+        before, n_iter = np.inf, 0
         while True:
             inertia = weight = 0.0
-            for cells, weights in batches_of(self.n_iter_):
+            for cells, weights in batches_of(n_iter):
                 inertia += self._take(cells, weights)[1]
                 weight += len(cells) if weights is None else float(weights.sum())
-            self.n_iter_ += 1
+            n_iter += 1
             mean = inertia / weight
-            if self.n_iter_ >= self.max_iter or mean >= before * (1 - self.tol):
-                return inertia
+            if n_iter >= self.max_iter or mean >= before * (1 - self.tol):
+                return n_iter, inertia
             before = mean
 
     def _take(self, cells: NDArray[Any], weights: Floats | None) -> Any:
         self.n_steps_ += 1
-        return self._running.learn(cells, weights, threads_of(self.n_jobs))
+        return self._running.learn(cells, weights, thread_count(self.n_jobs))
 
-    def _keep(self, kind: Any) -> None:
-        self.cluster_centers_ = self._running.centroids.astype(kind)
-        self.counts_ = self._running.weights
+    def _keep_running(
+        self, kind: Any, inertia: float, n_iter: int, origin: Fingerprint | None = None
+    ) -> None:
+        """Keep the centroids as they are now; rows that are gone have no digest."""
+        weight = float(self._running.weights.sum()) / max(n_iter, 1)
+        self.clusters_ = replace(
+            self.clusters_,
+            centroids=self._running.centroids.astype(kind),
+            start=self.clusters_.start.astype(kind),
+            weights=self._running.weights.copy(),
+            inertia=inertia,
+            n_iterations=n_iter,
+            fingerprint=origin or Fingerprint(round(weight), weight, "", __version__),
+        )
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take one batch in; the first must have as many rows as there are clusters."""
-        new = "_running" not in self.__dict__
-        cells = numbers_of(self, X, reset=new)
-        weights = weights_of(sample_weight, len(cells))
-        if new:
-            self._start(cells, weights, seed_of(self.random_state))
-        self.labels_, self.inertia_ = self._take(cells, weights)
-        self._keep(cells.dtype)
+        if "clusters_" in vars(self):
+            n_iter = self.n_iter_
+            cells = later_numbers(self, X, self.clusters_.schema)
+            weights = weights_of(sample_weight, len(cells))
+        else:
+            n_iter, rows = 0, rows_of_numbers(self, X)
+            cells, weights = rows.cells, weights_of(sample_weight, len(rows.cells))
+            self._start(rows, weights, self._plan(rows))
+        self.labels_, inertia = self._take(cells, weights)
+        self._keep_running(cells.dtype, inertia, n_iter)
         return self
+
+    @classmethod
+    def from_model(cls, clusters: Clusters) -> Self:
+        """Return the estimator of clusters that were loaded from a file."""
+        model = super().from_model(clusters)
+        model._running = Running(clusters.centroids, clusters.weights)
+        model.n_steps_ = 0
+        return model
 
     def fit_batches(self, batches: Iterable[Any]) -> Self:
         """Learn from tables that come one after the other, in one pass.
@@ -217,14 +264,14 @@ class MiniBatchKMeans(Centroids):
         --------
         >>> import numpy as np
         >>> from spinney import MiniBatchKMeans
-        >>> batches = (np.array([[0.0], [9.0], [place]]) for place in (0.0, 9.0))
+        >>> batches = (np.array([[0.0], [9.0], [cell]]) for cell in (0.0, 9.0))
         >>> MiniBatchKMeans(2, random_state=0).fit_batches(batches).n_steps_
         2
         """
         # What fails, or is interrupted, leaves the old clusters as they were.
         new = type(self)(**self.get_params(deep=False))
+        new._by_name = False
         new._fit_batches(batches)
-        forget(self)
         become(self, new)
         return self
 
@@ -234,25 +281,27 @@ class MiniBatchKMeans(Centroids):
             raise DataError(
                 Setting("batches", batches), " must be tables, one after the other"
             )
+        first: MeasuredRows | None = None
         waiting: list[NDArray[Any]] = []
         for batch in batches:
-            cells = numbers_of(self, batch, reset="n_features_in_" not in vars(self))
-            waiting.append(cells)
-            begun = "_running" in self.__dict__
-            if begun or sum(map(len, waiting)) >= self.n_clusters:
+            if first is None:
+                first = rows_of_numbers(self, batch)
+                waiting.append(first.cells)
+            else:
+                schema = schema_of(first.attributes, 1)
+                waiting.append(later_numbers(self, batch, schema))
+            started = "clusters_" in vars(self)
+            if started or sum(map(len, waiting)) >= self.n_clusters:
                 joined = np.concatenate(waiting)
-                if not begun:
-                    self._start(joined, None, seed_of(self.random_state))
-                self.inertia_ = self._take(joined, None)[1]
+                if not started:
+                    rows = replace(first, cells=joined)
+                    self._start(rows, None, self._plan(rows))
+                inertia = self._take(joined, None)[1]
                 waiting = []
-        if "_running" not in self.__dict__:
-            msg = (
-                "the batches have fewer rows than ",
-                Setting("n_clusters", int(self.n_clusters)),
-            )
-            raise DataError(*msg)
-        self.n_iter_ = 1
-        self._keep(cells.dtype)
+        if "clusters_" not in vars(self):
+            msg = "the batches have fewer rows than "
+            raise DataError(msg, Setting("n_clusters", int(self.n_clusters)))
+        self._keep_running(joined.dtype, inertia, 1)
 
 
 def _streams(X: Any) -> bool:
@@ -265,12 +314,12 @@ def _streams(X: Any) -> bool:
 
 def _at_least(batches: Iterator[Floats], n: int) -> Floats:
     """Return the first batches, until they have so many rows."""
-    found: list[Floats] = []
+    parts: list[Floats] = []
     for batch in batches:
-        found.append(batch)
-        if sum(map(len, found)) >= n:
+        parts.append(batch)
+        if sum(map(len, parts)) >= n:
             break
-    if not found:
+    if not parts:
         msg = "the table has no rows: give it at least one"
         raise DataError(msg)
-    return np.concatenate(found)
+    return np.concatenate(parts)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data import Costs, Value
-from spinney.errors import ParameterError, Setting
+from spinney.errors import ParameterError, Setting, phrase
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.runs import Progress
 from spinney.evaluation.setup import from_arguments, prepared
@@ -235,9 +235,11 @@ def robustness(
     if any(0 in given for given in rates.values()):
         wanted.insert(0, ("nothing", 0.0))
     if not wanted:
-        problem = (Setting("noise"), " and ", Setting("missing"), " are both empty")
+        problem = phrase(
+            "{} and {} are both empty", Setting("noise"), Setting("missing")
+        )
         remedy = ("give a rate, such as ", Setting("noise", [0.1]))
-        raise ParameterError(*problem, remedy=remedy)
+        raise ParameterError(problem, remedy=remedy)
     tasks = [
         damaged_task(setup, index, kind, rate, also_test=missing_in_test)
         for index, (kind, rate) in product(range(len(setup.parts)), wanted)

@@ -1,6 +1,6 @@
 """Which parts of a source a recipe needs; a source that lacks one is refused."""
 
-from spinney.errors import ParameterError
+from spinney.errors import Setting, phrase, refusal
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.sources import Counts, Formulas, Surrogates
@@ -11,20 +11,25 @@ def refuse_lacking_source(source: Counts, recipe: Recipe) -> None:
     numeric = source.schema.target.is_numeric
     surrogates = policy_named(recipe.missing).surrogates
     needs = (
-        ("missing", surrogates, Surrogates, "'branch'"),
-        ("linear_terms", recipe.linear_terms > 1, Formulas, "0"),
-        ("construct", recipe.construct > 0, Formulas, "0"),
-        ("leaves", numeric and recipe.leaves == "linear", Formulas, "'mean'"),
-        ("pruning", numeric and fits_models(recipe), Formulas, "'none'"),
+        ("missing", surrogates, Surrogates, "branch"),
+        ("linear_terms", recipe.linear_terms > 1, Formulas, 0),
+        ("construct", recipe.construct > 0, Formulas, 0),
+        ("leaves", numeric and recipe.leaves == "linear", Formulas, "mean"),
+        ("pruning", numeric and fits_models(recipe), Formulas, "none"),
     )
     for name, is_needed, part, instead in needs:
         if is_needed and not isinstance(source, part):
-            msg = (
-                f"{name}={getattr(recipe, name)!r} (recipe {recipe.name!r}) asks for "
-                f"{part.__name__.lower()}, which {type(source).__name__} does not "
-                f"answer: take {name}={instead}, or read the rows (source='memory')"
+            asked, engine = part.__name__.lower(), type(source).__name__
+            raise refusal(
+                Setting(name, getattr(recipe, name)),
+                f"(recipe {recipe.name!r}) asks for {asked}, which {engine} does not "
+                "answer",
+                phrase(
+                    "take {}, or read the rows ({})",
+                    Setting(name, instead),
+                    Setting("source", "memory"),
+                ),
             )
-            raise ParameterError(msg)
 
 
 def fits_models(recipe: Recipe) -> bool:

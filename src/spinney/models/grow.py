@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spinney.data import Declarations
-from spinney.errors import ParameterError, Setting, refusal
+from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth import Model, choose_engine, options_of
 from spinney.growth.model_trees import with_models
 from spinney.growth.prune import Steps
@@ -48,7 +48,7 @@ def _no_rows(recipe: Recipe) -> ParameterError:
     return refusal(
         Setting(what, getattr(recipe, what)),
         f"(recipe {recipe.name!r}) needs the rows, and they stay in DuckDB",
-        ("read them (", Setting("source", "memory"), f"), or {remedy}"),
+        phrase("read them ({}), or {}", Setting("source", "memory"), remedy),
     )
 
 

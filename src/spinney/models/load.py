@@ -34,7 +34,7 @@ def load_model(
     if written == FOREST and "forest" in kinds:
         return FittedForest(load_forest(path))
     if written == CLUSTERS and "clusters" in kinds:
-        from spinney.models.clusters import ReadableClusters
+        from spinney.models.clusters import FittedClusters
 
-        return ReadableClusters(load_clusters(path))
+        return FittedClusters(load_clusters(path))
     return FittedTree(load_tree(path))

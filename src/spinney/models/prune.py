@@ -9,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_named, check_number, check_seed, check_whole
 from spinney.data import Table, Target, Value, cost_array
-from spinney.errors import DataError, ParameterError, Setting, Text, refusal
+from spinney.errors import DataError, ParameterError, Setting, Text, phrase, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
 from spinney.growth.prune import (
     METHODS,
@@ -110,12 +110,15 @@ def _check_options(method: Method, given: Mapping[str, Any]) -> None:
 
 
 NEEDED: dict[str, Text] = {
-    "validation": ("a table with the target column (", Setting("validation", ...), ")"),
-    "alpha|data": (
-        ("an alpha (", Setting("alpha", ...), "), or the training table to choose it "),
-        ("by folds (", Setting("data", ...), ")"),
+    "validation": phrase(
+        "a table with the target column ({})", Setting("validation", ...)
     ),
-    "nodes": ("the numbers of nodes to cut (", Setting("nodes", [3, 7]), ")"),
+    "alpha|data": phrase(
+        "an alpha ({}), or the training table to choose it by folds ({})",
+        Setting("alpha", ...),
+        Setting("data", ...),
+    ),
+    "nodes": phrase("the numbers of nodes to cut ({})", Setting("nodes", [3, 7])),
 }
 
 
@@ -164,18 +167,17 @@ def _raising(
             raise ParameterError(
                 Setting("raising"),
                 ": it needs the rows, and a model keeps none",
-                remedy=(
-                    ("give the table that it was grown on (", Setting("data", ...)),
-                    "), or leave this out",
+                remedy=phrase(
+                    "give the table that it was grown on ({}), or leave this out",
+                    Setting("data", ...),
                 ),
             )
         if weight is not None:
             raise ParameterError(
                 Setting("weight"),
-                (
-                    ": it is a column of data, and none is given (",
+                phrase(
+                    ": it is a column of data, and none is given ({})",
                     Setting("data", ...),
-                    ")",
                 ),
             )
         return

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spinney.errors import Setting, Text, refusal
+from spinney.errors import Setting, Text, phrase, refusal
 from spinney.trees.criteria import Criterion, criterion_named
 
 if TYPE_CHECKING:
@@ -167,13 +167,17 @@ NUMBERS_AS_THEY_ARE = Condition("numbers that are in no buckets", _in_buckets)
 
 
 SEVERAL = Condition(
-    (Setting("linear_terms", 2), " or more, or ", Setting("construct", 1), " or more"),
+    phrase(
+        "{} or more, or {} or more", Setting("linear_terms", 2), Setting("construct", 1)
+    ),
     _single_attributes,
 )
 
 
 MODELS_USED = Condition(
-    (Setting("pruning", "adjusted-error"), " or ", Setting("smoothing"), " above 0"),
+    phrase(
+        "{} or {} above 0", Setting("pruning", "adjusted-error"), Setting("smoothing")
+    ),
     _means_alone,
 )
 
@@ -357,14 +361,12 @@ def check_branches(criterion: Criterion, grouping: str) -> None:
     if criterion.binary and grouping != "binary":
         raise refusal(
             Setting("criterion", criterion.name),
-            (
-                "compares two branches, and ",
+            phrase(
+                "compares two branches, and {} makes more of a nominal attribute",
                 Setting("grouping", grouping),
-                " makes more of a nominal attribute",
             ),
-            (
-                "set ",
+            phrase(
+                'set {} (the recipe "cart" has it), or take another criterion',
                 Setting("grouping", "binary"),
-                ' (the recipe "cart" has it), or take another criterion',
             ),
         )

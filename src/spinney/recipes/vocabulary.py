@@ -7,7 +7,7 @@ names to be these.
 from typing import Any
 
 from spinney._support.checks import is_real
-from spinney.errors import Setting, refusal
+from spinney.errors import Setting, phrase, refusal
 
 GROUPINGS = ("multiway", "binary", "merge", "ordered")
 
@@ -47,9 +47,8 @@ alpha_merge=0.05, or 0 to leave merged groups whole
     if not (is_real(resplit) and 0 <= resplit < merge):
         raise refusal(
             Setting("alpha_resplit", resplit),
-            remedy=(
-                "give a number below ",
+            remedy=phrase(
+                "give a number below {}, or 0 to leave merged groups whole",
                 Setting("alpha_merge", merge),
-                ", or 0 to leave merged groups whole",
             ),
         )

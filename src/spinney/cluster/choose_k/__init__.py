@@ -1,18 +1,25 @@
-"""How many clusters: measures, curves and rules."""
+"""How many clusters: methods that find them, measures, curves and rules."""
 
 from spinney.cluster.choose_k.choice import MEASURES, Choice
-from spinney.cluster.choose_k.distinct_rows import scaled
-from spinney.cluster.choose_k.mixed_procedure import MIXED_RULES, choose_mixed
-from spinney.cluster.choose_k.procedure import N_STARTS, Limits, Starts, choose
+from spinney.cluster.choose_k.methods import (
+    MIXED_RULES,
+    KMeansMethod,
+    KPrototypesMethod,
+    Method,
+    is_drawn,
+    n_starts_of,
+)
+from spinney.cluster.choose_k.procedure import Limits, choose
 
 __all__ = [
     "MEASURES",
     "MIXED_RULES",
-    "N_STARTS",
     "Choice",
+    "KMeansMethod",
+    "KPrototypesMethod",
     "Limits",
-    "Starts",
+    "Method",
     "choose",
-    "choose_mixed",
-    "scaled",
+    "is_drawn",
+    "n_starts_of",
 ]

@@ -115,10 +115,10 @@ class Choice:
         ]
         columns = [["k", *marked], *([name, *self._cells(name)] for name in names)]
         lines = in_columns(columns, width=width, indent=0)
-        told = [self.why, *self._notes()]
+        notes = [self.why, *self._notes()]
         if width is not None:
-            told = [line for each in told for line in wrap(each, width)]
-        return "\n".join([*lines, "", *told])
+            notes = [line for each in notes for line in wrap(each, width)]
+        return "\n".join([*lines, "", *notes])
 
     def _cells(self, name: str) -> list[str]:
         """Return the texts of a column."""

@@ -43,10 +43,10 @@ def _by_best(rule: str, lines: Sequence[Line]) -> tuple[int, str]:
     """Choose the largest measure, or the smallest where less is better."""
     small = rule == "davies_bouldin"
     values = np.array([getattr(line, rule) for line in lines], dtype=np.float64)
-    place = _first(-values if small else values)
-    k, title, word = lines[place].k, TITLES[rule], "smallest" if small else "largest"
-    why = f"k = {k} by {rule}: its {title}, {_figure(values[place])}, is the {word}"
-    others = [other for other in range(len(lines)) if other != place]
+    best = _first(-values if small else values)
+    k, title, word = lines[best].k, TITLES[rule], "smallest" if small else "largest"
+    why = f"k = {k} by {rule}: its {title}, {_figure(values[best])}, is the {word}"
+    others = [other for other in range(len(lines)) if other != best]
     if others:
         order = values[others] if small else -values[others]
         second = others[int(np.argmin(order))]
@@ -65,18 +65,18 @@ def _first(values: Floats) -> int:
 def _by_gap(lines: Sequence[Line], ks: Sequence[int]) -> tuple[int, str]:
     """Choose by the 1-standard-error rule, else the largest gap."""
     gaps, errors = [line.gap for line in lines], [line.gap_error for line in lines]
-    place = standard_error_rule(gaps, errors)
-    if place is None:
-        place = _first(np.array(gaps, dtype=np.float64))
-        k = lines[place].k
+    best = standard_error_rule(gaps, errors)
+    if best is None:
+        best = _first(np.array(gaps, dtype=np.float64))
+        k = lines[best].k
         return k, (
             f"k = {k} by gap: no gap is at least the next one less its standard error, "
-            f"and the gap of k = {k}, {_figure(gaps[place])}, is the largest."
+            f"and the gap of k = {k}, {_figure(gaps[best])}, is the largest."
         )
-    k, after = lines[place].k, lines[place + 1]
+    k, after = lines[best].k, lines[best + 1]
     least = "" if k == ks[0] else ", and no smaller k has such a gap"
     return k, (
-        f"k = {k} by gap: its gap, {_figure(lines[place].gap)}, is at least that of "
+        f"k = {k} by gap: its gap, {_figure(lines[best].gap)}, is at least that of "
         f"k = {after.k} less its standard error, {_figure(after.gap)} - "
         f"{_figure(after.gap_error)}{least}."
     )
@@ -84,9 +84,9 @@ def _by_gap(lines: Sequence[Line], ks: Sequence[int]) -> tuple[int, str]:
 
 def _by_elbow(lines: Sequence[Line], elbow: Elbow) -> tuple[int, str]:
     """Choose the elbow of Kneedle, else the largest difference."""
-    k = lines[elbow.place].k
-    top = _figure(elbow.differences[elbow.place])
-    if elbow.found:
+    k = lines[elbow.index].k
+    top = _figure(elbow.differences[elbow.index])
+    if elbow.exists:
         return k, (
             f"k = {k} by elbow: the difference of Kneedle peaks there at {top} and "
             f"falls below {_figure(elbow.threshold)} after it (sensitivity "

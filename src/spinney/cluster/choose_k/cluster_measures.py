@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
-from spinney.cluster.choose_k.distinct_rows import scaled
+from spinney.cluster.cluster_rows import one_thread_a_product
+from spinney.cluster.scaling import rounding_square, scaled
 from spinney.errors import DataError
 
 # So many distances are kept at once by each thread, and by how many rows at most.
@@ -51,16 +52,16 @@ def silhouettes(
     A block of distances times the weighted memberships of all clusterings is the sums
     of distances to all clusters. Memory grows with the rows, not with their square.
     """
-    settled = [_settled(cells, labels, weights) for labels in labelings]
-    if not settled:
+    labelled = [_labelled(cells, labels, weights) for labels in labelings]
+    if not labelled:
         return []
-    rows = settled[0].rows
+    rows = labelled[0].rows
 
     def apart(part: slice) -> Floats:
         return _distances(rows[part], rows)
 
-    codes = [one.codes for one in settled]
-    return mean_widths(apart, codes, settled[0].weights, n_jobs=n_jobs)
+    codes = [one.codes for one in labelled]
+    return mean_widths(apart, codes, labelled[0].weights, n_jobs=n_jobs)
 
 
 def mean_widths(
@@ -98,17 +99,17 @@ def mean_widths(
     def fill(start: int) -> None:
         part = slice(start, start + step)
         sums = apart(part) @ members
-        for place, codes in enumerate(codings):
-            some = sums[:, ends[place] : ends[place + 1]]
-            widths[place, part] = _widths(some, codes[part], sizes[place])
+        for index, codes in enumerate(codings):
+            some = sums[:, ends[index] : ends[index + 1]]
+            widths[index, part] = _widths(some, codes[part], sizes[index])
 
     with one_thread_a_product():
         pieces = [partial(fill, start) for start in range(0, n_rows, step)]
         run_each(pieces, at_once=n_jobs)
-    found = widths @ weights / weights.sum()
+    means = widths @ weights / weights.sum()
     return [
         float(mean) if len(each) > 1 else None
-        for mean, each in zip(found, sizes, strict=True)
+        for mean, each in zip(means, sizes, strict=True)
     ]
 
 
@@ -148,7 +149,7 @@ def calinski_harabasz(
     >>> calinski_harabasz(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     32.0
     """
-    one = _settled(cells, labels, weights)
+    one = _labelled(cells, labels, weights)
     k, n = len(one.sizes), float(one.weights.sum())
     if k < 2 or n <= k:
         return None
@@ -171,7 +172,7 @@ def davies_bouldin(
     >>> davies_bouldin(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
     0.25
     """
-    one = _settled(cells, labels, weights)
+    one = _labelled(cells, labels, weights)
     k = len(one.sizes)
     if k < 2 or float(one.weights.sum()) <= k:
         return None
@@ -179,18 +180,18 @@ def davies_bouldin(
     roots = np.sqrt(squares) * one.weights
     spreads = np.bincount(one.codes, weights=roots, minlength=k) / one.sizes
     worst = np.zeros(k)
-    for place in range(k):
-        apart = np.sqrt(((centroids - centroids[place]) ** 2).sum(axis=1))
-        both = spreads + spreads[place]
+    for index in range(k):
+        apart = np.sqrt(((centroids - centroids[index]) ** 2).sum(axis=1))
+        both = spreads + spreads[index]
         with np.errstate(divide="ignore", invalid="ignore"):
             alike = np.where(both == 0, 0.0, both / apart)
-        alike[place] = 0.0
-        worst[place] = alike.max()
+        alike[index] = 0.0
+        worst[index] = alike.max()
     return float(worst.mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Settled:
+class _Labelled:
     """Rows of weight, on a scale whose squares are floats, and their clusters."""
 
     rows: Floats
@@ -209,12 +210,11 @@ class _Settled:
         sums = [np.bincount(self.codes, weights=self.weights * one) for one in apart.T]
         centroids = np.column_stack(sums) / self.sizes[:, None]
         squares = ((apart - centroids[self.codes]) ** 2).sum(axis=1)
-        largest = float(np.abs(self.rows).max())
-        least = apart.shape[1] * (16 * np.finfo(np.float64).eps * largest) ** 2
+        least = rounding_square(self.rows)
         return centroids, np.where(squares > least, squares, 0.0)
 
 
-def _settled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Settled:
+def _labelled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Labelled:
     rows, given = np.asarray(cells, dtype=np.float64), np.asarray(labels)
     own = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
     if rows.ndim != 2 or not len(rows) == len(given) == len(own):
@@ -230,11 +230,4 @@ def _settled(cells: NDArray[Any], labels: Any, weights: Floats | None) -> _Settl
         rows, given, own = rows[own > 0], given[own > 0], own[own > 0]
     codes = np.unique(given, return_inverse=True)[1].reshape(-1)
     sizes = np.asarray(np.bincount(codes, weights=own), dtype=np.float64)
-    return _Settled(scaled(rows)[0], codes.astype(np.int64), own, sizes)
-
-
-def one_thread_a_product() -> Any:
-    """Let products of matrices use one thread: how many there are changes no bit."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(limits=1, user_api="blas")
+    return _Labelled(scaled(rows)[0], codes.astype(np.int64), own, sizes)

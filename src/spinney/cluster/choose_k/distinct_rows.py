@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import GOLDEN, WORD, root_key
 from spinney._support.row_order import keys_of
-from spinney.cluster.scaling import scaling_power
+from spinney.cluster.prototypes.mixed_rows import MixedCells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
     """Different rows and what each weighs; none weighs nothing."""
 
-    cells: NDArray[Any]
+    cells: NDArray[Any] | MixedCells
     weights: Floats
 
     def __len__(self) -> int:
@@ -38,7 +38,9 @@ class Distinct:
         return None if bool(np.all(self.weights == 1)) else self.weights
 
 
-def distinct_rows(cells: NDArray[Any], weights: Floats | None = None) -> Distinct:
+def distinct_rows(
+    cells: NDArray[Any] | MixedCells, weights: Floats | None = None
+) -> Distinct:
     """Return the different rows of weight.
 
     >>> rows = distinct_rows(np.array([[1.0], [5.0], [1.0]]))
@@ -48,7 +50,7 @@ def distinct_rows(cells: NDArray[Any], weights: Floats | None = None) -> Distinc
     own = np.ones(len(cells)) if weights is None else np.asarray(weights, np.float64)
     if weights is not None and not own.all():
         cells, own = cells[own > 0], own[own > 0]
-    keys = keys_of(cells)
+    keys = _keys(cells)
     # Of equal rows that differ in weight the order must be one, too.
     order = np.argsort(keys) if weights is None else np.lexsort((own, keys))
     if not len(order):
@@ -57,16 +59,9 @@ def distinct_rows(cells: NDArray[Any], weights: Floats | None = None) -> Distinc
     return Distinct(cells[order[starts]], np.add.reduceat(own[order], starts))
 
 
-def scaled(cells: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return cells whose squares neither overflow nor vanish, and the power of two.
-
-    Cells of usual size are returned as they are, with the power 0.
-
-    >>> scaled(np.array([[3.0], [1.0]]))[1], scaled(np.array([[1e200], [1.0]]))[1]
-    (0, 265)
-    """
-    power = scaling_power(cells)
-    return (np.ldexp(cells, -power) if power else cells), power
+def _keys(cells: NDArray[Any] | MixedCells) -> NDArray[np.uint64]:
+    """Return a word for each row, one for all equal rows."""
+    return keys_of(cells.matrix() if isinstance(cells, MixedCells) else cells)
 
 
 def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
@@ -82,21 +77,21 @@ def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
     >>> len(some), some.weights.sum()
     (10, np.float64(10.0))
     """
-    order = np.argsort(_mixed(keys_of(rows.cells) ^ np.uint64(root_key(seed))))
+    order = np.argsort(_mixed(_keys(rows.cells) ^ np.uint64(root_key(seed))))
     running = np.cumsum(rows.weights[order])
-    places = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
-    found = np.minimum(np.searchsorted(running, places, side="right"), len(order) - 1)
-    drawn = np.bincount(order[found], minlength=len(order))
-    taken = drawn > 0
-    return Distinct(rows.cells[taken], drawn[taken].astype(np.float64))
+    marks = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
+    passed = np.minimum(np.searchsorted(running, marks, side="right"), len(order) - 1)
+    drawn = np.bincount(order[passed], minlength=len(order))
+    chosen = drawn > 0
+    return Distinct(rows.cells[chosen], drawn[chosen].astype(np.float64))
 
 
 def numbers_drawn(n: int, *, seed: int) -> Floats:
-    """Return numbers from 0 to 1, 1 excluded: those of ``chance.Chance``, at once.
+    """Return numbers from 0 to 1, 1 excluded: those of ``Draws``, at once.
 
-    >>> from spinney.cluster.cluster_draws import Chance
-    >>> chance = Chance(7)
-    >>> numbers_drawn(3, seed=7).tolist() == [chance.number() for _ in range(3)]
+    >>> from spinney.cluster.cluster_draws import Draws
+    >>> draws = Draws(7)
+    >>> numbers_drawn(3, seed=7).tolist() == [draws.number() for _ in range(3)]
     True
     """
     turns = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(GOLDEN & WORD)
@@ -105,7 +100,7 @@ def numbers_drawn(n: int, *, seed: int) -> Floats:
 
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return ``draws.mix`` of many words."""
+    """Return ``keyed_random.mix`` of many words."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(words ^ (words >> np.uint64(31)))

@@ -24,19 +24,19 @@ class Elbow:
 
     Parameters
     ----------
-    place : int
-        That of the elbow; where there is none, of the largest difference, the first of
-        equals.
-    found : bool
+    index : int
+        Of the point at the elbow; where there is none, of the largest difference, the
+        first of equals.
+    exists : bool
         Whether there is an elbow.
     differences : array
         The normalised curve minus the diagonal.
     threshold : float
-        What differences must fall below after the place.
+        What differences must fall below after that point.
     """
 
-    place: int
-    found: bool
+    index: int
+    exists: bool
     differences: Floats
     threshold: float
 
@@ -53,8 +53,8 @@ def elbow_of(x: Floats, y: Floats, *, sensitivity: float = SENSITIVITY) -> Elbow
 
     Examples
     --------
-    >>> found = elbow_of(np.arange(5.0), np.array([100.0, 40.0, 10.0, 5.0, 0.0]))
-    >>> found.place, found.found, found.differences.round(2).tolist()
+    >>> elbow = elbow_of(np.arange(5.0), np.array([100.0, 40.0, 10.0, 5.0, 0.0]))
+    >>> elbow.index, elbow.exists, elbow.differences.round(2).tolist()
     (2, True, [0.0, 0.35, 0.4, 0.2, 0.0])
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
@@ -63,14 +63,14 @@ def elbow_of(x: Floats, y: Floats, *, sensitivity: float = SENSITIVITY) -> Elbow
         return Elbow(0, False, np.zeros(len(x)), 0.0)
     differences = (y.max() - y) / down - (x - x[0]) / across
     margin = sensitivity / (len(x) - 1)
-    for place in range(1, len(x) - 1):
-        before, here, after = differences[place - 1 : place + 2]
+    for index in range(1, len(x) - 1):
+        before, here, after = differences[index - 1 : index + 2]
         if before + TOLERANCE < here and after <= here + TOLERANCE:
             threshold = float(here - margin)
-            if _falls_below(differences[place:], threshold):
-                return Elbow(place, True, differences, threshold)
-    place = first_best(differences)
-    return Elbow(place, False, differences, float(differences[place] - margin))
+            if _falls_below(differences[index:], threshold):
+                return Elbow(index, True, differences, threshold)
+    index = first_best(differences)
+    return Elbow(index, False, differences, float(differences[index] - margin))
 
 
 def _falls_below(differences: Floats, threshold: float) -> bool:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import branch_key, root_key
 from spinney._support.threads import run_each
-from spinney.cluster.choose_k.cluster_measures import one_thread_a_product
 from spinney.cluster.choose_k.distinct_rows import Distinct, numbers_drawn, sampled
+from spinney.cluster.cluster_rows import one_thread_a_product
 
 # (cells, k, weights, seed): the inertia of k clusters.
 Inertia = Callable[[NDArray[Any], int, Floats | None, int], float]
@@ -82,16 +82,18 @@ def gaps_of(
     """
     whole = bool(np.all(rows.weights == np.floor(rows.weights)))
     n_rows = int(rows.weight) if whole and rows.weight < 2**53 else len(rows)
+    cells: Any = rows.cells
     if n_rows > most_rows:
         n_rows = most_rows
         rows = sampled(rows, n_rows, seed=seed)
-        known = [inertia(rows.cells, min(k, len(rows)), rows.given, seed) for k in ks]
+        cells = rows.cells
+        known = [inertia(cells, min(k, len(rows)), rows.given, seed) for k in ks]
     own = np.asarray(known) / rows.weight
     key = root_key(seed)
 
     def references(number: int) -> list[float]:
         table_seed = branch_key(key, number)
-        table = reference_table(rows.cells, n_rows, seed=table_seed)
+        table = reference_table(cells, n_rows, seed=table_seed)
         return [
             inertia(table, k, None, table_seed) / n_rows if k < n_rows else np.nan
             for k in ks
@@ -102,14 +104,14 @@ def gaps_of(
         tables = np.array(run_each(pieces, at_once=n_jobs))
     gaps: list[float | None] = []
     errors: list[float | None] = []
-    for place, k in enumerate(ks):
-        column = tables[:, place]
+    for index, k in enumerate(ks):
+        column = tables[:, index]
         if k >= n_rows or not np.all(column > 0):
             gaps.append(None)
             errors.append(None)
             continue
         logs = np.log(column)
-        gap = logs.mean() - np.log(own[place]) if own[place] > 0 else np.inf
+        gap = logs.mean() - np.log(own[index]) if own[index] > 0 else np.inf
         gaps.append(float(gap))
         errors.append(float(logs.std() * np.sqrt(1 + 1 / n_tables)))
     return Gaps(tuple(gaps), tuple(errors), n_rows, n_tables)
@@ -131,18 +133,17 @@ def reference_table(cells: NDArray[Any], n_rows: int, *, seed: int) -> NDArray[A
 def standard_error_rule(
     gaps: Sequence[float | None], errors: Sequence[float | None]
 ) -> int | None:
-    """Return the first place whose gap is at least the next one less its error.
+    """Return the index of the first gap that is at least the next one less its error.
 
-    None where there is no such place; a place without a gap, or before one without, is
-    none.
+    None where there is none; one that is missing, or before a missing one, is not it.
 
     >>> standard_error_rule([0.1, 0.5, 0.52, 0.6], [0.01, 0.02, 0.03, 0.01])
     1
     """
-    for place in range(len(gaps) - 1):
-        here, after, error = gaps[place], gaps[place + 1], errors[place + 1]
+    for index in range(len(gaps) - 1):
+        here, after, error = gaps[index], gaps[index + 1], errors[index + 1]
         if here is None or after is None or error is None:
             continue
         if here >= after - error:
-            return place
+            return index
     return None

@@ -1,4 +1,4 @@
-"""How many clusters: k-means for several k, measures of each, and a rule."""
+"""How many clusters: those of several k, measures of each, and a rule."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,30 +14,21 @@ from spinney.cluster.choose_k.choice_rules import decided
 from spinney.cluster.choose_k.cluster_measures import (
     calinski_harabasz,
     davies_bouldin,
-    silhouettes,
 )
-from spinney.cluster.choose_k.distinct_rows import (
-    Distinct,
-    distinct_rows,
-    sampled,
-    scaled,
-)
+from spinney.cluster.choose_k.distinct_rows import Distinct, distinct_rows, sampled
 from spinney.cluster.choose_k.elbow import Elbow, elbow_of
 from spinney.cluster.choose_k.gap import Gaps, gaps_of
-from spinney.cluster.fit_k_means import k_means, nearest_centroids
-from spinney.cluster.k_means_iterations import Clustering
+from spinney.cluster.choose_k.methods import KMeansMethod, Method
+from spinney.cluster.clustering import Clustering
+from spinney.cluster.prototypes.mixed_rows import MixedCells
 from spinney.errors import DataError, Setting, refusal
 
-N_STARTS = 4
-"""How many starts k-means has for each k, unless something else is said."""
-
 LARGEST_K = 10
-CHEAP = ("silhouette", "calinski_harabasz", "davies_bouldin", "elbow")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much work the dear measures may be.
+    """How much work the costly measures may be.
 
     Parameters
     ----------
@@ -61,68 +52,39 @@ class Limits:
         check_whole("gap_tables", self.gap_tables, least=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Starts:
-    """How k-means goes about it, for every k alike; see ``fit.k_means``."""
-
-    start: str = "k-means++"
-    n_starts: int = N_STARTS
-    max_iterations: int = 300
-    tolerance: float = 0.0
-    seed: int = 0
-    n_jobs: int = 1
-
-    def fit(self, rows: Distinct, k: int) -> Clustering:
-        """Return k clusters of some rows."""
-        return k_means(
-            rows.cells,
-            k,
-            weights=rows.given,
-            start=self.start,
-            n_starts=self.n_starts,
-            max_iterations=self.max_iterations,
-            tolerance=self.tolerance,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-        )
-
-    def inertia(
-        self, cells: NDArray[Any], k: int, weights: Floats | None, seed: int
-    ) -> float:
-        """Return the inertia of k clusters of some rows, by one thread."""
-        own = np.ones(len(cells)) if weights is None else weights
-        alone = replace(self, seed=seed, n_jobs=1)
-        return alone.fit(Distinct(cells, own), k).inertia
-
-
 def choose(
-    cells: NDArray[Any],
+    cells: NDArray[Any] | MixedCells,
     ks: Any = "auto",
     *,
     weights: Floats | None = None,
     rule: str = "silhouette",
     measures: Sequence[str] | None = None,
-    starts: Starts | None = None,
+    method: Method | None = None,
     limits: Limits | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Choice:
     """Return the number of clusters that a rule chooses.
 
+    Different rows are taken once, by weight and in an order of what is in them, so that
+    the order of a table changes nothing.
+
     Parameters
     ----------
-    cells : array, rows × columns
-        Finite numbers.
+    cells : array, rows × columns, of finite numbers; or MixedCells
+        As the method takes them.
     ks : sequence of int or "auto"
         The numbers of clusters to try. ``"auto"``: from 2, for the gap statistic from
         1, to 10, or to as many as there are different rows.
     weights : array, optional
         Those of the rows.
     rule : str
-        One of ``MEASURES``.
+        One of the measures of the method.
     measures : sequence of str, optional
-        What to measure beside the inertia and what the rule needs; all but the gap
-        statistic if not said.
-    starts : Starts, optional
+        What to measure beside the inertia and what the rule needs; all of the method's
+        but the gap statistic if not given.
+    method : Method, optional
+        What finds the clusters: k-means if not given. Every k has as many starts as the
+        largest of them.
     limits : Limits, optional
     progress : callable, optional
         Called with how many k were tried, and how many there are.
@@ -141,25 +103,26 @@ def choose(
     0.626677 at k = 2.
     6 rows, 6 of them different; 4 starts for each k, seed 0
     """
-    check_named("rule", rule, MEASURES)
-    wanted = _measures(measures, rule)
-    starts, limits = starts or Starts(), limits or Limits()
-    small, power = scaled(np.asarray(cells))
+    method, limits = method or KMeansMethod(), limits or Limits()
+    wanted = _measures(measures, rule, method)
+    small, power = method.scaled(cells)
     rows = distinct_rows(small, weights)
     if not len(rows):
         msg = "there is no row of weight: clusters need at least one"
         raise DataError(msg)
     tried = numbers_to_try(ks, rule, len(rows))
-    found = []
+    n_starts = method.n_starts(small, tried[-1])
+    method = replace(method, n_init=n_starts)
+    clusterings = []
     for k in tried:
-        found.append(starts.fit(rows, k))
+        clusterings.append(method.fit(rows.cells, k, weights=rows.given))
         if progress is not None:
-            progress(len(found), len(tried))
-    taken = _Taken(rows, tried, found, starts, limits)
+            progress(len(clusterings), len(tried))
+    curve = _Curve(rows, tried, clusterings, method, limits, rule)
     for name in wanted:
-        getattr(taken, name)()
-    lines = taken.lines(power)
-    k, why = decided(rule, lines, taken.bend)
+        getattr(curve, name)()
+    lines = curve.lines(power)
+    k, why = decided(rule, lines, curve.bend)
     return Choice(
         k=k,
         rule=rule,
@@ -168,23 +131,24 @@ def choose(
         measures=wanted,
         n_rows=len(rows),
         weight=rows.weight,
-        silhouette_rows=taken.silhouette_rows,
-        gap_rows=None if taken.gaps is None else taken.gaps.n_rows,
-        gap_tables=None if taken.gaps is None else taken.gaps.n_tables,
-        n_starts=starts.n_starts,
-        seed=starts.seed,
+        silhouette_rows=curve.silhouette_rows,
+        gap_rows=None if curve.gaps is None else curve.gaps.n_rows,
+        gap_tables=None if curve.gaps is None else curve.gaps.n_tables,
+        n_starts=n_starts,
+        seed=method.seed,
     )
 
 
 @dataclass(slots=True, eq=False)
-class _Taken:
-    """The measures of some clusterings of the same rows, taken one by one."""
+class _Curve:
+    """Clusterings of the same rows by k, and their measures, taken one by one."""
 
     rows: Distinct
     ks: Sequence[int]
-    found: Sequence[Clustering]
-    starts: Starts
+    clusterings: Sequence[Clustering]
+    method: Method
     limits: Limits
+    rule: str
     columns: dict[str, Sequence[float | None]] = field(default_factory=dict)
     silhouette_rows: int | None = None
     bend: Elbow | None = None
@@ -192,51 +156,62 @@ class _Taken:
 
     def silhouette(self) -> None:
         """Take the silhouettes, of a sample where there are many rows."""
-        rows, labelings = self.rows, [one.labels for one in self.found]
+        rows, labelings = self.rows, [one.labels for one in self.clusterings]
         if len(rows) > self.limits.silhouette_rows:
             self.silhouette_rows = self.limits.silhouette_rows
-            rows = sampled(rows, self.silhouette_rows, seed=self.starts.seed)
-            labelings = [
-                nearest_centroids(rows.cells, one.centroids)[0] for one in self.found
-            ]
-        self.columns["silhouette"] = silhouettes(
-            rows.cells, labelings, rows.weights, n_jobs=self.starts.n_jobs
+            rows = sampled(rows, self.silhouette_rows, seed=self.method.seed)
+            labelings = [self.method.labels(rows.cells, c) for c in self.clusterings]
+        gamma = self.clusterings[0].gamma
+        self.columns["silhouette"] = self.method.silhouettes(
+            rows.cells, labelings, rows.weights, gamma
         )
 
     def calinski_harabasz(self) -> None:
         """Take the ratios of variances."""
-        self.columns["calinski_harabasz"] = [
-            calinski_harabasz(self.rows.cells, one.labels, self.rows.weights)
-            for one in self.found
-        ]
+        self._each("calinski_harabasz", calinski_harabasz)
 
     def davies_bouldin(self) -> None:
         """Take the likenesses of clusters."""
-        self.columns["davies_bouldin"] = [
-            davies_bouldin(self.rows.cells, one.labels, self.rows.weights)
-            for one in self.found
+        self._each("davies_bouldin", davies_bouldin)
+
+    def _each(self, name: str, measure: Callable[..., float | None]) -> None:
+        cells: Any = self.rows.cells
+        self.columns[name] = [
+            measure(cells, one.labels, self.rows.weights) for one in self.clusterings
         ]
 
     def elbow(self) -> None:
-        """Look for the elbow of the inertia."""
-        inertias = np.array([one.inertia for one in self.found])
-        self.bend = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
-        self.columns["elbow"] = self.bend.differences.tolist()
+        """Look for the elbow of the inertia; none where that is beyond floats."""
+        inertias = np.array([one.inertia for one in self.clusterings])
+        if np.isfinite(inertias).all():
+            self.bend = elbow_of(np.array(self.ks, dtype=np.float64), inertias)
+            self.columns["elbow"] = self.bend.differences.tolist()
+        elif self.rule == "elbow":
+            raise DataError(
+                Setting("rule", "elbow"),
+                " needs costs that floats can hold, and these numbers are too large",
+                remedy="divide each column by its standard deviation first",
+            )
 
     def gap(self) -> None:
         """Take the gaps, of a sample where there are many rows."""
         self.gaps = gaps_of(
             self.rows,
             self.ks,
-            self.starts.inertia,
-            known=[one.inertia for one in self.found],
+            self._inertia,
+            known=[one.inertia for one in self.clusterings],
             most_rows=self.limits.gap_rows,
             n_tables=self.limits.gap_tables,
-            seed=self.starts.seed,
-            n_jobs=self.starts.n_jobs,
+            seed=self.method.seed,
+            n_jobs=self.method.n_jobs or 1,
         )
         self.columns["gap"] = self.gaps.gaps
         self.columns["gap_error"] = self.gaps.errors
+
+    def _inertia(self, cells: Any, k: int, weights: Floats | None, seed: int) -> float:
+        """Return the inertia of k clusters of some rows, by one thread."""
+        alone = replace(self.method, seed=seed, n_jobs=1)
+        return alone.fit(cells, k, weights=weights).inertia
 
     def lines(self, power: int) -> tuple[Line, ...]:
         """Return the curve, the inertia times a power of four."""
@@ -244,24 +219,31 @@ class _Taken:
             return tuple(
                 Line(
                     k,
-                    float(np.ldexp(self.found[place].inertia, 2 * power)),
-                    **{name: column[place] for name, column in self.columns.items()},
+                    float(np.ldexp(self.clusterings[index].inertia, 2 * power)),
+                    **{name: column[index] for name, column in self.columns.items()},
                 )
-                for place, k in enumerate(self.ks)
+                for index, k in enumerate(self.ks)
             )
 
 
-def _measures(measures: Any, rule: str) -> tuple[str, ...]:
+def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
     """Return the measures to take, in their order."""
+    check_named("rule", rule, MEASURES)
+    if rule not in method.measures:
+        raise refusal(
+            Setting("rule", rule),
+            "is of k-means, and this is k-prototypes",
+            f"{' or '.join(method.measures)} choose here",
+        )
     if measures is None:
-        measures = CHEAP
+        measures = set(method.measures) - {"gap"}
     elif isinstance(measures, str):
         raise refusal(
             Setting("measures", measures),
             f"must be a list of names, such as [{measures!r}]",
         )
     for name in measures:
-        check_named("measures", name, MEASURES)
+        check_named("measures", name, method.measures)
     return tuple(name for name in MEASURES if name in {*measures, rule})
 
 
@@ -272,19 +254,19 @@ def numbers_to_try(ks: Any, rule: str, n_distinct: int) -> list[int]:
         most = min(LARGEST_K, n_distinct)
         return list(range(min(1 if rule == "gap" else 2, most), most + 1))
     try:
-        listed = list(ks)
+        numbers = list(ks)
     except TypeError:
-        listed = []
-    if not listed or not all(is_whole(k) and k >= 1 for k in listed):
+        numbers = []
+    if not numbers or not all(is_whole(k) and k >= 1 for k in numbers):
         raise refusal(
             Setting("ks", ks),
             "must be whole numbers of at least 1, such as range(2, 11), or 'auto'",
         )
-    most = max(listed)
+    most = max(numbers)
     if most > n_distinct:
         raise DataError(
             Setting("ks"),
             f" asks for {most} clusters of {n_distinct} different rows",
             remedy="there are no more clusters than different rows; ask for fewer",
         )
-    return sorted({int(k) for k in listed})
+    return sorted({int(k) for k in numbers})

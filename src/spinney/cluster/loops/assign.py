@@ -90,7 +90,7 @@ def settle(rows, weights, centroids, norms, products, waiting, sizes, more, room
             else:
                 second = min(value, second)
         second = min(second, np.float64(lanes[1, lane]))
-        found = np.int64(places[lane]) * LANES + lane
+        nearest = np.int64(places[lane]) * LANES + lane
         size = np.float64(sizes[row])
         length = np.sqrt(size) + limits[LONGEST]
         error = limits[ERROR] * length * length + limits[TINY]
@@ -99,27 +99,27 @@ def settle(rows, weights, centroids, norms, products, waiting, sizes, more, room
         if low <= high:
             high, low = high + 2.0 * error, best - error
             most = best + 2.0 * error
-            found = first_nearest(rows, row, centroids, norms, products, line, most)
+            nearest = first_nearest(rows, row, centroids, norms, products, line, most)
         before = np.int64(own[row])
         reach = np.sqrt(max(high + size, 0.0))
-        keep_upper(upper, row, reach, moves[GROWN, found], limits)
+        keep_upper(upper, row, reach, moves[GROWN, nearest], limits)
         least = np.sqrt(max(low + size, 0.0))
-        fallen = moves[FALLEN, found]
+        fallen = moves[FALLEN, nearest]
         lower[row] = least + fallen - limits[KEPT] * (least + fallen)
-        if found != before:
+        if nearest != before:
             changed += 1
-            own[row] = found
+            own[row] = nearest
             weight = weights[row] if weights.size else 1.0
             if before >= 0:
                 add_row(rows, row, weight, before, np.int64(-1), scales, sums)
-            add_row(rows, row, weight, found, np.int64(1), scales, sums)
+            add_row(rows, row, weight, nearest, np.int64(1), scales, sums)
     return changed
 
 
 @kernel
 def first_nearest(rows, row, centroids, norms, products, line, most):
     """Return the first nearest of the centroids that are not beyond ``most``."""
-    best, found = np.inf, np.int64(0)
+    best, nearest = np.inf, np.int64(0)
     for cluster in range(centroids.shape[0]):
         if np.float64(products[line, cluster] + norms[cluster]) > most:
             continue
@@ -130,8 +130,8 @@ def first_nearest(rows, row, centroids, norms, products, line, most):
             )
             total += apart * apart
         if total < best:
-            best, found = total, np.int64(cluster)
-    return found
+            best, nearest = total, np.int64(cluster)
+    return nearest
 
 
 @kernel

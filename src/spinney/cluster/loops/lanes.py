@@ -51,19 +51,19 @@ class _Emitter:
 
     def at(self, argument: int, line: Any, width: Any) -> Any:
         """Return the address of a line of an array."""
-        place = self.builder.mul(line, width)
-        return self.builder.gep(self.arrays[argument].data, [place])
+        index = self.builder.mul(line, width)
+        return self.builder.gep(self.arrays[argument].data, [index])
 
-    def load(self, pointer: Any, place: Any, kind: Any = None) -> Any:
-        """Return the vector that begins at a place."""
+    def load(self, pointer: Any, index: Any, kind: Any = None) -> Any:
+        """Return the vector that begins at an index."""
         kind = kind or self.vector
-        pointer = self.builder.gep(pointer, [place])
+        pointer = self.builder.gep(pointer, [index])
         pointer = self.builder.bitcast(pointer, kind.as_pointer())
         return self.builder.load(pointer, align=4)
 
-    def store(self, vector: Any, pointer: Any, place: Any) -> None:
-        """Write a vector to a place."""
-        pointer = self.builder.gep(pointer, [place])
+    def store(self, vector: Any, pointer: Any, index: Any) -> None:
+        """Write a vector to an index."""
+        pointer = self.builder.gep(pointer, [index])
         pointer = self.builder.bitcast(pointer, vector.type.as_pointer())
         self.builder.store(vector, pointer, align=4)
 
@@ -80,7 +80,7 @@ class _Emitter:
         return ir.Constant(self.vector, [number] * LANES)
 
     def variable(self, value: Any) -> Any:
-        """Return a place for a value that changes."""
+        """Return room for a value that changes."""
         return cgutils.alloca_once_value(self.builder, value)
 
     def add_square(self, apart: Any, total: Any, flags: tuple[str, ...] = ()) -> None:
@@ -154,8 +154,8 @@ def _emit_square(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 def _emit_gain(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     emit = _Emitter(context, builder, signature.args, args)
-    found = emit.load(emit.arrays[2].data, _WHOLE(0))
-    off = builder.fsub(emit.spread(args[0]), found)
+    distances = emit.load(emit.arrays[2].data, _WHOLE(0))
+    off = builder.fsub(emit.spread(args[0]), distances)
     better = builder.fcmp_ordered(">", off, emit.constant(0.0))
     off = builder.select(better, off, emit.constant(0.0))
     if emit.number != ir.DoubleType():
@@ -172,7 +172,7 @@ def _emit_two_least(context: Any, builder: Any, signature: Any, args: Any) -> An
     columns = emit.columns(0)
     line, norms = emit.at(0, args[1], columns), emit.arrays[2].data
     best, second = (emit.variable(emit.constant(float("inf"))) for _ in range(2))
-    place = emit.variable(ir.Constant(_WORDS, [0] * LANES))
+    index = emit.variable(ir.Constant(_WORDS, [0] * LANES))
     with cgutils.for_range(builder, builder.lshr(columns, _WHOLE(3))) as loop:
         first = builder.shl(loop.index, _WHOLE(3))
         value = builder.fadd(emit.load(line, first), emit.load(norms, first))
@@ -182,11 +182,11 @@ def _emit_two_least(context: Any, builder: Any, signature: Any, args: Any) -> An
         builder.store(emit.less(worse, builder.load(second)), second)
         builder.store(builder.select(below, value, least), best)
         group = emit.spread(builder.trunc(loop.index, _WORD), _WORDS)
-        builder.store(builder.select(below, group, builder.load(place)), place)
+        builder.store(builder.select(below, group, builder.load(index)), index)
     lanes = emit.arrays[3].data
     emit.store(builder.load(best), lanes, _WHOLE(0))
     emit.store(builder.load(second), lanes, _WHOLE(LANES))
-    emit.store(builder.load(place), emit.arrays[4].data, _WHOLE(0))
+    emit.store(builder.load(index), emit.arrays[4].data, _WHOLE(0))
     return context.get_dummy_value()
 
 

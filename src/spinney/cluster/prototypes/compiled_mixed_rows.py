@@ -8,7 +8,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.cluster.prototypes.loops.assign import measure, mingle
+from spinney.cluster.prototypes.loops.assign import assign_rows, measure
 from spinney.cluster.prototypes.mixed_rows import (
     MixedCells,
     Prototypes,
@@ -20,7 +20,7 @@ from spinney.cluster.prototypes.mixed_rows import (
 BLOCK = 1 << 11
 
 
-class SwiftMixed:
+class CompiledMixed:
     """Rows that compiled loops work on: the same bits as NumPy's."""
 
     def __init__(
@@ -77,7 +77,7 @@ class SwiftMixed:
 
         def work(span: Any, own: Any) -> None:
             changed.append(
-                mingle(
+                assign_rows(
                     self._numbers,
                     self._codes,
                     self.weights,

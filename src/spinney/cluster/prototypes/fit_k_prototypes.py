@@ -5,9 +5,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads
-from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.clustering import (
+    Clustering,
+    best_of_starts,
+    unscaled,
+    weights_as_given,
+)
 from spinney.cluster.prototypes.mixed_rows import (
     MixedCells,
     MixedRows,
@@ -15,7 +21,6 @@ from spinney.cluster.prototypes.mixed_rows import (
     Prototypes,
 )
 from spinney.cluster.prototypes.prototype_iterations import (
-    Partition,
     costs_of,
     filled_in,
     iterate_prototypes,
@@ -23,8 +28,7 @@ from spinney.cluster.prototypes.prototype_iterations import (
     spreads_of,
 )
 from spinney.cluster.prototypes.prototype_starts import Margins, cao_rows, huang_rows
-from spinney.cluster.scaling import FARTHEST, largest_of, scaled_weights, scaling_power
-from spinney.errors import DataError, Setting
+from spinney.cluster.scaling import scaled_start, scaling_power
 
 MIXED_STARTS = ("huang", "cao")
 LARGEST_GAMMA = 1e300  # so that costs are finite
@@ -44,8 +48,8 @@ def k_prototypes(
     max_iterations: int = 100,
     seed: int = 0,
     n_jobs: int | None = None,
-) -> tuple[Partition, float]:
-    """Return the partition of least cost that some starts lead to, and γ.
+) -> Clustering:
+    """Return the clustering of least cost that some starts lead to, with its γ.
 
     Parameters
     ----------
@@ -55,21 +59,20 @@ def k_prototypes(
     weights : array, optional
         Those of the rows, none of them negative; rows of weight 0 are labelled only.
     gamma : float, optional
-        What a nominal difference weighs; see :func:`default_gamma` if not said.
+        What a nominal difference weighs; see :func:`default_gamma` if not given.
     start : {"huang", "cao"} or Prototypes
         Cells that a given prototype lacks are those of the middle of all rows.
     n_starts : int
-        How many times; of partitions equally good, but for a rounding, the first is
+        How many times; of clusterings equally good, but for a rounding, the first is
         returned.
     max_iterations : int
     seed : int
-        The same seed leads to the same partition, whatever ``n_jobs``.
+        The same seed leads to the same clustering, whatever ``n_jobs``.
     n_jobs : int, optional
-        How many threads; one a core if not said.
+        How many threads; one per core if not given.
     """
-    given = np.empty(0) if weights is None else np.asarray(weights, dtype=np.float64)
-    given, heavy = scaled_weights(given)
-    weighty = cells.take(given > 0) if len(given) else cells
+    given, heavy = weights_as_given(weights)
+    weighty = cells[given > 0] if len(given) else cells
     cells = _without(cells, np.asarray(np.isnan(weighty.numbers).all(axis=0)))
     power = _power(cells)
     scaled = _scaled(cells, power)
@@ -82,25 +85,24 @@ def k_prototypes(
         gamma = default_gamma(np.ldexp(spreads, power))
     rows.gamma = _scaled_gamma(scaled, gamma, power)
     margins = Margins(scaled, given) if isinstance(start, str) else None
-    chance, best = Chance(seed), None
-    for turn in range(n_starts):
-        if isinstance(start, Prototypes):
-            first = _given(scaled, start, power)
+
+    def run(draws: Draws) -> Clustering:
+        if margins is None:
+            assert isinstance(start, Prototypes)
+            numbers = scaled_start(start.numbers, scaled.numbers, power)
+            first = Prototypes(numbers, start.codes)
         else:
-            assert margins is not None
             if start == "cao":
                 densities = margins.densities(spreads)
                 chosen = cao_rows(rows, n_clusters, densities, middle)
             else:
-                chosen = huang_rows(rows, n_clusters, chance.branch(turn), margins)
-            first = scaled.take(chosen).as_prototypes()
-        found = iterate_prototypes(
-            rows, filled_in(scaled, first, middle), max_iterations=max_iterations
-        )
-        if best is None or found.cost < best.cost * (1 - TOLERANCE):
-            best = found
-    assert best is not None
-    return _unscaled(best, power, heavy), gamma
+                chosen = huang_rows(rows, n_clusters, draws, margins)
+            first = scaled[chosen].as_prototypes()
+        first = filled_in(scaled, first, middle)
+        return iterate_prototypes(rows, first, max_iterations=max_iterations)
+
+    best = unscaled(best_of_starts(n_starts, seed, run), power, heavy, _multiplied)
+    return replace(best, gamma=gamma)
 
 
 def rows_for(
@@ -110,9 +112,9 @@ def rows_for(
     columns = cells.numbers.shape[1] + cells.codes.shape[1]
     if len(cells) * columns * times < LEAST_WORK:
         return PlainMixed(cells, weights, 1.0)
-    from spinney.cluster.prototypes.compiled_mixed_rows import SwiftMixed
+    from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
 
-    return SwiftMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
+    return CompiledMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
 
 
 def default_gamma(spreads: Floats) -> float:
@@ -170,22 +172,6 @@ def _power(cells: MixedCells, *more: Floats) -> int:
     return 0 if power < 0 and cells.codes.shape[1] else power
 
 
-def _given(cells: MixedCells, start: Prototypes, power: int) -> Prototypes:
-    """Return given prototypes on the scale of the rows, unless they are too far off."""
-    numbers = np.ldexp(start.numbers, -power)
-    known = ~np.isnan(numbers)
-    if largest_of(numbers[known]) > 2.0 ** FARTHEST[8]:
-        most = np.ldexp(largest_of(cells.numbers[~np.isnan(cells.numbers)]), power)
-        raise DataError(
-            Setting("init"),
-            f" holds {largest_of(start.numbers[known]):g}, and the rows nothing "
-            f"beyond {most:g}",
-            remedy="squares of such distances overflow; give prototypes that are "
-            "nearer to the rows",
-        )
-    return Prototypes(numbers, start.codes)
-
-
 def _scaled(cells: MixedCells, power: int) -> MixedCells:
     if not power:
         return cells
@@ -196,13 +182,5 @@ def _scaled_gamma(cells: MixedCells, gamma: float, power: int) -> float:
     return float(np.ldexp(gamma, -2 * power)) if cells.codes.shape[1] else 0.0
 
 
-def _unscaled(found: Partition, power: int, heavy: int) -> Partition:
-    if not power and not heavy:
-        return found
-    numbers = np.ldexp(found.prototypes.numbers, power)
-    with np.errstate(over="ignore"):
-        return replace(
-            found,
-            prototypes=found.prototypes._replace(numbers=numbers),
-            cost=float(np.ldexp(found.cost, 2 * power + heavy)),
-        )
+def _multiplied(prototypes: Prototypes, power: int) -> Prototypes:
+    return prototypes._replace(numbers=np.ldexp(prototypes.numbers, power))

@@ -16,14 +16,14 @@ def mixed_cells(schema: Schema, table: Table) -> MixedCells:
     coded = [a for a in schema.attributes if a.kind != "numeric"]
     first = np.append(0, np.cumsum([len(a.values) for a in coded])).astype(np.int64)
     numbers = np.empty((table.n_rows, len(numeric)))
-    for place, attribute in enumerate(numeric):
-        numbers[:, place] = attribute.encode(table[attribute.name])
+    for index, attribute in enumerate(numeric):
+        numbers[:, index] = attribute.encode(table[attribute.name])
     codes = np.empty((table.n_rows, len(coded)), np.int32)
-    for place, attribute in enumerate(coded):
+    for index, attribute in enumerate(coded):
         column = table[attribute.name]
-        found = attribute.encode(column)
+        coded_cells = attribute.encode(column)
         absent = np.where(column.missing, first[-1], first[-1] + 1)
-        codes[:, place] = np.where(found >= 0, found + first[place], absent)
+        codes[:, index] = np.where(coded_cells >= 0, coded_cells + first[index], absent)
     ordinal = np.array([a.kind == "ordinal" for a in coded], dtype=bool)
     return MixedCells(numbers, codes, first, ordinal)
 
@@ -41,11 +41,11 @@ def values_of(schema: Schema, prototypes: Prototypes) -> NDArray[Any]:
     values = np.empty(shape, dtype=object)
     numbers, codes = list(prototypes.numbers.T), list(prototypes.codes.T)
     first = 0
-    for place, attribute in enumerate(schema.attributes):
+    for index, attribute in enumerate(schema.attributes):
         if attribute.kind == "numeric":
-            values[:, place] = [float(number) for number in numbers.pop(0)]
+            values[:, index] = [float(number) for number in numbers.pop(0)]
         else:
-            values[:, place] = _levels(attribute, codes.pop(0) - first)
+            values[:, index] = _levels(attribute, codes.pop(0) - first)
             first += len(attribute.values)
     return values
 
@@ -66,8 +66,8 @@ def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
     cells = mixed_cells(schema, table)
     if (cells.codes == cells.unseen).any():
         coded = [a for a in schema.attributes if a.kind != "numeric"]
-        row, place = np.argwhere(cells.codes == cells.unseen)[0]
-        name = coded[place].name
+        row, index = np.argwhere(cells.codes == cells.unseen)[0]
+        name = coded[index].name
         raise DataError(
             Setting("init"),
             f" has {table[name].value(int(row))!r} in column {name!r}, a value that "

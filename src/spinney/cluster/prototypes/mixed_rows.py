@@ -10,7 +10,7 @@ to it: the share of columns that are known is the same for all prototypes, so sc
 it could not change which one is nearest.
 
 Two classes answer the same questions with the same bits: :class:`PlainMixed` by NumPy,
-which needs no compiler, and ``mixed_swift.SwiftMixed`` by compiled loops.
+which needs no compiler, and ``CompiledMixed`` (``compiled_mixed_rows.py``) by loops.
 """
 
 from dataclasses import dataclass, replace
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney.cluster.cluster_draws import weight_of_each
 from spinney.cluster.exact_sums import Scales, parts_of, scales_for, sums_of
 
 # As many distances at once as NumPy works on.
@@ -48,11 +49,11 @@ class MixedCells:
     numbers : array, rows × numeric columns
         Finite, or NaN where missing.
     codes : array of int32, rows × coded columns
-        The place of a value among the levels of all columns, one column after the
+        The index of a value among the levels of all columns, one column after the
         other: ``first[column]`` + its code. ``missing`` and ``unseen`` are the two
-        places after all levels.
+        codes after all levels.
     first : array, coded columns + 1
-        The place of the first level of each column, and last of no column.
+        The index of the first level of each column, and last of no column.
     ordinal : array of bool, coded columns
         Whether levels have an order.
     """
@@ -75,7 +76,16 @@ class MixedCells:
         """The code of a value that is none of the levels: unlike all others."""
         return self.missing + 1
 
-    def take(self, rows: Any) -> "MixedCells":
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.numbers.size + self.codes.size
+
+    def matrix(self) -> Floats:
+        """Return numbers and codes side by side: rows are equal if these are."""
+        return np.ascontiguousarray(np.hstack([self.numbers, self.codes]))
+
+    def __getitem__(self, rows: Any) -> "MixedCells":
         """Return some of the rows."""
         return replace(self, numbers=self.numbers[rows], codes=self.codes[rows])
 
@@ -148,6 +158,27 @@ def unlikeness(cells: MixedCells, codes: Integers) -> Floats:
     return table
 
 
+def distances_to_all(cells: MixedCells, part: slice, gamma: float) -> Floats:
+    """Return the root of the distance from each row of a part to each of all rows.
+
+    >>> cells = MixedCells(
+    ...     np.array([[0.0], [3.0], [np.nan]]),
+    ...     np.array([[0], [1], [1]], np.int32), np.array([0, 2]), np.array([False]),
+    ... )
+    >>> distances_to_all(cells, slice(0, 1), 16.0)
+    array([[0., 5., 4.]])
+    """
+    table = unlikeness(cells, cells.codes[part].astype(np.int64))
+    total = np.zeros((len(cells.numbers[part]), len(cells)))
+    for codes in cells.codes.T:
+        total += table[codes].T
+    total *= gamma
+    for column in cells.numbers.T:
+        apart = column[part, None] - column[None, :]
+        total += np.where(np.isnan(apart), 0.0, apart * apart)
+    return np.asarray(np.sqrt(total))
+
+
 def mixed_scales(cells: MixedCells, weights: Floats) -> Scales:
     """Return the scales of the sums of all columns."""
     return scales_for(widened(cells.numbers), weights)
@@ -175,14 +206,14 @@ class PlainMixed:
     def assign(self, prototypes: Prototypes) -> int:
         """Send each row to the nearest prototype; return how many went elsewhere."""
         unlike = unlikeness(self.cells, prototypes.codes)
-        found = np.empty(len(self.cells), dtype=np.int64)
+        nearest = np.empty(len(self.cells), dtype=np.int64)
         step = max(1, DISTANCES // self._k)
-        for begin in range(0, len(found), step):
-            part = self.cells.take(slice(begin, begin + step))
+        for begin in range(0, len(nearest), step):
+            part = self.cells[begin : begin + step]
             apart = _measured(part, prototypes.numbers, unlike, self.gamma)
-            found[begin : begin + step] = np.argmin(apart, axis=1)
-        changed = int(np.count_nonzero(found != self._labels))
-        self._labels = found
+            nearest[begin : begin + step] = np.argmin(apart, axis=1)
+        changed = int(np.count_nonzero(nearest != self._labels))
+        self._labels = nearest
         return changed
 
     def labels(self) -> Integers:
@@ -209,7 +240,7 @@ class PlainMixed:
 
 def units_of(weights: Floats, scales: Scales, n: int) -> Integers:
     """Return weights as whole numbers, on the scale of their sum."""
-    own = weights if len(weights) else np.ones(n)
+    own = weight_of_each(weights, n)
     return np.asarray(np.rint(own * scales.factors[0, -1]), dtype=np.int64)
 
 

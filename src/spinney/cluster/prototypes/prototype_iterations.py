@@ -7,11 +7,10 @@ neither half of an iteration raises the cost; and where an iteration leaves the 
 it was, rows have only gone to earlier clusters: so the iterations come to an end.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
+from spinney.cluster.clustering import Clustering, farthest_rows
 from spinney.cluster.exact_sums import Scales, means_of, parts_of, scales_for, sums_of
 from spinney.cluster.prototypes.mixed_rows import (
     MixedCells,
@@ -22,22 +21,12 @@ from spinney.cluster.prototypes.mixed_rows import (
     unlikeness,
     widened,
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Partition:
-    """What the iterations came to: see ``k_means_iterations.Clustering``."""
-
-    prototypes: Prototypes
-    labels: Integers
-    cost: float
-    n_iterations: int
-    converged: bool
+from spinney.cluster.scaling import rounding_square
 
 
 def iterate_prototypes(
     rows: MixedRows, prototypes: Prototypes, *, max_iterations: int
-) -> Partition:
+) -> Clustering:
     """Iterate from given prototypes.
 
     An iteration sends each row to its nearest prototype, the first of equals, and gives
@@ -45,7 +34,7 @@ def iterate_prototypes(
     row of it knows stays. It is the last one if nothing moves.
     """
     rows.restart(len(prototypes.codes))
-    converged, n = False, 0
+    start, converged, n = prototypes, False, 0
     while n < max_iterations and not converged:
         n += 1
         changed = rows.assign(prototypes)
@@ -58,7 +47,7 @@ def iterate_prototypes(
     labels = rows.labels()
     costs = costs_of(rows.cells, prototypes, labels, rows.gamma)
     total = float(np.sum(costs * rows.weights if len(rows.weights) else costs))
-    return Partition(prototypes, labels, total, n, converged)
+    return Clustering(prototypes, labels, total, n, converged, start, rows.gamma)
 
 
 def costs_of(
@@ -128,30 +117,27 @@ def _without_empty(rows: MixedRows, prototypes: Prototypes) -> tuple[Tallies, in
     costs = costs_of(cells, prototypes, labels, rows.gamma)
     if len(rows.weights):
         costs = np.where(rows.weights > 0, costs, 0.0)
-    known = np.where(np.isnan(cells.numbers), 0.0, cells.numbers)
-    largest = float(np.abs(known).max()) if known.size else 0.0
-    least = known.shape[1] * (16 * np.finfo(np.float64).eps * largest) ** 2
-    far = np.flatnonzero(costs > least)
-    taken: set[int] = set()
-    for row in far[np.argsort(-costs[far], kind="stable")]:
+
+    def doubles(row: int) -> Integers:
+        return cells.alike(row, np.flatnonzero(labels == labels[row]))
+
+    least = rounding_square(np.nan_to_num(cells.numbers))
+    for alike in farthest_rows(costs, least, doubles):
         if not waiting:
             break
-        if int(row) in taken:
-            continue
+        row = int(alike[0])
         cluster = labels[row]
-        alike = cells.alike(row, np.flatnonzero(labels == cluster))
-        taken.update(alike.tolist())
         own = rows.weights[alike] if len(rows.weights) else rows.weights
         part = parts_of(widened(cells.numbers[alike]), own, rows.scales).sum(axis=1)
         if not (sums[:, cluster, -1] - part[:, -1] > 0).any():
             continue
-        place = waiting.pop(0)
+        other = waiting.pop(0)
         sums[:, cluster] -= part
-        sums[:, place] = part
+        sums[:, other] = part
         unit = units_of(own, rows.scales, len(alike)).sum()
         for code in cells.codes[row]:
             counts[code, cluster] -= unit
-            counts[code, place] += unit
+            counts[code, other] += unit
     return Tallies(sums, counts), n_empty - len(waiting)
 
 

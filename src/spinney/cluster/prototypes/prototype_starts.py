@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import keys_of
-from spinney.cluster.cluster_draws import Chance
+from spinney.cluster.cluster_draws import Draws, filled_up, weight_of_each
 from spinney.cluster.prototypes.mixed_rows import MixedCells, MixedRows, Prototypes
 from spinney.cluster.prototypes.prototype_iterations import filled_in
 
@@ -15,7 +15,7 @@ class Margins:
 
     def __init__(self, cells: MixedCells, weights: Floats) -> None:
         self._cells = cells
-        self._weights = weights if len(weights) else np.ones(len(cells))
+        self._weights = weight_of_each(weights, len(cells))
         self._sorted = [self._sort(column) for column in cells.numbers.T]
         counted = np.zeros(cells.unseen + 1)
         for column in cells.codes.T:
@@ -32,24 +32,23 @@ class Margins:
     def keys(self) -> NDArray[np.uint64]:
         """Return a word for each row, one for all equal rows."""
         if self._keys is None:
-            whole = np.hstack([self._cells.numbers, self._cells.codes])
-            self._keys = keys_of(np.ascontiguousarray(whole))
+            self._keys = keys_of(self._cells.matrix())
         return self._keys
 
-    def draw(self, chance: Chance) -> Prototypes:
+    def draw(self, draws: Draws) -> Prototypes:
         """Return a point, each cell of it drawn from the known ones of its column."""
         cells = self._cells
         numbers = np.full(len(self._sorted), np.nan)
         for column, (values, running) in enumerate(self._sorted):
-            place = _drawn(running, chance.number())
-            if place >= 0:
-                numbers[column] = values[place]
+            index = _drawn(running, draws.number())
+            if index >= 0:
+                numbers[column] = values[index]
         codes = np.full(len(cells.ordinal), cells.missing)
         for column in range(len(codes)):
             begin, end = cells.first[column : column + 2]
-            place = _drawn(np.cumsum(self._counted[begin:end]), chance.number())
-            if place >= 0:
-                codes[column] = begin + place
+            index = _drawn(np.cumsum(self._counted[begin:end]), draws.number())
+            if index >= 0:
+                codes[column] = begin + index
         return Prototypes(numbers[None, :], codes[None, :])
 
     def densities(self, spreads: Floats) -> Floats:
@@ -59,7 +58,7 @@ class Margins:
         number, the share within half a standard deviation; that of a missing cell, 0.
         """
         cells, total = self._cells, self._weights.sum()
-        found = np.zeros(len(cells))
+        densities = np.zeros(len(cells))
         for column, (values, running) in enumerate(self._sorted):
             cell = cells.numbers[:, column]
             if not len(values):
@@ -68,24 +67,24 @@ class Margins:
             high = np.searchsorted(values, cell + spreads[column] / 2, side="right")
             low = np.searchsorted(values, cell - spreads[column] / 2, side="left")
             share = (sums[high] - sums[low]) / total
-            found += np.where(np.isnan(cell), 0.0, share)
+            densities += np.where(np.isnan(cell), 0.0, share)
         shares = self._counted / total
         shares[cells.missing] = 0.0
         for column in cells.codes.T:
-            found += shares[column]
-        return found / (len(self._sorted) + len(cells.ordinal))
+            densities += shares[column]
+        return densities / (len(self._sorted) + len(cells.ordinal))
 
 
 def _drawn(running: Floats, share: float) -> int:
-    """Return the place where a running sum passes a share of it; -1 if it is empty."""
+    """Return the index where a running sum passes a share of it; -1 if it is empty."""
     if not len(running) or not running[-1] > 0:
         return -1
-    place = np.searchsorted(running, share * running[-1], side="right")
-    return int(min(place, np.searchsorted(running, running[-1])))
+    index = np.searchsorted(running, share * running[-1], side="right")
+    return int(min(index, np.searchsorted(running, running[-1])))
 
 
 def huang_rows(
-    rows: MixedRows, n_clusters: int, chance: Chance, margins: Margins
+    rows: MixedRows, n_clusters: int, draws: Draws, margins: Margins
 ) -> Integers:
     """Return rows near to points drawn by the frequencies of values (Huang 1998).
 
@@ -94,17 +93,17 @@ def huang_rows(
     the least key, so the order of the rows does not count. Where no other row is left,
     the first one fills up.
     """
-    left = _weights(rows) > 0
+    left = weight_of_each(rows.weights, len(rows.cells)) > 0
     keys, chosen = margins.keys(), list[int]()
     while len(chosen) < n_clusters and left.any():
-        point = margins.draw(chance)
+        point = margins.draw(draws)
         apart = rows.distances(point)[:, 0]
         apart[~left] = np.inf
         near = np.flatnonzero(apart == apart.min())
         row = int(near[np.argmin(keys[near])])
         chosen.append(row)
         left &= keys != keys[row]
-    return _filled_up(chosen, n_clusters)
+    return filled_up(chosen, n_clusters)
 
 
 def cao_rows(
@@ -116,24 +115,16 @@ def cao_rows(
     and its distance to the nearest of those before; the first of equals. Where no other
     row is left, the first one fills up.
     """
-    weights = _weights(rows)
+    weights = weight_of_each(rows.weights, len(rows.cells))
     density = np.where(weights > 0, densities, -1.0)
     chosen = [int(np.argmax(density))]
     least = np.where(weights > 0, np.inf, 0.0)
     while len(chosen) < n_clusters:
-        point = rows.cells.take(chosen[-1:]).as_prototypes()
+        point = rows.cells[chosen[-1:]].as_prototypes()
         point = filled_in(rows.cells, point, middle)
         least = np.minimum(least, rows.distances(point)[:, 0] * densities)
         row = int(np.argmax(least))
         if not least[row] > 0:
             break
         chosen.append(row)
-    return _filled_up(chosen, n_clusters)
-
-
-def _filled_up(chosen: list[int], n: int) -> Integers:
-    return np.array(chosen + chosen[:1] * (n - len(chosen)))
-
-
-def _weights(rows: MixedRows) -> Floats:
-    return rows.weights if len(rows.weights) else np.ones(len(rows.cells))
+    return filled_up(chosen, n_clusters)

@@ -40,7 +40,7 @@ from spinney.data.duckdb.sql_text import (
 )
 from spinney.data.table import Column, Kind, Table, Value, factorise
 from spinney.data.times import TIME_UNITS
-from spinney.errors import DataError, Setting
+from spinney.errors import DataError, Setting, phrase
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -60,7 +60,7 @@ _FAMILIES: dict[str, Family] = {
 }
 _WIDE_INTEGERS = {"bigint", "ubigint", "hugeint", "uhugeint", "bignum", "varint"}
 # DuckDB lets an expression use the alias of another: none may be a column's name.
-_PLACE = "spinney place "
+_POSITION = "spinney column "
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,9 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
             f"column {name!r} is of type {kind}, which is neither text, a number nor "
             "a date"
         )
-        remedy = ("ignore it (", Setting("ignore", [name]), ") or select a part of it")
+        remedy = phrase(
+            "ignore it ({}) or select a part of it", Setting("ignore", [name])
+        )
         raise DataError(msg, remedy=remedy)
     return _RawColumn(
         name, quote_identifier(column), family, identity in _WIDE_INTEGERS
@@ -237,9 +239,9 @@ def _check_cells(
     """Raise for a cell that has no place in its column, warn of large integers."""
     pairs = list(zip(raw_columns, columns, strict=True))
     tests = {column.name: _refused(raw, column) for raw, column in pairs}
-    found = _aggregate(relation, tests)
+    answers = _aggregate(relation, tests)
     for column in columns:
-        if (cell := found[column.name]) is not None:
+        if (cell := answers[column.name]) is not None:
             raise _refusal(column, str(cell))
     large = {
         column.name: f"bool_or({column.expression} IS NOT NULL AND ("
@@ -287,10 +289,10 @@ def _aggregate(
 
 
 def _listed(expressions: Iterable[str]) -> str:
-    """Return a select list that names its columns by their places."""
+    """Return a select list that names its columns by their numbers."""
     return ", ".join(
-        f'{expression} AS "{_PLACE}{place}"'
-        for place, expression in enumerate(expressions)
+        f'{expression} AS "{_POSITION}{number}"'
+        for number, expression in enumerate(expressions)
     )
 
 
@@ -330,8 +332,8 @@ def load(relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]) -> Table:
     with translated_errors("the table"):
         arrays = relation.project(selected).fetchnumpy()
     made = tuple(
-        _in_memory(column, arrays[f"{_PLACE}{place}"])
-        for place, column in enumerate(columns)
+        _in_memory(column, arrays[f"{_POSITION}{number}"])
+        for number, column in enumerate(columns)
     )
     return Table(made, len(made[0].cells) if made else 0)
 

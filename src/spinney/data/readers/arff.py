@@ -51,8 +51,8 @@ def read_arff(path: Path, origin: str, *, declarations: Declarations) -> Table:
             try:
                 if line.lower() == "@data":
                     break
-                if (found := _header_line(line)) is not None:
-                    attributes.append(found)
+                if (attribute := _header_line(line)) is not None:
+                    attributes.append(attribute)
             except _LineError as error:
                 _refuse(origin, number, error)
         else:
@@ -122,14 +122,14 @@ def _header_line(line: str) -> _Attribute | None:
 def _cells(text: str) -> list[str]:
     """Return the cells between commas as written, quotes and all."""
     cells = []
-    place = 0
+    start = 0
     while True:
-        match = _CELL.match(text, place)
+        match = _CELL.match(text, start)
         if match is None:
-            msg = f"cannot be split into cells at {text[place : place + 20]!r}; mend it"
+            msg = f"cannot be split into cells at {text[start : start + 20]!r}; mend it"
             raise _LineError(msg)
         cells.append(match[1].strip())
-        place = match.end()
+        start = match.end()
         if not match[2]:
             return cells
 
@@ -157,17 +157,17 @@ def _row(line: str, attributes: list[_Attribute]) -> list[Any]:
 def _sparse_row(text: str, attributes: list[_Attribute]) -> list[Any]:
     """Return the cells of ``{place value, ...}``; what is not named is zero."""
     given: dict[int, str] = {}
-    place = 0
-    while text[place:].strip():
-        match = _SPARSE_CELL.match(text, place)
+    start = 0
+    while text[start:].strip():
+        match = _SPARSE_CELL.match(text, start)
         if match is None or int(match[1]) >= len(attributes):
-            msg = f"has no 'place value' at {text[place : place + 20]!r}; mend it"
+            msg = f"has no 'place value' at {text[start : start + 20]!r}; mend it"
             raise _LineError(msg)
         given[int(match[1])] = match[2].strip()
-        place = match.end()
+        start = match.end()
     return [
-        _value(given[place], attribute) if place in given else _zero(attribute)
-        for place, attribute in enumerate(attributes)
+        _value(given[index], attribute) if index in given else _zero(attribute)
+        for index, attribute in enumerate(attributes)
     ]
 
 

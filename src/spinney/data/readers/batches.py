@@ -55,8 +55,8 @@ def _arrays(
 ) -> Generator[Floats, None, None]:
     """Yield the rows; a missing cell is refused with its column."""
     listed = ", ".join(
-        f'CAST({column.expression} AS DOUBLE) AS "c{place}"'
-        for place, column in enumerate(opened.columns)
+        f'CAST({column.expression} AS DOUBLE) AS "c{number}"'
+        for number, column in enumerate(opened.columns)
     )
     with translated_errors("the table"):
         chosen = opened.relation.project(listed)

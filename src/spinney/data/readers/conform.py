@@ -34,7 +34,7 @@ def read_by(
     declared = reading_declarations(schema, needed)
     if declared.only is not None:
         declared = replace(declared, only=(*declared.only, *also))
-    required = [place for place in needed if place not in optional]
+    required = [index for index in needed if index not in optional]
     try:
         table = read_table(
             data, declarations=declared, format=format, encoding=encoding
@@ -47,7 +47,7 @@ def read_by(
         lacking = schema.behind(required)
         if not lacking:
             raise
-        absent = [schema.attributes[place].name for place in lacking]
+        absent = [schema.attributes[index].name for index in lacking]
         present = error.names or _all_names(data, format, encoding)
         raise missing_columns(absent, present, may_be_empty=may_be_empty) from None
     absent = schema.absent(table, required)
@@ -70,7 +70,7 @@ def reading_declarations(schema: Schema, needed: Collection[int]) -> Declaration
     Only the columns that the tree asks about matter, and the target; where it asks
     about none, any table will do.
     """
-    asked = [schema.attributes[place] for place in schema.behind(needed)]
+    asked = [schema.attributes[index] for index in schema.behind(needed)]
     if not asked:
         return Declarations(missing=schema.markers)
     target = schema.target
@@ -109,9 +109,9 @@ def unseen_values(
     schema: Schema, asked: Collection[int], table: Table
 ) -> dict[str, list[Value]]:
     """Return the values of a table that a schema has not seen, by attribute asked."""
-    found: dict[str, list[Value]] = {}
-    for place in schema.behind(asked):
-        attribute = schema.attributes[place]
+    levels: dict[str, list[Value]] = {}
+    for index in schema.behind(asked):
+        attribute = schema.attributes[index]
         if attribute.name not in table.names:
             continue
         column = table[attribute.name]
@@ -121,5 +121,5 @@ def unseen_values(
         unknown = np.flatnonzero(attribute.encode(each) < 0)
         values = [column.levels[code] for code in unknown]
         if values:
-            found[attribute.name] = values
-    return found
+            levels[attribute.name] = values
+    return levels

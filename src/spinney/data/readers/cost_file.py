@@ -67,21 +67,21 @@ def _lines(path: Path, name: str) -> list[tuple[int, list[str]]]:
             raise DataError(msg) from None
     header = [cell.strip().lower() for cell in lines[0][1]] if lines else []
     if sorted(header) != sorted(HEADER):
-        found = f"has {', '.join(header)!r}" if header else "is empty"
-        msg = f"{name!r} {found}: its first line must be {','.join(HEADER)!r}"
+        problem = f"has {', '.join(header)!r}" if header else "is empty"
+        msg = f"{name!r} {problem}: its first line must be {','.join(HEADER)!r}"
         raise DataError(msg)
     return [(lines[0][0], header), *lines[1:]]
 
 
-def _cells(cells: list[str], header: list[str], place: str) -> tuple[str, str, float]:
+def _cells(cells: list[str], header: list[str], where: str) -> tuple[str, str, float]:
     """Return the actual class, the predicted one and the cost of a line."""
     if len(cells) != len(header):
-        msg = f"{place} has {len(cells)} cells: {len(header)} are needed"
+        msg = f"{where} has {len(cells)} cells: {len(header)} are needed"
         raise DataError(msg)
     named = dict(zip(header, cells, strict=True))
     for role in ("actual", "predicted"):
         if not named[role]:
-            msg = f"{place} has no {role} class: name one"
+            msg = f"{where} has no {role} class: name one"
             raise DataError(msg)
     try:
         cost = float(named["cost"])
@@ -89,7 +89,7 @@ def _cells(cells: list[str], header: list[str], place: str) -> tuple[str, str, f
         cost = math.nan
     if not 0 <= cost < math.inf or "_" in named["cost"]:
         msg = (
-            f"{place} has the cost {named['cost']!r}: a number of at least 0 is needed"
+            f"{where} has the cost {named['cost']!r}: a number of at least 0 is needed"
         )
         raise DataError(msg)
     return named["actual"], named["predicted"], cost

@@ -159,7 +159,7 @@ def scan_delimited(
     Its columns are called c0, c1 and so on: DuckDB takes names that differ only in
     case for the same, and a file need not.
     """
-    columns = [f"c{place}" for place in range(len(names))]
+    columns = [f"c{index}" for index in range(len(names))]
     types = ", ".join(f"'{column}': 'VARCHAR'" for column in columns)
     markers = ", ".join(map(quote_text, ["", *declarations.missing]))
     texts = connection.sql(
@@ -172,10 +172,11 @@ def scan_delimited(
         for column, name in zip(columns, names, strict=True)
         if declarations.kind(name) is None and not declarations.ignores(name)
     }
-    found = dict.fromkeys(columns, "VARCHAR") | _types(texts, free)
+    column_types = dict.fromkeys(columns, "VARCHAR") | _types(texts, free)
     return texts.project(
         ", ".join(
-            f"CAST({column} AS {found[column]}) AS {column}" for column in columns
+            f"CAST({column} AS {column_types[column]}) AS {column}"
+            for column in columns
         )
     )
 
@@ -199,8 +200,8 @@ def _types(texts: "DuckDBPyRelation", names: Mapping[str, str]) -> dict[str, str
         ]
     _, *answers = _asked(texts, tests)
     types, large, dated = {}, [], []
-    for place, column in enumerate(names):
-        number, joined, greatest, dashed = answers[4 * place : 4 * place + 4]
+    for index, column in enumerate(names):
+        number, joined, greatest, dashed = answers[4 * index : 4 * index + 4]
         if number and not joined:  # also where every cell is missing
             types[column] = "DOUBLE"
             if greatest is not None and not greatest < LARGEST_EXACT_INTEGER:
@@ -222,7 +223,7 @@ def _of_large_integers(texts: "DuckDBPyRelation", columns: Sequence[str]) -> lis
             for column in columns
         ],
     )
-    return [column for column, found in zip(columns, answers, strict=True) if found]
+    return [column for column, answer in zip(columns, answers, strict=True) if answer]
 
 
 def _of_times(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, str]:
@@ -252,7 +253,7 @@ def _asked(texts: "DuckDBPyRelation", tests: Sequence[str]) -> tuple[Any, ...]:
     """Return the answers to questions about all rows, in one pass."""
     if not tests:
         return ()
-    listed = ", ".join(f"{test} AS t{place}" for place, test in enumerate(tests))
+    listed = ", ".join(f"{test} AS t{index}" for index, test in enumerate(tests))
     answers: tuple[Any, ...] = texts.aggregate(listed).fetchall()[0]
     return answers
 

@@ -51,18 +51,18 @@ def read_json_lines(path: Path, origin: str, *, declarations: Declarations) -> T
 def _object(line: str, number: int, origin: str) -> dict[str, Any]:
     """Return the object of one line."""
     try:
-        found = json.loads(line)
+        row = json.loads(line)
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", type(error).__name__)
         msg = f"line {number} of {origin!r} is not JSON ({reason}): mend the line"
         raise DataError(msg) from None
-    if not isinstance(found, dict):
+    if not isinstance(row, dict):
         msg = (
             f"line {number} of {origin!r} is no JSON object: write every row as "
             '{"name": value, ...}'
         )
         raise DataError(msg)
-    return found
+    return row
 
 
 def _column(name: str, cells: list[Any], declarations: Declarations) -> Column:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from spinney.errors import DataError, Setting, refusal, refuse_unknown
+from spinney.errors import DataError, Setting, phrase, refusal, refuse_unknown
 
 STANDARD_INPUT = "-"
 UTF8 = "utf-8"
@@ -47,10 +47,10 @@ def format_of(path: str, *, declared: str | None = None) -> str:
     if plain.suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
         msg = f"the suffix of {path!r} tells no format"
-        remedy = (
-            f"use one of {known} (.gz after it is fine) or name the format (",
+        remedy = phrase(
+            "use one of {} (.gz after it is fine) or name the format ({})",
+            known,
             Setting("format", "csv"),
-            ")",
         )
         raise DataError(msg, remedy=remedy)
     return SUFFIXES[plain.suffix]
@@ -93,9 +93,8 @@ def wrong_encoding(path: str, encoding: str) -> DataError:
     """Return the error for bytes that are no text of this encoding."""
     return DataError(
         f"{path!r} is not text in {encoding}",
-        remedy=(
-            ("name its encoding (", Setting("encoding", "latin-1")),
-            ") or save it as UTF-8",
+        remedy=phrase(
+            "name its encoding ({}) or save it as UTF-8", Setting("encoding", "latin-1")
         ),
     )
 

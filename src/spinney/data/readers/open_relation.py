@@ -48,25 +48,25 @@ def opened_relation(
         yield OpenRelation(data, columns, connection, declarations.missing)
         return
     path = os.fspath(data)
-    found = format_of(path, declared=format)
+    kind = format_of(path, declared=format)
     origin = "standard input" if path == STANDARD_INPUT else path
-    with readable(path, format=found, encoding=encoding) as local:
-        if found == "parquet":
+    with readable(path, format=kind, encoding=encoding) as local:
+        if kind == "parquet":
             from spinney.data.readers.parquet import open_parquet
 
             scanned = open_parquet(local, origin)
-        elif found in ("csv", "tsv"):
+        elif kind in ("csv", "tsv"):
             from spinney.data.readers.delimited import DELIMITERS, open_delimited
 
             scanned = open_delimited(
                 local,
                 origin,
                 declarations=declarations,
-                delimiters="\t" if found == "tsv" else DELIMITERS,
+                delimiters="\t" if kind == "tsv" else DELIMITERS,
                 encoding=encoding,
             )
         else:
-            raise _no_relation(found)
+            raise _no_relation(kind)
         with scanned as (owner, relation, names):
             columns = plan(relation, declarations, names=names)
             yield OpenRelation(relation, columns, owner, declarations.missing)

@@ -33,7 +33,7 @@ def read_array(data: NDArray[Any], *, declarations: Declarations) -> Table:
             "array.reshape(-1, 1) for one column"
         )
         raise DataError(msg)
-    columns = {f"x{place}": data[:, place] for place in range(data.shape[1])}
+    columns = {f"x{number}": data[:, number] for number in range(data.shape[1])}
     if declarations == Declarations() and _is_plain(data):
         views = (Column(name, "numeric", cells) for name, cells in columns.items())
         return Table(tuple(views), len(data))

@@ -104,10 +104,10 @@ def _read_file(
     path: str, declarations: Declarations, format: str | None, encoding: str
 ) -> Table:
     """Return the table in a file, or in standard input."""
-    found = format_of(path, declared=format)
+    kind = format_of(path, declared=format)
     origin = "standard input" if path == STANDARD_INPUT else path
-    with readable(path, format=found, encoding=encoding) as local:
-        table = _READERS[found](local, origin, declarations, encoding)
+    with readable(path, format=kind, encoding=encoding) as local:
+        table = _READERS[kind](local, origin, declarations, encoding)
     if table.n_rows == 0:
         msg = f"{origin!r} has no rows: give it at least one"
         raise DataError(msg)

@@ -49,14 +49,14 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
             values[a, : len(attribute.values)] = np.arange(len(attribute.values))
     numbers = _matrix([columns[a] for a in numeric])
     if numeric:
-        places = np.array(numeric, np.int64)
-        coder = _Coder(numbers, places, codes, by_attribute)
+        numbered = np.array(numeric, np.int64)
+        coder = _Coder(numbers, numbered, codes, by_attribute)
         exact = coder.code()
-        column[places] = np.where(exact, -1, np.arange(len(places)))
+        column[numbered] = np.where(exact, -1, np.arange(len(numbered)))
         # A bin that may hold several values has none of its own.
         coding = coder.coding
-        values[places] = np.where(exact[:, None], coding.values, np.nan)
-        n_bins[places], edges[places] = coding.n_edges + 1, coding.edges
+        values[numbered] = np.where(exact[:, None], coding.values, np.nan)
+        n_bins[numbered], edges[numbered] = coding.n_edges + 1, coding.edges
     nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
     listed = np.array([attribute.kind != "numeric" for attribute in attributes])
     facts = (column, values, n_bins, nominal, listed, edges)
@@ -139,9 +139,9 @@ class _Coder:
             self._expect(j, edges, values)
         odd = self._code(everything)
         rare = everything[self.coding.expected & odd]
-        found = run_all([partial(self._widened, j) for j in rare])
-        again = rare[[values is not None for values in found]]
-        for j, values in zip(rare, found, strict=True):
+        widened = run_all([partial(self._widened, j) for j in rare])
+        again = rare[[values is not None for values in widened]]
+        for j, values in zip(rare, widened, strict=True):
             if values is not None:
                 self._expect(j, *edges_of(values))
         if len(again):
@@ -152,14 +152,14 @@ class _Coder:
         """Return the edges and values of each column that a sample tells."""
         n_rows, q = self.numbers.shape
         step = max(1, n_rows // SAMPLE)
-        # One row of each stretch, at a place that no period of the table can follow.
+        # One row of each stretch, where no period of the table can follow.
         starts = np.arange(0, n_rows - n_rows % step, step)
         rows = starts + np.random.default_rng(0).integers(0, step, len(starts))
         sample = self.numbers[rows].astype(np.float64)
         # Each thread takes every so manieth column.
         shares = [sample.T[first :: n_threads()] for first in range(n_threads())]
-        found = run_all([partial(_edges, share) for share in shares])
-        return [found[j % n_threads()][j // n_threads()] for j in range(q)]
+        by_thread = run_all([partial(_edges, share) for share in shares])
+        return [by_thread[j % n_threads()][j // n_threads()] for j in range(q)]
 
     def _expect(self, j: int, edges: Floats, values: Floats | None) -> None:
         """Set the edges between the bins of a column, and their values if known."""
@@ -294,6 +294,6 @@ def prepared(
 def _is_whole(weights: Floats) -> bool:
     """Return whether weights add up exactly, so that siblings may be subtracted.
 
-    Sums of numbers may round; what has no rows is told by the weights.
+    Sums of numbers may round; what has no rows follows from the weights.
     """
     return bool(np.all(weights == np.floor(weights))) and weights.sum() <= 2.0**53

@@ -22,12 +22,17 @@ from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import surrogates_of_grown
 from spinney.growth.binned.loops import layout, nodes, score
-from spinney.growth.binned.loops.bags import no_bags
-from spinney.growth.binned.loops.grow import Search, Task, work_on
+from spinney.growth.binned.loops.grow import Task, work_on
 from spinney.growth.binned.loops.layout import Cells, Workspace, workspace_for
-from spinney.growth.binned.loops.nodes import cut, lines_for, shape_for
+from spinney.growth.binned.loops.nodes import cut
 from spinney.growth.binned.loops.row_words import RowWords, words_of
-from spinney.growth.binned.subtree import Grown, Stretch, grow_stretch, stack_of
+from spinney.growth.binned.subtree import (
+    Grown,
+    Stretch,
+    grow_stretch,
+    search_of,
+    stack_of,
+)
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.trees import Tree
@@ -65,11 +70,11 @@ class _Crowd:
         stack = [(root, -1, 0)]
         while stack:
             node, above, branch = stack.pop()
-            found = _Meeting(self, node).split() if self.is_large(node) else None
-            order.append(node if found is None else found[0])
+            result = _Meeting(self, node).split() if self.is_large(node) else None
+            order.append(node if result is None else result[0])
             links.append((above, branch))
-            if found is not None:
-                _, left, right = found
+            if result is not None:
+                _, left, right = result
                 stack += [(right, len(order) - 1, 1), (left, len(order) - 1, 0)]
         return joined(self.finished(order), links)
 
@@ -97,24 +102,14 @@ class _Meeting:
 
     def __init__(self, crowd: _Crowd, node: Stretch) -> None:
         self.crowd, self.ready, self.node = crowd, crowd.ready, node
-        p, width = len(self.ready.cells.n_bins), self.ready.rules.width
+        p, rules = len(self.ready.cells.n_bins), self.ready.rules
         self.stack = stack_of(self.ready, node, 0, 0)
-        works = [workspace_for(node.n_rows, p, width, 0) for _ in crowd.ranges]
-        counts = works[0].lines if node.lines is None else node.lines
+        sizes = {"n_nodes": 1, "n_lines": rules.listing, "n_lost": p}
+        self.search = search_of(self.ready, crowd.rows, self.stack, **sizes)
+        more = [workspace_for(node.n_rows, p, rules.width, 0) for _ in crowd.ranges[1:]]
+        counts = self.search.work.lines if node.lines is None else node.lines
+        works = [self.search.work, *more]
         self.works = [work._replace(lines=counts) for work in works]
-        n_counts = len(node.counts)
-        self.search = Search(
-            cells=self.ready.cells,
-            labels=self.ready.labels,
-            rules=self.ready.rules,
-            rows=crowd.rows,
-            stack=self.stack,
-            work=self.works[0],
-            shape=shape_for(1, width, n_counts),
-            listed=lines_for(self.ready.rules.listing, width, n_counts),
-            runners_up=shape_for(p, width, n_counts),
-            bags=no_bags(),
-        )
 
     def do(
         self, task: Task, work: Workspace, first: int, last: int, floor: float
@@ -196,24 +191,22 @@ def joined(parts: list[Grown], links: list[tuple[int, int]]) -> Grown:
     starts = np.cumsum([0, *(len(part.shape.whole) for part in parts)])
     n_lines = np.cumsum([0, *(len(part.lines.codes) for part in parts)])
     shape = _stacked([part.shape for part in parts])
-    rivals = _stacked([part.rivals for part in parts])
+    lost = _stacked([part.rivals for part in parts])
     owners = np.repeat(np.arange(len(parts)), np.diff(starts))
     for column in (nodes.ABOVE, nodes.CHILD, nodes.CHILD + 1):
         own = shape.whole[:, column]
         own += np.where(own >= 0, starts[owners], 0).astype(np.int32)
     shape.whole[:, nodes.LINE] += n_lines[owners]
-    n_rivals = [len(part.rivals.whole) for part in parts]
-    owners = np.repeat(np.arange(len(parts)), n_rivals)
-    rivals.whole[:, nodes.ABOVE] += starts[owners]
-    rivals.whole[:, nodes.LINE] += n_lines[owners]
-    for place, (above, branch) in enumerate(links):
+    n_lost = [len(part.rivals.whole) for part in parts]
+    owners = np.repeat(np.arange(len(parts)), n_lost)
+    lost.whole[:, nodes.ABOVE] += starts[owners]
+    lost.whole[:, nodes.LINE] += n_lines[owners]
+    for part, (above, branch) in enumerate(links):
         if above >= 0:
-            shape.whole[starts[place], [nodes.ABOVE, nodes.SIDE]] = (
-                starts[above],
-                branch,
-            )
-            shape.whole[starts[above], nodes.CHILD + branch] = starts[place]
-    return Grown(shape, _stacked([part.lines for part in parts]), rivals)
+            own = starts[part]
+            shape.whole[own, [nodes.ABOVE, nodes.SIDE]] = starts[above], branch
+            shape.whole[starts[above], nodes.CHILD + branch] = starts[part]
+    return Grown(shape, _stacked([part.lines for part in parts]), lost)
 
 
 def _stacked(parts: list[Any]) -> Any:
@@ -228,9 +221,9 @@ def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
     Its nodes are made when they are looked at.
     """
     ready = prepared(training, recipe)
-    shape, lines, rivals = grow_together(ready)
+    shape, lines, lost = grow_together(ready)
     surrogates = None
     if policy_named(recipe.missing).surrogates:
         surrogates = surrogates_of_grown(ready, shape, lines, recipe.surrogates)
-    nodes = GrownNodes(shape, lines, rivals, training.schema, recipe, surrogates)
+    nodes = GrownNodes(shape, lines, lost, training.schema, recipe, surrogates)
     return Tree(training.schema, nodes)

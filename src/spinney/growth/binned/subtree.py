@@ -65,6 +65,32 @@ def stack_of(ready: Prepared, node: Stretch, deepest: int, slots: int) -> NodeSt
     return stack
 
 
+def search_of(
+    ready: Prepared,
+    rows: RowWords,
+    stack: NodeStack,
+    *,
+    n_nodes: int,
+    n_lines: int,
+    n_lost: int,
+) -> Search:
+    """Return a search of what waits, with room for so many nodes, lines and losers."""
+    p, tries, width = len(ready.cells.n_bins), ready.rules.tries, ready.rules.width
+    n_counts, drawn = stack.counts.shape[1], tries if tries < p else 0
+    return Search(
+        cells=ready.cells,
+        labels=ready.labels,
+        rules=ready.rules,
+        rows=rows,
+        stack=stack,
+        work=workspace_for(len(stack.spare), p, width, drawn),
+        shape=shape_for(n_nodes, width, n_counts),
+        listed=lines_for(n_lines, width, n_counts),
+        runners_up=shape_for(n_lost, width, n_counts),
+        bags=no_bags(),
+    )
+
+
 def grow_stretch(ready: Prepared, rows: RowWords, node: Stretch) -> Grown:
     """Grow the subtree of a stretch of rows, whose order is lost."""
     keeping = ready.rules.tries >= len(ready.cells.n_bins)
@@ -96,23 +122,13 @@ def _grown(
 ) -> Grown:
     """Grow nodes, with more room when there is none left."""
     rules, n = ready.rules, len(stack.spare)
-    p, n_counts = len(ready.cells.n_bins), stack.counts.shape[1]
+    p = len(ready.cells.n_bins)
     # About as many as full trees have, where classes are told apart with ease.
     likely = max(1, len(bags.roots)) * n // 4
     first = min(max(FIRST_NODES, likely), MOST_FIRST_NODES)
     keeping = FIRST_KEEPING if n >= rules.runners_up else 1
-    search = Search(
-        cells=ready.cells,
-        labels=ready.labels,
-        rules=rules,
-        rows=rows,
-        stack=stack,
-        work=workspace_for(n, p, rules.width, rules.tries if rules.tries < p else 0),
-        shape=shape_for(first, rules.width, n_counts),
-        listed=lines_for(2 * rules.listing, rules.width, n_counts),
-        runners_up=shape_for(p * keeping, rules.width, n_counts),
-        bags=bags,
-    )
+    sizes = {"n_nodes": first, "n_lines": 2 * rules.listing, "n_lost": p * keeping}
+    search = search_of(ready, rows, stack, **sizes)._replace(bags=bags)
     state = stack.state
     while state[nodes.WAITING] or state[nodes.TREE] < len(bags.roots):
         work_on(search, int(task), 0, 0, 0.0)

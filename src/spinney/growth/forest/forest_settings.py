@@ -13,7 +13,7 @@ from spinney._support.checks import (
     is_real,
     is_whole,
 )
-from spinney.errors import Setting, refusal
+from spinney.errors import Setting, phrase, refusal
 from spinney.recipes import Recipe
 
 VOTING = ("probability", "majority")
@@ -118,10 +118,10 @@ class ForestSettings:
         if not self.replace and n_rows > 1 and size > n_rows:
             raise refusal(
                 Setting("max_samples", given),
-                (
-                    f"is more than the {n_rows} rows, and ",
+                phrase(
+                    "is more than the {} rows, and {} draws each once",
+                    str(n_rows),
                     Setting("replace", False),
-                    " draws each once",
                 ),
                 "take fewer",
             )
@@ -164,7 +164,7 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
             if name not in recipe.given:  # it came with the recipe
                 raise refusal(
                     Setting("recipe", recipe.name),
-                    ("(", Setting(name, found), ") does not go into a forest"),
+                    phrase("({}) does not go into a forest", Setting(name, found)),
                     f"{why}; take another, such as 'cart'",
                 )
             other = ", or another recipe, such as 'cart'"
@@ -182,14 +182,13 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
     if extra_random and (recipe.bucketing is not None or recipe.grouping == "ordered"):
         raise refusal(
             Setting("extra_random", True),
-            (
-                f"draws one cut, and recipe {recipe.name!r} has ",
+            phrase(
+                "draws one cut, and recipe {} has {} and {}, which make their "
+                "own; take {} and no buckets",
+                repr(recipe.name),
                 Setting("grouping", recipe.grouping),
-                " and ",
                 Setting("buckets", recipe.bucketing),
-                ", which make their own; take ",
                 Setting("grouping", "binary"),
-                " and no buckets",
             ),
         )
     if recipe.missing == "surrogate":

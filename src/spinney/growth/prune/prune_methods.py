@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
-from spinney.errors import Setting, refusal, refuse_unknown
+from spinney.errors import Setting, phrase, refusal, refuse_unknown
 from spinney.growth.prune.by_validation import pre_pruning, reduced_error
 from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.drafts import Rows
@@ -138,12 +138,11 @@ def pruned(tree: Tree, method: str, **options: Any) -> Pruned:
         raise refusal(
             Setting("method", method),
             "judges leaves by their means, and this tree has linear models",
-            (
-                "grow it with ",
+            phrase(
+                "grow it with {}, or with {}; or use {}",
                 Setting("pruning", "adjusted-error"),
-                ", or with ",
                 Setting("leaves", "mean"),
-                f"; or use {', '.join(map(repr, others))}",
+                ", ".join(map(repr, others)),
             ),
         )
     return chosen.function(tree, **options)

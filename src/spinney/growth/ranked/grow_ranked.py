@@ -21,11 +21,12 @@ from spinney.growth.ranked.loops.grow import grow as grow_nodes
 from spinney.growth.ranked.loops.layout import Grown, Growth, Members, Workspace
 from spinney.growth.ranked.prune_ranked import prune_ranked
 from spinney.growth.ranked.ranked_nodes import RankedNodes, printing_order
-from spinney.growth.ranked.ranked_rows import Ready, ready
+from spinney.growth.ranked.ranked_rows import RankedRows, rank_rows
 from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     enlarged,
+    members_for,
     workspace_for,
 )
 from spinney.recipes import Recipe
@@ -44,7 +45,7 @@ OF_NODES = ROOM_OF_NODES[layout.SHORT_OF_NODES]
 WRITTEN_ARRAYS = (*OF_NODES, *ROOM_OF_NODES[layout.SHORT_OF_LINES])
 
 
-def grow_ranked(ready: Ready, reason: int) -> Grown:
+def grow_ranked(ready: RankedRows, reason: int) -> Grown:
     """Grow the tree of all rows; its root is a leaf if there is a reason."""
     n_rows = len(ready.ranked.codes)
     gang = _Gang.of(ready, n_rows, 1)
@@ -83,26 +84,18 @@ class _Waiting:
 class _Gang:
     """All that the loop works on, in one thread."""
 
-    ready: Ready
+    ready: RankedRows
     members: Members
     grown: Grown
     work: Workspace
 
     @classmethod
-    def of(cls, ready: Ready, n_members: int, n_nodes: int) -> "_Gang":
+    def of(cls, ready: RankedRows, n_members: int, n_nodes: int) -> "_Gang":
         """Return room for the nodes that wait; it grows where it has to."""
         p, n_classes = len(ready.ranked.facts), ready.limits.n_classes
-        room = n_members + n_members // 4 + 64
         most = int(ready.ranked.facts[:, layout.CODES].max())
-        stack = n_nodes + 4 * most + 64
-        members = Members(
-            np.empty(room, np.uint32),
-            np.empty(room),
-            np.empty(room, np.uint32),
-            np.empty(room),
-            np.empty((stack, 5), np.int64),
-            np.empty((stack, p), np.uint8),
-        )
+        size = n_members + n_members // 4 + 64
+        members = members_for(size, n_nodes + 4 * most + 64, p)
         nodes = n_nodes + 2 * n_members + 4 * most + 64
         lines = n_members + p * (most + 3) + 64
         grown = Grown(
@@ -142,7 +135,7 @@ class _Gang:
         p, aside = len(self.ready.ranked.facts), []
         n = min(n_threads(), p)
         ranges = [(p * part // n, p * (part + 1) // n) for part in range(n)]
-        # The threads share what has a place for each attribute.
+        # The threads share what has a line for each attribute.
         works = [self.work]
         for _ in ranges[1:]:
             shared, n_rows = self.work, len(self.members.rows)
@@ -168,7 +161,7 @@ class _Gang:
         return aside
 
 
-def _grow_aside(ready: Ready, top: _Gang, aside: list[_Waiting]) -> list[Grown]:
+def _grow_aside(ready: RankedRows, top: _Gang, aside: list[_Waiting]) -> list[Grown]:
     """Grow the nodes that wait, in bundles of about as many rows each."""
     bundles: list[list[_Waiting]] = [[] for _ in range(BUNDLES * n_threads())]
     sizes = np.zeros(len(bundles), np.int64)
@@ -180,13 +173,13 @@ def _grow_aside(ready: Ready, top: _Gang, aside: list[_Waiting]) -> list[Grown]:
     return run_all(pieces)
 
 
-def _bundle(ready: Ready, top: _Gang, bundle: list[_Waiting]) -> Grown:
+def _bundle(ready: RankedRows, top: _Gang, bundle: list[_Waiting]) -> Grown:
     """Grow some nodes; they come first, under the numbers that they had as parents."""
     n_members = sum(len(waiting.rows) for waiting in bundle)
     gang = _Gang.of(ready, n_members, len(bundle))
-    place = 0
+    begin = 0
     for at, waiting in enumerate(bundle):
-        stretch = slice(place, place + len(waiting.rows))
+        stretch = slice(begin, begin + len(waiting.rows))
         gang.members.rows[stretch] = waiting.rows
         if not waiting.plain:
             gang.members.parts[stretch] = waiting.parts
@@ -194,7 +187,7 @@ def _bundle(ready: Ready, top: _Gang, bundle: list[_Waiting]) -> Grown:
         gang.members.stack[at, [layout.NODE, layout.PLAIN]] = at, waiting.plain
         gang.members.used[at] = waiting.used
         gang.grown.nodes[at] = top.grown.nodes[waiting.node]
-        place = stretch.stop
+        begin = stretch.stop
     gang.grown.state[[layout.WAITING, layout.NODES]] = len(bundle), len(bundle)
     gang.run()
     for at, waiting in enumerate(bundle):
@@ -207,9 +200,8 @@ def _bundle(ready: Ready, top: _Gang, bundle: list[_Waiting]) -> Grown:
 def _joined(top: Grown, bundles: list[Grown]) -> Grown:
     """Put bundles after the top of the tree."""
     cut = [_cut(top), *(_cut(bundle) for bundle in bundles)]
-    n_nodes, n_found, n_lines = (
-        int(top.state[i]) for i in (layout.NODES, layout.FOUND, layout.WRITTEN)
-    )
+    columns = (layout.NODES, layout.FOUND, layout.WRITTEN)
+    n_nodes, n_found, n_lines = (int(top.state[i]) for i in columns)
     for part, bundle in zip(cut[1:], bundles, strict=True):
         own, nodes = int(bundle.state[layout.WAITING]), part.nodes
         part.candidates[:, layout.LINE] += n_lines
@@ -252,23 +244,23 @@ def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
 
     Its nodes are made when they are looked at.
     """
-    return Tree(training.schema, _nodes(ready(training, recipe), recipe))
+    return Tree(training.schema, _nodes(rank_rows(training, recipe), recipe))
 
 
 def grow_and_prune(training: "TrainingSet", recipe: Recipe) -> Pruned:
     """Grow a tree and prune it by errors, as the plain learner would."""
-    rows = ready(training, recipe)
+    rows = rank_rows(training, recipe)
     nodes = _nodes(rows, recipe)
     return prune_ranked(Tree(training.schema, nodes), nodes, rows)
 
 
-def _nodes(rows: Ready, recipe: Recipe) -> RankedNodes:
+def _nodes(rows: RankedRows, recipe: Recipe) -> RankedNodes:
     grown = grow_ranked(rows, _reason(rows))
     order = printing_order(grown.nodes)
     return RankedNodes(grown, rows.values, rows.schema, recipe, *order)
 
 
-def _reason(rows: Ready) -> int:
+def _reason(rows: RankedRows) -> int:
     """Return why the root is a leaf, if it is one."""
     limits = rows.limits
     if (rows.counts > 0).sum() == 1:

@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers, last_best
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
 from spinney.growth.ranked.loops import layout
-from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Pruning, Rules
+from spinney.growth.ranked.loops.layout import Drafts, Grown, Pruning, Rules
 from spinney.growth.ranked.loops.prune import prune
 from spinney.growth.ranked.ranked_nodes import (
     RankedNodes,
@@ -19,12 +19,13 @@ from spinney.growth.ranked.ranked_nodes import (
     printing_order,
     sums_below,
 )
-from spinney.growth.ranked.ranked_rows import Ready
+from spinney.growth.ranked.ranked_rows import RankedRows
 from spinney.growth.ranked.ranked_workspace import (
     ROOM_OF_DRAFTS,
     ROOM_OF_MEMBERS,
     ROOM_OF_NODES,
     enlarged,
+    members_for,
     workspace_for,
 )
 from spinney.recipes import Recipe
@@ -39,7 +40,7 @@ ACTIONS = {
 }
 
 
-def prune_ranked(tree: Tree, nodes: RankedNodes, rows: Ready) -> Pruned:
+def prune_ranked(tree: Tree, nodes: RankedNodes, rows: RankedRows) -> Pruned:
     """Prune a tree as ``error_based`` does; the rows are those it was grown on."""
     pruning = _Pruning(nodes, rows)
     pruning.run()
@@ -47,7 +48,7 @@ def prune_ranked(tree: Tree, nodes: RankedNodes, rows: Ready) -> Pruned:
 
 
 class _Pruning:
-    def __init__(self, nodes: RankedNodes, rows: Ready) -> None:
+    def __init__(self, nodes: RankedNodes, rows: RankedRows) -> None:
         self.nodes, self.rows = nodes, rows
         recipe, n_rows = nodes.recipe, len(rows.ranked.codes)
         prior, weight = _prior(recipe, rows.weights)
@@ -77,14 +78,7 @@ class _Pruning:
             np.zeros(3),
         )
         size = 2 * n_rows + 64 if recipe.raising else 1
-        self.members = Members(
-            np.empty(size, np.uint32),
-            np.empty(size),
-            np.empty(size, np.uint32),
-            np.empty(size),
-            np.empty((4096, 5), np.int64),
-            np.empty((0, 0), np.uint8),
-        )
+        self.members = members_for(size, 4096, 0)
         self.work = workspace_for(rows, 1)
 
     def run(self) -> None:
@@ -112,8 +106,8 @@ class _Pruning:
         weights = self.grown.weights[some]
         sizes, lines = weights.sum(axis=1), np.arange(len(some))
         wrong[some] = sizes - weights[lines, last_best(weights)]
-        told = (weights + drafts.prior) / (sizes + self.rules.scale - 1)[:, None]
-        risks[some] = sizes - weights[lines, last_best(told)]
+        predicted = (weights + drafts.prior) / (sizes + self.rules.scale - 1)[:, None]
+        risks[some] = sizes - weights[lines, last_best(predicted)]
         levels = levels_of(nodes)
         as_tree, risk_of_tree = (
             sums_below(nodes, levels, own) for own in (wrong, risks)
@@ -169,9 +163,8 @@ class _Pruning:
         nodes, moved = self.grown.nodes, self.drafts.moved
         lines = lines[nodes[lines, layout.CHILDREN] == 0]
         nodes[lines, layout.CHOSEN] = -1
-        lines = lines[
-            (moved[lines] > 0) | (nodes[lines, layout.REASON] == layout.INNER)
-        ]
+        inner = nodes[lines, layout.REASON] == layout.INNER
+        lines = lines[(moved[lines] > 0) | inner]
         present = np.count_nonzero(self.grown.weights[lines], axis=1)
         reasons = np.where(present == 1, layout.PURE, layout.PRUNED)
         no_rows = ~self.grown.counts[lines].any(axis=1)
@@ -181,10 +174,10 @@ class _Pruning:
         """Give the steps; a node is called by the number that it had."""
         n_steps, numbers = int(self.grown.state[layout.STEPS]), nodes.numbers
         listed, measures = self.drafts.steps[:n_steps], self.drafts.measures[:n_steps]
-        return _told(tree, listed, measures, numbers)
+        return _steps(tree, listed, measures, numbers)
 
 
-def _told(
+def _steps(
     tree: Tree, listed: Integers, measures: Floats, numbers: Integers
 ) -> Iterator[PruneStep]:
     for (line, did), figures in zip(listed.tolist(), measures.tolist(), strict=True):
@@ -218,18 +211,18 @@ def _set_cuts(grown: Grown, nodes: RankedNodes) -> None:
     """
     asked = nodes.grown.nodes[nodes.grown.nodes[:, layout.CHILDREN] > 0]
     lines = (asked[:, layout.CANDIDATE] + asked[:, layout.CHOSEN]).astype(np.int64)
-    found = grown.candidates[lines]
-    for place, attribute in enumerate(nodes.schema.attributes):
-        here = found[:, layout.ATTRIBUTE] == place
-        here &= found[:, layout.HIGH] > found[:, layout.LOW] + 1
+    splits = grown.candidates[lines]
+    for a, attribute in enumerate(nodes.schema.attributes):
+        here = splits[:, layout.ATTRIBUTE] == a
+        here &= splits[:, layout.HIGH] > splits[:, layout.LOW] + 1
         if attribute.kind != "nominal" and here.any():
-            values = nodes.values[place]
-            ends = values[found[here][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
+            values = nodes.values[a]
+            ends = values[splits[here][:, [layout.LOW, layout.HIGH]]].astype(np.float64)
             grown.candidates[lines[here], layout.CUT] = _last_left(values, ends)
 
 
 def _last_left(values: NDArray[Any], ends: Floats) -> Integers:
-    """Return the place of the last value that is not above the midpoints of pairs."""
+    """Return the code of the last value that is not above the midpoints of pairs."""
     with np.errstate(over="ignore"):
         middles = ends.sum(axis=1) / 2
     cuts = np.searchsorted(values, middles, side="right") - 1

@@ -29,7 +29,7 @@ RUNNERS_UP_SHARE = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class RankedRows:
     """Ranked rows, with what a search is to know."""
 
     schema: Schema
@@ -41,22 +41,22 @@ class Ready:
     counts: Integers
 
 
-def ready(training: "TrainingSet", recipe: Recipe) -> Ready:
+def rank_rows(training: "TrainingSet", recipe: Recipe) -> RankedRows:
     """Rank rows for the kernels."""
     schema, classes = training.schema, training.classes
     pairs = list(zip(schema.attributes, training.columns, strict=True))
-    found = run_all([partial(_ranked, *pair) for pair in pairs])
-    values = tuple(each for each, _ in found)
+    ranked_columns = run_all([partial(_ranked, *pair) for pair in pairs])
+    values = tuple(each for each, _ in ranked_columns)
     n_codes = [len(each) for each in values]
     n_classes, parts = schema.n_classes, training.weights
     small = max(*n_codes, n_classes) < 2**16
     dtype = np.uint16 if small else np.uint32
     codes = np.empty((len(classes), len(pairs) + 1), dtype)
 
-    def fill(place: int, ranks: NDArray[Any]) -> None:
-        codes[:, place] = ranks
+    def fill(column: int, ranks: NDArray[Any]) -> None:
+        codes[:, column] = ranks
 
-    columns = [*(ranks for _, ranks in found), classes]
+    columns = [*(ranks for _, ranks in ranked_columns), classes]
     run_all([partial(fill, *each) for each in enumerate(columns)])
     weights = np.bincount(classes, parts, minlength=n_classes)
     counts = np.bincount(classes, minlength=n_classes)
@@ -70,7 +70,7 @@ def ready(training: "TrainingSet", recipe: Recipe) -> Ready:
     if parts is not None and np.all(parts == 1.0):
         parts = None
     limits = _limits(recipe, n_classes, total, len(classes))
-    return Ready(
+    return RankedRows(
         schema,
         ranked,
         limits,
@@ -102,7 +102,7 @@ def _limits(recipe: Recipe, n_classes: int, total: float, n_rows: int) -> Limits
 def _facts(
     schema: Schema, recipe: Recipe, n_codes: list[int], total: float
 ) -> Integers:
-    """Return kind, codes, place of counts, place of numbers, and many values or not."""
+    """Return kind, codes, start of counts, start of numbers, and many values or not."""
     from spinney.growth.ranked.loops.count import MOST_LISTED
 
     most = recipe.measure(numeric=False).many_values * total * (1 - TOLERANCE)
@@ -110,9 +110,9 @@ def _facts(
     many = [a.kind == "nominal" and len(a.values) >= most for a in attributes]
     facts = np.zeros((len(attributes), 5), np.int64)
     lines, numbers = 0, 0
-    for place, attribute in enumerate(attributes):
-        k, kind = n_codes[place], KINDS[attribute.kind]
-        facts[place] = kind, k, lines, numbers, many[place] and not all(many)
+    for a, attribute in enumerate(attributes):
+        k, kind = n_codes[a], KINDS[attribute.kind]
+        facts[a] = kind, k, lines, numbers, many[a] and not all(many)
         lines += k + 1 if k <= MOST_LISTED else 0
         numbers += k if kind == layout.NUMERIC else 0
     return facts
@@ -143,27 +143,27 @@ def _ranked(
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
     absent = np.isnan(numbers)
     known = numbers[~absent] if absent.any() else numbers
-    values, places = _distinct(known)
+    values, known_ranks = _distinct(known)
     if known is numbers:
-        return values, places
+        return values, known_ranks
     ranks = np.full(len(numbers), len(values), np.int64)
-    ranks[~absent] = places
+    ranks[~absent] = known_ranks
     return values, ranks
 
 
 def _distinct(numbers: Floats) -> tuple[Floats, Integers]:
-    """Return the distinct numbers, rising, and the place of each number among them.
+    """Return the distinct numbers, rising, and the rank of each number among them.
 
     Whole numbers that lie close together are marked in a list rather than sorted.
     """
     if len(numbers):
         least, most = float(numbers.min()), float(numbers.max())
         if most - least < 8 * len(numbers) and abs(least) < 2**52:
-            places = (numbers - least).astype(np.int64)
-            if np.array_equal(places + least, numbers):
+            steps = (numbers - least).astype(np.int64)
+            if np.array_equal(steps + least, numbers):
                 occurs = np.zeros(int(most - least) + 1, np.bool_)
-                occurs[places] = True
+                occurs[steps] = True
                 ranks = np.cumsum(occurs) - 1
-                return least + np.flatnonzero(occurs).astype(np.float64), ranks[places]
-    values, places = np.unique(numbers, return_inverse=True)
-    return values, places
+                return least + np.flatnonzero(occurs).astype(np.float64), ranks[steps]
+    values, ranks = np.unique(numbers, return_inverse=True)
+    return values, ranks

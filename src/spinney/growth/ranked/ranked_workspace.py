@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import MOST_LISTED, SPARSE
 from spinney.growth.ranked.loops.layout import Drafts, Grown, Members, Workspace
-from spinney.growth.ranked.ranked_rows import Ready
+from spinney.growth.ranked.ranked_rows import RankedRows
 
 MOST_LOGS = 65_536
 
@@ -58,19 +58,28 @@ def _longer(array: NDArray[Any]) -> NDArray[Any]:
     return more
 
 
+def members_for(size: int, n_waiting: int, p: int) -> Members:
+    """Return room for so many members, and nodes of p attributes that wait."""
+    return Members(
+        np.empty(size, np.uint32),
+        np.empty(size),
+        np.empty(size, np.uint32),
+        np.empty(size),
+        np.empty((n_waiting, 5), np.int64),
+        np.empty((n_waiting, p), np.uint8),
+    )
+
+
 def workspace_for(
-    ready: Ready, n_members: int, table: NDArray[np.float64] | None = None
+    ready: RankedRows, n_members: int, table: NDArray[np.float64] | None = None
 ) -> Workspace:
     """Return room to search nodes of so many members."""
     facts, n_classes = ready.ranked.facts, ready.limits.n_classes
     most = int(facts[:, layout.CODES].max())
     if table is None:
         listed = facts[:, layout.CODES] <= MOST_LISTED
-        lines = int(
-            (facts[listed, layout.OFFSET] + facts[listed, layout.CODES] + 1).max(
-                initial=3
-            )
-        )
+        ends = facts[listed, layout.OFFSET] + facts[listed, layout.CODES] + 1
+        lines = int(ends.max(initial=3))
         table = np.empty(2 * n_classes * lines)
     n_runs = most + 2
     n_keys = n_members if most > MOST_LISTED else min(n_members, most // SPARSE + 1)

@@ -1,21 +1,37 @@
-"""Clusters that were found: what they are, as text, as files and as plots."""
+"""Clusters of rows: how they are found, as text, as files and as plots."""
 
 from spinney.cluster import Clusters
-from spinney.models.clusters.cluster_plan import Found, Plan
+from spinney.models.clusters.cluster_plan import Plan
 from spinney.models.clusters.cluster_plots import check_plots, elbow, scatter
-from spinney.models.clusters.find import curve_of, find_clusters
-from spinney.models.clusters.fitted_clusters import ReadableClusters
-from spinney.models.clusters.table_rows import read_rows
+from spinney.models.clusters.find import (
+    ClusterFit,
+    MeasuredRows,
+    check_enough,
+    clusters_of,
+    find_clusters,
+    measured_rows,
+    method_of,
+    read_rows,
+    settings_of,
+    usable_weights,
+)
+from spinney.models.clusters.fitted_clusters import FittedClusters
 
 __all__ = [
+    "ClusterFit",
     "Clusters",
-    "Found",
+    "FittedClusters",
+    "MeasuredRows",
     "Plan",
-    "ReadableClusters",
+    "check_enough",
     "check_plots",
-    "curve_of",
+    "clusters_of",
     "elbow",
     "find_clusters",
+    "measured_rows",
+    "method_of",
     "read_rows",
     "scatter",
+    "settings_of",
+    "usable_weights",
 ]

@@ -17,7 +17,7 @@ from spinney._support.text import shown
 from spinney.cluster import MIXED
 from spinney.cluster.choose_k import Choice
 from spinney.errors import DataError, MissingExtraError, ParameterError
-from spinney.models.clusters.cluster_plan import Found
+from spinney.models.clusters.find import ClusterFit
 
 SUFFIXES = ("png", "svg", "pdf")
 MOST_DRAWN = 1e300  # the largest number that axes are drawn for
@@ -104,15 +104,15 @@ def plane_of(
     return both.T, middle, (first, second)
 
 
-def scatter(found: Found, path: str) -> bytes:
+def scatter(fit: ClusterFit, path: str) -> bytes:
     """Return a picture of rows by cluster, in the format of a path's suffix.
 
     More than 5,000 rows are thinned out evenly, and the title says so.
     """
     figure_class = _matplotlib()
     suffix = _format(path)
-    numbers, names = _numbers(found)
-    clusters = found.clusters
+    numbers, names = _numbers(fit)
+    clusters = fit.clusters
     known = np.flatnonzero(np.isfinite(numbers).all(axis=1))
     if not len(known):
         msg = "no row has numbers in all columns: there is nothing to draw"
@@ -127,7 +127,7 @@ def scatter(found: Found, path: str) -> bytes:
     figure = figure_class(figsize=SIZE, dpi=DOTS, layout="constrained")
     axes = figure.subplots()
     if len(names) == 1:
-        at = np.column_stack([shown_numbers[:, 0], found.labels])
+        at = np.column_stack([shown_numbers[:, 0], fit.labels])
         middles = np.column_stack([centres[:, 0], np.arange(len(clusters))])
         labels = (names[0], "cluster")
         axes.set_yticks(range(len(clusters)) if len(clusters) <= 20 else [])
@@ -135,30 +135,26 @@ def scatter(found: Found, path: str) -> bytes:
         directions, middle, labels = plane_of(shown_numbers[known], names)
         at = (shown_numbers - middle) @ directions
         middles = (centres - middle) @ directions
-    sizes = np.bincount(found.labels, minlength=len(clusters))
-    _draw(axes, at[some], found.labels[some], middles, sizes)
+    sizes = np.bincount(fit.labels, minlength=len(clusters))
+    _draw(axes, at[some], fit.labels[some], middles, sizes)
     of = " of standardised columns" if standard else ""
     axes.set_xlabel(_short(labels[0] + (of if len(names) > 2 else "")), fontsize=8)
     axes.set_ylabel(_short(labels[1]), fontsize=8)
-    rows = f"{len(some):,} of {found.table.n_rows:,} rows"
-    thinned = rows if len(some) < found.table.n_rows else f"{len(some):,} rows"
+    rows = f"{len(some):,} of {len(fit.labels):,} rows"
+    thinned = rows if len(some) < len(fit.labels) else f"{len(some):,} rows"
     of = ", numeric columns only" if clusters.method == MIXED else ""
     axes.set_title(f"{len(clusters)} clusters, {thinned}{of}", fontsize=9)
     return _saved(figure, suffix)
 
 
-def _numbers(found: Found) -> tuple[Floats, list[str]]:
+def _numbers(fit: ClusterFit) -> tuple[Floats, list[str]]:
     """Return the numeric columns, and their names."""
-    numeric = [column for column in found.used.columns if column.kind == "numeric"]
+    numeric = [a for a in fit.rows.attributes if a.kind == "numeric"]
     if not numeric:
         msg = "a plot needs a numeric column, and no column is: leave the plot out"
         raise ParameterError(msg)
-    cells = np.column_stack([column.cells for column in numeric])
-    names = [
-        shown(column.name) + (f" ({column.unit})" if column.unit else "")
-        for column in numeric
-    ]
-    return cells.astype(np.float64), names
+    names = [shown(a.name) + (f" ({a.unit})" if a.unit else "") for a in numeric]
+    return fit.rows.numbers.astype(np.float64), names
 
 
 def _refuse_huge(numbers: Floats, names: Sequence[str]) -> None:
@@ -222,11 +218,11 @@ def elbow(choice: Choice, k: int, path: str, *, given: bool = False) -> bytes:
     two = rule != "elbow"
     figure = figure_class(figsize=SIZE, dpi=DOTS, layout="constrained")
     panels = np.atleast_1d(figure.subplots(2 if two else 1, 1, sharex=True))
-    told = {"inertia": [line.inertia for line in lines]}
+    panel_values = {"inertia": [line.inertia for line in lines]}
     if two:
-        told[rule.replace("_", " ")] = [getattr(line, rule) for line in lines]
+        panel_values[rule.replace("_", " ")] = [getattr(line, rule) for line in lines]
     ks = [line.k for line in lines]
-    for axes, (name, values) in zip(panels, told.items(), strict=True):
+    for axes, (name, values) in zip(panels, panel_values.items(), strict=True):
         numbers = np.array([np.nan if one is None else one for one in values], float)
         numbers[~(np.abs(numbers) <= MOST_DRAWN)] = np.nan
         axes.plot(ks, numbers, "-o", color=COLOURS[0], markersize=4, linewidth=1.4)

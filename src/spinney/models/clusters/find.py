@@ -1,7 +1,12 @@
-"""Clusters of a table that is read by the names of its columns."""
+"""Clusters of the rows of a table: the one way to find them, from Python and the shell.
 
-from collections.abc import Sequence
-from dataclasses import replace
+``read_rows`` reads a table for the shell, ``measured_rows`` codes its columns, and
+``find_clusters`` makes of rows and a ``Plan`` the ``Clusters`` that a file holds.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -9,205 +14,536 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
-from spinney._support.threads import thread_count as threads_of
-from spinney.cluster import MIXED, STARTS, Clusters, Watch, cells_of, k_means, schema_of
-from spinney.cluster.choose_k import Choice, Starts, choose
-from spinney.data import Attribute, Table
-from spinney.data.readers import read_by
-from spinney.errors import DataError, ParameterError, Setting
-from spinney.models.clusters.cluster_plan import MODES, RULE, Found, Plan
-from spinney.models.clusters.find_mixed import check_names, find_prototypes, mixed_curve
-from spinney.models.clusters.found_parts import (
-    N_STARTS,
-    Begun,
-    Progress,
-    check_k,
-    fingerprint_of,
-    given_k,
-    scale_of,
-    settings_of,
-    sizes_of,
-    start_of,
+from spinney._support.arrays import Floats, Integers
+from spinney._support.threads import thread_count
+from spinney._version import __version__
+from spinney.cluster import (
+    MIXED,
+    ROWS_SHOWN,
+    STARTS,
+    Clustering,
+    Clusters,
+    Trace,
+    Watch,
+    cells_of,
+    checked_centroids,
+    explain_k_means,
+    schema_of,
+    spread_of,
 )
+from spinney.cluster.choose_k import (
+    MIXED_RULES,
+    Choice,
+    KMeansMethod,
+    KPrototypesMethod,
+    Method,
+    choose,
+    is_drawn,
+)
+from spinney.cluster.prototypes import (
+    MIXED_STARTS,
+    MixedCells,
+    Prototypes,
+    mixed_cells,
+    prototypes_of,
+)
+from spinney.data import Attribute, Declarations, Fingerprint, Table
+from spinney.data.readers import read_by, read_table
+from spinney.errors import (
+    DataError,
+    ParameterError,
+    Setting,
+    did_you_mean,
+    refusal,
+)
+from spinney.models.clusters.cluster_plan import MODES, RULE, Plan
 from spinney.sources.rows import attribute_of
 
+Progress = Callable[[int, int], None]
+# How many iterations a start has at most, if nothing is given.
+MAX_ITER, MAX_ITER_MIXED = 300, 100
 
-def find_clusters(
-    table: Table,
-    used: Table,
-    plan: Plan,
-    *,
-    weights: Floats | None = None,
-    markers: Sequence[str] = (),
-    progress: Progress | None = None,
-) -> Found:
-    """Find the clusters of some columns of a table.
+
+# Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredRows:
+    """Rows as distances are measured between them.
 
     Parameters
     ----------
-    table : Table
-        All of it, for the result.
-    used : Table
-        The columns that distances are measured in.
+    attributes : tuple of Attribute
+        The columns.
+    cells : array, or MixedCells
+        Numbers of k-means, or what k-prototypes takes.
+    named : bool
+        Whether the columns have names, or are those of an array.
+    markers : sequence of str
+        Texts that stand for missing cells in later tables.
+    """
+
+    attributes: tuple[Attribute, ...]
+    cells: Any
+    named: bool = True
+    markers: Sequence[str] = ()
+
+    @property
+    def mixed(self) -> bool:
+        """Whether these are rows of k-prototypes."""
+        return isinstance(self.cells, MixedCells)
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """The numeric columns."""
+        return np.asarray(self.cells.numbers if self.mixed else self.cells)
+
+    def divided_by(self, scale: Floats) -> Any:
+        """Return the cells, each numeric column divided by its scale."""
+        if (scale == 1).all():
+            return self.cells
+        numbers = self.numbers / scale.astype(self.numbers.dtype)
+        return replace(self.cells, numbers=numbers) if self.mixed else numbers
+
+    def fingerprint(self, weights: Floats | None) -> Fingerprint:
+        """Return what tells these rows from others."""
+        digest = hashlib.sha256()
+        codes = [self.cells.codes] if self.mixed else []
+        for part in (self.numbers, *codes, *([] if weights is None else [weights])):
+            digest.update(np.ascontiguousarray(part).data)
+        n_rows = len(self.cells)
+        weight = float(n_rows if weights is None else weights.sum())
+        return Fingerprint(n_rows, weight, digest.hexdigest(), __version__)
+
+
+def read_rows(
+    data: Any,
+    *,
+    columns: Sequence[str] = (),
+    declarations: Declarations,
+    weight: str | None = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+) -> tuple[Table, Table, Floats | None]:
+    """Return a table, its columns that distances are measured in, and the weights.
+
+    Columns that are ignored are read all the same, as texts: the result may show them.
+    """
+    as_texts = (*declarations.nominal, *declarations.ignore)
+    whole = read_table(
+        data,
+        declarations=replace(declarations, nominal=as_texts, ignore=()),
+        format=format,
+        encoding=encoding,
+    )
+    left_out = {*declarations.ignore, *(() if weight is None else (weight,))}
+    chosen = _chosen(columns, whole.names)
+    for name in chosen:
+        if name in left_out:
+            msg = f"column {name!r} is chosen and left out: do one of both"
+            raise ParameterError(msg)
+    used = whole.without(left_out)
+    if chosen:
+        used = Table(tuple(whole[name] for name in chosen), whole.n_rows)
+    if not used.columns:
+        msg = "every column is ignored: leave at least one"
+        raise DataError(msg)
+    return whole, used, None if weight is None else _weights(whole, weight)
+
+
+def _chosen(given: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return the columns that are named, one by one or with commas between them."""
+    names: list[str] = []
+    for text in given:
+        parts = [text] if text in known else [part.strip() for part in text.split(",")]
+        names += [part for part in parts if part]
+    for name in names:
+        if name not in known:
+            msg = f"there is no column {name!r}: {did_you_mean(name, known)}"
+            raise DataError(msg)
+    return list(dict.fromkeys(names))
+
+
+def _weights(table: Table, name: str) -> Floats:
+    column = table[name]
+    if column.kind != "numeric" or column.missing.any():
+        msg = f"column {name!r} holds weights, and needs a number in every row"
+        raise DataError(msg)
+    return usable_weights(
+        np.asarray(column.cells, dtype=np.float64), f"column {name!r}"
+    )
+
+
+def usable_weights(weights: Floats, name: str) -> Floats:
+    """Return weights of rows, refused where no clusters can be found by them."""
+    if weights.min() < 0 or not weights.max() > 0:
+        msg = f"{name} holds weights: none may be negative, nor all 0"
+        raise DataError(msg)
+    with np.errstate(over="ignore"):
+        if np.sum(weights) == np.inf:
+            msg = f"the sum of {name} is beyond all floats: divide all by a number"
+            raise DataError(msg)
+    return weights
+
+
+def measured_rows(
+    used: Table, plan: Plan, *, markers: Sequence[str] = ()
+) -> MeasuredRows:
+    """Return the rows of a table as the method of a plan takes them.
+
+    Which one it is follows from the kinds of the columns, if the plan does not say;
+    what it has no use for is refused.
+    """
+    method = plan.method
+    if method == MODES:
+        _refuse_numbers(used)
+    attributes = tuple(attribute_of(column) for column in used.columns)
+    numeric = all(column.kind == "numeric" for column in used.columns)
+    cells: Any
+    if method == "k-means" or (method is None and numeric):
+        cells = cells_of(used)
+    else:
+        cells = mixed_cells(schema_of(attributes, 1, markers), used)
+    rows = MeasuredRows(attributes, cells, markers=markers)
+    _check_settings(plan, rows)
+    return rows
+
+
+def _refuse_numbers(used: Table) -> None:
+    """Refuse numbers in k-modes."""
+    for column in used.columns:
+        if column.kind == "numeric":
+            msg = (
+                f"column {column.name!r} is numeric, and k-modes counts names that "
+                "differ"
+            )
+            remedy = (
+                "declare it nominal (",
+                Setting("nominal", [column.name]),
+                "), leave it out, or use k-prototypes",
+            )
+            raise DataError(msg, remedy=remedy)
+
+
+def _check_settings(plan: Plan, rows: MeasuredRows) -> None:
+    """Refuse what the method of the rows has no use for."""
+    coded = [a for a in rows.attributes if a.kind != "numeric"]
+    if plan.gamma is not None and not coded:
+        msg = "gamma weighs nominal columns, and all columns are numbers: leave it out"
+        raise ParameterError(msg)
+    if not rows.mixed:
+        return
+    why = f", as column {coded[0].name!r} is {coded[0].kind}" if coded else ""
+    if plan.tol:
+        raise refusal(
+            Setting("tol", plan.tol),
+            f"is of k-means, and this is k-prototypes{why}",
+            "leave it out",
+        )
+    if plan.rule is not None and plan.rule not in MIXED_RULES:
+        raise refusal(
+            Setting("rule", plan.rule),
+            f"is of k-means, and this is k-prototypes{why}",
+            f"here it is {' or '.join(MIXED_RULES)}",
+        )
+
+
+# Clusters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterFit:
+    """Clusters with the rows that they were found on.
+
+    Parameters
+    ----------
+    clusters : Clusters
+    labels : array
+        The cluster of each row.
+    converged : bool
+        Whether nothing moved any more.
+    rows : MeasuredRows
+    weights : array, optional
+        Those of the rows.
+    plan : Plan
+    method : Method
+        What found them.
+    choice : Choice, optional
+        How their number was chosen.
+    """
+
+    clusters: Clusters
+    labels: Integers
+    converged: bool
+    rows: MeasuredRows
+    weights: Floats | None
+    plan: Plan
+    method: Method
+    choice: Choice | None = None
+
+    def distances(self) -> Floats:
+        """Return the distance of each row to its cluster."""
+        return self.clusters.nearest(self.rows.cells, n_jobs=self.method.n_jobs)[1]
+
+    def trace(self, rows: int | None = None) -> Trace | None:
+        """Return the iterations that led to the clusters; None but of k-means."""
+        if self.rows.mixed:
+            return None
+        return explain_k_means(
+            self.clusters.scaled(self.rows.cells),
+            self.clusters.start,
+            names=self.clusters.names,
+            weights=self.weights,
+            max_iterations=self.method.max_iter,
+            tolerance=self.plan.tol,
+            rows=ROWS_SHOWN if rows is None else rows,
+        )
+
+    def curve(self) -> Choice:
+        """Return the curve of inertias that an elbow is seen in, whatever chose k."""
+        if self.choice is not None:
+            return self.choice
+        named = isinstance(self.method.init, str)
+        usual = (MIXED_STARTS if self.rows.mixed else STARTS)[0]
+        return choose(
+            self.rows.divided_by(self.clusters.scale),
+            weights=self.weights,
+            rule="elbow",
+            measures=["elbow"],
+            method=self.method if named else replace(self.method, init=usual),
+        )
+
+
+def find_clusters(
+    rows: MeasuredRows,
+    plan: Plan,
+    *,
+    weights: Floats | None = None,
+    progress: Progress | None = None,
+) -> ClusterFit:
+    """Find the clusters of some rows.
+
+    Parameters
+    ----------
+    rows : MeasuredRows
     plan : Plan
         How.
     weights : array, optional
         Those of the rows.
-    markers : sequence of str
-        Texts that stand for missing cells in later tables.
     progress : callable, optional
         Called with what is done, and what there is to do.
 
     Examples
     --------
-    >>> from spinney.data.read_table import read_table
-    >>> table = read_table({"size": [1.0, 2.0, 10.0, 11.0]})
-    >>> found = find_clusters(table, table, Plan(k=2))
-    >>> np.sort(found.clusters.places.ravel())
+    >>> plan = Plan(n_clusters=2)
+    >>> rows = measured_rows(read_table({"size": [1.0, 2.0, 10.0, 11.0]}), plan)
+    >>> fit = find_clusters(rows, plan)
+    >>> np.sort(fit.clusters.places.ravel())
     array([ 1.5, 10.5])
     """
-    numeric = all(column.kind == "numeric" for column in used.columns)
-    if plan.method == MODES:
-        check_names(used)
-    if plan.method == "k-means" or (plan.method is None and numeric):
-        found = _means(used, plan, weights, markers, progress)
+    plan = _with_start(plan, rows)
+    scale = np.ones(rows.numbers.shape[1])
+    if plan.standardise:
+        scale = spread_of(rows.numbers, weights)
+    cells, method = rows.divided_by(scale), _method(plan, rows, scale)
+    choice = None
+    if plan.chooses:
+        choice = choose(
+            cells,
+            plan.n_clusters,
+            weights=weights,
+            rule=plan.rule or RULE,
+            method=method,
+            progress=progress,
+        )
+        method = replace(method, n_init=choice.n_starts)
+    k = int(plan.n_clusters) if choice is None else choice.k  # type: ignore[arg-type]
+    check_enough(k, len(cells))
+    watch = _watch(progress, method.n_starts(cells, k) * method.max_iter)
+    clustering = method.fit(cells, k, weights=weights, watch=watch)
+    settings = settings_of(plan, method, k)
+    clusters = clusters_of(rows, clustering, scale, weights, settings)
+    labels, converged = clustering.labels, clustering.converged
+    method = replace(method, n_init=plan.n_init)
+    return ClusterFit(clusters, labels, converged, rows, weights, plan, method, choice)
+
+
+def check_enough(k: int, n_rows: int) -> None:
+    """Refuse more clusters than rows."""
+    if k > n_rows:
+        raise DataError(
+            Setting("n_clusters", int(k)),
+            f" is more than the {n_rows} rows (n_samples={n_rows})",
+            remedy="ask for fewer",
+        )
+
+
+# Where to start
+
+
+def _with_start(plan: Plan, rows: MeasuredRows) -> Plan:
+    """Return a plan whose start is a known name, a function or centroids.
+
+    How many iterations there are at most is filled in, too.
+    """
+    if plan.max_iter is None:
+        plan = replace(plan, max_iter=MAX_ITER_MIXED if rows.mixed else MAX_ITER)
+    known = MIXED_STARTS if rows.mixed else STARTS
+    init = known[0] if plan.init is None else plan.init
+    if not isinstance(init, str):
+        if plan.chooses:
+            raise ParameterError(
+                Setting("init"),
+                " must be a name where the number of clusters is to be chosen",
+                remedy=" or ".join(map(repr, known)),
+            )
+        return plan
+    if init not in known and init in (*STARTS, *MIXED_STARTS):
+        kinds = "numbers" if init in STARTS else "tables that are not all numbers"
+        here = f"here it is {' or '.join(known)}"
+        raise refusal(Setting("init", init), f"is for {kinds}", here)
+    if init not in known and not Path(init).suffix and not Path(init).exists():
+        raise refusal(
+            Setting("init", init),
+            f"is neither one of {', '.join(known)} nor a file of centroids",
+        )
+    if plan.n_init not in ("auto", 1) and not is_drawn(init):
+        raise refusal(
+            Setting("n_init", plan.n_init),
+            f"makes no difference, as {init!r} draws nothing",
+            "leave it out",
+        )
+    if init in known:
+        return replace(plan, init=init)
+    if plan.rule is not None:
+        start = Setting("init", init)
+        raise refusal(
+            Setting("rule", plan.rule),
+            ("chooses among several k, and ", start, " has a row for each cluster"),
+            "leave one of them out",
+        )
+    return _with_file(plan, Path(init), rows)
+
+
+def _with_file(plan: Plan, path: Path, rows: MeasuredRows) -> Plan:
+    """Return a plan with the centroids of a file, whose columns are found by name."""
+    schema = schema_of(rows.attributes, 1, rows.markers)
+    table = read_by(schema, range(len(rows.attributes)), path, may_be_empty=rows.mixed)
+    n_clusters: Any = table.n_rows if plan.chooses else plan.n_clusters
+    centroids: Any
+    if rows.mixed:
+        centroids = prototypes_of(schema, table, n_clusters)
     else:
-        found = find_prototypes(used, plan, weights, markers, progress)
-    return replace(found, table=table)
+        centroids = np.column_stack(schema.encode(table))
+        if not np.isfinite(centroids).all():
+            raise DataError(
+                Setting("init", str(path)),
+                " has missing cells",
+                remedy="a centroid needs all numbers",
+            )
+        if len(centroids) != n_clusters:
+            raise DataError(
+                Setting("init", str(path)),
+                f" has {len(centroids)} rows where {n_clusters} centroids are needed",
+            )
+    return replace(plan, init=centroids, n_clusters=n_clusters)
 
 
-def _means(
-    used: Table,
-    plan: Plan,
-    weights: Floats | None,
-    markers: Sequence[str],
-    progress: Progress | None,
-) -> Found:
-    """Return the clusters of columns of numbers."""
-    if plan.gamma is not None:
-        msg = "gamma weighs nominal columns, and all columns are numbers: leave it out"
-        raise ParameterError(msg)
-    cells = cells_of(used)
-    scale = scale_of(cells, plan, weights)
-    scaled = cells / scale if plan.standardise else cells
-    attributes = tuple(attribute_of(column) for column in used.columns)
-    begun = _begin(scaled, scale, attributes, plan, weights, progress)
-    k = begun.k
-    check_k(k, used)
-    found = k_means(
-        scaled,
-        k,
-        weights=weights,
-        start=begun.start,
-        n_starts=begun.n_starts,
-        max_iterations=plan.max_iterations,
-        tolerance=plan.tolerance,
-        seed=plan.seed,
-        n_jobs=threads_of(plan.n_jobs),
-        watch=_watch(progress, begun.n_starts, plan.max_iterations),
-    )
-    clusters = Clusters(
-        schema_of(attributes, k, markers),
-        True,
-        "k-means",
-        {**settings_of(plan, begun), "tol": float(plan.tolerance)},
-        found.centroids,
-        scale,
-        np.empty((k, 0), np.int32),
-        0.0,
-        sizes_of(found.labels, weights, k),
-        found.start,
-        found.inertia,
-        found.n_iterations,
-        fingerprint_of(weights, cells),
-    )
-    labels, distances = clusters.nearest(cells, n_jobs=threads_of(plan.n_jobs))
-    converged, choice = found.converged, begun.choice
-    return Found(
-        clusters, labels, distances, converged, used, used, weights, plan, choice
-    )
+def method_of(plan: Plan, rows: MeasuredRows) -> Method:
+    """Return what finds the clusters of rows as they are, whatever ``standardise``."""
+    return _method(_with_start(plan, rows), rows, np.ones(rows.numbers.shape[1]))
 
 
-def _begin(
-    scaled: NDArray[Any],
+def _method(plan: Plan, rows: MeasuredRows, scale: Floats) -> Method:
+    """Return what finds the clusters; given centroids are brought to the scale."""
+    init: Any = plan.init
+    shared: dict[str, Any] = {
+        "n_init": plan.n_init,
+        "max_iter": plan.max_iter,
+        "seed": plan.seed,
+        "n_jobs": thread_count(plan.n_jobs),
+    }
+    if rows.mixed:
+        if isinstance(init, Prototypes):
+            init = init._replace(numbers=init.numbers / scale)
+        return KPrototypesMethod(init=init, gamma=plan.gamma, **shared)
+    if not isinstance(init, str) and not callable(init):
+        k: Any = plan.n_clusters
+        init = checked_centroids(init, k, rows.numbers.shape[1]) / scale
+    return KMeansMethod(init=init, tol=plan.tol, **shared)
+
+
+# What comes of it
+
+
+def clusters_of(
+    rows: MeasuredRows,
+    clustering: Clustering,
     scale: Floats,
-    attributes: Sequence[Attribute],
-    plan: Plan,
     weights: Floats | None,
-    progress: Progress | None,
-) -> Begun:
-    """Return where k-means starts, with how many clusters."""
-    start, n_starts = start_of(plan, STARTS)
-    if isinstance(start, Path):
-        centroids = _centroids(start, attributes, plan) / scale
-        return Begun(centroids, n_starts, len(centroids))
-    if not plan.chooses:
-        return Begun(start, n_starts, given_k(plan))
-    choice = choose(
-        scaled,
-        plan.k,
-        weights=weights,
-        rule=plan.rule or RULE,
-        starts=_starts(plan, start, n_starts),
-        progress=progress,
-    )
-    return Begun(start, n_starts, choice.k, choice)
-
-
-def _centroids(path: Path, attributes: Sequence[Attribute], plan: Plan) -> Floats:
-    """Return the centroids of a file, a row each; columns are found by name."""
-    schema = schema_of(attributes, 1)
-    table = read_by(schema, range(len(attributes)), path, may_be_empty=False)
-    centroids = np.column_stack(schema.encode(table))
-    if not np.isfinite(centroids).all():
-        raise DataError(
-            Setting("start", str(path)),
-            " has missing cells",
-            remedy="a centroid needs all numbers",
-        )
-    if not plan.chooses and plan.k != len(centroids):
-        raise DataError(
-            Setting("start", str(path)),
-            f" has {len(centroids)} rows where {plan.k} centroids are needed",
-        )
-    return centroids
-
-
-def _starts(plan: Plan, start: str, n_starts: int) -> Starts:
-    """Return how k-means goes about it, for every k alike."""
-    return Starts(
+    settings: dict[str, Any],
+) -> Clusters:
+    """Return the clusters as a file holds them."""
+    centroids, start = clustering.centroids, clustering.start
+    codes: NDArray[Any] = np.empty((len(centroids), 0), np.int32)
+    if rows.mixed:
+        centroids, coded = clustering.centroids
+        relative = coded - rows.cells.first[:-1]
+        codes = np.where(coded >= rows.cells.missing, -1, relative).astype(np.int32)
+        start = np.empty((0, centroids.shape[1]))
+    k = len(centroids)
+    sizes = np.bincount(clustering.labels, weights, minlength=k)
+    return Clusters(
+        schema=schema_of(rows.attributes, k, rows.markers),
+        named=rows.named,
+        method=MIXED if rows.mixed else "k-means",
+        settings=settings,
+        centroids=centroids,
+        scale=scale,
+        codes=codes,
+        gamma=clustering.gamma,
+        weights=sizes.astype(np.float64),
         start=start,
-        n_starts=n_starts,
-        max_iterations=plan.max_iterations,
-        tolerance=plan.tolerance,
-        seed=plan.seed,
-        n_jobs=threads_of(plan.n_jobs),
+        inertia=clustering.inertia,
+        n_iterations=clustering.n_iterations,
+        fingerprint=rows.fingerprint(weights),
     )
 
 
-def curve_of(found: Found) -> Choice:
-    """Return the curve of inertias that an elbow is seen in, whoever chose k."""
-    if found.choice is not None:
-        return found.choice
-    if found.clusters.method == MIXED:
-        return mixed_curve(found)
-    cells = found.clusters.scaled(cells_of(found.used))
-    start, n_starts = found.clusters.settings["init"], found.plan.n_starts
-    drawn = start if start in STARTS else STARTS[0]
-    starts = _starts(found.plan, drawn, n_starts or N_STARTS[drawn])
-    return choose(
-        cells, weights=found.weights, rule="elbow", measures=["elbow"], starts=starts
-    )
+def settings_of(plan: Plan, method: Method, k: int) -> dict[str, Any]:
+    """Return what a model file says of how clusters were found.
+
+    These are an estimator's parameters that find them again; so where another rule than
+    its own chose the number of clusters, or chose among a few, it is that number.
+    """
+    auto = plan.n_clusters == "auto" and plan.rule in (None, RULE)
+    settings = {
+        "n_clusters": "auto" if auto else k,
+        "init": _init_text(method.init),
+        "n_init": plan.n_init if isinstance(plan.n_init, str) else int(plan.n_init),
+        "max_iter": int(method.max_iter),
+        "random_state": plan.seed,
+        "standardise": bool(plan.standardise),
+    }
+    if isinstance(method, KMeansMethod):
+        return {**settings, "tol": float(plan.tol)}
+    return {**settings, "gamma": None if plan.gamma is None else float(plan.gamma)}
 
 
-def _watch(progress: Progress | None, n_starts: int, most: int) -> Watch | None:
+def _init_text(init: Any) -> str:
+    """Return what a model file says of a start."""
+    if isinstance(init, str):
+        return init
+    return "function" if callable(init) else "given"
+
+
+def _watch(progress: Progress | None, total: int) -> Watch | None:
     """Return what moves a bar, an iteration at a time."""
     if progress is None:
         return None
-    told, done = progress, count(1)
+    done = count(1)
 
     def watch(*_: Any) -> None:
-        told(next(done), n_starts * most)
+        progress(next(done), total)
 
     return watch

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import os
 
 
-class ReadableClusters:
+class FittedClusters:
     """Clusters and what can be done with them; ``print`` shows the centroids.
 
     Parameters
@@ -50,35 +50,37 @@ class ReadableClusters:
 
     def text(self, *, width: int | None = None) -> str:
         """Return sizes and centroids as a table, in blocks where it is too wide."""
-        found = self.clusters_
-        return "\n".join([*self.table(width=width), "", *self._lines(found)])
+        clusters = self.clusters_
+        return "\n".join([*self.table(width=width), "", *self._lines(clusters)])
 
     def table(self, *, width: int | None = None) -> list[str]:
         """Return the lines of the table of clusters."""
-        found = self.clusters_
-        sizes = found.sizes
+        clusters = self.clusters_
+        sizes = clusters.sizes
         shares = sizes / (float(sizes.sum()) or 1.0)
         columns = [
-            ["cluster", *map(str, range(len(found)))],
+            ["cluster", *map(str, range(len(clusters)))],
             ["rows", *map(weight_text, sizes)],
             ["share", *(f"{100 * share:.1f} %" for share in shares)],
         ]
-        values = found.values
-        for place, attribute in enumerate(found.schema.attributes):
-            cells = _cells(attribute, values[:, place].tolist())
+        values = clusters.values
+        for index, attribute in enumerate(clusters.schema.attributes):
+            cells = _cells(attribute, values[:, index].tolist())
             columns.append([shown(attribute.name), *cells])
         return in_columns(columns, width=width, indent=0)
 
-    def _lines(self, found: Clusters) -> list[str]:
-        n = found.n_iterations
-        turn = "pass" if found.method == BATCHES else "iteration"
+    def _lines(self, clusters: Clusters) -> list[str]:
+        n = clusters.n_iterations
+        turn = "pass" if clusters.method == BATCHES else "iteration"
         many = ("es" if turn == "pass" else "s") * (n != 1)
-        how = f"{found.method}, {n} {turn}{many}"
-        lines = [f"inertia {figure(found.inertia)} ({how})"]
-        kinds = {attribute.kind for attribute in found.schema.attributes}
-        if found.method == MIXED and kinds != {"numeric"}:
-            lines.append(f"a nominal difference weighs {figure(found.gamma)} (gamma)")
-        if found.standardised:
+        how = f"{clusters.method}, {n} {turn}{many}"
+        lines = [f"inertia {figure(clusters.inertia)} ({how})"]
+        kinds = {attribute.kind for attribute in clusters.schema.attributes}
+        if clusters.method == MIXED and kinds != {"numeric"}:
+            lines.append(
+                f"a nominal difference weighs {figure(clusters.gamma)} (gamma)"
+            )
+        if clusters.standardised:
             lines.append(
                 "distances are of standardised columns: each divided by its standard "
                 "deviation"

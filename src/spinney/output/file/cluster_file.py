@@ -26,7 +26,6 @@ from spinney.output.file.kind import (
     CLUSTERS,
     Kind,
     Limits,
-    format_name,
     load_kind,
     save_kind,
 )
@@ -73,11 +72,6 @@ ARRAYS = {
 MOST = 1 << 31
 
 
-def is_clusters(path: "str | os.PathLike[str]") -> bool:
-    """Return whether a file says that it holds clusters; False if unreadable."""
-    return format_name(path) == CLUSTERS
-
-
 def save_clusters(
     clusters: Clusters, path: "str | os.PathLike[str]", *, force: bool = True
 ) -> None:
@@ -122,15 +116,15 @@ def load_clusters(
 
 def _read(data: object, arrays: Arrays) -> Clusters:
     """Return clusters, after checking every rule that the rest relies on."""
-    found = members(data, "the model", KEYS)
-    method = text(found["method"], "the method")
+    entries = members(data, "the model", KEYS)
+    method = text(entries["method"], "the method")
     if method not in METHODS:
         msg = f"the method {method[:40]!r} is unknown"
         raise DamageError(msg)
-    if type(found["named"]) is not bool:
-        msg = f"named must be true or false, not {described(found['named'])}"
+    if type(entries["named"]) is not bool:
+        msg = f"named must be true or false, not {described(entries['named'])}"
         raise DamageError(msg)
-    settings = _read_settings(found["settings"], method)
+    settings = _read_settings(entries["settings"], method)
     n_clusters = len(arrays["centroids"]) if arrays["centroids"].ndim == 2 else 0
     if not 1 <= n_clusters < MOST:
         msg = "there is no cluster"
@@ -140,36 +134,36 @@ def _read(data: object, arrays: Arrays) -> Clusters:
             **ADDED,
             "target": COLUMN,
             "classes": list(range(n_clusters)),
-            "attributes": found["attributes"],
-            "markers": found["markers"],
+            "attributes": entries["attributes"],
+            "markers": entries["markers"],
         }
     )
     _check_columns(schema, method)
     _check_arrays(arrays, schema, n_clusters, method)
-    gamma = number(found["gamma"], "gamma")
+    gamma = number(entries["gamma"], "gamma")
     if gamma < 0 or (gamma > 0 and method != MIXED):
         msg = f"gamma is {gamma}, which means nothing"
         raise DamageError(msg)
     # Squares of numbers near the limits of floats have a sum beyond them.
-    beyond = found["inertia"] is None
-    inertia = inf if beyond else number(found["inertia"], "the inertia")
+    beyond = entries["inertia"] is None
+    inertia = inf if beyond else number(entries["inertia"], "the inertia")
     if not inertia >= 0:
         msg = "the inertia is negative"
         raise DamageError(msg)
     return Clusters(
-        schema,
-        found["named"],
-        method,
-        settings,
-        arrays["centroids"],
-        arrays["scale"],
-        arrays["codes"],
-        gamma,
-        arrays["weights"],
-        arrays["start"],
-        inertia,
-        whole(found["n_iterations"], "the number of iterations"),
-        read_fingerprint(found["fingerprint"]),
+        schema=schema,
+        named=entries["named"],
+        method=method,
+        settings=settings,
+        centroids=arrays["centroids"],
+        scale=arrays["scale"],
+        codes=arrays["codes"],
+        gamma=gamma,
+        weights=arrays["weights"],
+        start=arrays["start"],
+        inertia=inertia,
+        n_iterations=whole(entries["n_iterations"], "the number of iterations"),
+        fingerprint=read_fingerprint(entries["fingerprint"]),
     )
 
 

@@ -46,7 +46,9 @@ def measure(numbers, codes, points, unlike, gamma, lanes, out, span):
 
 
 @entry
-def mingle(numbers, codes, weights, own, points, unlike, gamma, scales, room, span):
+def assign_rows(
+    numbers, codes, weights, own, points, unlike, gamma, scales, room, span
+):
     """Send some rows to their nearest prototypes; return how many left.
 
     ``own`` is the cluster of each row, or -1; ``room`` is (sums, counts, lanes): what
@@ -56,27 +58,27 @@ def mingle(numbers, codes, weights, own, points, unlike, gamma, scales, room, sp
     changed = 0
     for row in range(span[0], span[1]):
         add_up(numbers, codes, row, points, unlike, gamma, lanes)
-        found, best = np.int64(0), lanes[0, 0]
+        nearest, best = np.int64(0), lanes[0, 0]
         for cluster in range(1, lanes.shape[1]):
             if lanes[0, cluster] < best:
-                found, best = np.int64(cluster), lanes[0, cluster]
+                nearest, best = np.int64(cluster), lanes[0, cluster]
         before = np.int64(own[row])
-        if found != before:
+        if nearest != before:
             changed += 1
-            own[row] = found
+            own[row] = nearest
             weight = weights[row] if weights.size else 1.0
-            place = (row, found, np.int64(1))
-            add_mixed(numbers, codes, place, weight, scales, sums, counts)
+            change = (row, nearest, np.int64(1))
+            add_mixed(numbers, codes, change, weight, scales, sums, counts)
             if before >= 0:
-                place = (row, before, np.int64(-1))
-                add_mixed(numbers, codes, place, weight, scales, sums, counts)
+                change = (row, before, np.int64(-1))
+                add_mixed(numbers, codes, change, weight, scales, sums, counts)
     return changed
 
 
 @kernel
-def add_mixed(numbers, codes, place, weight, scales, sums, counts):
+def add_mixed(numbers, codes, change, weight, scales, sums, counts):
     """Add a row to the sums and counts of a cluster, or take it off."""
-    row, cluster, sign = place
+    row, cluster, sign = change
     width = numbers.shape[1]
     for column in range(2 * width + 1):
         part = weight

@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout, score
-from spinney.growth.binned.loops.score import bound_inside, size_of
+from spinney.growth.binned.loops.score import add_missing, bound_inside, size_of
 
 TINY = 1e-300  # 0 / TINY is 0: the score of nothing is 0
 
@@ -53,64 +53,67 @@ def run(kind, lines, a, n_bins, floats, vectors):
 
 
 @kernel
-def _score_edges(kind, begin, end, on_left, on_right, into, floats, vectors):
-    """Set the score of the cut before each bin, with more vectors on each side.
+def _sides_of_missing(absent, trial):
+    """Return what to add left and right of a cut: missing rows are left, then right."""
+    on_left = layout.AWAY if absent and trial == 0 else layout.NOTHING
+    on_right = layout.AWAY if absent and trial == 1 else layout.NOTHING
+    return on_left, on_right
+
+
+@kernel
+def _score_edges(kind, begin, end, absent, trial, work):
+    """Set the score of the cut before each bin, with the missing rows on one side.
 
     ``end`` is the bin after the last that has rows.
     """
+    floats, vectors = work.floats, work.vectors
+    sizes, left_sizes = floats[layout.SIZES], floats[layout.LEFT_SIZES]
+    scores, squared = floats[layout.SCORES + trial], floats[layout.SQUARED]
+    on_left, on_right = _sides_of_missing(absent, trial)
     more = size_of(kind, vectors, on_left)
-    everything = floats[layout.SIZES, end] + size_of(kind, vectors, on_right)
+    everything = sizes[end] + size_of(kind, vectors, on_right)
     for b in range(begin, end):
-        floats[layout.LEFT_SIZES, b] = floats[layout.SIZES, b] + more
+        left_sizes[b] = sizes[b] + more
     if kind == score.SQUARES:
+        above, below = floats[layout.SUMS + 1], floats[layout.SUMS + 2]
         more_left = vectors[on_left, 1] + vectors[on_left, 2]
-        total = floats[layout.SUMS + 1, end] + floats[layout.SUMS + 2, end]
+        total = above[end] + below[end]
         total += vectors[on_right, 1] + vectors[on_right, 2]
         for b in range(begin, end):
-            here = floats[layout.SUMS + 1, b] + floats[layout.SUMS + 2, b]
+            here = above[b] + below[b]
             left, right = here + more_left, total - here
-            rest = everything - floats[layout.SIZES, b]
-            floats[into, b] = (
-                left * left / floats[layout.LEFT_SIZES, b] + right * right / rest
-            )
+            rest = everything - sizes[b]
+            scores[b] = left * left / left_sizes[b] + right * right / rest
     elif kind == score.GINI:
         for b in range(begin, end):
-            floats[into, b] = 0.0
-            floats[layout.SQUARED, b] = 0.0
+            scores[b] = squared[b] = 0.0
         for c in range(vectors.shape[1]):
-            more_left, total = (
-                vectors[on_left, c],
-                floats[layout.SUMS + c, end] + vectors[on_right, c],
-            )
+            sums, more_left = floats[layout.SUMS + c], vectors[on_left, c]
+            total = sums[end] + vectors[on_right, c]
             for b in range(begin, end):
-                here = floats[layout.SUMS + c, b]
-                left, right = here + more_left, total - here
-                floats[into, b] += left * left
-                floats[layout.SQUARED, b] += right * right
+                left, right = sums[b] + more_left, total - sums[b]
+                scores[b] += left * left
+                squared[b] += right * right
         for b in range(begin, end):
-            rest = everything - floats[layout.SIZES, b]
-            floats[into, b] = (
-                floats[into, b] / floats[layout.LEFT_SIZES, b]
-                + floats[layout.SQUARED, b] / rest
-            )
+            rest = everything - sizes[b]
+            scores[b] = scores[b] / left_sizes[b] + squared[b] / rest
     else:
         for b in range(begin, end):
-            if b > begin and floats[layout.SIZES, b] == floats[layout.SIZES, b - 1]:
-                floats[into, b] = floats[into, b - 1]
+            if b > begin and sizes[b] == sizes[b - 1]:
+                scores[b] = scores[b - 1]
                 continue
-            total_score, size = 0.0, floats[layout.LEFT_SIZES, b]
-            rest = everything - floats[layout.SIZES, b]
+            reached, rest = 0.0, everything - sizes[b]
             for c in range(vectors.shape[1]):
                 here, total = floats[layout.SUMS + c, b], floats[layout.SUMS + c, end]
                 left = here + vectors[on_left, c]
                 right = total + vectors[on_right, c] - here
                 if left > 0:
-                    total_score += left * np.log2(left)
+                    reached += left * np.log2(left)
                 if right > 0:
-                    total_score += right * np.log2(right)
+                    reached += right * np.log2(right)
             if rest > 0:
-                total_score -= rest * np.log2(rest)
-            floats[into, b] = total_score - size * np.log2(size)
+                reached -= rest * np.log2(rest)
+            scores[b] = reached - left_sizes[b] * np.log2(left_sizes[b])
 
 
 @kernel
@@ -118,38 +121,8 @@ def best_edge(rules, a, n_bins, first, last, absent, slack, work):
     """Find the best cut between bins from their running sums."""
     kind, floats, vectors = rules.kind, work.floats, work.vectors
     trials, begin, end = 2 if absent else 1, first + 1, last + 1
-    if absent:
-        _score_edges(
-            kind,
-            begin,
-            end,
-            layout.AWAY,
-            layout.NOTHING,
-            layout.SCORES,
-            floats,
-            vectors,
-        )
-        _score_edges(
-            kind,
-            begin,
-            end,
-            layout.NOTHING,
-            layout.AWAY,
-            layout.MORE_SCORES,
-            floats,
-            vectors,
-        )
-    else:
-        _score_edges(
-            kind,
-            begin,
-            end,
-            layout.NOTHING,
-            layout.NOTHING,
-            layout.SCORES,
-            floats,
-            vectors,
-        )
+    for trial in range(trials):
+        _score_edges(kind, begin, end, absent, trial, work)
     more = size_of(kind, vectors, layout.AWAY)
     total = floats[layout.SIZES, n_bins] + more
     best, at, side = -np.inf, -1, -1
@@ -157,9 +130,8 @@ def best_edge(rules, a, n_bins, first, last, absent, slack, work):
         for trial in range(trials):
             reached = floats[layout.SCORES + trial, b]
             if reached > best + slack:
-                left = floats[layout.SIZES, b] + (
-                    more if absent and trial == 0 else 0.0
-                )
+                left = floats[layout.SIZES, b]
+                left += more if absent and trial == 0 else 0.0
                 enough = min(left, total - left) >= rules.least_branch
                 if rules.least_branch <= 0 or enough:
                     best, at, side = reached, b, (trial if absent else -1)
@@ -210,10 +182,8 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
                     vectors[layout.LEFT, c] = floats[layout.SUMS + c, b]
                     total = floats[layout.SUMS + c, n_bins]
                     vectors[layout.RIGHT, c] = total - floats[layout.SUMS + c, b + 1]
-                    if absent:
-                        vectors[layout.LEFT if trial == 0 else layout.RIGHT, c] += (
-                            vectors[layout.AWAY, c]
-                        )
+                if absent:
+                    add_missing(vectors, layout.LEFT + trial)
                 bound = bound_inside(kind, vectors, floor, tried)
             if bound >= floor:
                 work.wholes[layout.OPENED, b] = 1
@@ -222,35 +192,21 @@ def mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
 
 
 @kernel
-def _score_corners(n_bins, first, last, absent, trial, floats, away):
+def _score_corners(n_bins, first, last, absent, trial, floats, vectors):
     """Set the greater corner of each bin, of two classes under Gini's index."""
-    on_left = layout.AWAY if absent and trial == 0 else layout.NOTHING
-    on_right = layout.AWAY if absent and trial == 1 else layout.NOTHING
-    left0, left1 = away[on_left, 0], away[on_left, 1]
-    total0, total1 = (
-        floats[layout.SUMS + 0, n_bins] + away[on_right, 0],
-        floats[layout.SUMS + 1, n_bins] + away[on_right, 1],
-    )
+    on_left, on_right = _sides_of_missing(absent, trial)
+    sums0, sums1 = floats[layout.SUMS], floats[layout.SUMS + 1]
+    left0, left1 = vectors[on_left, 0], vectors[on_left, 1]
+    total0 = sums0[n_bins] + vectors[on_right, 0]
+    total1 = sums1[n_bins] + vectors[on_right, 1]
     for b in range(first, last + 1):
         # One class of the bin on the left, the other on the right, and the reverse.
-        l0, l1 = (
-            floats[layout.SUMS + 0, b + 1] + left0,
-            floats[layout.SUMS + 1, b] + left1,
-        )
-        r0, r1 = (
-            total0 - floats[layout.SUMS + 0, b + 1],
-            total1 - floats[layout.SUMS + 1, b],
-        )
+        l0, l1 = sums0[b + 1] + left0, sums1[b] + left1
+        r0, r1 = total0 - sums0[b + 1], total1 - sums1[b]
         left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
         one = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
-        l0, l1 = (
-            floats[layout.SUMS + 0, b] + left0,
-            floats[layout.SUMS + 1, b + 1] + left1,
-        )
-        r0, r1 = (
-            total0 - floats[layout.SUMS + 0, b],
-            total1 - floats[layout.SUMS + 1, b + 1],
-        )
+        l0, l1 = sums0[b] + left0, sums1[b + 1] + left1
+        r0, r1 = total0 - sums0[b], total1 - sums1[b + 1]
         left, right = max(l0 + l1, TINY), max(r0 + r1, TINY)
         other = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / right
         floats[layout.SCORES, b] = max(one, other)

@@ -10,7 +10,7 @@ import numpy as np
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout
 from spinney.growth.binned.loops.row_words import add_row
-from spinney.growth.binned.loops.score import bound_inside
+from spinney.growth.binned.loops.score import add_missing, bound_inside
 from spinney.growth.binned.loops.sort import key_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import improve, scan_sorted
 
@@ -24,7 +24,7 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
     Return whether any of them has more than one value. The first ``n`` of ``values``,
     ``members`` and ``owners`` are the rows in open bins: numbers, rows and bins.
     """
-    wholes, inner = work.wholes, len(work.cuts) - 1
+    floats, wholes, inner = work.floats, work.wholes, len(work.cuts) - 1
     n_open = ZERO
     for b in range(n_bins):
         if wholes[layout.OPENED, b]:
@@ -37,10 +37,7 @@ def look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work):
     _forget(work.cuts, inner)
     varies = False
     for part in range(n_parts):
-        varies = (
-            varies
-            or work.floats[layout.PART_LOW, part] < work.floats[layout.PART_HIGH, part]
-        )
+        varies |= floats[layout.PART_LOW, part] < floats[layout.PART_HIGH, part]
         if _beside(part, share, n_bins, work) >= 0:
             varies = True
             improve(rules, absent, slack, work.cuts, inner, work.vectors)
@@ -65,9 +62,8 @@ def _search_parts(rules, labels, n_parts, share, n_bins, absent, slack, work):
             for c in range(rules.width):
                 before = work.floats[layout.SUMS + rules.width + c, part]
                 work.vectors[layout.LEFT, c] = before
-                work.vectors[layout.RIGHT, c] = (
-                    work.floats[layout.SUMS + c, n_bins] - before
-                )
+                total = work.floats[layout.SUMS + c, n_bins]
+                work.vectors[layout.RIGHT, c] = total - before
             end = begin + wholes[layout.PART_ROWS, part]
             scan_sorted(rules, begin, end, labels, absent, slack, work, inner, b)
             begin = end
@@ -169,13 +165,10 @@ def _keep_rows(rules, n, n_parts, n_bins, absent, floor, work):
                 inside = work.parts[part, c]
                 before = floats[layout.SUMS + rules.width + c, part]
                 vectors[layout.INSIDE, c], vectors[layout.LEFT, c] = inside, before
-                vectors[layout.RIGHT, c] = (
-                    floats[layout.SUMS + c, n_bins] - before - inside
-                )
-                if absent:
-                    vectors[layout.LEFT if trial == 0 else layout.RIGHT, c] += vectors[
-                        layout.AWAY, c
-                    ]
+                total = floats[layout.SUMS + c, n_bins]
+                vectors[layout.RIGHT, c] = total - before - inside
+            if absent:
+                add_missing(vectors, layout.LEFT + trial)
             if bound_inside(rules.kind, vectors, floor, tried) >= floor:
                 wholes[layout.KEPT, part] = 1
     kept = ZERO

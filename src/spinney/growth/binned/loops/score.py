@@ -75,6 +75,19 @@ def score_of(kind, vectors, at):
 
 
 @kernel
+def score_of_cut(kind, vectors, left, right):
+    """Return the score of a cut between two sides."""
+    return score_of(kind, vectors, left) + score_of(kind, vectors, right)
+
+
+@kernel
+def add_missing(vectors, side):
+    """Add what the missing rows weigh to a side."""
+    for c in range(vectors.shape[1]):
+        vectors[side, c] += vectors[layout.AWAY, c]
+
+
+@kernel
 def bound_inside(kind, vectors, floor, tried):
     """Return what no cut inside a bin can exceed: INSIDE, between LEFT and RIGHT.
 
@@ -86,11 +99,7 @@ def bound_inside(kind, vectors, floor, tried):
         whole = size_of(kind, vectors, layout.INSIDE)
     elif kind == SQUARES:
         whole = vectors[layout.INSIDE, 3]
-    bound = (
-        score_of(kind, vectors, layout.LEFT)
-        + score_of(kind, vectors, layout.RIGHT)
-        + whole
-    )
+    bound = score_of_cut(kind, vectors, layout.LEFT, layout.RIGHT) + whole
     if bound < floor:
         return bound
     if kind == SQUARES:
@@ -114,20 +123,15 @@ def _corners(kind, n_classes, vectors, floor, tried):
     for corner in range(first, last):
         goes = corner
         for c in range(vectors.shape[1]):
-            inside, one, other = (
-                vectors[layout.INSIDE, c],
-                vectors[layout.LEFT, c],
-                vectors[layout.RIGHT, c],
-            )
+            inside = vectors[layout.INSIDE, c]
+            one, other = vectors[layout.LEFT, c], vectors[layout.RIGHT, c]
             if inside > 0:
                 one += inside if goes & 1 else 0.0
                 other += 0.0 if goes & 1 else inside
                 goes >>= 1
             vectors[layout.ONE, c], vectors[layout.OTHER, c] = one, other
-        greatest = max(
-            greatest,
-            score_of(kind, vectors, layout.ONE) + score_of(kind, vectors, layout.OTHER),
-        )
+        reached = score_of_cut(kind, vectors, layout.ONE, layout.OTHER)
+        greatest = max(greatest, reached)
         if greatest >= floor:
             break
     return greatest
@@ -168,7 +172,7 @@ def _slope(kind, vectors):
         most = vectors[layout.OTHER, c] / (rest + inside)
         mixed += least * least
         purest += most * most
-    bound = score_of(kind, vectors, layout.LEFT) + score_of(kind, vectors, layout.OTHER)
+    bound = score_of_cut(kind, vectors, layout.LEFT, layout.OTHER)
     for c in range(vectors.shape[1]):
         inside = vectors[layout.INSIDE, c]
         if inside <= 0:

@@ -68,9 +68,8 @@ def search_edges(search, lines, a, slack):
     else:
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
         if rules.exact and cells.column[a] >= 0:
-            work.cuts[a, layout.BOUND] = greatest_bound(
-                rules, n_bins, first, last, absent, work
-            )
+            bound = greatest_bound(rules, n_bins, first, last, absent, work)
+            work.cuts[a, layout.BOUND] = bound
     _end(a, work.cuts, work.vectors)
 
 

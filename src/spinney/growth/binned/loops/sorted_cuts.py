@@ -3,7 +3,7 @@
 from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.row_words import class_of, number_of, weight_of
-from spinney.growth.binned.loops.score import score_of, size_of
+from spinney.growth.binned.loops.score import add_missing, score_of_cut, size_of
 from spinney.growth.binned.loops.sort import place_of
 
 MOST_EXACT = 2.0**53
@@ -15,22 +15,15 @@ def improve(rules, absent, slack, cuts, at, vectors):
     kind, better = rules.kind, False
     for trial in range(2 if absent else 1):
         for c in range(vectors.shape[1]):
-            vectors[layout.ONE, c], vectors[layout.OTHER, c] = (
-                vectors[layout.LEFT, c],
-                vectors[layout.RIGHT, c],
-            )
-            if absent:
-                vectors[layout.ONE if trial == 0 else layout.OTHER, c] += vectors[
-                    layout.AWAY, c
-                ]
-        enough = min(
-            size_of(kind, vectors, layout.ONE), size_of(kind, vectors, layout.OTHER)
-        )
+            vectors[layout.ONE, c] = vectors[layout.LEFT, c]
+            vectors[layout.OTHER, c] = vectors[layout.RIGHT, c]
+        if absent:
+            add_missing(vectors, layout.ONE + trial)
+        one = size_of(kind, vectors, layout.ONE)
+        enough = min(one, size_of(kind, vectors, layout.OTHER))
         if rules.least_branch > 0 and enough < rules.least_branch:
             continue
-        reached = score_of(kind, vectors, layout.ONE) + score_of(
-            kind, vectors, layout.OTHER
-        )
+        reached = score_of_cut(kind, vectors, layout.ONE, layout.OTHER)
         if reached > cuts[at, layout.SCORE] + slack:
             cuts[at, layout.SCORE] = reached
             cuts[at, layout.MISSING] = trial if absent else -1
@@ -51,10 +44,8 @@ def scan_sorted(rules, begin, end, labels, absent, slack, work, at, at_bin):
     """
     kind, least = rules.kind, rules.least_branch
     keys, values, cuts, vectors = work.keys, work.values, work.cuts, work.vectors
-    left_size, right_size = (
-        size_of(kind, vectors, layout.LEFT),
-        size_of(kind, vectors, layout.RIGHT),
-    )
+    left_size = size_of(kind, vectors, layout.LEFT)
+    right_size = size_of(kind, vectors, layout.RIGHT)
     # Squares that are carried along must add up exactly: what a sum over a heavy side
     # rounds by, the quotient of a light one multiplies.
     quick = kind == score.GINI and not absent and rules.subtract

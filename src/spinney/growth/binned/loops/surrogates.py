@@ -282,9 +282,8 @@ def _keep(search, begin, middle, end, at):
         kept.real[at, k, KEPT_LOW] = cuts[chosen, bins.LOW]
         kept.real[at, k, KEPT_HIGH] = cuts[chosen, bins.HIGH]
         kept.real[at, k, AGREEMENT] = min(agreeing / everything, 1.0)
-        kept.real[at, k, ADJUSTED] = min(
-            (agreeing - majority) / (everything - majority), 1.0
-        )
+        adjusted = (agreeing - majority) / (everything - majority)
+        kept.real[at, k, ADJUSTED] = min(adjusted, 1.0)
         kept.real[at, k, REVERSED] = cuts[chosen, bins.SWAPPED]
         cuts[chosen, bins.AGREEING] = -np.inf
 

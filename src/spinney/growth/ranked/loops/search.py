@@ -109,9 +109,8 @@ def _weigh_values(limits, n_runs, plain, a, known, away, work):
     if enough < 2 or (share != 0 and more < 2):
         return
     line = 2 * n_classes
-    before = _impurity(
-        limits.impurity, work.vectors, layout.KNOWN * line, n_classes, known
-    )
+    at, kind = layout.KNOWN * line, limits.impurity
+    before = _impurity(kind, work.vectors, at, n_classes, known)
     gain = max(known / (known + away) * (before - after), 0.0)
     _note(limits, a, gain, information, work)
 
@@ -202,15 +201,11 @@ def _weigh_cuts(growth, n_runs, plain, a, known, away):
     width, line = n_classes if plain else 2 * n_classes, 2 * n_classes
     whole, left, right = layout.KNOWN * line, layout.LEFT * line, layout.RIGHT * line
     last_left, last_right = layout.LAST_LEFT * line, layout.LAST_RIGHT * line
-    least = max(
-        limits.least_branch, min(limits.cut_share * known / n_classes, MOST_IN_SIDE)
-    ) * (1 - TOLERANCE)
+    least = min(limits.cut_share * known / n_classes, MOST_IN_SIDE)
+    least = max(limits.least_branch, least) * (1 - TOLERANCE)
     share = limits.branch_share * (known + away) * (1 + TOLERANCE)
-    numbers, step, start = (
-        ranked.numbers,
-        ranked.steps[a],
-        ranked.facts[a, layout.NUMBERS],
-    )
+    numbers, start = ranked.numbers, ranked.facts[a, layout.NUMBERS]
+    step = ranked.steps[a]
     stepping = ranked.facts[a, layout.KIND] == layout.NUMERIC and step > 0.0
     n_ways, waiting, before, block = 0, 0, NOTHING, NOTHING
     for c in range(width):

@@ -96,7 +96,7 @@ def explain_clusters(
     max_depth: int | None = None,
     min_leaf: float | None = None,
 ) -> Explanation:
-    """Explain clusters, whoever made them: by rules, and by what is unusual.
+    """Explain clusters, whatever made them: by rules, and by what is unusual.
 
     A tree of the recipe ``"cart"`` is grown with the clusters as classes, in which
     missing values take the branch that suits them, and sibling leaves that say the same
@@ -115,10 +115,10 @@ def explain_clusters(
     sample_weight : array, optional
         The weight of each row.
     max_depth : int, optional
-        How many questions deep the tree may be; if not said one more than it takes to
+        How many questions deep the tree may be; if not given one more than it takes to
         tell so many clusters apart: 1 + ⌈log₂ clusters⌉.
     min_leaf : float, optional
-        How much the rows of a leaf must weigh; if not said a fiftieth of all, or half
+        How much the rows of a leaf must weigh; if not given a fiftieth of all, or half
         of the smallest cluster if that is less.
 
     Returns
@@ -208,18 +208,18 @@ def _codes(labels: Any, n_rows: int) -> tuple[Integers, tuple[Value, ...]]:
     if given.dtype.kind in "biu":
         levels, codes = np.unique(given, return_inverse=True)
         return codes.astype(np.int64), tuple(levels.tolist())
-    listed = [
+    as_list = [
         one.item() if isinstance(one, np.generic) else one for one in given.tolist()
     ]
-    for row, label in enumerate(listed):
+    for row, label in enumerate(as_list):
         if is_missing(label) or label == "":
             msg = f"labels has none in row {row}: every row needs a cluster"
             raise DataError(msg)
         if not isinstance(label, (str, bool, int, float)) or label in ENDLESS:
             msg = f"labels has {label!r} in row {row}: a cluster is a number or a text"
             raise DataError(msg)
-    found, distinct = factorise(listed)
-    return found.astype(np.int64), distinct
+    numbers, distinct = factorise(as_list)
+    return numbers.astype(np.int64), distinct
 
 
 def _grown(

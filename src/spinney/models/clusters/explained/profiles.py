@@ -13,7 +13,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, number_text, shown, weight_text
-from spinney.cluster.choose_k import scaled
+from spinney.cluster import scaled
 from spinney.data import Column, Table, Value
 
 SIGNIFICANT = 4

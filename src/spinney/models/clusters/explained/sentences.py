@@ -118,19 +118,19 @@ def explained(
         Those of each cluster.
     """
     sizes = np.bincount(codes, weights=weights, minlength=len(labels))
-    places = {level_order(label): code for code, label in enumerate(labels)}
-    found: list[list[ClusterRule]] = [[] for _ in labels]
+    code_of = {level_order(label): code for code, label in enumerate(labels)}
+    rules_of: list[list[ClusterRule]] = [[] for _ in labels]
     for rule in rules:
-        code = places[level_order(rule.label)]
+        code = code_of[level_order(rule.label)]
         inside = leaves == rule.leaf
         covered = float(weights[inside & (codes == code)].sum())
         others = float(weights[inside & (codes != code)].sum())
-        found[code].append(ClusterRule(rule.leaf, rule.conditions, covered, others))
+        rules_of[code].append(ClusterRule(rule.leaf, rule.conditions, covered, others))
     return tuple(
         ExplainedCluster(
             label,
             float(sizes[code]),
-            tuple(sorted(found[code], key=lambda rule: -rule.covered)),
+            tuple(sorted(rules_of[code], key=lambda rule: -rule.covered)),
             marks[code],
         )
         for code, label in enumerate(labels)

@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads, run_all
 from spinney.trees.predict.compiled.flat_layout import QUESTION, Flat, words_of
-from spinney.trees.predict.compiled.loops.walk import LANES, descend
+from spinney.trees.predict.compiled.loops.walk import LANES, LaidTrees, descend
 
 # The trees of a forest are read once a block, so its blocks are long; the block of a
 # single tree stays in the cache from when it is gathered.
@@ -111,7 +111,15 @@ def _descend(
     block = BLOCK if len(flat.trees) > FEW_TREES else SHORT_BLOCK
     narrow = simple and matrix is not None and matrix.dtype == np.float32
     pays = len(nodes) * STEPS_OF_A_WORD <= n_rows * len(flat.trees)
-    words = words_of(flat) if narrow and pays else NO_WORDS
+    laid = LaidTrees(
+        nodes=nodes,
+        cuts=nodes.view(np.float64),
+        words=words_of(flat) if narrow and pays else NO_WORDS,
+        tables=flat.tables,
+        trees=flat.trees,
+        outputs=flat.outputs,
+        simple=bool(simple),
+    )
 
     def work(start: int, stop: int) -> None:
         lanes = np.zeros((3, LANES), np.int64)
@@ -123,20 +131,7 @@ def _descend(
                 gather(columns, needed, rows, cells)
             else:
                 cells = matrix[rows]
-            descend(
-                cells,
-                nodes,
-                nodes.view(np.float64),
-                words,
-                flat.tables,
-                flat.trees,
-                flat.outputs,
-                simple,
-                bag[rows],
-                lanes,
-                into[rows],
-                sums[rows],
-            )
+            descend(laid, cells, bag[rows], lanes, into[rows], sums[rows])
 
     piece = min(BLOCK, max(LANES, -(-n_rows // n_threads())))
     run_all(

@@ -18,7 +18,10 @@ first child, counted from the root::
           cut      attribute   child
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
 
@@ -37,28 +40,35 @@ UPPER, CHILD = np.uint64(32), np.uint64(40)
 ATTRIBUTE, LOWER = np.uint64(MOST_ATTRIBUTES - 1), np.uint64((1 << 32) - 1)
 
 
+class LaidTrees(NamedTuple):
+    """Trees that lie in one array.
+
+    ``nodes`` (nodes × 4) and ``cuts`` (nodes × 2) are one memory: the cut, the first
+    child, the question; ``words`` the nodes as words, none where they do not fit or are
+    too few to pay. ``tables`` has branches of codes, ``trees`` (trees × 2) root and
+    depth, ``outputs`` (leaves × outputs) what leaves predict; ``simple`` says that no
+    node has a table.
+    """
+
+    nodes: NDArray[np.int32]
+    cuts: NDArray[np.float64]
+    words: NDArray[np.uint64]
+    tables: NDArray[Any]
+    trees: NDArray[Any]
+    outputs: NDArray[np.float64]
+    simple: bool
+
+
 @entry
-def descend(
-    cells, nodes, cuts, words, tables, trees, outputs, simple, bag, lanes, into, sums
-):
+def descend(laid, cells, bag, lanes, into, sums):
     """Send rows down trees; add up the outputs of their leaves, or note the leaves.
 
     Parameters
     ----------
+    laid : LaidTrees
+        The trees.
     cells : rows × attributes
         Numbers and codes, NaN where missing.
-    nodes, cuts : nodes × 4, nodes × 2
-        One memory: the cut, the first child, the question.
-    words : nodes
-        The nodes as words; none where they do not fit or are not worth it.
-    tables : array
-        Branches of codes.
-    trees : trees × 2
-        Root and depth.
-    outputs : leaves × outputs
-        What leaves predict.
-    simple : bool
-        Whether no node has a table.
     bag : rows × trees
         1 where a row does not go down a tree; without lines, all rows go.
     lanes : 3 × LANES
@@ -69,8 +79,9 @@ def descend(
     sums : rows × outputs
         The sums of outputs; without lines, leaves are noted.
     """
-    absent = not simple
-    if simple:
+    nodes, cuts, words, trees = laid.nodes, laid.cuts, laid.words, laid.trees
+    absent = not laid.simple
+    if laid.simple:
         absent = has_nan(cells)
     for t in range(trees.shape[0]):
         for start in range(0, cells.shape[0], LANES):
@@ -79,7 +90,7 @@ def descend(
             left, steps = trees[t, 1], min(FIRST_STEPS, trees[t, 1])
             while n > 0:
                 if absent:
-                    walk_any(part, nodes, cuts, tables, steps, lanes, n)
+                    walk_any(part, nodes, cuts, laid.tables, steps, lanes, n)
                 elif words.shape[0] > 0:
                     walk_words(part, words, np.uint64(trees[t, 0]), steps, lanes, n)
                 else:
@@ -91,7 +102,7 @@ def descend(
                 for i in range(stop - start):
                     into[start + i, t] = nodes[max(lanes[2, i], 0), 0]
             else:
-                add(nodes, outputs, lanes, into[start:stop], sums[start:stop])
+                add(nodes, laid.outputs, lanes, into[start:stop], sums[start:stop])
 
 
 @kernel

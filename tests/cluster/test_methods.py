@@ -12,13 +12,18 @@ import spinney
 from spinney import KPrototypes
 from spinney.cluster.choose_k.cluster_measures import mean_widths
 from spinney.cluster.choose_k.elbow import elbow_of
-from spinney.cluster.choose_k.mixed_procedure import choose_mixed, distances_between
+from spinney.cluster.choose_k.methods import KPrototypesMethod
 from spinney.cluster.choose_k.procedure import Limits, choose
-from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes
+from spinney.cluster.prototypes.mixed_rows import distances_to_all
 from spinney.errors import DataError, ParameterError
 
 KINDS = ["numeric", "nominal", 3]
 CLUMPS = [(0.0, 0, 0), (10.0, 1, 1), (20.0, 2, 2)]
+
+
+def choose_mixed(cells, ks="auto", *, n_init=1, **how):
+    """Choose by k-prototypes."""
+    return choose(cells, ks, method=KPrototypesMethod(n_init=n_init), **how)
 
 
 def clumps(copies=6):
@@ -57,7 +62,7 @@ def test_the_naive_twin(case):
     def apart(one, other):
         return distance_of_rows(one, other, KINDS, gamma)
 
-    distances = distances_between(cells, slice(None), gamma)
+    distances = distances_to_all(cells, slice(None), gamma)
     by_hand = [[apart(one, other) for other in rows] for one in rows]
     np.testing.assert_allclose(distances, by_hand, rtol=1e-12)
     codes = np.unique(labels, return_inverse=True)[1]
@@ -70,15 +75,16 @@ def test_the_naive_twin(case):
 def test_a_line_is_k_prototypes_and_its_silhouette():
     rows = clumps()
     weights = [1 + place % 3 for place in range(len(rows))]
-    how = {"weights": np.array(weights, float), "gamma": 0.5, "n_starts": 2, "seed": 1}
-    choice = choose_mixed(cells_of(rows, KINDS), **how)
+    own = np.array(weights, float)
+    method = KPrototypesMethod(gamma=0.5, n_init=2, seed=1)
+    choice = choose(cells_of(rows, KINDS), weights=own, method=method)
 
     def apart(one, other):
         return distance_of_rows(one, other, KINDS, 0.5)
 
     for line in choice.curve[:2]:
-        found, _ = k_prototypes(cells_of(rows, KINDS), line.k, **how)
-        assert line.inertia == pytest.approx(found.cost, rel=1e-12)
+        found = method.fit(cells_of(rows, KINDS), line.k, weights=own)
+        assert line.inertia == pytest.approx(found.inertia, rel=1e-12)
         told = naive_choosing.silhouette(rows, found.labels.tolist(), weights, apart)
         assert line.silhouette == pytest.approx(told, abs=1e-9)
 
@@ -87,7 +93,7 @@ def test_three_clumps():
     told = []
     choice = choose_mixed(
         cells_of(clumps(), KINDS),
-        n_starts=4,
+        n_init=4,
         progress=lambda done, total: told.append((done, total)),
     )
     assert (choice.k, choice.rule, choice.silhouette_rows) == (3, "silhouette", None)
@@ -96,13 +102,13 @@ def test_three_clumps():
     costs = np.array([line.inertia for line in choice.curve])
     heights = elbow_of(np.arange(2.0, 11.0), costs).differences
     assert [line.elbow for line in choice.curve] == heights.tolist()
-    by_elbow = choose_mixed(cells_of(clumps(), KINDS), n_starts=4, rule="elbow")
+    by_elbow = choose_mixed(cells_of(clumps(), KINDS), n_init=4, rule="elbow")
     assert (by_elbow.k, by_elbow.rule) == (3, "elbow")
 
 
 def test_numbers_alone_have_the_silhouettes_of_k_means():
     rows = [[number] for number in (0.0, 1.0, 10.0, 11.0, 20.0, 21.5)]
-    mixed = choose_mixed(cells_of(rows, ["numeric"]), range(2, 4), n_starts=9)
+    mixed = choose_mixed(cells_of(rows, ["numeric"]), range(2, 4), n_init=9)
     plain = choose(np.array(rows), range(2, 4))
     for one, other in zip(mixed.curve, plain.curve, strict=True):
         assert one.inertia == pytest.approx(other.inertia)
@@ -114,11 +120,11 @@ def test_order_weights_and_samples():
     order = np.random.default_rng(3).permutation(len(rows))
     cells = cells_of(rows, KINDS)
     twice = cells_of([*rows, *rows], KINDS)
-    first = choose_mixed(cells, n_starts=3)
-    assert choose_mixed(cells.take(order), n_starts=3).curve == first.curve
-    weighted = choose_mixed(cells, weights=np.full(len(rows), 2.0), n_starts=3)
-    assert choose_mixed(twice, n_starts=3).curve == weighted.curve
-    some = choose_mixed(cells, n_starts=3, limits=Limits(silhouette_rows=10))
+    first = choose_mixed(cells, n_init=3)
+    assert choose_mixed(cells[order], n_init=3).curve == first.curve
+    weighted = choose_mixed(cells, weights=np.full(len(rows), 2.0), n_init=3)
+    assert choose_mixed(twice, n_init=3).curve == weighted.curve
+    some = choose_mixed(cells, n_init=3, limits=Limits(silhouette_rows=10))
     assert (some.k, some.silhouette_rows) == (3, 10)
     assert "silhouette: of a sample of 10 rows" in str(some)
 
@@ -138,14 +144,14 @@ def test_hard_cases():
 
 def test_numbers_near_the_limits_of_floats():
     huge = [[row[0] and row[0] * 1e300, *row[1:]] for row in clumps()]
-    choice = choose_mixed(cells_of(huge, KINDS), range(2, 5), n_starts=4)
+    choice = choose_mixed(cells_of(huge, KINDS), range(2, 5), n_init=4)
     assert choice.k == 3
     assert choice.curve[0].inertia == np.inf
     assert choice.curve[0].elbow is None
     with pytest.raises(DataError, match="rule='elbow' needs costs that floats"):
         choose_mixed(cells_of(huge, KINDS), range(2, 5), rule="elbow")
     tiny = [[row[0] * 1e-300] for row in clumps() if row[0] is not None]
-    assert choose_mixed(cells_of(tiny, ["numeric"]), range(2, 5), n_starts=4).k == 3
+    assert choose_mixed(cells_of(tiny, ["numeric"]), range(2, 5), n_init=4).k == 3
 
 
 def test_the_estimator_chooses(tmp_path):
