@@ -16,7 +16,7 @@ from spinney.output.export.tree_json import to_json
 from spinney.output.file.file_arrays import flatten as arrays_of
 from spinney.output.file.strict_json import DamageError
 from spinney.output.file.tree_check import check_arrays
-from spinney.search.root_statistics import Overall
+from spinney.search.root_statistics import RootStatistics
 from spinney.sources.base import Products
 from spinney.trees.linear import LinearModel, Term, flat_models
 from spinney.trees.predict.flat_tree import flatten
@@ -320,8 +320,8 @@ def test_many_subsets_give_few_terms():
         "y": generator.normal(size=800).tolist(),
     }
     model = spinney.grow(table, "y", recipe="m5", pruning="none")
-    overall = dict.fromkeys(range(2), Overall(0.0, np.arange(200)))
-    assert max(map(len, terms_below(model.tree, overall))) == MOST_TERMS
+    at_root = dict.fromkeys(range(2), RootStatistics(0.0, np.arange(200)))
+    assert max(map(len, terms_below(model.tree, at_root))) == MOST_TERMS
 
 
 def test_many_categories_are_split_by_but_no_terms():
@@ -367,8 +367,8 @@ def test_one_row_is_refused_as_ever():
 def test_terms_below_are_those_asked_there(model):
     whole = spinney.grow(mixed_rows(), "y", recipe="m5", pruning="none", **ORDINAL)
     tree = whole.tree
-    overall = dict.fromkeys(range(4), Overall(0.0, np.arange(4)))
-    for node, terms in zip(tree, terms_below(tree, overall), strict=True):
+    at_root = dict.fromkeys(range(4), RootStatistics(0.0, np.arange(4)))
+    for node, terms in zip(tree, terms_below(tree, at_root), strict=True):
         below = [n for n in tree if node in tree.path(n.number) and n.split is not None]
         asked = {n.split.attribute for n in below}
         assert {term.attribute for term in terms} == asked

@@ -80,7 +80,7 @@ def test_class_weights_by_label(classes, given, expected):
 @pytest.mark.parametrize(
     "given, message",
     [
-        ("Balanced", "class_weight='Balanced' must be a mapping"),
+        ("Balanced", "class_weight='Balanced' must be a dict"),
         ({"yess": 1}, "class_weight: no class 'yess': did you mean 'yes'"),
         ({"yes": 0}, "class_weight: 'yes' has 0; it must be a number above 0"),
         ({"yes": -1}, "class_weight: 'yes' has -1"),

@@ -106,7 +106,7 @@ def test_a_table_that_is_another(model):
         "Kyphosis": ["maybe"] * 81,
         **{name: table[name].cells for name in ("Age", "Number", "Start")},
     }
-    with pytest.raises(DataError, match="data: 'Kyphosis' holds a class"):
+    with pytest.raises(DataError, match="'Kyphosis': no row weighs more than 0"):
         model.prune("cost-complexity", data=other)
 
 

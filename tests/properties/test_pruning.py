@@ -302,8 +302,9 @@ def test_cross_validation_is_that_of_plain_loops(numeric, data):
         return grow_tree(Rows(table.schema, rows).source, recipe)
 
     sequence = sequence_of(tree, leaf_risks(tree))
-    training = TrainingRows(columns, targets, weights, regrow)
-    found = cross_validated(sequence, training, folds)
+    masks = [folds == fold for fold in range(n_folds)]
+    trees = [(held, regrow(~held)) for held in masks]
+    found = cross_validated(sequence, TrainingRows(columns, targets, weights, trees))
     scale = sequence.root_risk if sequence.root_risk > 0 else 1.0
     for place, row in enumerate(found.subtrees):
         losses = []

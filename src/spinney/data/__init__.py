@@ -8,7 +8,7 @@ from spinney.data.column_warnings import (
 )
 from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import Declarations, declarations_of
-from spinney.data.fingerprint import Fingerprint
+from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.data.table import Cells, Column, Table, Value, factorise, level_order
@@ -36,6 +36,7 @@ __all__ = [
     "cost_array",
     "declarations_of",
     "factorise",
+    "fingerprint_of",
     "identifier_warning",
     "is_identifier",
     "is_missing",

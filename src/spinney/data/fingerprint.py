@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from spinney._version import __version__
+
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
@@ -24,3 +26,8 @@ class Fingerprint:
     weight: float
     digest: str
     version: str
+
+
+def fingerprint_of(n_rows: int, weight: float, digest: str = "") -> Fingerprint:
+    """Return what tells rows from others, for a model that this version grows."""
+    return Fingerprint(n_rows, weight, digest, __version__)

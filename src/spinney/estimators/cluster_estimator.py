@@ -30,7 +30,7 @@ from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
 from spinney.errors import CellError, DataError, Setting, warn
-from spinney.estimators.table_estimator import become, checked_weights, has_names_only
+from spinney.estimators.table_estimator import become, has_names_only
 from spinney.models.clusters import (
     ClusterFit,
     FittedClusters,
@@ -40,6 +40,7 @@ from spinney.models.clusters import (
     usable_weights,
 )
 from spinney.output.file import save_clusters
+from spinney.sources.rows import given_weights
 
 if TYPE_CHECKING:
     import os
@@ -203,10 +204,7 @@ def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return the weights of the rows, None if none are given; refuse useless ones."""
     if sample_weight is None:
         return None
-    try:
-        weights = checked_weights(sample_weight, n_rows)
-    except (TypeError, ValueError) as error:
-        raise DataError(str(error)) from None
+    weights = given_weights(sample_weight, n_rows, most=np.inf)
     return usable_weights(weights, "sample_weight")
 
 

@@ -9,14 +9,19 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from spinney._support.arrays import Floats
 from spinney._support.threads import limited_threads
 from spinney.data import Table, Target
 from spinney.data.readers import read_table
 from spinney.recipes import Recipe, refuse_uncommon
-from spinney.sources.rows import TrainingSet, check_target, training_set
+from spinney.sources.rows import (
+    TrainingSet,
+    check_target,
+    given_weights,
+    training_set,
+)
 
 Estimator = TypeVar("Estimator", bound=Any)
 
@@ -72,7 +77,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         )
         weights = None
         if sample_weight is not None:
-            weights = checked_weights(sample_weight, table.n_rows)
+            weights = given_weights(sample_weight, table.n_rows)
         from_zero = recipe.measure(numeric=target.is_numeric).from_zero
         return training_set(
             table, target, classes=codes, weights=weights, from_zero=from_zero
@@ -144,7 +149,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         target = self._grown().schema.target
         column = check_target(table, target.name)
         known = ~column.missing
-        weights = checked_weights(sample_weight, table.n_rows)[known]
+        weights = given_weights(sample_weight, table.n_rows)[known]
         return table.take(known), target.encode(column)[known], weights
 
     def __sklearn_tags__(self) -> Any:
@@ -212,11 +217,3 @@ def become(old: Any, new: Any) -> None:
 def has_names_only(X: Any) -> bool:
     """Return whether X is a table that scikit-learn knows nothing of."""
     return isinstance(X, (Mapping, Table, str, os.PathLike))
-
-
-def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
-    """Return a weight for each row, none of them negative."""
-    weights = _check_sample_weight(
-        sample_weight, np.zeros((n_rows, 1)), ensure_non_negative=True
-    )
-    return np.asarray(weights, dtype=np.float64)

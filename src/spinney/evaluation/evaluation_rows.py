@@ -19,12 +19,12 @@ from spinney.data import (
 from spinney.data.readers import read_table
 from spinney.errors import DataError, warn
 from spinney.sources.rows import (
+    NumberFacts,
     as_target,
     check_classes,
     check_numbers,
     check_roles,
-    check_target,
-    row_weights,
+    known_rows,
 )
 
 
@@ -64,11 +64,7 @@ def rows_of(
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
     )
-    kept = ~check_target(table, target).missing
-    if weight is not None:
-        weights = row_weights(table[weight])
-        kept &= weights > 0
-    table = table.take(kept)
+    table, weights = known_rows(table, target, weight)
     if not table.n_rows:
         msg = "no row has a weight greater than 0 and a known target: nothing to do"
         raise DataError(msg)
@@ -77,7 +73,7 @@ def rows_of(
     column, classes = table[target], None
     form, truth = as_target(column, numeric=target in declarations.numeric)
     if form.is_numeric:
-        check_numbers(form, truth)
+        check_numbers(target, NumberFacts.of(truth))
     else:
         check_classes(form, np.unique(truth), table.n_rows)
         classes = form.classes
@@ -90,7 +86,7 @@ def rows_of(
         classes,
         truth,
         weight,
-        None if weight is None else weights[kept],
+        weights,
     )
 
 

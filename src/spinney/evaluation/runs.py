@@ -56,16 +56,16 @@ def run_all(
     # any progress is shown.
     from spinney.api import grow, grow_forest
 
-    found: dict[tuple[int, int], FoldResult] = {}
+    results: dict[tuple[int, int], FoldResult] = {}
     total = len(tasks) * len(variants)
-    for place, task in enumerate(tasks):
+    for turn, task in enumerate(tasks):
         train, test = task.tables()
         for number, variant in enumerate(variants):
             if progress is not None:
-                progress(len(found), total)
+                progress(len(results), total)
             grower = grow_forest if variant.is_forest else grow
             measures = _measured(grower, rows, variant, task, train, test, costs=costs)
-            found[number, place] = FoldResult(
+            results[number, turn] = FoldResult(
                 variant.label,
                 task.part.repeat,
                 task.part.fold,
@@ -76,7 +76,7 @@ def run_all(
             )
     if progress is not None:
         progress(total, total)
-    return tuple(found[key] for key in sorted(found))
+    return tuple(results[key] for key in sorted(results))
 
 
 def _measured(
@@ -102,7 +102,7 @@ def _measured(
                 **_for_these(variant.arguments, train[rows.target].cells, rows),
             )
         except DataError as error:
-            raise DataError(_place_of(variant, task) + str(error)) from error
+            raise DataError(_where(variant, task) + str(error)) from error
         seconds = time.perf_counter() - start
         sizes = size_measures(model, seconds)
         weights = None if rows.weights is None else rows.weights[task.part.test]
@@ -111,14 +111,14 @@ def _measured(
             predicted = np.asarray(model.predict(test), dtype=np.float64)
             return {**number_measures(truth, predicted, weights=weights), **sizes}
         labels = codes_of(model.predict(test).tolist(), rows.classes)
-        found = class_measures(
+        measures = class_measures(
             truth,
             np.array(labels, dtype=np.int64),
             _all_shares(model, test, rows.classes),
             weights=weights,
             costs=costs,
         )
-    return {**found, **sizes}
+    return {**measures, **sizes}
 
 
 def _all_shares(model: Any, test: Table, classes: tuple[Value, ...]) -> Floats:
@@ -161,9 +161,9 @@ def _for_these(
     return given
 
 
-def _place_of(variant: Variant, task: Task) -> str:
+def _where(variant: Variant, task: Task) -> str:
     """Return where a training part could not be grown on."""
-    told = [f"recipe {shown(variant.label)!r}"]
-    told += [f"{name} {value}" for name, value in task.conditions.items()]
-    told.append(f"repeat {task.part.repeat}, fold {task.part.fold}")
-    return f"{', '.join(told)}: "
+    parts = [f"recipe {shown(variant.label)!r}"]
+    parts += [f"{name} {value}" for name, value in task.conditions.items()]
+    parts.append(f"repeat {task.part.repeat}, fold {task.part.fold}")
+    return f"{', '.join(parts)}: "

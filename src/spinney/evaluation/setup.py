@@ -26,11 +26,11 @@ class Setup:
 
     def run(self, tasks: list[Task], progress: Progress | None) -> Evaluation:
         """Run every task for every variant."""
-        found = run_all(
+        results = run_all(
             self.rows, tasks, self.variants, costs=self.costs, progress=progress
         )
         return Evaluation(
-            self.rows.target, self.rows.classes, self.rows.n_rows, self.scheme, found
+            self.rows.target, self.rows.classes, self.rows.n_rows, self.scheme, results
         )
 
 

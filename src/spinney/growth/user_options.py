@@ -72,14 +72,14 @@ def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
     costs = cost_array(cost_matrix, schema.target.classes)
     with np.errstate(over="ignore"):
         sums = costs.sum(axis=0)
-    for true, dear in zip(schema.target.classes, sums, strict=True):
-        if dear == np.inf:
+    for true, cost in zip(schema.target.classes, sums, strict=True):
+        if cost == np.inf:
             raise ParameterError(
                 Setting("cost_matrix"),
                 f": the costs where {true!r} is true add up to infinity: scale all of "
                 "them down",
             )
-        if not dear > 0:
+        if not cost > 0:
             raise ParameterError(
                 Setting("cost_matrix"),
                 f": no error costs anything where {true!r} is true: give each class "
@@ -99,13 +99,13 @@ def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int,
         )
     prices = {}
     for name, cost in test_costs.items():
-        place = _place(name, schema, "test_costs")
+        index = _place(name, schema, "test_costs")
         if not 0 <= as_real(cost) < np.inf:
             raise ParameterError(
                 Setting("test_costs"),
                 f": {name!r} costs {cost!r}; it must be a number of 0 or more",
             )
-        prices[place] = float(cost)
+        prices[index] = float(cost)
     return prices
 
 
@@ -122,7 +122,7 @@ def _from_priors(
         raise refusal(
             Setting("priors", priors), "must give a share to each class", classes
         )
-    shares = _by_class(priors, schema, "priors")
+    shares = _by_class(priors, schema.target, "priors")
     if not np.isclose(shares.sum(), 1.0, rtol=0, atol=1e-6):
         raise refusal(
             Setting("priors", priors),
@@ -199,16 +199,42 @@ def _class_weights(
     if given is None:
         return None
     refuse_without_classes("class_weight", schema.target)
-    if given == "balanced":
-        present = totals > 0
-        with np.errstate(over="ignore"):
-            balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
-        return in_bounds(np.where(present, balanced, 1.0), totals, "class_weight")
+    weights = class_weights_of(given, schema.target)
+    if weights == "balanced":
+        return in_bounds(balanced_weights(totals), totals, "class_weight")
+    if not isinstance(weights, dict):
+        raise _no_class_weights(given)
+    return in_bounds(np.array(list(weights.values())), totals, "class_weight")
+
+
+def class_weights_of(
+    given: Mapping[Value, float] | str | None, target: Target
+) -> dict[int, float] | str | None:
+    """Return class weights by code, 1 where none is given; a name, or None, as it is.
+
+    >>> class_weights_of({"no": 3}, Target("play", ("no", "yes")))
+    {0: 3.0, 1: 1.0}
+    """
+    if given is None or isinstance(given, str):
+        return given
     if not isinstance(given, Mapping):
-        raise refusal(
-            Setting("class_weight", given), 'must be a mapping, "balanced" or None'
-        )
-    return in_bounds(_by_class(given, schema, "class_weight"), totals, "class_weight")
+        raise _no_class_weights(given)
+    return dict(enumerate(_by_class(given, target, "class_weight").tolist()))
+
+
+def _no_class_weights(given: object) -> ParameterError:
+    return refusal(
+        Setting("class_weight", given),
+        "must be a dict of weights by class, 'balanced' or None",
+    )
+
+
+def balanced_weights(totals: Floats) -> Floats:
+    """Return what makes the classes that are there equal in weight; 1 for others."""
+    present = totals > 0
+    with np.errstate(over="ignore"):
+        balanced = totals.sum() / (present.sum() * np.where(present, totals, 1.0))
+    return np.where(present, balanced, 1.0)
 
 
 def in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
@@ -225,14 +251,14 @@ def in_bounds(scale: Floats, totals: Floats, parameter: str) -> Floats:
     return scale
 
 
-def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> Floats:
+def _by_class(given: Mapping[Value, float], target: Target, parameter: str) -> Floats:
     """Return one number above 0 for each class; 1 where none is given."""
     labels = tuple(x.item() if isinstance(x, np.generic) else x for x in given)
-    column = Column(schema.target.name, "nominal", np.arange(len(labels)), labels)
-    weights = np.ones(schema.n_classes)
-    for label, code in zip(labels, schema.target.encode(column), strict=True):
+    column = Column(target.name, "nominal", np.arange(len(labels)), labels)
+    weights = np.ones(len(target.classes))
+    for label, code in zip(labels, target.encode(column), strict=True):
         if code < 0:
-            known = map(value_text, schema.target.classes)
+            known = map(value_text, target.classes)
             remedy = did_you_mean(value_text(label), known)
             msg = f": no class {label!r}"
             raise ParameterError(Setting(parameter), msg, remedy=remedy)
@@ -242,41 +268,3 @@ def _by_class(given: Mapping[Value, float], schema: Schema, parameter: str) -> F
             raise ParameterError(Setting(parameter), msg)
         weights[code] = weight
     return weights
-
-
-def class_weights_of(
-    told: "Mapping[Value, float] | str | None", target: Target
-) -> "dict[int, float] | str | None":
-    """Return class weights by place; a name, or None, as it is.
-
-    >>> class_weights_of({"no": 3}, Target("play", ("no", "yes")))
-    {0: 3.0, 1: 1.0}
-    """
-    if told is None or isinstance(told, str):
-        return told
-    if not isinstance(told, Mapping):
-        raise refusal(
-            Setting("class_weight", told),
-            "must be a dict of weights by class, 'balanced', 'balanced_subsample' or "
-            "None",
-        )
-    found = dict.fromkeys(range(len(target.classes)), 1.0)
-    for label, weight in told.items():
-        place = _class_place(label, target)
-        number = as_real(weight)
-        if not 0 < number < float("inf"):
-            raise ParameterError(
-                Setting("class_weight"),
-                f": {label!r} has {weight!r}; it must be a number above 0",
-            )
-        found[place] = number
-    return found
-
-
-def _class_place(label: Any, target: Target) -> int:
-    texts = [value_text(each) for each in target.classes]
-    text = value_text(label) if isinstance(label, (str, int, float)) else str(label)
-    if text not in texts:
-        remedy = did_you_mean(text, texts)
-        raise ParameterError(Setting("class_weight"), f": no class {label!r}: {remedy}")
-    return texts.index(text)

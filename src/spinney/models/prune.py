@@ -25,7 +25,7 @@ from spinney.growth.taught import TaughtGrowth, warn_of_squares
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
-from spinney.sources.rows import TrainingSet, check_target, row_weights
+from spinney.sources.rows import TrainingSet, known_rows, row_weights, rows_of
 from spinney.trees import Tree
 from spinney.trees.predict import flatten
 
@@ -127,24 +127,12 @@ def _validation(
 ) -> Any:
     """Return the validation rows at the nodes of the tree."""
     schema = model.schema
-    table, weights = _known(model, read(data, weight=weight), weight)
+    table = read(data, weight=weight)
+    table, weights = known_rows(table, schema.target.name, weight)
     flat = flatten(model.tree)
     columns = schema.encode(table, flat.read, optional=flat.optional)
     targets = schema.target.encode(table[schema.target.name])
     return validate(model.tree, columns, targets, weights=weights, costs=costs)
-
-
-def _known(
-    model: Model, table: Table, weight: str | None
-) -> tuple[Table, Floats | None]:
-    """Return the rows that have a target and a weight, with their weights."""
-    column = check_target(table, model.schema.target.name)
-    kept = ~column.missing
-    if weight is None:
-        return table.take(kept), None
-    weights = row_weights(table[weight])
-    kept &= weights > 0
-    return table.take(kept), weights[kept]
 
 
 def _costs(cost_matrix: Any, target: Target) -> Floats:
@@ -200,7 +188,7 @@ def _choosing(
     weight: str | None,
     grown_with: Mapping[str, Any],
 ) -> None:
-    """Replace the training table, folds and seed by coded rows with their folds."""
+    """Replace the training table, folds and seed by rows and the trees of folds."""
     rule = arguments.setdefault("rule", "1-se")
     check_named("rule", rule, RULES)
     n_folds, seed = arguments.pop("folds", FOLDS), arguments.pop("seed", 0)
@@ -211,31 +199,24 @@ def _choosing(
     )
     known = {**_grown_with(model.tree, rows), **grown_with}
     growth = growth_on(rows, model.recipe, known)
-    arguments["training"] = growth.training_rows()
-    arguments["folds"] = folds_of(
+    folds = folds_of(
         growth.copies.classes, model.schema.target, n_folds=n_folds, seed=seed
     )
+    arguments["training"] = growth.training_rows(folds)
 
 
 def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
     """Code the training table again, as it was when the model was grown."""
-    schema, origin = model.schema.of_columns(), model.fingerprint
-    table, weights = _known(model, data, weight)
-    targets = schema.target.encode(table[schema.target.name])
-    rows = TrainingSet(schema, tuple(schema.encode(table)), targets, weights)
+    origin = model.fingerprint
+    weights = None if weight is None else row_weights(data[weight])
+    rows = rows_of(model.schema.of_columns(), data, sample_weight=weights)
     same_weight = np.isclose(rows.weight, origin.weight, rtol=1e-9)
-    if len(targets) != origin.n_rows or not same_weight:
+    if len(rows.classes) != origin.n_rows or not same_weight:
         raise DataError(
             Setting("data"),
-            f": {len(targets)} rows of weight {rows.weight:.6g}, but the model was "
-            f"grown on {origin.n_rows} of weight {origin.weight:.6g}: give the table "
-            "that it was grown on, and name its column of weights, if it had one",
-        )
-    if not schema.target.is_numeric and (targets < 0).any():
-        raise DataError(
-            Setting("data"),
-            f": {schema.target.name!r} holds a class that the model has not seen: "
-            "give the table that it was grown on",
+            f": {len(rows.classes)} rows of weight {rows.weight:.6g}, but the model "
+            f"was grown on {origin.n_rows} of weight {origin.weight:.6g}: give the "
+            "table that it was grown on, and name its column of weights, if it had one",
         )
     return rows
 

@@ -15,8 +15,8 @@ from spinney.search.node_split import (
     score,
 )
 from spinney.search.random_cuts import Drawn, coarse_tables, with_drawn_cuts
-from spinney.search.root_statistics import Overall, overall_by_attribute
-from spinney.search.surrogate_search import Leaving, routes_of
+from spinney.search.root_statistics import RootStatistics, statistics_by_attribute
+from spinney.search.surrogate_search import NodeToRoute, routes_of
 from spinney.search.tree_search import Search
 
 __all__ = [
@@ -25,8 +25,8 @@ __all__ = [
     "Decision",
     "Drawn",
     "Draws",
-    "Leaving",
-    "Overall",
+    "NodeToRoute",
+    "RootStatistics",
     "Search",
     "average_gain",
     "coarse_tables",
@@ -37,11 +37,11 @@ __all__ = [
     "midpoint",
     "midpoints",
     "n_different",
-    "overall_by_attribute",
     "policy_named",
     "price",
     "recount",
     "routes_of",
     "score",
+    "statistics_by_attribute",
     "with_drawn_cuts",
 ]

@@ -13,7 +13,7 @@ from spinney.search.buckets import bucketed
 from spinney.search.chaid.merge_values import merging_of
 from spinney.search.groupings import Groupings
 from spinney.search.missing_values import Policy, ways_to_branch
-from spinney.search.root_statistics import Overall, overall_of
+from spinney.search.root_statistics import RootStatistics, statistics_of
 from spinney.search.tree_search import Search
 from spinney.trees import (
     Candidate,
@@ -53,7 +53,7 @@ def propose(
         attribute,
         index,
         observed=search.observed.get(index),
-        overall=search.overall.get(index),
+        at_root=search.at_root.get(index),
     )
 
 
@@ -75,16 +75,16 @@ def best_split(
     index: int,
     *,
     observed: NDArray[Any] | None = None,
-    overall: Overall | None = None,
+    at_root: RootStatistics | None = None,
 ) -> Candidate | None:
     """Return the best split of an attribute by its own values.
 
     ``observed`` are its values over all rows, for a threshold that is one of them,
-    and ``overall`` what all rows say of it, if the table is not the root's.
+    and ``at_root`` what all rows say of it, if the table is not the root's.
     """
     criterion, policy, altered = search.criterion, search.policy, search.altered
-    overall = overall or overall_of(table, attribute)
-    allowed = _ways(search, table, attribute, observed=observed, overall=overall)
+    at_root = at_root or statistics_of(table, attribute)
+    allowed = _ways(search, table, attribute, observed=observed, at_root=at_root)
     if allowed is None:
         return None
     ways, admissible = allowed
@@ -93,7 +93,7 @@ def best_split(
     best = first_best(gains, criterion.tolerance, unit)
     split = _split_of(ways, int(admissible[best]), table, attribute, index)
     if split.missing is None and not (policy.divides or policy.surrogates):
-        split = replace(split, missing=_default(split, policy, overall))
+        split = replace(split, missing=_default(split, policy, at_root))
     counts = _sides(table, split) if attribute.kind == "numeric" else table
     plain = attribute.kind == "numeric" and attribute.formula is None
     if plain and search.recipe.thresholds == "observed":
@@ -154,7 +154,7 @@ def _ways(
     attribute: Attribute,
     *,
     observed: NDArray[Any] | None,
-    overall: Overall,
+    at_root: RootStatistics,
 ) -> tuple[Groupings, Integers] | None:
     """Return the ways to branch and which of them are allowed; None without any."""
     recipe, criterion = search.recipe, search.criterion
@@ -170,7 +170,7 @@ def _ways(
         limited=least > 0 or recipe.min_branch_share > 0 or not criterion.ordered,
         step=recipe.step_of(observed),
         merging=merging_of(recipe, criterion, least),
-        overall=overall,
+        at_root=at_root,
     )
     if ways is None:
         return None
@@ -231,10 +231,10 @@ def _intervals(split: Groups, cuts: Floats) -> Intervals:
     return Intervals(split.attribute, tuple(edges), shares, missing)
 
 
-def _default(split: Split, policy: Policy, overall: Overall) -> int:
+def _default(split: Split, policy: Policy, at_root: RootStatistics) -> int:
     """Return the branch of missing values where no training row had one."""
-    if policy.overall:
-        branch = int(split.branch_of(np.array([overall.typical]))[0])
+    if policy.by_root:
+        branch = int(split.branch_of(np.array([at_root.default_value]))[0])
         if branch >= 0:
             return branch
     return first_best(np.array(split.shares))

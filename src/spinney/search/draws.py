@@ -12,8 +12,6 @@ from spinney._support.keyed_random import WORD
 
 FACTOR = 0x2545F4914F6CDD1D
 
-FACTOR = 0x2545F4914F6CDD1D
-
 
 @dataclass(frozen=True, slots=True)
 class Draws:
@@ -47,13 +45,13 @@ def drawn(
     """
     state, varying = key, 0
     order = list(range(n_attributes))
-    for place in range(n_attributes):
+    for index in range(n_attributes):
         if varying >= tries:
-            return order[:place]
-        state, step = _below(state, n_attributes - place)
-        other = place + step
-        order[place], order[other] = order[other], order[place]
-        varying += varies(order[place])
+            return order[:index]
+        state, step = _below(state, n_attributes - index)
+        other = index + step
+        order[index], order[other] = order[other], order[index]
+        varying += varies(order[index])
     return order
 
 

@@ -118,17 +118,17 @@ def midpoints(low: Floats, high: Floats) -> Floats:
     """
     with np.errstate(all="ignore"):
         middle = (low + high) / 2
-        places = 11 - np.floor(np.log10(np.abs(middle)))
-        power = 10.0 ** np.clip(np.abs(places), 0, 22)
-        scaled = np.where(places >= 0, middle * power, middle / power)
+        indices = 11 - np.floor(np.log10(np.abs(middle)))
+        power = 10.0 ** np.clip(np.abs(indices), 0, 22)
+        scaled = np.where(indices >= 0, middle * power, middle / power)
         digits = np.rint(scaled)
-        found = np.where(places >= 0, digits / power, digits * power)
+        found = np.where(indices >= 0, digits / power, digits * power)
         # The product is below 2⁴⁰ and so right to 2⁻¹².
         told = np.abs(np.abs(scaled - np.floor(scaled)) - 0.5) > 1e-3
         told &= (np.abs(digits) >= 1e11) & (np.abs(digits) < 1e12)
-        told &= (np.abs(places) <= 22) & (low <= found) & (found < high)
-    for place in np.flatnonzero(~told):
-        found[place] = midpoint(float(low[place]), float(high[place]))
+        told &= (np.abs(indices) <= 22) & (low <= found) & (found < high)
+    for index in np.flatnonzero(~told):
+        found[index] = midpoint(float(low[index]), float(high[index]))
     return np.asarray(found)
 
 
@@ -248,8 +248,8 @@ def _every_subset(table: CountTable) -> Groupings:
     return Groupings(stack, sides)
 
 
-def _codes(table: CountTable, places: Integers) -> tuple[int, ...]:
-    return tuple(sorted(map(int, table.values[places])))
+def _codes(table: CountTable, indices: Integers) -> tuple[int, ...]:
+    return tuple(sorted(map(int, table.values[indices])))
 
 
 def class_share(weights: Floats) -> Floats:

@@ -35,7 +35,7 @@ from spinney._support.arrays import heaviest
 from spinney.errors import refuse_unknown
 from spinney.search.chaid.merge_values import Merging, merge
 from spinney.search.groupings import Groupings, multiway, ordered, subsets, thresholds
-from spinney.search.root_statistics import Overall, overall_of
+from spinney.search.root_statistics import RootStatistics, statistics_of
 from spinney.trees import CountTable
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def ways_to_branch(
     limited: bool = False,
     merging: Merging | None = None,
     step: float = 0.0,
-    overall: Overall | None = None,
+    at_root: RootStatistics | None = None,
 ) -> Groupings | None:
     """Return the ways to branch on an attribute, missing rows placed by the policy.
 
@@ -73,9 +73,9 @@ def ways_to_branch(
     that branches need a least weight, so that not every grouping is allowed, or that
     nothing is known of the criterion, so that the best one need not be a prefix.
     ``step`` is how far apart two numbers must be for a threshold between them, and
-    ``overall`` what all rows say of the attribute, if the table is not the root's.
+    ``at_root`` what all rows say of the attribute, if the table is not the root's.
     """
-    overall = overall or overall_of(table, attribute)
+    at_root = at_root or statistics_of(table, attribute)
     absent = bool(table.missing_rows.any())
     free = not limited and not (absent and policy.moves)
 
@@ -89,7 +89,7 @@ def ways_to_branch(
         if grouping == "binary":
             return subsets(counts, free=free)
         if grouping == "ordered":
-            return ordered(counts, overall.ranks)
+            return ordered(counts, at_root.ranks)
         if len(counts.values) > MOST_BRANCHES:
             return subsets(counts, free=free)
         codes = np.union1d(np.arange(len(attribute.values)), counts.values)
@@ -97,9 +97,9 @@ def ways_to_branch(
 
     if not absent:
         return known(table)
-    if policy.overall:
+    if policy.by_root:
         nominal = attribute.kind == "nominal"
-        return _typical(table, overall.typical, known, nominal=nominal)
+        return _typical(table, at_root.default_value, known, nominal=nominal)
     if grouping == "merge" and policy.tells and attribute.kind != "numeric":
         return merged_ways(table, attribute.kind, merging, floating=True)
     return policy.place(table, attribute, known)
@@ -111,23 +111,23 @@ def merged_ways(
     """Return the one grouping that CHAID's merging leads to; None if it is all one."""
     if len(table.values) + floating < 2:
         return None
-    found = merge(table, kind=kind, floating=floating, settings=merging)
-    n_groups = len(found.groups)
+    merged = merge(table, kind=kind, floating=floating, settings=merging)
+    n_groups = len(merged.groups)
     if n_groups < 2:
         return None
-    grouped = table.merged(found.branches, n_groups)
-    if found.missing is not None:
-        grouped = grouped.with_missing_at(found.missing)
+    grouped = table.merged(merged.branches, n_groups)
+    if merged.missing is not None:
+        grouped = grouped.with_missing_at(merged.missing)
     stack = replace(grouped, weights=grouped.weights[None], rows=grouped.rows[None])
     codes = tuple(
-        tuple(int(table.values[place]) for place in group) for group in found.groups
+        tuple(int(table.values[value]) for value in group) for group in merged.groups
     )
     return Groupings(
         stack,
         lambda _: codes,
-        None if found.missing is None else np.array([found.missing]),
-        exact=found.exact,
-        log_multiplier=found.log_multiplier,
+        None if merged.missing is None else np.array([merged.missing]),
+        exact=merged.exact,
+        log_multiplier=merged.log_multiplier,
     )
 
 
@@ -152,7 +152,7 @@ class Policy:
         Whether missing rows are placed after the values are grouped.
     tells : bool
         Whether a missing value tells a row from one whose value is known.
-    overall : bool
+    by_root : bool
         Whether a missing value is the typical one of all rows, wherever it is
         missing.
     surrogates : bool
@@ -164,7 +164,7 @@ class Policy:
     divides: bool = False
     moves: bool = False
     tells: bool = False
-    overall: bool = False
+    by_root: bool = False
     surrogates: bool = False
 
 
@@ -179,17 +179,17 @@ def _typical(
     values = table.values
     if not len(values):
         return None
-    place = int(np.searchsorted(values, value))
-    inside = nominal or 0 < place < len(values)
-    nearest = min(place, len(values) - 1)
+    index = int(np.searchsorted(values, value))
+    inside = nominal or 0 < index < len(values)
+    nearest = min(index, len(values) - 1)
     if values[nearest] == value or not inside:
         filled = table.with_missing_at(nearest)
     else:
         filled = replace(
             table.without_missing(),
-            values=np.insert(values, place, value),
-            weights=np.insert(table.weights, place, table.missing, axis=0),
-            rows=np.insert(table.rows, place, table.missing_rows, axis=0),
+            values=np.insert(values, index, value),
+            weights=np.insert(table.weights, index, table.missing, axis=0),
+            rows=np.insert(table.rows, index, table.missing_rows, axis=0),
         )
     ways = known(filled)
     return ways and replace(ways, missing_as=value)
@@ -217,8 +217,8 @@ def _branch(
     ways = known(table)
     if ways is None:
         return None
-    places, branches = np.nonzero(ways.table.rows.any(axis=2))
-    return ways.with_missing_at(places, branches)
+    ways_of, branches = np.nonzero(ways.table.rows.any(axis=2))
+    return ways.with_missing_at(ways_of, branches)
 
 
 def _own_category(
@@ -267,7 +267,7 @@ POLICIES = {
         Policy("most-common", _most_common),
         Policy("own-category", _own_category, tells=True),
         Policy("branch", _branch, moves=True),
-        Policy("mean", _aside, overall=True),
+        Policy("mean", _aside, by_root=True),
         Policy("surrogate", _aside, surrogates=True),
     )
 }

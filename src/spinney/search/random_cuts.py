@@ -41,32 +41,32 @@ def coarse_tables(
     Nominal attributes stay as they are unless they are to be split in two, and so do
     those with fewer than two values.
     """
-    coarse, found = dict(tables), {}
-    for place, table in tables.items():
-        attribute = schema.attributes[place]
+    coarse, cuts = dict(tables), {}
+    for index, table in tables.items():
+        attribute = schema.attributes[index]
         if len(table.values) < 2 or (attribute.kind == "nominal" and not binary):
             continue
-        cut = _draw(table, attribute, place, key)
+        cut = _draw(table, attribute, index, key)
         # One value stands for each side: of numbers those that meet at the cut.
         left, right = (np.flatnonzero(cut.branches == side) for side in (0, 1))
         ends = [left[0 if attribute.kind == "nominal" else -1], right[0]]
         sides = table.merged(cut.branches, 2)
-        coarse[place] = replace(sides, values=table.values[ends])
-        found[place] = cut
-    return coarse, found
+        coarse[index] = replace(sides, values=table.values[ends])
+        cuts[index] = cut
+    return coarse, cuts
 
 
-def _draw(table: CountTable, attribute: Attribute, place: int, key: int) -> Drawn:
+def _draw(table: CountTable, attribute: Attribute, index: int, key: int) -> Drawn:
     """Draw the cut of an attribute."""
     if attribute.kind == "nominal":
         turn = 0
         branches = np.zeros(len(table.values), dtype=np.int64)
         while len(np.unique(branches)) < 2:
-            branches[:] = [coin(key, place, int(v), turn) for v in table.values]
+            branches[:] = [coin(key, index, int(v), turn) for v in table.values]
             turn += 1
         return Drawn(table, None, branches ^ branches[0])
     low, high = float(table.values[0]), float(table.values[-1])
-    share = uniform(key, place)
+    share = uniform(key, index)
     # Not low + share · (high − low): the range of two floats may be none.
     cut = low * (1 - share) + high * share
     cut = cut if low <= cut < high else low
@@ -75,11 +75,11 @@ def _draw(table: CountTable, attribute: Attribute, place: int, key: int) -> Draw
     return Drawn(table, cut, (table.values > cut).astype(np.int64))
 
 
-def with_drawn_cuts(decision: Decision, found: Mapping[int, Drawn]) -> Decision:
+def with_drawn_cuts(decision: Decision, cuts: Mapping[int, Drawn]) -> Decision:
     """Return a decision over coarse tables as one about the cuts that were drawn."""
     candidates = tuple(
-        _refined(candidate, found[candidate.attribute])
-        if candidate.attribute in found
+        _refined(candidate, cuts[candidate.attribute])
+        if candidate.attribute in cuts
         else candidate
         for candidate in decision.candidates
     )

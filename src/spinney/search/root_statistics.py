@@ -11,12 +11,12 @@ from spinney.trees import CountTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Overall:
+class RootStatistics:
     """What all training rows together say of one attribute.
 
     Parameters
     ----------
-    typical : float
+    default_value : float
         The mean of a number in 12 digits; the commonest code, or of ordered codes
         that next to their mean. 0 where no value is known.
     ranks : array of int
@@ -25,20 +25,20 @@ class Overall:
         without rows have the mean of all. Empty for a number.
     """
 
-    typical: float
+    default_value: float
     ranks: Integers
 
 
-def overall_of(table: CountTable, attribute: Attribute) -> Overall:
+def statistics_of(table: CountTable, attribute: Attribute) -> RootStatistics:
     """Return what the root's table says of its attribute.
 
     >>> table = CountTable.of_moments([[1, 9, 81], [2, 2, 2]])
-    >>> overall = overall_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
-    >>> overall.typical, overall.ranks.tolist()
+    >>> at_root = statistics_of(table, Attribute("sort", "nominal", ("a", "b", "c")))
+    >>> at_root.default_value, at_root.ranks.tolist()
     (1.0, [2, 0, 1])
     """
     if not len(table.values):
-        return Overall(0.0, np.arange(len(attribute.values)))
+        return RootStatistics(0.0, np.arange(len(attribute.values)))
     sizes = table.sizes
     if attribute.kind == "nominal":
         typical = float(table.values[heaviest(sizes)])
@@ -54,14 +54,14 @@ def overall_of(table: CountTable, attribute: Attribute) -> Overall:
         means = np.full(len(ranks), first / weight)
         means[table.values] = filled.weights[:, 1] / filled.weights[:, 0]
         ranks[np.argsort(means, kind="stable")] = np.arange(len(ranks))
-    return Overall(typical, ranks)
+    return RootStatistics(typical, ranks)
 
 
-def overall_by_attribute(
+def statistics_by_attribute(
     tables: Mapping[int, CountTable], schema: Schema
-) -> dict[int, Overall]:
+) -> dict[int, RootStatistics]:
     """Return what the root's tables say, by the attributes' places."""
     return {
-        place: overall_of(table, schema.attributes[place])
-        for place, table in tables.items()
+        index: statistics_of(table, schema.attributes[index])
+        for index, table in tables.items()
     }

@@ -45,7 +45,7 @@ LEAST_ADJUSTED = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class NodeToRoute:
     """A node whose rows are about to leave it, with the tables that it has."""
 
     node: int
@@ -65,7 +65,7 @@ class Leaving:
 
 
 def routes_of(
-    search: Search, source: Counts, leaving: Sequence[Leaving], schema: Schema
+    search: Search, source: Counts, to_route: Sequence[NodeToRoute], schema: Schema
 ) -> list[tuple[Route, CountTable | None]]:
     """Return the route of each node, and its rows by branch where surrogates send some.
 
@@ -73,49 +73,49 @@ def routes_of(
     weights; weights of classes do not enter. ``schema`` has the attributes with
     formulas too.
     """
-    if not leaving or not search.policy.surrogates:
-        return [(Route(each.split), None) for each in leaving]
+    if not to_route or not search.policy.surrogates:
+        return [(Route(each.split), None) for each in to_route]
     assert isinstance(source, Surrogates)
-    leaving = _with_own(source, leaving)
+    to_route = _with_own(source, to_route)
     requests = [
         Agreement(
             each.node,
             each.split,
-            tuple(place for place in each.tables if place != each.split.attribute),
+            tuple(index for index in each.tables if index != each.split.attribute),
         )
-        for each in leaving
+        for each in to_route
     ]
     most = search.recipe.surrogates
-    tables = source.agreements(requests) if most else [{} for _ in leaving]
+    tables = source.agreements(requests) if most else [{} for _ in to_route]
     routes = [
         Route(
             each.split,
-            surrogates_of(found, each.tables, schema, most=most, cuts=search.cuts),
+            surrogates_of(agreements, each.tables, schema, most=most, cuts=search.cuts),
             each.heaviest,
         )
-        for each, found in zip(leaving, tables, strict=True)
+        for each, agreements in zip(to_route, tables, strict=True)
     ]
     lacking = [
-        place for place, each in enumerate(leaving) if each.own.missing_rows.any()
+        index for index, each in enumerate(to_route) if each.own.missing_rows.any()
     ]
-    asked = [(leaving[place].node, routes[place]) for place in lacking]
-    sent = dict(zip(lacking, source.routed(asked) if asked else (), strict=True))
-    return [(route, sent.get(place)) for place, route in enumerate(routes)]
+    asked = [(to_route[index].node, routes[index]) for index in lacking]
+    routed = dict(zip(lacking, source.routed(asked) if asked else (), strict=True))
+    return [(route, routed.get(index)) for index, route in enumerate(routes)]
 
 
-def _with_own(source: Counts, leaving: Sequence[Leaving]) -> list[Leaving]:
+def _with_own(source: Counts, to_route: Sequence[NodeToRoute]) -> list[NodeToRoute]:
     """Return the nodes, each with the table of its own attribute.
 
     That of a combination which was made for the node is not among those it was
     searched with.
     """
-    lacking = [each for each in leaving if each.split.attribute not in each.tables]
+    lacking = [each for each in to_route if each.split.attribute not in each.tables]
     requests = [Request(each.node, (each.split.attribute,)) for each in lacking]
-    found = source.tables(requests) if requests else []
-    own = {each.node: tables for each, tables in zip(lacking, found, strict=True)}
+    answers = source.tables(requests) if requests else []
+    own = {each.node: tables for each, tables in zip(lacking, answers, strict=True)}
     return [
         replace(each, tables={**each.tables, **own.get(each.node, {})})
-        for each in leaving
+        for each in to_route
     ]
 
 
@@ -139,37 +139,37 @@ def surrogates_of(
     >>> surrogates_of({0: length}, {0: length}, schema, most=5)[0].split.threshold
     1.5
     """
-    found: list[Surrogate] = []
-    for place in sorted(agreements):
-        attribute, own = schema.attributes[place], tables[place]
-        if place in cuts:
-            surrogate = _best_by_bucket(agreements[place], own, cuts[place], place)
+    surrogates: list[Surrogate] = []
+    for index in sorted(agreements):
+        attribute, own = schema.attributes[index], tables[index]
+        if index in cuts:
+            surrogate = _best_by_bucket(agreements[index], own, cuts[index], index)
         else:
-            surrogate = _best(agreements[place], own.values, attribute, place)
+            surrogate = _best(agreements[index], own.values, attribute, index)
         if surrogate is not None and surrogate.adjusted > LEAST_ADJUSTED:
-            found.append(surrogate)
+            surrogates.append(surrogate)
     ranked: list[Surrogate] = []
-    while found and len(ranked) < most:
-        best = first_best(np.array([surrogate.agreement for surrogate in found]))
-        ranked.append(found.pop(best))
+    while surrogates and len(ranked) < most:
+        best = first_best(np.array([surrogate.agreement for surrogate in surrogates]))
+        ranked.append(surrogates.pop(best))
     return tuple(ranked)
 
 
 def _best_by_bucket(
-    table: CountTable, own: CountTable, cuts: Floats, place: int
+    table: CountTable, own: CountTable, cuts: Floats, index: int
 ) -> Surrogate | None:
     """Return the best question about a number whose threshold is one of the cuts."""
     by_bucket, at_node = (bucketed(each, cuts).occurring() for each in (table, own))
     codes = Attribute("bucket", "ordinal", tuple(range(len(cuts) + 1)))
-    found = _best(by_bucket, at_node.values, codes, place)
-    if found is None or not isinstance(found.split, Threshold):
+    surrogate = _best(by_bucket, at_node.values, codes, index)
+    if surrogate is None or not isinstance(surrogate.split, Threshold):
         return None
-    threshold = float(cuts[int(found.split.threshold)])
-    return replace(found, split=replace(found.split, threshold=threshold))
+    threshold = float(cuts[int(surrogate.split.threshold)])
+    return replace(surrogate, split=replace(surrogate.split, threshold=threshold))
 
 
 def _best(
-    table: CountTable, values: NDArray[Any], attribute: Attribute, place: int
+    table: CountTable, values: NDArray[Any], attribute: Attribute, index: int
 ) -> Surrogate | None:
     """Return the question about one attribute that agrees best, if it may be asked."""
     branches = table.total + table.missing
@@ -181,7 +181,7 @@ def _best(
         groups = _groups(table)
         if groups is None:
             return None
-        split: Split = Groups(place, groups, ())
+        split: Split = Groups(index, groups, ())
         goes = split.branch_of(table.values)
         agreeing = float(table.weights[np.arange(len(goes)), goes].sum())
         swapped = False
@@ -191,7 +191,7 @@ def _best(
             return None
         low, agreeing, swapped = cut
         above = values[np.searchsorted(values, table.values[low], side="right")]
-        split = Threshold(place, midpoint(float(table.values[low]), float(above)), ())
+        split = Threshold(index, midpoint(float(table.values[low]), float(above)), ())
     adjusted = (agreeing - majority) / lesser
     return Surrogate(
         split, min(agreeing / everything, 1.0), min(adjusted, 1.0), swapped

@@ -11,7 +11,7 @@ from spinney.data import Schema
 from spinney.recipes import Recipe
 from spinney.search.buckets import cuts_of
 from spinney.search.missing_values import Policy, policy_named
-from spinney.search.root_statistics import Overall, overall_by_attribute
+from spinney.search.root_statistics import RootStatistics, statistics_by_attribute
 from spinney.trees import CountTable
 from spinney.trees.criteria import Criterion
 
@@ -40,7 +40,7 @@ class Search:
         The cuts between the buckets of numeric attributes.
     observed : mapping of int to array
         The values of attributes over all rows.
-    overall : mapping of int to Overall
+    at_root : mapping of int to RootStatistics
         What all rows say of each attribute.
     """
 
@@ -53,7 +53,7 @@ class Search:
     preference: Sequence[int] = ()
     cuts: Mapping[int, Floats] = field(default_factory=dict)
     observed: Mapping[int, NDArray[Any]] = field(default_factory=dict)
-    overall: Mapping[int, Overall] = field(default_factory=dict)
+    at_root: Mapping[int, RootStatistics] = field(default_factory=dict)
 
     @classmethod
     def of(cls, recipe: Recipe, *, numeric: bool, **more: Any) -> "Search":
@@ -77,5 +77,5 @@ class Search:
             self,
             cuts=cuts,
             observed={index: table.values for index, table in tables.items()},
-            overall=overall_by_attribute(tables, schema),
+            at_root=statistics_by_attribute(tables, schema),
         )

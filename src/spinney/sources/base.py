@@ -184,7 +184,7 @@ class Formulas(Protocol):
         """Return for each request how its terms vary, with the target if numeric."""
         ...
 
-    def extend(self, place: int, attribute: Attribute) -> None:
+    def extend(self, index: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place after the schema's own.
 
         It may be asked about and split by from then on. What stood at the place is
@@ -205,5 +205,5 @@ def with_formulas(source: Counts) -> Formulas:
 
 def take_formulas(source: Counts, schema: Schema) -> None:
     """Let the attributes of a tree's schema that have formulas stand in a source."""
-    for place in range(schema.n_columns, len(schema.attributes)):
-        with_formulas(source).extend(place, schema.attributes[place])
+    for index in range(schema.n_columns, len(schema.attributes)):
+        with_formulas(source).extend(index, schema.attributes[index])

@@ -78,7 +78,7 @@ def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells go to the better branch, or there are none."""
     if recipe.missing == "branch":
         return True
-    if policy_named(recipe.missing).overall:
+    if policy_named(recipe.missing).by_root:
         return False  # a later missing value goes where the typical one does
     for attribute, cells in zip(
         training.schema.attributes, training.columns, strict=True

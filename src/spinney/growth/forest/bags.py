@@ -18,6 +18,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
 from spinney.errors import Setting, refusal
 from spinney.growth.forest.forest_settings import ForestSettings
+from spinney.growth.user_options import balanced_weights
 from spinney.sources.rows import TrainingSet
 
 
@@ -95,14 +96,13 @@ class Bags:
         "balanced" makes the classes of all rows equal in weight, "balanced_subsample"
         those of the bag.
         """
-        told, target = self.settings.class_weight, self.training.schema.target
-        if told is None:
+        given, n_classes = self.settings.class_weight, self.training.schema.n_classes
+        if given is None:
             return None
-        n_classes = len(target.classes)
-        if isinstance(told, Mapping):
-            return np.array([told.get(place, 1.0) for place in range(n_classes)])
+        if isinstance(given, Mapping):
+            return np.array([given.get(code, 1.0) for code in range(n_classes)])
         weights = self.training.own_weights
-        if told == "balanced_subsample":
+        if given == "balanced_subsample":
             if counts is None:
                 raise refusal(
                     Setting("class_weight", "balanced_subsample"), "needs a bag"
@@ -110,7 +110,4 @@ class Bags:
             base = 1.0 if self.base is None else self.base
             weights = np.asarray(counts * base, dtype=np.float64)
         sums = np.bincount(self.training.classes, weights, minlength=n_classes)
-        present = sums > 0
-        scale = np.ones(n_classes)
-        scale[present] = sums.sum() / (present.sum() * sums[present])
-        return scale
+        return balanced_weights(sums.astype(np.float64))

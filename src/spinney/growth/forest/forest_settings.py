@@ -1,4 +1,4 @@
-"""What a forest is told beside the recipe of its trees."""
+"""The settings of a forest beside the recipe of its trees."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ _PRUNINGS = {
 
 @dataclass(frozen=True, slots=True)
 class ForestSettings:
-    """What a forest is told beside the recipe of its trees.
+    """The settings of a forest beside the recipe of its trees.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ForestSettings:
     replace : bool
         Whether a row can be drawn more than once.
     max_samples : int, float, optional
-        How many rows are drawn, or which share of them. If not said, as many as there
+        How many rows are drawn, or which share of them. If not given, as many as there
         are, or 63.2 % without replacement.
     extra_random : bool
         Whether an attribute's cut is drawn, too; see :mod:`spinney.search.random_cuts`.
@@ -59,7 +59,7 @@ class ForestSettings:
         Whether trees vote with the shares of the classes, or with one class each.
     shrinkage : float, optional
         How much leaves are shrunk towards the nodes above, in rows' weight; 0 is not
-        at all. If not said, rows out of the bag choose; without any it is 0.
+        at all. If not given, rows out of the bag choose; without any it is 0.
     seed : int
         Tree t has its own seed, made of this one and t.
     """
@@ -133,14 +133,14 @@ def tries_of(max_features: Any, n_attributes: int) -> int:
 
     Examples
     --------
-    >>> [tries_of(told, 30) for told in ("sqrt", "log2", 7, 0.5, None)]
+    >>> [tries_of(given, 30) for given in ("sqrt", "log2", 7, 0.5, None)]
     [5, 4, 7, 15, 30]
     """
     if max_features is None:
         return n_attributes
     if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
-        told = sqrt(n_attributes) if max_features == "sqrt" else log2(n_attributes)
-        return max(1, int(told))
+        tries = sqrt(n_attributes) if max_features == "sqrt" else log2(n_attributes)
+        return max(1, int(tries))
     if is_whole(max_features) and max_features >= 1:
         return min(int(max_features), n_attributes)
     if is_real(max_features) and not is_whole(max_features) and 0 < max_features <= 1:
@@ -159,17 +159,17 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
     missing values to the branch where they gain most.
     """
     for name, wanted, why in _REFUSED:
-        found = getattr(recipe, name)
-        if found != wanted:
+        value = getattr(recipe, name)
+        if value != wanted:
             if name not in recipe.given:  # it came with the recipe
                 raise refusal(
                     Setting("recipe", recipe.name),
-                    phrase("({}) does not go into a forest", Setting(name, found)),
+                    phrase("({}) does not go into a forest", Setting(name, value)),
                     f"{why}; take another, such as 'cart'",
                 )
             other = ", or another recipe, such as 'cart'"
             raise refusal(
-                Setting(name, found),
+                Setting(name, value),
                 f"(recipe {recipe.name!r}) does not go into a forest",
                 (f"{why}; take ", Setting(name, wanted), other),
             )

@@ -66,8 +66,8 @@ class Importances:
     def ranked(self) -> Iterator[tuple[str, float, float]]:
         """Give name, mean and spread, the greatest first."""
         order = np.argsort(-self.mean, kind="stable")
-        for place in order:
-            yield self.names[place], float(self.mean[place]), float(self.spread[place])
+        for index in order:
+            yield self.names[index], float(self.mean[index]), float(self.spread[index])
 
     def __str__(self) -> str:
         width = max([len(name) for name in self.names], default=0)
@@ -125,8 +125,8 @@ def _by_permutation(
     flat = forest.flat_tree(member)
 
     def error() -> float:
-        told = outputs(flat, columns, len(out))
-        return float(np.average(_errors(told, truth), weights=weights))
+        votes = outputs(flat, columns, len(out))
+        return float(np.average(_errors(votes, truth), weights=weights))
 
     before = error()
     _, seed = tree_seeds(forest.settings.seed, number)
@@ -140,11 +140,11 @@ def _by_permutation(
     return result
 
 
-def _errors(told: Floats, truth: NDArray[Any]) -> Floats:
+def _errors(votes: Floats, truth: NDArray[Any]) -> Floats:
     """Return the error of each row: 0 or 1, or the square of the difference."""
-    if told.shape[1] == 1:
-        return np.asarray((told[:, 0] - truth) ** 2)
-    return np.asarray(labels_of(told, None) != truth, dtype=np.float64)
+    if votes.shape[1] == 1:
+        return np.asarray((votes[:, 0] - truth) ** 2)
+    return np.asarray(labels_of(votes, None) != truth, dtype=np.float64)
 
 
 def _names(forest: Forest) -> tuple[str, ...]:

@@ -68,12 +68,12 @@ def fitted(products: Products, terms: Sequence[Term], *, origin: float) -> Fitte
         del selected[largest]
     selected = _paying(regression, selected)
     coefficients = regression.coefficients(selected)
-    centres = np.array([terms[place].centre for place in selected])
+    centres = np.array([terms[index].centre for index in selected])
     means = regression.means[selected] + centres
     intercept = float(regression.means[-1] + origin - coefficients @ means)
     model = LinearModel(
         intercept,
-        tuple(terms[place] for place in selected),
+        tuple(terms[index] for index in selected),
         tuple(coefficients.tolist()),
     )
     return Fitted(model, regression.squared_error(selected))
@@ -121,7 +121,7 @@ class _Regression:
             differ &= np.isfinite(self.spreads).all(axis=1)
         if not differ[-1]:
             return []
-        return [int(place) for place in np.flatnonzero(differ[:-1])]
+        return [int(index) for index in np.flatnonzero(differ[:-1])]
 
     def slopes(self, selected: Sequence[int]) -> Floats:
         """Return the coefficients where terms and target have deviation 1."""
@@ -148,6 +148,7 @@ class _Regression:
 
     def _standardised(self, selected: Sequence[int]) -> Floats:
         """Return the spreads of some terms and the target, each of deviation 1."""
-        places = np.array([*selected, -1])
-        scale = self.deviations[places]
-        return np.asarray(self.spreads[np.ix_(places, places)] / scale[:, None] / scale)
+        indices = np.array([*selected, -1])
+        scale = self.deviations[indices]
+        spreads = self.spreads[np.ix_(indices, indices)]
+        return np.asarray(spreads / scale[:, None] / scale)

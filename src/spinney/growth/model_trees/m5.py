@@ -37,7 +37,7 @@ from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import Running, cut, deepest_first
 from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
-from spinney.search import LISTED, Overall, overall_by_attribute
+from spinney.search import LISTED, RootStatistics, statistics_by_attribute
 from spinney.sources import (
     ROOT,
     Counts,
@@ -71,15 +71,15 @@ def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
         return Pruned(tree, Steps(()))
     take_formulas(source, tree.schema)
     linear = recipe.leaves == "linear"
-    below = terms_below(tree, _overall(tree, source)) if linear else [{} for _ in tree]
+    below = terms_below(tree, _at_root(tree, source)) if linear else [{} for _ in tree]
     # How many rows the weight 1 stands for.
     scale = max(1.0, tree.root.n_rows / tree.root.weight)
     sizes = [node.weight * scale for node in tree]
-    found = _fit(tree, source, below, scale=scale)
+    fits = _fit(tree, source, below, scale=scale)
     steps: list[PruneStep] = []
     if recipe.pruning == "adjusted-error":
-        steps = adjusted_steps(tree, found, sizes)
-    models = _smoothed(tree, [each.model for each in found], sizes, recipe.smoothing)
+        steps = adjusted_steps(tree, fits, sizes)
+    models = _smoothed(tree, [each.model for each in fits], sizes, recipe.smoothing)
     nodes = tuple(map(_with_model, tree, models))
     cuts = {step.node for step in steps if step.pruned}
     return Pruned(cut(Tree(tree.schema, nodes), cuts), Steps(steps))
@@ -92,33 +92,33 @@ def _with_model(node: Node, model: LinearModel) -> Node:
     return replace(node, distribution=np.array([model.intercept]))
 
 
-def _overall(tree: Tree, source: Counts) -> dict[int, Overall]:
+def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     """Return what all rows say of the attributes that the tree asks about."""
     asked = sorted({node.split.attribute for node in tree if node.split is not None})
     if not asked:
         return {}
     (tables,) = source.tables([Request(ROOT, tuple(asked))])
-    return overall_by_attribute(tables, tree.schema)
+    return statistics_by_attribute(tables, tree.schema)
 
 
-def terms_below(tree: Tree, overall: dict[int, Overall]) -> list[Terms]:
+def terms_below(tree: Tree, at_root: dict[int, RootStatistics]) -> list[Terms]:
     """Return for each node the terms asked below it, with the depth of the asking."""
-    found: list[Terms] = [{} for _ in tree]
+    terms: list[Terms] = [{} for _ in tree]
     for node in reversed(tree.nodes):
-        here = found[node.number]
+        here = terms[node.number]
         if node.split is not None:
-            place = node.split.attribute
-            attribute = tree.schema.attributes[place]
-            for term in _terms_of(node, attribute, overall[place]):
+            index = node.split.attribute
+            attribute = tree.schema.attributes[index]
+            for term in _terms_of(node, attribute, at_root[index]):
                 here[term] = node.depth
         if len(here) > MOST_TERMS:
             nearest = sorted(here, key=lambda term: (here[term], *_order(term)))
-            found[node.number] = here = {t: here[t] for t in nearest[:MOST_TERMS]}
+            terms[node.number] = here = {t: here[t] for t in nearest[:MOST_TERMS]}
         if node.parent is not None:
-            above = found[node.parent]
+            above = terms[node.parent]
             for term, depth in here.items():
                 above[term] = min(depth, above.get(term, depth))
-    return found
+    return terms
 
 
 def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
@@ -127,10 +127,10 @@ def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
     return term.attribute, -len(codes), codes
 
 
-def _terms_of(node: Node, attribute: Attribute, overall: Overall) -> list[Term]:
+def _terms_of(node: Node, attribute: Attribute, at_root: RootStatistics) -> list[Term]:
     """Return what a split says of its attribute, as terms."""
     split = node.split
-    typical = overall.typical
+    typical = at_root.default_value
     if not isinstance(split, Groups):
         assert split is not None
         return [Term(split.attribute, None, typical)]

@@ -78,12 +78,12 @@ def grow_with_construction(
         recipe, min_gain=0.0, alpha_split=None, mdl_correction=False, linear_terms=0
     )
     while len(made) < recipe.construct:
-        said = replace(options, constructed=made, forced={})
-        tree = grow_tree(source, trial, said)
-        found = _best(source, tree, trial, said)
-        if found is None:
+        given = replace(options, constructed=made, forced={})
+        tree = grow_tree(source, trial, given)
+        best = _best(source, tree, trial, given)
+        if best is None:
             break
-        made.append(found)
+        made.append(best)
     while True:
         tree = grow_tree(source, recipe, replace(options, constructed=made))
         attributes = tree.schema.attributes
@@ -165,9 +165,9 @@ def _tables(
         batch = made[start : start + BATCH]
         for further, attribute in enumerate(batch):
             with_formulas(source).extend(first + further, attribute)
-        places = tuple(range(first, first + len(batch)))
-        (found,) = source.tables([Request(node, places)])
-        tables += [found[place] for place in places]
+        indices = tuple(range(first, first + len(batch)))
+        (answer,) = source.tables([Request(node, indices)])
+        tables += [answer[index] for index in indices]
     return tables
 
 
@@ -178,26 +178,24 @@ def pairs(source: Counts, tree: Tree) -> list[Formula]:
     The one that is never 0 divides the other.
     """
     schema = source.schema
-    best = sorted(
-        tree.root.candidates, key=lambda found: (-found.gain, found.attribute)
-    )
+    best = sorted(tree.root.candidates, key=lambda each: (-each.gain, each.attribute))
     able = [
-        found.attribute
-        for found in best
-        if found.attribute < schema.n_columns
-        and schema.attributes[found.attribute].kind == "numeric"
+        candidate.attribute
+        for candidate in best
+        if candidate.attribute < schema.n_columns
+        and schema.attributes[candidate.attribute].kind == "numeric"
     ]
-    places = tuple(sorted(able[:MOST_NUMBERS]))
-    (tables,) = source.tables([Request(ROOT, places)])
-    found: list[Formula] = []
-    for one, other in combinations(places, 2):
-        units = {schema.attributes[place].unit for place in (one, other)}
+    indices = tuple(sorted(able[:MOST_NUMBERS]))
+    (tables,) = source.tables([Request(ROOT, indices)])
+    formulas: list[Formula] = []
+    for one, other in combinations(indices, 2):
+        units = {schema.attributes[index].unit for index in (one, other)}
         if len(units) == 1:
-            found.append(Difference(one, other))
+            formulas.append(Difference(one, other))
         if units == {None}:
             turned = 0 in tables[other].values and 0 not in tables[one].values
-            found.append(Ratio(other, one) if turned else Ratio(one, other))
-    return found
+            formulas.append(Ratio(other, one) if turned else Ratio(one, other))
+    return formulas
 
 
 def fringe(tree: Tree) -> list[Formula]:
@@ -206,7 +204,7 @@ def fringe(tree: Tree) -> list[Formula]:
     Tests that are no clause, such as whether a value is known, give none.
     """
     leaves = sorted(tree.leaves, key=lambda leaf: (-round(leaf.weight, 9), leaf.number))
-    found: list[Formula] = []
+    formulas: list[Formula] = []
     for leaf in leaves[:MOST_LEAVES]:
         path = tree.path(leaf.number)[-3:]
         if len(path) < 3:
@@ -220,16 +218,16 @@ def fringe(tree: Tree) -> list[Formula]:
         else:
             clauses.sort(key=lambda clause: clause.place)
             try:
-                found.append(Conjunction(tuple(clauses)))
+                formulas.append(Conjunction(tuple(clauses)))
             except ParameterError:  # too many, or two about one attribute
                 continue
-    return found
+    return formulas
 
 
 def _clauses(split: Split, branch: int, schema: Schema) -> list[Clause]:
     """Return a branch as clauses about columns; none if it is something else."""
-    place = split.attribute
-    attribute = schema.attributes[place]
+    index = split.attribute
+    attribute = schema.attributes[index]
     if isinstance(attribute.formula, Conjunction):
         yes = isinstance(split, Groups) and split.groups[branch] == (1,)
         return list(attribute.formula.clauses) if yes else []
@@ -238,7 +236,7 @@ def _clauses(split: Split, branch: int, schema: Schema) -> list[Clause]:
     if attribute.kind != "numeric":
         goes = split.branch_of(np.arange(len(attribute.values)))
         codes = tuple(np.flatnonzero(goes == branch).tolist())
-        return [Clause(place, codes)] if codes else []
+        return [Clause(index, codes)] if codes else []
     if isinstance(split, Intervals):
         low, high = split.bounds(branch)
     else:
@@ -246,4 +244,4 @@ def _clauses(split: Split, branch: int, schema: Schema) -> list[Clause]:
         cut = split.threshold
         low, high = (cut, np.inf) if branch else (-np.inf, cut)
     bounded = low < high and not (low == -np.inf and high == np.inf)
-    return [Clause(place, low=low, high=high)] if bounded else []
+    return [Clause(index, low=low, high=high)] if bounded else []

@@ -32,7 +32,7 @@ class Growing:
     decision: Decision = field(default_factory=lambda: Decision(()))
     forced: bool = False
     route: Route | None = None
-    sent: CountTable | None = None
+    routed: CountTable | None = None
     children: "list[Growing]" = field(default_factory=list)
 
     @property

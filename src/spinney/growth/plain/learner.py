@@ -46,7 +46,7 @@ from spinney.recipes import Recipe
 from spinney.search import (
     Decision,
     Drawn,
-    Leaving,
+    NodeToRoute,
     Search,
     coarse_tables,
     decide,
@@ -256,14 +256,14 @@ class _Learner:
 
     def find_routes(self, nodes: Sequence[Growing]) -> None:
         """Find how rows leave these nodes, and what surrogates make of it."""
-        leaving = [
-            Leaving(node.number, node.candidate.split, node.tables or {})
+        to_route = [
+            NodeToRoute(node.number, node.candidate.split, node.tables or {})
             for node in nodes
         ]
-        routes = routes_of(self.search, self.source, leaving, self.schema)
-        for node, (route, sent) in zip(nodes, routes, strict=True):
+        routes = routes_of(self.search, self.source, to_route, self.schema)
+        for node, (route, routed) in zip(nodes, routes, strict=True):
             node.route = route
-            node.sent = sent and sent.scaled(self.options.class_weights)
+            node.routed = routed and routed.scaled(self.options.class_weights)
 
     def split(self, node: Growing) -> Family:
         """Make the children of a node and send them their rows."""
@@ -285,8 +285,8 @@ class _Learner:
         """Return the children with the counts that the split gives them."""
         split = node.candidate.split
         weights, rows = node.candidate.shared_out()
-        if node.sent is not None:
-            weights, rows = node.sent.weights, node.sent.rows
+        if node.routed is not None:
+            weights, rows = node.routed.weights, node.routed.rows
         used = self.recipe.grouping == "multiway" and is_multiway(split)
         attributes = tuple(
             index for index in node.attributes if not used or index != split.attribute

@@ -10,7 +10,7 @@ frequencies there; where they are less than 1 on average they count by proportio
 if it were 1.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats
 from spinney.growth.prune.by_validation import Judge
 from spinney.growth.prune.cost_complexity_sequence import (
     Sequence,
@@ -39,7 +39,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class TrainingRows:
-    """The coded rows that a tree was grown on, and how to grow on some of them.
+    """The coded rows that a tree was grown on, and trees of all folds but one.
 
     Parameters
     ----------
@@ -49,14 +49,15 @@ class TrainingRows:
         Class codes or numbers.
     weights : array
         The weight of each row, as the tree counted it.
-    regrow : callable
-        From a mask of rows to the unpruned tree grown on them.
+    fold_trees : iterable of (mask, Tree)
+        For each fold its rows, and the unpruned tree grown on the others. They are
+        asked for once, one at a time.
     """
 
     columns: SequenceOf[NDArray[Any]]
     targets: NDArray[Any]
     weights: Floats
-    regrow: Callable[[Mask], Tree]
+    fold_trees: Iterable[tuple[Mask, Tree]]
 
 
 def cost_complexity(
@@ -64,7 +65,6 @@ def cost_complexity(
     *,
     alpha: float | None = None,
     training: TrainingRows | None = None,
-    folds: Integers | None = None,
     rule: str = "1-se",
     costs: Floats | None = None,
 ) -> Pruned:
@@ -76,8 +76,8 @@ def cost_complexity(
         The tree.
     alpha : float, optional
         What a leaf costs, in the unit of the risk: rows in error, costs or squares.
-    training, folds : optional
-        Instead of ``alpha``: the rows, and the number of the fold of each.
+    training : TrainingRows, optional
+        Instead of ``alpha``: the rows, and the trees of folds.
     rule : {"1-se", "half-se", "minimum"}
         See :meth:`Sequence.best`.
     costs : array, optional
@@ -87,8 +87,7 @@ def cost_complexity(
     sequence = sequence_of(tree, risks)
     if alpha is None:
         assert training is not None
-        assert folds is not None
-        sequence = cross_validated(sequence, training, folds, costs=costs)
+        sequence = cross_validated(sequence, training, costs=costs)
         chosen = sequence.best(rule)
         alpha = sequence[chosen].alpha
     else:
@@ -107,7 +106,6 @@ def cost_complexity(
 def cross_validated(
     sequence: Sequence,
     training: TrainingRows,
-    folds: Integers,
     *,
     costs: Floats | None = None,
 ) -> Sequence:
@@ -117,9 +115,7 @@ def cross_validated(
     # Losses are counted in units of the mean risk at the root: squares of squares of
     # large numbers would be beyond floats.
     unit = sequence.root_risk / weights.sum() or 1.0
-    for fold in np.unique(folds):
-        held = folds == fold
-        tree = training.regrow(~held)
+    for held, tree in training.fold_trees:
         alphas = sequence.middles * float(weights[~held].sum() / weights.sum())
         for rows, losses in _losses(tree, training, held, alphas, costs):
             weighted += weights[rows] @ (losses / unit)

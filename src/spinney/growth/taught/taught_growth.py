@@ -9,13 +9,13 @@ shuffled gives the same tree, and so do two rows in the place of one of weight 2
 """
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
@@ -28,16 +28,13 @@ from spinney.growth.prune import (
     folds_of,
     pruned_after_growing,
 )
-from spinney.growth.prune.cost_complexity import cost_complexity
+from spinney.growth.prune.cost_complexity import Mask, cost_complexity
 from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
 from spinney.trees.criteria import CRITERIA
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def warn_of_squares(recipe: Recipe, target: Target) -> None:
@@ -119,14 +116,14 @@ class TaughtGrowth:
         rows, scale = OpenedSource(training), options.class_weights
         return engine.recount(tree, rows, recipe, scale)
 
-    def grow_on(self, mask: "NDArray[np.bool_]") -> Tree:
+    def grow_on(self, mask: Mask) -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
         return self._grown(
             self.copies.taken(mask), labels, fewest=FEWEST_WITHOUT_RIVALS
         )
 
-    def regrow(self, mask: "NDArray[np.bool_]") -> Tree:
+    def regrow(self, mask: Mask) -> Tree:
         """Return the tree of some copies, where what was forced may not be possible."""
         with warnings.catch_warnings():
             # On fewer rows a forced path may lead nowhere: no concern of the user's.
@@ -140,13 +137,20 @@ class TaughtGrowth:
         free = replace(self, options=replace(self.options, forced={}))
         return free.grow_on(mask)
 
-    def training_rows(self) -> TrainingRows:
-        """Return the copies with the way to grow on some of them."""
+    def fold_trees(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
+        """Give the copies of each fold, and the tree of the others."""
+        for fold in np.unique(folds):
+            held = folds == fold
+            yield held, self.regrow(~held)
+
+    def training_rows(self, folds: Integers) -> TrainingRows:
+        """Return the copies, and the trees of all folds but one."""
         training, scale = self.copies, self.options.class_weights
         counted = training.own_weights
         if scale is not None:
             counted = counted * scale[training.classes]
-        return TrainingRows(training.columns, training.classes, counted, self.regrow)
+        trees = self.fold_trees(folds)
+        return TrainingRows(training.columns, training.classes, counted, trees)
 
     def grow_and_prune(self) -> Pruned:
         """Return the tree of all rows, pruned as the recipe says."""
@@ -177,8 +181,7 @@ class TaughtGrowth:
         )
         return cost_complexity(
             tree,
-            training=self.training_rows(),
-            folds=folds,
+            training=self.training_rows(folds),
             rule=recipe.rule,
             costs=self.options.costs,
         )

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import thread_count
-from spinney._version import __version__
 from spinney.cluster import (
     MIXED,
     ROWS_SHOWN,
@@ -47,7 +46,7 @@ from spinney.cluster.prototypes import (
     mixed_cells,
     prototypes_of,
 )
-from spinney.data import Attribute, Declarations, Fingerprint, Table
+from spinney.data import Attribute, Declarations, Fingerprint, Table, fingerprint_of
 from spinney.data.readers import read_by, read_table
 from spinney.errors import (
     DataError,
@@ -113,7 +112,7 @@ class MeasuredRows:
             digest.update(np.ascontiguousarray(part).data)
         n_rows = len(self.cells)
         weight = float(n_rows if weights is None else weights.sum())
-        return Fingerprint(n_rows, weight, digest.hexdigest(), __version__)
+        return fingerprint_of(n_rows, weight, digest.hexdigest())
 
 
 def read_rows(

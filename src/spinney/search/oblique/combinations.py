@@ -111,15 +111,15 @@ def _combinable(
     tables: Mapping[int, CountTable], decision: Decision, schema: Schema
 ) -> tuple[int, ...]:
     """Return the plain numbers that vary here and are mostly known, the best ones."""
-    gains = {found.attribute: found.gain for found in decision.candidates}
+    gains = {candidate.attribute: candidate.gain for candidate in decision.candidates}
     able = []
-    for place, table in tables.items():
-        attribute = schema.attributes[place]
+    for index, table in tables.items():
+        attribute = schema.attributes[index]
         plain = attribute.kind == "numeric" and not attribute.unit
         known = len(table.values) > 1 and table.known_share >= LEAST_KNOWN
         if plain and known and attribute.formula is None:
-            able.append(place)
-    able.sort(key=lambda place: (-round(gains.get(place, -1.0), 9), place))
+            able.append(index)
+    able.sort(key=lambda index: (-round(gains.get(index, -1.0), 9), index))
     return tuple(sorted(able[:MOST_ATTRIBUTES]))
 
 
@@ -221,42 +221,46 @@ def without_unused(tree: Tree) -> Tree:
         if node.model is not None:
             asked.update(term.attribute for term in node.model.terms)
     kept = [
-        place
-        for place in range(len(schema.attributes))
-        if place < schema.n_columns or place in asked
+        index
+        for index in range(len(schema.attributes))
+        if index < schema.n_columns or index in asked
     ]
     if len(kept) == len(schema.attributes):
         return tree
-    places = {place: new for new, place in enumerate(kept)}
-    attributes = tuple(schema.attributes[place] for place in kept)
+    indices = {index: new for new, index in enumerate(kept)}
+    attributes = tuple(schema.attributes[index] for index in kept)
     return Tree(
         replace(schema, attributes=attributes),
-        tuple(_renumbered(node, places) for node in tree.nodes),
+        tuple(_renumbered(node, indices) for node in tree.nodes),
     )
 
 
-def _renumbered(node: Node, places: Mapping[int, int]) -> Node:
-    """Return a node that refers to attributes by their new places."""
-    kept = [p for p, found in enumerate(node.candidates) if found.attribute in places]
+def _renumbered(node: Node, indices: Mapping[int, int]) -> Node:
+    """Return a node that refers to attributes by their new indices."""
+    kept = [
+        p
+        for p, candidate in enumerate(node.candidates)
+        if candidate.attribute in indices
+    ]
     candidates = tuple(
         replace(
-            node.candidates[p],
+            node.candidates[n],
             split=replace(
-                node.candidates[p].split,
-                attribute=places[node.candidates[p].attribute],
+                node.candidates[n].split,
+                attribute=indices[node.candidates[n].attribute],
             ),
         )
-        for p in kept
+        for n in kept
     )
     surrogates = tuple(
-        replace(each, split=replace(each.split, attribute=places[each.attribute]))
+        replace(each, split=replace(each.split, attribute=indices[each.attribute]))
         for each in node.surrogates
-        if each.attribute in places
+        if each.attribute in indices
     )
     chosen = None if node.chosen is None else kept.index(node.chosen)
     model = node.model
     if model is not None:
-        terms = (replace(t, attribute=places[t.attribute]) for t in model.terms)
+        terms = (replace(t, attribute=indices[t.attribute]) for t in model.terms)
         model = replace(model, terms=tuple(terms))
     return replace(
         node, candidates=candidates, chosen=chosen, surrogates=surrogates, model=model

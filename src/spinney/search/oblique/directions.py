@@ -41,7 +41,7 @@ LARGEST = 1e300
 
 
 def combinations(
-    products: Products, places: tuple[int, ...], *, most: int, numeric: bool
+    products: Products, indices: tuple[int, ...], *, most: int, numeric: bool
 ) -> list[Linear]:
     """Return the best combinations of two to ``most`` terms, by number of terms.
 
@@ -62,7 +62,7 @@ def combinations(
         inverse = np.linalg.inv(system.scatter + RIDGE * np.eye(len(system.terms)))
         direction = inverse @ system.contrast
         if len(system.terms) <= most:
-            at = tuple(places[term] for term in system.terms)
+            at = tuple(indices[term] for term in system.terms)
             formula = rounded(at, direction, system.spread)
             if formula is not None and formula not in found:
                 found.append(formula)
@@ -167,7 +167,7 @@ def superclasses(means: Floats, weights: Floats) -> NDArray[np.bool_] | None:
 
 
 def rounded(
-    places: tuple[int, ...], direction: Floats, spread: Floats
+    indices: tuple[int, ...], direction: Floats, spread: Floats
 ) -> Linear | None:
     """Return a direction as a formula in the attributes' own units.
 
@@ -191,7 +191,7 @@ def rounded(
     coefficients = tuple(_digits(float(own[term]), DIGITS) for term in kept)
     if not all(np.isfinite(coefficients)) or 0 in coefficients:
         return None
-    return Linear(tuple(places[term] for term in kept), coefficients)
+    return Linear(tuple(indices[term] for term in kept), coefficients)
 
 
 def _digits(number: float, digits: int) -> float:

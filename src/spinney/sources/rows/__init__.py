@@ -2,6 +2,7 @@
 
 from spinney.sources.rows.training_rows import (
     LARGEST_TOTAL,
+    NumberFacts,
     TrainingSet,
     as_target,
     attribute_of,
@@ -11,6 +12,7 @@ from spinney.sources.rows.training_rows import (
     check_target,
     check_total,
     given_weights,
+    known_rows,
     row_weights,
     rows_in_memory,
     rows_of,
@@ -19,6 +21,7 @@ from spinney.sources.rows.training_rows import (
 
 __all__ = [
     "LARGEST_TOTAL",
+    "NumberFacts",
     "TrainingSet",
     "as_target",
     "attribute_of",
@@ -28,6 +31,7 @@ __all__ = [
     "check_target",
     "check_total",
     "given_weights",
+    "known_rows",
     "row_weights",
     "rows_in_memory",
     "rows_of",

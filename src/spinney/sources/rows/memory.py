@@ -99,28 +99,28 @@ class MemorySource:
 
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute."""
-        found = []
+        answers = []
         for request in requests:
             rows, weights = self._members[request.node]
             tally = partial(self._tallied, rows, weights)
-            found.append({a: self._count(rows, a, tally) for a in request.attributes})
-        return found
+            answers.append({a: self._count(rows, a, tally) for a in request.attributes})
+        return answers
 
     def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute, value × branch."""
-        found = []
+        answers = []
         for request in requests:
             rows, weights = self._members[request.node]
             branches = self._goes(request.split, rows)
             known = branches >= 0
             rows, weights, branches = rows[known], weights[known], branches[known]
             tally = partial(_crossed, weights, branches, request.split.n_branches)
-            found.append({a: self._count(rows, a, tally) for a in request.attributes})
-        return found
+            answers.append({a: self._count(rows, a, tally) for a in request.attributes})
+        return answers
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
-        found = []
+        answers = []
         for node, route in routes:
             rows, weights = self._members[node]
             n_branches = route.split.n_branches
@@ -128,47 +128,47 @@ class MemorySource:
                 rows, weights, self._branches(route, rows), n_branches
             )
             none = np.zeros_like(cells[0]), np.zeros_like(counts[0])
-            found.append(CountTable(np.arange(n_branches), cells, counts, *none))
-        return found
+            answers.append(CountTable(np.arange(n_branches), cells, counts, *none))
+        return answers
 
-    def extend(self, place: int, attribute: Attribute) -> None:
+    def extend(self, index: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place."""
-        self._made[place] = attribute
-        self._columns.pop(place, None)
+        self._made[index] = attribute
+        self._columns.pop(index, None)
 
-    def _is_ranked(self, place: int) -> bool:
+    def _is_ranked(self, index: int) -> bool:
         """Return whether an attribute is ranked; a column is, from now on."""
-        if place in self._given and place not in self._columns:
-            attribute = self.schema.attributes[place]
-            self._columns[place] = _valued(attribute, self._given[place])
-        return place in self._columns
+        if index in self._given and index not in self._columns:
+            attribute = self.schema.attributes[index]
+            self._columns[index] = _valued(attribute, self._given[index])
+        return index in self._columns
 
-    def _cells(self, place: int, rows: Integers) -> NDArray[Any]:
+    def _cells(self, index: int, rows: Integers) -> NDArray[Any]:
         """Return the cells of some rows as ``Schema.encode`` gives them."""
-        if not self._is_ranked(place):
-            formula = self._made[place].formula
+        if not self._is_ranked(index):
+            formula = self._made[index].formula
             assert formula is not None
             behind: list[Any] = [None] * len(self.schema.attributes)
             for at in formula.places:
                 behind[at] = self._cells(at, rows)
             return formula.cells(behind)
-        values, ranks = self._columns[place]
+        values, ranks = self._columns[index]
         if values.dtype.kind == "f":
             return np.append(values, np.nan)[ranks[rows]]
         return ranks[rows]
 
-    def _column(self, place: int, rows: Integers) -> tuple[NDArray[Any], Integers]:
+    def _column(self, index: int, rows: Integers) -> tuple[NDArray[Any], Integers]:
         """Return the values of an attribute, and the ranks of some rows.
 
         What is asked about of all rows is likely to be asked about again: such an
         attribute is made for all of them, and kept.
         """
-        if not self._is_ranked(place):
-            made = _valued(self._made[place], self._cells(place, rows))
+        if not self._is_ranked(index):
+            made = _valued(self._made[index], self._cells(index, rows))
             if len(rows) < len(self._classes):
                 return made
-            self._columns[place] = made
-        values, ranks = self._columns[place]
+            self._columns[index] = made
+        values, ranks = self._columns[index]
         return values, ranks[rows]
 
     def partition(
@@ -221,7 +221,7 @@ class MemorySource:
             numbers.append(self._numbers[rows])
         groups, n_groups = self._classes[rows], self.schema.target.n_outputs
         every, width = np.stack(numbers), len(numbers)
-        found = Products(
+        products = Products(
             np.bincount(groups, weights, minlength=n_groups).astype(np.float64),
             np.zeros((n_groups, width)),
             np.zeros((n_groups, width, width)),
@@ -230,10 +230,12 @@ class MemorySource:
             here = groups == group
             lines, parts = every[:, here], weights[here]
             with np.errstate(over="ignore", invalid="ignore"):
-                found.means[group] = (lines * parts).sum(axis=1) / found.weights[group]
-                lines -= found.means[group][:, None]
-                found.spreads[group] = (lines * parts) @ lines.T
-        return found
+                products.means[group] = (lines * parts).sum(axis=1) / products.weights[
+                    group
+                ]
+                lines -= products.means[group][:, None]
+                products.spreads[group] = (lines * parts) @ lines.T
+        return products
 
     def _goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""
@@ -310,7 +312,7 @@ def _ranked(cells: NDArray[Any]) -> tuple[Floats, Integers]:
     """Return the distinct numbers and each cell's place among them; -1 if missing."""
     numbers = np.asarray(cells, dtype=np.float64) + 0.0  # -0.0 is 0.0
     known = ~np.isnan(numbers)
-    values, places = np.unique(numbers[known], return_inverse=True)
+    values, indices = np.unique(numbers[known], return_inverse=True)
     ranks = np.full(len(numbers), -1, dtype=np.int64)
-    ranks[known] = places
+    ranks[known] = indices
     return values, ranks

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.column_hash import mark_of, marks_of
 from spinney._support.text import number_text, shown
-from spinney._version import __version__
 from spinney.data import (
     Attribute,
     Column,
@@ -21,21 +20,17 @@ from spinney.data import (
     Table,
     Target,
     Value,
+    fingerprint_of,
     table_warnings,
 )
 from spinney.data.readers import read_table
-from spinney.errors import DataError, Setting, warn
+from spinney.errors import DataError, Setting, Text, warn
 from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
-
-
 LARGEST_NUMBER = 1e140
-
-
 LARGEST_TOTAL = 1e140
-
-
+WEIGHTS = "weights must be 0 or greater"
 # Its square, the product of two sums at a node, is a float too.
 LARGEST_SUM = 1e150
 
@@ -91,9 +86,7 @@ class TrainingSet:
         marks = marks_of(self.columns[: schema.n_columns])
         marks += [mark_of(cells) for cells in (self.classes, *weights)]
         digest.update(np.array(marks, "<u8").tobytes())
-        return Fingerprint(
-            len(self.classes), self.weight, digest.hexdigest(), __version__
-        )
+        return fingerprint_of(len(self.classes), self.weight, digest.hexdigest())
 
 
 def training_set(
@@ -124,11 +117,8 @@ def training_set(
         msg = "no row has a weight greater than 0 and a known class: nothing to learn"
         raise DataError(msg)
     if numeric:
-        check_numbers(
-            target, classes, weight=None if weights is None else weights.sum()
-        )
-        if from_zero:
-            check_counts(target.name, float(np.min(classes)))
+        facts = NumberFacts.of(classes, weights)
+        check_numbers(target.name, facts, from_zero=from_zero)
         origin = 0.0 if from_zero else origin_of(classes, weights)
         target = replace(target, origin=origin)
     else:
@@ -154,46 +144,63 @@ def origin_of(numbers: Floats, weights: Floats | None = None) -> float:
     return float(np.rint(mean)) if whole else mean
 
 
-def check_counts(name: str, least: float) -> None:
-    """Refuse a target below 0, where the criterion takes its numbers for counts."""
-    if least < 0:
+@dataclass(frozen=True, slots=True)
+class NumberFacts:
+    """What is known of the numbers of a target, wherever its rows are."""
+
+    n_rows: int
+    finite: bool
+    least: float
+    largest: float  # by absolute value
+    constant: bool
+    weight: float
+
+    @classmethod
+    def of(cls, numbers: Floats, weights: Floats | None = None) -> "NumberFacts":
+        """Return the facts of an array."""
+        return cls(
+            n_rows=len(numbers),
+            finite=bool(np.isfinite(numbers).all()),
+            least=float(np.min(numbers)),
+            largest=float(np.abs(numbers).max()),
+            constant=bool(np.all(numbers == numbers[0])),
+            weight=float(len(numbers)) if weights is None else total_of(weights),
+        )
+
+
+def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> None:
+    """Refuse numbers of a target that no tree can be grown on.
+
+    ``from_zero`` says that the criterion takes them for counts.
+    """
+    target = f"target {shown(name)!r}"
+    msg: Text = ""
+    if not facts.finite:
+        msg = f"{target} holds an infinite number: mend it or leave it out"
+    elif facts.n_rows == 1:  # "1 sample" is what scikit-learn's own checks look for
+        msg = f"{target}: there is 1 sample, one row: a tree needs at least two"
+    elif facts.largest > LARGEST_NUMBER:
         msg = (
-            f"target {shown(name)!r} holds {least:g}, and ",
+            f"{target} holds {facts.largest:g}, whose square is beyond what floats "
+            f"can add up: scale it to at most {LARGEST_NUMBER:g}"
+        )
+    elif facts.weight * facts.largest > LARGEST_SUM:
+        msg = (
+            f"{target} holds {facts.largest:g}, and all rows weigh {facts.weight:g}: "
+            "their squares are beyond what floats can add up; scale the weights down"
+        )
+    elif facts.constant:
+        msg = (
+            f"{target}: all {facts.n_rows} rows have one value, {facts.least:g}: there "
+            "is nothing to tell apart; name another target"
+        )
+    elif from_zero and facts.least < 0:
+        msg = (
+            f"{target} holds {facts.least:g}, and ",
             Setting("criterion", "poisson"),
             " takes counts, 0 or more: take 'squared_error'",
         )
-        raise DataError(*msg)
-
-
-def check_numbers(
-    target: Target, numbers: Floats, *, weight: float | None = None
-) -> None:
-    """Refuse numbers that no tree can be grown on; all rows weigh ``weight``."""
-    name = shown(target.name)
-    if not np.isfinite(numbers).all():
-        msg = f"target {name!r} holds an infinite number: mend it or leave it out"
-        raise DataError(msg)
-    if len(numbers) == 1:  # "1 sample" is what scikit-learn's own checks look for
-        msg = f"target {name!r}: there is 1 sample, one row: a tree needs at least two"
-        raise DataError(msg)
-    largest = float(np.abs(numbers).max())
-    if largest > LARGEST_NUMBER:
-        msg = (
-            f"target {name!r} holds {largest:g}, whose square is beyond what floats "
-            f"can add up: scale it to at most {LARGEST_NUMBER:g}"
-        )
-        raise DataError(msg)
-    if weight is not None and weight * largest > LARGEST_SUM:
-        msg = (
-            f"target {name!r} holds {largest:g}, and all rows weigh {weight:g}: their "
-            "squares are beyond what floats can add up; scale the weights down"
-        )
-        raise DataError(msg)
-    if np.all(numbers == numbers[0]):
-        msg = (
-            f"target {name!r}: all {len(numbers)} rows have one value, "
-            f"{numbers[0]:g}: there is nothing to tell apart; name another target"
-        )
+    if msg:
         raise DataError(msg)
 
 
@@ -228,23 +235,6 @@ def check_classes(target: Target, present: Integers, n_rows: int) -> None:
                 "rule or table of predictions could show: mend the label"
             )
             raise DataError(msg)
-
-
-def check_total(total: float) -> None:
-    """Refuse a weight of all rows that no float holds, or no product of sums."""
-    if not total <= LARGEST_TOTAL:
-        found = f"{total:g}" if np.isfinite(total) else "infinity"
-        msg = (
-            f"the weights of all rows add up to {found}, and products of them are "
-            f"beyond floats: scale them down, to at most {LARGEST_TOTAL:g} together"
-        )
-        raise DataError(msg)
-
-
-def total_of(weights: Floats) -> float:
-    """Return the sum of weights; infinite where no float holds it."""
-    with np.errstate(over="ignore"):
-        return float(weights.sum())
 
 
 def check_texts(name: str, values: Iterable[Value]) -> None:
@@ -289,12 +279,7 @@ def missing_classes(target: str, absent: int, n_rows: int) -> str:
 
 def row_weights(column: Column) -> Floats:
     """Return the cells of a weight column, or say why they cannot be weights."""
-    if column.kind != "numeric":
-        raise DataError(
-            Setting("weight"),
-            f" {column.name!r} is {column.kind}",
-            remedy="weights must be numbers",
-        )
+    check_weight_kind(column.name, column.kind)
     odd = np.flatnonzero(~(column.cells >= 0))
     if len(odd):
         cell = column.cells[odd[0]]
@@ -302,9 +287,70 @@ def row_weights(column: Column) -> Floats:
         raise DataError(
             Setting("weight"),
             f" {column.name!r} has {found} in row {odd[0] + 1}",
-            remedy="weights must be 0 or greater",
+            remedy=WEIGHTS,
         )
-    return np.asarray(column.cells, dtype=np.float64)
+    weights = np.asarray(column.cells, dtype=np.float64)
+    check_total(total_of(weights))
+    return weights
+
+
+def given_weights(
+    sample_weight: Any, n_rows: int, *, most: float = LARGEST_TOTAL
+) -> Floats:
+    """Return a weight for each row, or say why the given ones cannot be weights.
+
+    Together they are at most ``most``; None stands for 1 each.
+    """
+    if sample_weight is None:
+        return np.ones(n_rows)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        weights = np.array(np.nan)
+    if weights.shape != (n_rows,) or not (weights >= 0).all():
+        raise DataError(
+            Setting("sample_weight"),
+            f" must be {n_rows} numbers, none of them below 0 or missing",
+        )
+    check_total(total_of(weights), most=most)
+    return weights
+
+
+def check_weight_kind(name: str, kind: str) -> None:
+    """Refuse a column of weights that are no numbers."""
+    if kind != "numeric":
+        raise DataError(
+            Setting("weight"), f" {name!r} is {kind}", remedy="weights must be numbers"
+        )
+
+
+def check_total(total: float, *, most: float = LARGEST_TOTAL) -> None:
+    """Refuse a weight of all rows that no float holds, or no product of sums."""
+    if not total <= most:
+        found = f"{total:g}" if np.isfinite(total) else "infinity"
+        msg = (
+            f"the weights of all rows add up to {found}, and products of them are "
+            f"beyond floats: scale them down, to at most {most:g} together"
+        )
+        raise DataError(msg)
+
+
+def total_of(weights: Floats) -> float:
+    """Return the sum of weights; infinite where no float holds it."""
+    with np.errstate(over="ignore"):
+        return float(weights.sum())
+
+
+def known_rows(
+    table: Table, target: str, weight: str | None
+) -> tuple[Table, Floats | None]:
+    """Return the rows that have a target and a weight above 0, with their weights."""
+    kept = ~check_target(table, target).missing
+    if weight is None:
+        return table.take(kept), None
+    weights = row_weights(table[weight])
+    kept &= weights > 0
+    return table.take(kept), weights[kept]
 
 
 def check_target(table: Table, target: str) -> Column:
@@ -368,18 +414,18 @@ def as_classes(column: Column) -> tuple[Target, Integers]:
         )
         raise DataError(msg)
     codes = np.full(len(column.cells), -1, dtype=np.int64)
-    places = np.searchsorted(numbers, known)
-    codes[~np.isnan(column.cells)] = places
+    indices = np.searchsorted(numbers, known)
+    codes[~np.isnan(column.cells)] = indices
     classes: tuple[Value, ...] = tuple(int(number) for number in numbers)
     return Target(column.name, classes), codes
 
 
 def _occurring(column: Column) -> tuple[Target, Integers]:
     present = np.unique(column.cells[column.cells >= 0])
-    place = np.full(len(column.levels) + 1, -1, dtype=np.int64)
-    place[present] = np.arange(len(present))
+    index = np.full(len(column.levels) + 1, -1, dtype=np.int64)
+    index[present] = np.arange(len(present))
     classes = tuple(column.levels[int(code)] for code in present)
-    return Target(column.name, classes), place[column.cells]
+    return Target(column.name, classes), index[column.cells]
 
 
 def rows_in_memory(
@@ -394,14 +440,9 @@ def rows_in_memory(
 
     ``from_zero`` counts the moments of a numeric target from 0, not from its mean.
     """
-    column = check_target(table, target)
-    weights = None
-    if weight is not None:
-        weights = row_weights(table[weight])
-        # Before the classes are found: one that only weightless rows have is none.
-        table, weights = table.take(weights > 0), weights[weights > 0]
-        column = table[target]
-    classes, codes = as_target(column, numeric=target in declared.numeric)
+    # Before the classes are found: one that only weightless rows have is none.
+    table, weights = known_rows(table, target, weight)
+    classes, codes = as_target(table[target], numeric=target in declared.numeric)
     attributes = table.without((target, weight or ""))
     for warning in table_warnings(attributes, declared):
         warn(*warning.args, remedy=warning.remedy)
@@ -451,18 +492,3 @@ def rows_of(
         classes[kept].astype(np.float64 if numeric else np.int64),
         None if sample_weight is None else weights[kept],
     )
-
-
-def given_weights(sample_weight: Any, n_rows: int) -> Floats:
-    """Return a weight for each row, or say why there is none."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        weights = np.array(np.nan)
-    if weights.shape != (n_rows,) or not (weights >= 0).all():
-        msg = f"sample_weight must be {n_rows} numbers, none of them below 0 or missing"
-        raise DataError(msg)
-    check_total(total_of(weights))
-    return weights

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._version import __version__
 from spinney.data import (
     Declarations,
     Fingerprint,
     Schema,
-    Target,
+    fingerprint_of,
     identifier_warning,
     is_identifier,
 )
@@ -17,9 +16,9 @@ from spinney.data.readers import OpenRelation
 from spinney.errors import DataError, warn
 from spinney.sources.base import Source
 from spinney.sources.rows.training_rows import (
+    NumberFacts,
     as_target,
     check_classes,
-    check_counts,
     check_numbers,
     check_texts,
     missing_classes,
@@ -64,16 +63,16 @@ def source_in_duckdb(
     for attribute in schema.attributes:
         check_texts(attribute.name, attribute.values)
     _warn_of_identifiers(engine, rows, schema)
-    return source, Fingerprint(n_rows, totals.weight, "", __version__)
+    return source, fingerprint_of(n_rows, totals.weight)
 
 
 def _warn_of_identifiers(engine: Engine, rows: SqlRows, schema: Schema) -> None:
     nominal = [
-        place for place, a in enumerate(schema.attributes) if a.kind == "nominal"
+        index for index, a in enumerate(schema.attributes) if a.kind == "nominal"
     ]
     known = count_known(engine, rows, nominal)
-    for place, n_cells in zip(nominal, known, strict=True):
-        attribute = schema.attributes[place]
+    for index, n_cells in zip(nominal, known, strict=True):
+        attribute = schema.attributes[index]
         if is_identifier(attribute.values, n_cells):
             n_values = len(attribute.values)
             warning = identifier_warning(attribute.name, n_values, n_cells)
@@ -94,19 +93,11 @@ def _origin_in_duckdb(engine: Engine, rows: SqlRows, *, from_zero: bool) -> floa
     """Return a number near the target's mean; a whole one where all are whole."""
     statement = (
         "SELECT sum(class * weight) / sum(weight), bool_and(class = floor(class)), "
-        "bool_and(isfinite(class)), max(abs(class)), min(class) = max(class), "
-        f"count(*), min(class), sum(weight) FROM ({rows.select()})"
+        "count(*), bool_and(isfinite(class)), min(class), max(abs(class)), "
+        f"min(class) = max(class), sum(weight) FROM ({rows.select()})"
     )
     ((mean, whole, *facts),) = engine.fetch(statement)
-    finite, largest, constant, n_rows, least, weight = facts
-    probe = [0.0 if finite else np.inf, float(largest if finite else 0)]
-    if n_rows == 1:
-        probe = [0.0]
-    elif constant:
-        probe = [float(largest)] * 2
-    target = Target(rows.target.name, origin=0.0)
-    check_numbers(target, np.array(probe), weight=float(weight))
+    check_numbers(rows.target.name, NumberFacts(*facts), from_zero=from_zero)
     if from_zero:
-        check_counts(rows.target.name, float(least))
         return 0.0
     return float(np.rint(mean)) if whole else float(mean)

@@ -34,7 +34,7 @@ def expression_of(
     """
     formula = attribute.formula
     if isinstance(formula, Conjunction):
-        known = " AND ".join(f"a{place} IS NOT NULL" for place in formula.places)
+        known = " AND ".join(f"a{index} IS NOT NULL" for index in formula.places)
         holds = " AND ".join(_holds(c, columns, schema) for c in formula.clauses)
         no, yes = map(quote_text, TRUTHS)
         return f"CASE WHEN {known} THEN CASE WHEN {holds} THEN {yes} ELSE {no} END END"
@@ -45,7 +45,7 @@ def expression_of(
     else:
         assert isinstance(formula, Linear)
         terms = zip(formula.places, formula.coefficients, strict=True)
-        number = " + ".join(f"{number_literal(c)} * a{place}" for place, c in terms)
+        number = " + ".join(f"{number_literal(c)} * a{index}" for index, c in terms)
     return f"CASE WHEN isfinite({number}) THEN {number} END"
 
 

@@ -61,10 +61,10 @@ def term_expression(
     if not texts:
         known = f"{cell} IS NOT NULL AND isfinite({cell})"
         return f"CASE WHEN {known} THEN {cell} - {centre} ELSE 0.0 END"
-    places = " ".join(
+    codes = " ".join(
         f"WHEN {mark(text)} THEN {float(code)!r}" for code, text in enumerate(texts)
     )
-    return f"coalesce(CASE {cell} {places} END - {centre}, 0.0)"
+    return f"coalesce(CASE {cell} {codes} END - {centre}, 0.0)"
 
 
 def sums(n: int) -> list[str]:
@@ -102,10 +102,10 @@ def products_of(
     return found
 
 
-def selected(products: Products, places: Sequence[int]) -> Products:
+def selected(products: Products, indices: Sequence[int]) -> Products:
     """Return the products of some of the terms."""
     return Products(
         products.weights,
-        products.means[:, places],
-        products.spreads[:, places][:, :, places],
+        products.means[:, indices],
+        products.spreads[:, indices][:, :, indices],
     )

@@ -16,6 +16,7 @@ from spinney.data import (
 )
 from spinney.data.duckdb import SqlColumn
 from spinney.errors import DataError, Setting, did_you_mean
+from spinney.sources.rows.training_rows import WEIGHTS, check_weight_kind
 from spinney.sources.sql.sql_engine import Engine, SqlRows
 
 
@@ -41,21 +42,14 @@ def check_weights(engine: Engine, rows: SqlRows) -> None:
     if rows.weight is None:
         return
     column = rows.weight
-    if column.kind != "numeric":
-        raise DataError(
-            Setting("weight"),
-            f" {column.name!r} is {column.kind}",
-            remedy="weights must be numbers",
-        )
+    check_weight_kind(column.name, column.kind)
     cell = column.expression
     statement = f"SELECT min({cell}), count(*) - count({cell}) FROM {engine.name}"
     ((least, absent),) = engine.fetch(statement)
     if absent or (least is not None and least < 0):
         odd = f"{absent} missing cells" if absent else f"the weight {least}"
         raise DataError(
-            Setting("weight"),
-            f" {column.name!r} has {odd}",
-            remedy="weights must be 0 or greater",
+            Setting("weight"), f" {column.name!r} has {odd}", remedy=WEIGHTS
         )
 
 
@@ -66,26 +60,26 @@ def count_classes(engine: Engine, rows: SqlRows) -> tuple[int, int]:
     return int(known), int(n_rows)
 
 
-def count_known(engine: Engine, rows: SqlRows, places: Sequence[int]) -> list[int]:
+def count_known(engine: Engine, rows: SqlRows, indices: Sequence[int]) -> list[int]:
     """Return how many rows have a value, for each attribute at these places."""
-    if not places:
+    if not indices:
         return []
-    wanted = ", ".join(f"count(a{place})" for place in places)
-    (found,) = engine.fetch(f"SELECT {wanted} FROM ({rows.select()})")
-    return [int(number) for number in found]
+    wanted = ", ".join(f"count(a{index})" for index in indices)
+    (counts,) = engine.fetch(f"SELECT {wanted} FROM ({rows.select()})")
+    return [int(number) for number in counts]
 
 
 def target_column(engine: Engine, rows: SqlRows) -> Column:
     """Return the distinct classes as a column."""
-    found = engine.fetch(f"SELECT DISTINCT class FROM ({rows.select()})")
-    if not found:
+    answer = engine.fetch(f"SELECT DISTINCT class FROM ({rows.select()})")
+    if not answer:
         msg = f"target {rows.target.name!r}: every cell is missing, or has no weight"
         raise DataError(msg)
     column = rows.target
     if column.kind == "numeric":
-        numbers = np.array([float(value) for (value,) in found])
+        numbers = np.array([float(value) for (value,) in answer])
         return Column(column.name, "numeric", numbers, unit=column.unit)
-    codes, levels = factorise([column.value(value) for (value,) in found])
+    codes, levels = factorise([column.value(value) for (value,) in answer])
     return Column(column.name, column.kind, codes, levels)
 
 
@@ -94,22 +88,22 @@ def schema_of(
 ) -> Schema:
     """Return the schema: nominal values are those that occur, sorted."""
     nominal = [
-        place
-        for place, column in enumerate(rows.attributes)
+        index
+        for index, column in enumerate(rows.attributes)
         if column.kind == "nominal"
     ]
     levels: dict[int, tuple[Value, ...]] = {}
     if nominal:
-        wanted = ", ".join(f"list(DISTINCT a{place})" for place in nominal)
-        (found,) = engine.fetch(f"SELECT {wanted} FROM ({rows.select()})")
-        for place, texts in zip(nominal, found, strict=True):
-            levels[place] = _sorted(rows.attributes[place], texts or ())
+        wanted = ", ".join(f"list(DISTINCT a{index})" for index in nominal)
+        (answer,) = engine.fetch(f"SELECT {wanted} FROM ({rows.select()})")
+        for index, texts in zip(nominal, answer, strict=True):
+            levels[index] = _sorted(rows.attributes[index], texts or ())
     return Schema(
         tuple(
             Attribute(
-                column.name, column.kind, levels.get(place, column.levels), column.unit
+                column.name, column.kind, levels.get(index, column.levels), column.unit
             )
-            for place, column in enumerate(rows.attributes)
+            for index, column in enumerate(rows.attributes)
         ),
         target,
         markers,

@@ -109,9 +109,9 @@ class SqlSource:
             f"{' GROUP BY class' if measure.keys else ''}"
         )
         for *line, is_whole in self._engine.fetch(statement):
-            code, count, found = self._measures(line)
+            code, count, amounts = self._measures(line)
             rows[code] = count
-            weights[code : code + len(found)] = found
+            weights[code : code + len(amounts)] = amounts
             whole = whole and bool(is_whole)
         exact = bool(weights[-1 if target.is_numeric else ...].sum() <= LARGEST_WHOLE)
         return Totals(weights, rows), whole and exact
@@ -161,42 +161,42 @@ class SqlSource:
         for node in nodes:
             self._paths.pop(node, None)
 
-    def extend(self, place: int, attribute: Attribute) -> None:
+    def extend(self, index: int, attribute: Attribute) -> None:
         """Let an attribute with a formula stand at a place, as an SQL expression."""
-        self._made[place] = attribute
+        self._made[index] = attribute
 
-    def _attribute(self, place: int) -> Attribute:
+    def _attribute(self, index: int) -> Attribute:
         """Return the attribute at a place, one with a formula included."""
-        return self._made.get(place) or self.schema.attributes[place]
+        return self._made.get(index) or self.schema.attributes[index]
 
-    def _sql_column(self, place: int) -> SqlColumn:
+    def _sql_column(self, index: int) -> SqlColumn:
         """Return how the values of an attribute are written in SQL."""
-        return CONJUNCTION if place in self._made else self._rows.attributes[place]
+        return CONJUNCTION if index in self._made else self._rows.attributes[index]
 
     def _asked(self, nodes: Sequence[int]) -> set[int]:
         """Return the attributes that the paths to nodes ask about."""
         return {
-            place
+            index
             for node in nodes
             for route, _ in self._paths[node]
-            for place in route.attributes
+            for index in route.attributes
         }
 
-    def _select(self, places: Collection[int]) -> str:
+    def _select(self, indices: Collection[int]) -> str:
         """Return the select of the rows, with those of these that have formulas."""
         rows = self._rows.select()
         made = [
-            f"{expression_of(self._made[place], self._rows.attributes, self.schema)} "
-            f"AS a{place}"
-            for place in sorted(places)
-            if place in self._made
+            f"{expression_of(self._made[index], self._rows.attributes, self.schema)} "
+            f"AS a{index}"
+            for index in sorted(indices)
+            if index in self._made
         ]
         return f"SELECT *, {', '.join(made)} FROM ({rows})" if made else rows
 
     def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute, from one statement."""
         values: Values = []
-        wanted = {place for request in requests for place in request.attributes}
+        wanted = {index for request in requests for index in request.attributes}
         nodes = self._nodes([request.node for request in requests], values, wanted)
         measure = self._of_target("weight * part")
         return self._counted(requests, f"{nodes} WHERE part > 0", measure, values)
@@ -204,7 +204,7 @@ class SqlSource:
     def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
         """Return for each request the tables of value × branch, from one statement."""
         values: Values = []
-        wanted = {place for request in requests for place in request.attributes}
+        wanted = {index for request in requests for index in request.attributes}
         wanted.update(request.split.attribute for request in requests)
         nodes = self._nodes([request.node for request in requests], values, wanted)
         goes = {r.node: self._routes.branch(r.split, values) for r in requests}
@@ -219,7 +219,7 @@ class SqlSource:
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
         values: Values = []
-        asked = {place for _, route in routes for place in route.attributes}
+        asked = {index for _, route in routes for index in route.attributes}
         nodes = self._nodes([node for node, _ in routes], values, asked)
         goes = {node: self._routes.sent(route, values) for node, route in routes}
         measure = self._of_target("weight * part")
@@ -228,15 +228,15 @@ class SqlSource:
             f"SELECT node, branch, {', '.join(measure.selected)} "
             f"{nodes}, {by_node(goes, 'branch')} WHERE part > 0 GROUP BY {keys}"
         )
-        found = {
+        answers = {
             node: empty_table(np.arange(route.split.n_branches), measure)
             for node, route in routes
         }
         for node, branch, *line in self._engine.fetch(statement, values):
             code, count, amounts = measure.read(line)
-            found[node].rows[branch, code] = count
-            found[node].weights[branch, code : code + len(amounts)] = amounts
-        return [found[node] for node, _ in routes]
+            answers[node].rows[branch, code] = count
+            answers[node].weights[branch, code : code + len(amounts)] = amounts
+        return [answers[node] for node, _ in routes]
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, a statement for some at once."""
@@ -246,10 +246,10 @@ class SqlSource:
             nodes = [request.node for request in batch]
             answers = self._varying(nodes, together, complete=batch[0].complete)
             for request in batch:
-                places = [together.index(term) for term in request.terms]
+                indices = [together.index(term) for term in request.terms]
                 if self.schema.target.is_numeric:
-                    places.append(len(together))
-                found[request.node] = selected(answers[request.node], places)
+                    indices.append(len(together))
+                found[request.node] = selected(answers[request.node], indices)
         return [found[request.node] for request in requests]
 
     def _varying(
@@ -274,7 +274,7 @@ class SqlSource:
         group = "0" if target.is_numeric else "class"
         named = ", ".join(f"{column} AS z{i}" for i, column in enumerate(columns))
         asked = {term.attribute for term in terms}
-        known = "".join(f" AND a{place} IS NOT NULL" for place in asked if complete)
+        known = "".join(f" AND a{index} IS NOT NULL" for index in asked if complete)
         # Values are bound in the order of the statement: after those of the terms.
         rows = self._nodes(nodes, values, asked)
         statement = (
@@ -309,10 +309,10 @@ class SqlSource:
         values: Values,
     ) -> list[dict[int, CountTable]]:
         """Return for each request the tables by attribute, from one statement."""
-        wanted = sorted({place for request in requests for place in request.attributes})
+        wanted = sorted({index for request in requests for index in request.attributes})
         if not wanted:
             return [{} for _ in requests]
-        columns = [f"a{place}" for place in wanted]
+        columns = [f"a{index}" for index in wanted]
         groupings = [
             f"GROUPING({', '.join(columns[start : start + GROUPING_COLUMNS])})"
             for start in range(0, len(columns), GROUPING_COLUMNS)
@@ -323,26 +323,26 @@ class SqlSource:
             f"SELECT node, {', '.join([*measure.selected, *columns, *groupings])} "
             f"{rows} GROUP BY GROUPING SETS ({sets})"
         )
-        found: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
+        entries: defaultdict[tuple[int, int], list[Entry]] = defaultdict(list)
         n_measures = len(measure.selected)
         for node, *line in self._engine.fetch(statement, values):
             position, value = grouped_by(line[n_measures:], len(wanted))
             entry = (value, *measure.read(line[:n_measures]))
-            found[int(node), wanted[position]].append(entry)
+            entries[int(node), wanted[position]].append(entry)
         return [
             {
-                place: self._table(found[request.node, place], place, measure)
-                for place in request.attributes
+                index: self._table(entries[request.node, index], index, measure)
+                for index in request.attributes
             }
             for request in requests
         ]
 
     def _table(
-        self, entries: Sequence[Entry], place: int, measure: Measure
+        self, entries: Sequence[Entry], index: int, measure: Measure
     ) -> CountTable:
         """Return the count table of one attribute at one node."""
-        numeric = self._attribute(place).kind == "numeric"
-        codes = TRUTHS if place in self._made else self._codes[place]
+        numeric = self._attribute(index).kind == "numeric"
+        codes = TRUTHS if index in self._made else self._codes[index]
         cells = [
             value if numeric or value is None else codes[value] for value, *_ in entries
         ]
