@@ -62,7 +62,7 @@ def save_model(
     >>> from spinney.data.fingerprint import Fingerprint
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> from spinney.data.schema import Attribute, Schema, Target
-    >>> from spinney.sources.memory import MemorySource
+    >>> from spinney.sources.rows.memory import MemorySource
     >>> schema = Schema((Attribute("size", "numeric"),), Target("sort", ("a", "b")))
     >>> source = MemorySource(schema, [np.array([1.0, 2.0])], classes=np.arange(2))
     >>> tree = grow_tree(source, RECIPES["id3"])
