@@ -112,7 +112,7 @@ def test_loops_climb_as_plain_paths(numeric, missing):
             own.astype(np.int64),
             (0.0, 2.0, 50.0),
         )
-        for votes in (choosing._swift_votes, choosing._plain_votes)
+        for votes in (choosing._compiled_votes, choosing._plain_votes)
     ]
     np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12)
     assert np.ptp(found[1], axis=1).max() > 0.1

@@ -51,11 +51,11 @@ class Inquiry:
 
 
 def best_shrinkage(
-    forest: Forest, inquiry: Inquiry, *, swiftly: bool, threads: int
+    forest: Forest, inquiry: Inquiry, *, compiled: bool, threads: int
 ) -> float:
     """Return the shrinkage of least loss on rows out of the bag, the least of equals.
 
-    ``swiftly`` says that a compiler is at hand.
+    ``compiled`` says that a compiler is at hand.
     """
     bags, rows = inquiry.bags, inquiry.rows
     training = bags.training
@@ -64,7 +64,7 @@ def best_shrinkage(
     truth = training.classes[rows]
     own = np.zeros(len(rows), np.int64) if numeric else truth.astype(np.int64)
     columns = subset(training.columns, rows)
-    votes = _swift_votes if swiftly else _plain_votes
+    votes = _compiled_votes if compiled else _plain_votes
 
     def asked(run: range) -> tuple[Floats, Integers]:
         out, members = inquiry.unseen(run), forest.members[run.start : run.stop]
@@ -121,7 +121,7 @@ def _plain_votes(
     return total
 
 
-def _swift_votes(
+def _compiled_votes(
     forest: Forest,
     members: Sequence[TreeArrays],
     columns: Columns,
