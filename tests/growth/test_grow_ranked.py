@@ -129,7 +129,7 @@ def swift_limits(*, together, rivals):
         yield
 
 
-def swiftly(training, recipe, *, together, rivals):
+def compiled(training, recipe, *, together, rivals):
     """Grow by the loops, whatever the size of the table."""
     with swift_limits(together=together, rivals=rivals):
         assert choose_engine(training, recipe, Options()).name == "ranked"
@@ -152,7 +152,7 @@ def test_nodes_are_the_plain_learners(
         said = {**said, "mdl_correction": False}
     recipe = recipe_of(name, {**said, "criterion": criterion})
     plain = grow_tree(training.source(), recipe)
-    swift = swiftly(training, recipe, together=together, rivals=rivals)
+    swift = compiled(training, recipe, together=together, rivals=rivals)
     same_tree(plain, swift, same, rivals=rivals)
 
 
@@ -217,7 +217,7 @@ def test_many_values_and_many_branches(n_rows):
     training = TrainingSet(schema, columns, classes, None)
     for name in ("c4.5", "id3"):
         plain = grow_tree(training.source(), RECIPES[name])
-        swift = swiftly(training, RECIPES[name], together=True, rivals=False)
+        swift = compiled(training, RECIPES[name], together=True, rivals=False)
         same_tree(plain, swift, same, rivals=False)
 
 

@@ -11,7 +11,7 @@ from spinney.growth.forest import choose_shrinkage as choosing
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
 from spinney.growth.forest.shrinkage import shrunk
-from spinney.growth.forest.voting import taken
+from spinney.growth.forest.voting import subset
 from spinney.output.file.container import pack, read_header, unpack
 from spinney.output.file.strict_json import dump, parse
 from spinney.trees.tree_arrays import joined
@@ -98,7 +98,7 @@ def test_loops_climb_as_plain_paths(numeric, missing):
     model = kind(15, missing=missing, random_state=1)
     model.fit(frame, told, sample_weight=weights)
     forest = model.forest_
-    training = model._rows(frame, told, weights)
+    training = model._rows(frame, told, weights, forest.recipe)
     bags = Bags(training, forest.settings)
     inquiry = choosing.Inquiry(bags, bags.copies.places)
     rows = inquiry.rows
@@ -107,12 +107,12 @@ def test_loops_climb_as_plain_paths(numeric, missing):
         votes(
             forest,
             forest.members,
-            taken(training.columns, rows),
+            subset(training.columns, rows),
             inquiry.unseen(range(15)),
             own.astype(np.int64),
             (0.0, 2.0, 50.0),
         )
-        for votes in (choosing._swift_votes, choosing._plain_votes)
+        for votes in (choosing._compiled_votes, choosing._plain_votes)
     ]
     np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12)
     assert np.ptp(found[1], axis=1).max() > 0.1

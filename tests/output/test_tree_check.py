@@ -141,7 +141,7 @@ def leaf_that_asks(arrays: Arrays) -> None:
 
 ARRAY_DAMAGE = {
     "no nodes": (no_nodes, "has no nodes"),
-    "root with a parent": (setter("node.parent", 0, 0), "root has a parent"),
+    "root with a parent": (setter("node.parent", 0, 0), "root and has a parent"),
     "own parent": (setter("node.parent", 1, 1), "node 1 does not come before"),
     "cycle": (setter("node.parent", 1, 2), "node 1 does not come before"),
     "parent after": (setter("node.parent", 2, 9), "node 2 does not come before"),

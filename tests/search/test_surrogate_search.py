@@ -106,10 +106,10 @@ def test_a_threshold_is_next_to_the_last_value_on_the_left():
 def test_a_route_says_who_sends_what():
     split = Threshold(0, 1.5, (0.5, 0.5))
     surrogate = Surrogate(Threshold(1, 0.5, ()), 0.9, 0.8)
-    assert Route(split).last is None
-    assert Route(split, (), 1).last == 1
-    assert Route(split, (), 1).spoken.missing == 1
-    assert Route(split, (surrogate,), 1).spoken is split
+    assert Route(split).final_branch is None
+    assert Route(split, (), 1).final_branch == 1
+    assert Route(split, (), 1).described.missing == 1
+    assert Route(split, (surrogate,), 1).described is split
 
 
 def test_surrogates_need_two_branches():

@@ -167,7 +167,7 @@ def assert_same_node(one: Node, other: Node, *, exact: bool) -> None:
 
 def divides_a_row(tree: Tree) -> bool:
     return any(
-        node.route.last is None and node.candidate.table.missing_rows.any()
+        node.route.final_branch is None and node.candidate.table.missing_rows.any()
         for node in tree
         if node.route is not None
     )

@@ -7,6 +7,7 @@ import click
 
 from spinney.cli.shell_options import (
     check_output,
+    declarations,
     examples,
     output_options,
     reading_options,
@@ -122,18 +123,11 @@ def cluster(data: str, **options: Any) -> None:
     numbers from 0 on, the same in every output and in Python.
     """
     from spinney.cli.cluster_report import ClusterReport, tell_notes
-    from spinney.data import declarations_of
     from spinney.models.clusters import find_clusters, measured_rows, read_rows
 
     _check_options(options)
     plan = _plan(options)
-    declared = declarations_of(
-        options["nominal"],
-        options["ordinal"],
-        options["numeric"],
-        options["ignore"],
-        options["missing"],
-    )
+    declared = declarations(options)
     table, used, weights = read_rows(
         data,
         columns=options["columns"],

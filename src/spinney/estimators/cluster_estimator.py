@@ -190,7 +190,7 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
         Where they are, their columns and the settings are kept, the rows are not: so
         ``labels_`` is not there after loading.
         """
-        check_is_fitted(self, "clusters_")
+        check_is_fitted(self)
         save_clusters(self.clusters_, path)
 
     def __str__(self) -> str:

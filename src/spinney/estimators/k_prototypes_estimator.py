@@ -185,7 +185,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     # What was found
 
     def _nearest(self, X: Any) -> tuple[Integers, Floats]:
-        check_is_fitted(self, "clusters_")
+        check_is_fitted(self)
         cells = mixed_cells(self.clusters_.schema, self._read(X, reset=False))
         return self.clusters_.nearest(cells, n_jobs=thread_count(self.n_jobs))
 
@@ -197,7 +197,7 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     @property
     def cost_(self) -> float:
         """The weighted sum of the distances of rows to their prototypes."""
-        check_is_fitted(self, "clusters_")
+        check_is_fitted(self)
         return self.inertia_
 
 

@@ -35,7 +35,7 @@ class Term:
     Parameters
     ----------
     attribute : int
-        The place of the attribute in the schema.
+        The index of the attribute in the schema.
     codes : tuple of int, optional
         For a nominal attribute: the codes for which the term is 1.
     missing : float
@@ -59,10 +59,10 @@ class Term:
     def values(self, cells: NDArray[Any]) -> Floats:
         """Return the term of each coded cell."""
         if self.codes is None:
-            found = np.asarray(cells, dtype=np.float64)
+            values = np.asarray(cells, dtype=np.float64)
         else:
-            found = np.isin(cells, self.codes).astype(np.float64)
-        return np.where(self.absent(cells), self.missing, found)
+            values = np.isin(cells, self.codes).astype(np.float64)
+        return np.where(self.absent(cells), self.missing, values)
 
     def text(self, attribute: Attribute, *, ascii_only: bool = False) -> str:
         """Return how the term reads."""
@@ -125,12 +125,12 @@ def mixed(models: Iterable[tuple[float, LinearModel]]) -> LinearModel:
     (2.0, (4.0, 0.5))
     """
     intercept = 0.0
-    found: dict[Term, float] = {}
+    coefficients: dict[Term, float] = {}
     for share, model in models:
         intercept += share * model.intercept
         for term, coefficient in zip(model.terms, model.coefficients, strict=True):
-            found[term] = found.get(term, 0.0) + share * coefficient
-    return _of(intercept, found)
+            coefficients[term] = coefficients.get(term, 0.0) + share * coefficient
+    return _of(intercept, coefficients)
 
 
 def _of(intercept: float, coefficients: Mapping[Term, float]) -> LinearModel:
@@ -181,11 +181,11 @@ class FlatModels:
         return Term(int(self.attribute[line]), codes, float(self.missing[line]))
 
     def values(
-        self, nodes: Integers, rows: Integers, cells: Floats, place: Integers
+        self, nodes: Integers, rows: Integers, cells: Floats, column_of: Integers
     ) -> Floats:
         """Return what the models of nodes predict of rows, one of each an entry.
 
-        ``cells`` are columns side by side, NaN where missing, and ``place`` says
+        ``cells`` are columns side by side, NaN where missing, and ``column_of`` says
         which of them is an attribute's. Every entry is written out once for each
         of its terms, and the products are added up by entry.
         """
@@ -193,7 +193,7 @@ class FlatModels:
         term = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
         term += np.repeat(self.first[nodes], counts)
         entry = np.repeat(np.arange(len(nodes)), counts)
-        value = cells[np.repeat(rows, counts), place[self.attribute[term]]]
+        value = cells[np.repeat(rows, counts), column_of[self.attribute[term]]]
         absent = ~np.isfinite(value)
         of_codes = self.codes[term] >= 0
         code = np.where(absent | ~of_codes, 0, value).astype(np.int64)

@@ -160,7 +160,7 @@ class Surrogate:
 
     @property
     def attribute(self) -> int:
-        """The place of the attribute in the schema."""
+        """The index of the attribute in the schema."""
         return self.split.attribute
 
     def own_branch(self, branch: int) -> int:
@@ -188,18 +188,18 @@ class Route:
 
     @property
     def attributes(self) -> tuple[int, ...]:
-        """The places of all attributes that are asked about."""
+        """The indices of all attributes that are asked about."""
         return (self.split.attribute, *(each.attribute for each in self.surrogates))
 
     @property
-    def spoken(self) -> Split:
+    def described(self) -> Split:
         """The split as it reads: without surrogates the rest takes the last branch."""
         if self.otherwise is None or self.surrogates:
             return self.split
         return replace(self.split, missing=self.otherwise)
 
     @property
-    def last(self) -> int | None:
+    def final_branch(self) -> int | None:
         """The branch of rows that nothing sends; None where they are divided."""
         return self.split.missing if self.otherwise is None else self.otherwise
 
@@ -212,7 +212,9 @@ def branch_table(table: "CountTable", split: Split) -> "CountTable":
     return branches.with_missing_at(split.missing)
 
 
-def arriving(steps: "Iterable[tuple[Split, int]]", split: Split, n_codes: int) -> int:
+def possible_codes(
+    steps: "Iterable[tuple[Split, int]]", split: Split, n_codes: int
+) -> int:
     """Return how many codes of a split's attribute can come to its node.
 
     ``steps`` are the splits above the node and the branches taken, nearest first.
@@ -237,7 +239,7 @@ def describe(
 ) -> str:
     """Return how a branch reads, such as ``texture = clear`` or ``density ≤ 0.3815``.
 
-    ``n_codes`` is how many codes can come to the node, all if it is not said.
+    ``n_codes`` is how many codes can come to the node, all if not given.
 
     >>> from spinney.data.schema import Attribute
     >>> size = Attribute("size", "ordinal", ("small", "medium", "large"))

@@ -23,9 +23,9 @@ from spinney.trees.split import (
     Route,
     Split,
     Surrogate,
-    arriving,
     branch_table,
     describe,
+    possible_codes,
 )
 
 
@@ -108,7 +108,7 @@ class Candidate:
 
     @property
     def attribute(self) -> int:
-        """The place of the attribute in the schema."""
+        """The index of the attribute in the schema."""
         return self.split.attribute
 
     @property
@@ -190,7 +190,7 @@ class Node:
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
         """The candidates that did not win, best first."""
-        others = [c for place, c in enumerate(self.candidates) if place != self.chosen]
+        others = [c for at, c in enumerate(self.candidates) if at != self.chosen]
         return tuple(sorted(others, key=lambda c: -c.merit))
 
 
@@ -231,7 +231,7 @@ class Tree:
     def model_names(self) -> dict[int, str]:
         """What the linear models of leaves are called: LM1, LM2 … by leaf."""
         with_models = [leaf.number for leaf in self.leaves if leaf.model is not None]
-        return {number: f"LM{place + 1}" for place, number in enumerate(with_models)}
+        return {number: f"LM{order + 1}" for order, number in enumerate(with_models)}
 
     @property
     def n_leaves(self) -> int:
@@ -300,8 +300,8 @@ class Tree:
         if costs is None:
             return ()
         with np.errstate(over="ignore"):
-            found = (node.weight or 1.0) * expected_costs(node.distribution, costs)
-        return tuple(np.minimum(found, np.finfo(np.float64).max).tolist())
+            expected = (node.weight or 1.0) * expected_costs(node.distribution, costs)
+        return tuple(np.minimum(expected, np.finfo(np.float64).max).tolist())
 
     def counted_shares(self, node: Node) -> Floats:
         """Return the class shares of a node's rows, or of the nearest above with any.
@@ -338,11 +338,11 @@ class Tree:
         """Return how a branch of a node's candidate reads, missing values included."""
         split = candidate.split
         if node.route is not None and candidate is node.candidate:
-            split = node.route.spoken
+            split = node.route.described
         attribute = self.schema.attributes[split.attribute]
         n_codes = len(attribute.values)
         if isinstance(split, Groups) and split.complement(branch, n_codes):
-            n_codes = arriving(self._steps_to(node), split, n_codes)
+            n_codes = possible_codes(self._steps_to(node), split, n_codes)
         text = describe(
             split, attribute, branch, ascii_only=ascii_only, n_codes=n_codes
         )
@@ -356,5 +356,5 @@ class Tree:
         while node.parent is not None:
             parent = self.nodes[node.parent]
             assert parent.route is not None
-            yield parent.route.spoken, node.branch
+            yield parent.route.described, node.branch
             node = parent

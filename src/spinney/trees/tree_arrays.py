@@ -204,25 +204,13 @@ class TreeArrays(QuestionArrays):
         """Return what each node gained: its gain times its weight."""
         return np.asarray(self.weight(target) * np.maximum(self.gain, 0.0))
 
-    def children(self) -> tuple[Integers, Integers, Integers]:
-        """Return all children by parent, where those of a node begin, how many."""
-        below = self.parent >= 0
-        order = np.argsort(self.parent, kind="stable")[np.count_nonzero(~below) :]
-        count = np.bincount(self.parent[below], minlength=len(self))
-        return order, count.cumsum() - count, count
-
     def links(self) -> Links:
         """Return the children of all nodes, their branches and depths."""
-        children, first, count = self.children()
-        branch, depth = np.zeros((2, len(self)), dtype=np.int64)
-        branch[children] = np.arange(len(children)) - first[self.parent[children]]
-        nodes, level = np.flatnonzero(self.parent < 0), 0
-        while len(nodes):
-            depth[nodes] = level
-            counts = count[nodes]
-            nodes = children[np.repeat(first[nodes], counts) + ramps(counts)]
-            level += 1
-        return Links(children, first, count, branch, depth)
+        return links_of(self.parent)
+
+    def children(self) -> tuple[Integers, Integers, Integers]:
+        """Return all children by parent, where those of a node begin, how many."""
+        return _children(self.parent)
 
     def shares_by_weight(self, target: Target) -> Floats:
         """Return each child's part of the weight of its siblings."""
@@ -231,6 +219,27 @@ class TreeArrays(QuestionArrays):
         with np.errstate(invalid="ignore", divide="ignore"):
             below = np.bincount(parent, sizes, minlength=len(self))
             return np.asarray(sizes / below[parent])
+
+
+def _children(parent: NDArray[np.integer]) -> tuple[Integers, Integers, Integers]:
+    below = parent >= 0
+    order = np.argsort(parent, kind="stable")[np.count_nonzero(~below) :]
+    count = np.bincount(parent[below], minlength=len(parent))
+    return order, count.cumsum() - count, count
+
+
+def links_of(parent: NDArray[np.integer]) -> Links:
+    """Return what follows from the parents of nodes, which stand before them."""
+    children, first, count = _children(parent)
+    branch, depth = np.zeros((2, len(parent)), dtype=np.int64)
+    branch[children] = np.arange(len(children)) - first[parent[children]]
+    nodes, level = np.flatnonzero(parent < 0), 0
+    while len(nodes):
+        depth[nodes] = level
+        counts = count[nodes]
+        nodes = children[np.repeat(first[nodes], counts) + ramps(counts)]
+        level += 1
+    return Links(children, first, count, branch, depth)
 
 
 # What every tree has, in the order in which files of forests hold it.

@@ -1,5 +1,7 @@
 """Trees that compiled loops grew as arrays: no node is made."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,33 +56,47 @@ def arrays_of_grown(
         open_ = inner[missing[inner] < 0]
         left, right = (sizes[shape.whole[open_, CHILD + side]] for side in (0, 1))
         missing[open_] = right / (left + right) > left / (left + right) + TOLERANCE
-    nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
-    cut, by_code = np.zeros(len(attribute)), nominal[attribute[inner]]
-    low, high = shape.real[inner[~by_code]][:, [CUT_LOW, CUT_HIGH]].T
-    cut[inner[~by_code]], cut[inner[by_code]] = midpoints(low, high), np.nan
-    listed, branches = _branches(shape, lines, inner[by_code])
     return TreeArrays(
-        attribute=attribute,
+        **questions_of(shape, lines, schema),
         parent=shape.whole[:, ABOVE].astype(np.int32),
-        cut=cut,
         missing=missing,
         gain=np.where(attribute >= 0, shape.real[:, GAIN], 0.0),
         weights=np.ascontiguousarray(weights),
         rows=shape.counts[:, :n_counts].sum(axis=1).astype(np.int32),
         absent=shape.counts[:, n_counts:].sum(axis=1).astype(np.int32),
         reason=REASONS[shape.whole[:, REASON]],
-        listed=listed,
-        branches=branches,
-        cuts=np.zeros(0),
     )
 
 
+def questions_of(records: Shape, lines: Lines, schema: Schema) -> dict[str, Any]:
+    """Return the fields of ``QuestionArrays`` for nodes, or for splits that lost.
+
+    Of a cut between bins of many numbers only the lower edge is known, and cuts there.
+    """
+    attribute = records.whole[:, ATTRIBUTE].astype(np.int32)
+    inner = np.flatnonzero(attribute >= 0)
+    nominal = np.array([a.kind == "nominal" for a in schema.attributes], np.bool_)
+    by_code = nominal[attribute[inner]]
+    low, high = records.real[inner[~by_code]][:, [CUT_LOW, CUT_HIGH]].T
+    cut, known = np.zeros(len(attribute)), ~np.isnan(high)
+    low[known] = midpoints(low[known], high[known])
+    cut[inner[~by_code]], cut[inner[by_code]] = low, np.nan
+    listed, branches = _branches(records, lines, inner[by_code])
+    return {
+        "attribute": attribute,
+        "cut": cut,
+        "listed": listed,
+        "branches": branches,
+        "cuts": np.zeros(0),
+    }
+
+
 def _branches(
-    shape: Shape, lines: Lines, grouped: Integers
+    records: Shape, lines: Lines, grouped: Integers
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Return how many codes each node lists, and the branch of each code."""
-    listed = np.zeros(len(shape.whole), np.int32)
-    first, number = shape.whole[grouped][:, [LINE, LINES]].astype(np.int64).T
+    """Return how many codes each record lists, and the branch of each code."""
+    listed = np.zeros(len(records.whole), np.int32)
+    first, number = records.whole[grouped][:, [LINE, LINES]].astype(np.int64).T
     if len(grouped):
         # Lines are in the order of their codes: the last one has the greatest.
         listed[grouped] = lines.codes[first + number - 1, 0] + 1

@@ -103,6 +103,6 @@ class GrownNodes(LazyNodes):
             counted = CountTable(np.array([low, high]), weights[0], rows[0], *away)
         else:
             facts = self.shape.whole[number]
-            _, counted = by_code(self.lines, facts, away, numeric=numeric)
+            counted = by_code(self.lines, facts, away, numeric=numeric)
         gain = float(self.arrays.gain[number])
         return Candidate(split, counted, gain, gain)

@@ -94,8 +94,8 @@ class _Counter:
         whole, n = self.shape.whole, len(self.shape.whole)
         leaves = np.flatnonzero(whole[:, ATTRIBUTE] < 0)
         begin, end = self.spans[leaves].T
-        places = np.repeat(leaves, end - begin)
-        keys = places * self.width + self.classes[self.rows]
+        nodes = np.repeat(leaves, end - begin)
+        keys = nodes * self.width + self.classes[self.rows]
         own, size = self.weights[self.rows], n * self.width
         weights = np.bincount(keys, own, minlength=size).reshape(n, self.width)
         counts = np.bincount(keys, minlength=size).reshape(n, self.width)
@@ -130,9 +130,9 @@ class _Counter:
             rows = self.rows_of(node)
             own = self.cells.codes[rows, whole[node, ATTRIBUTE]]
             rows, own = rows[own != ABSENT], own[own != ABSENT]
-            places = np.searchsorted(codes[lines, 0], own)
-            self.tally(rows, places, weights[lines])
-            np.add.at(counts[lines], (places, self.classes[rows]), 1)
+            owners = np.searchsorted(codes[lines, 0], own)
+            self.tally(rows, owners, weights[lines])
+            np.add.at(counts[lines], (owners, self.classes[rows]), 1)
         return Lines(codes, weights, counts)
 
     def rows_of(self, node: int) -> NDArray[np.uint32]:
@@ -141,7 +141,7 @@ class _Counter:
         return self.rows[begin:end]
 
     def tally(
-        self, rows: NDArray[np.uint32], places: NDArray[np.int64], weights: Floats
+        self, rows: NDArray[np.uint32], owners: NDArray[np.int64], weights: Floats
     ) -> None:
-        """Add the weights of rows at places, by class."""
-        np.add.at(weights, (places, self.classes[rows]), self.weights[rows])
+        """Add the weights of rows to lines, by class."""
+        np.add.at(weights, (owners, self.classes[rows]), self.weights[rows])

@@ -8,10 +8,9 @@ import numpy as np
 
 from spinney._support.arrays import TOLERANCE, Floats, Integers
 from spinney.data import Schema
-from spinney.growth.binned.binned_arrays import moments_of
+from spinney.growth.binned.binned_arrays import moments_of, questions_of
 from spinney.growth.binned.loops.nodes import (
     ABOVE,
-    ATTRIBUTE,
     CUT_HIGH,
     CUT_LOW,
     CUT_MISSING,
@@ -23,8 +22,8 @@ from spinney.growth.binned.loops.nodes import (
     Shape,
 )
 from spinney.recipes import Recipe
-from spinney.search import midpoints, policy_named
-from spinney.trees import Candidate, CountTable, Groups, Split, Threshold
+from spinney.search import policy_named
+from spinney.trees import Candidate, CountTable, QuestionArrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,39 +40,42 @@ class GrownRivals:
     schema: Schema
     recipe: Recipe
 
-    def of(self, place: int) -> tuple[Candidate, ...]:
+    def of(self, node: int) -> tuple[Candidate, ...]:
         """Return those of a node, by attribute."""
-        own = range(self._starts[place], self._starts[place + 1])
+        own = range(self._starts[node], self._starts[node + 1])
         return tuple(map(self._candidate, own))
 
     @cached_property
     def _starts(self) -> list[int]:
         """Where those of each node begin."""
-        owners, places = self.records.whole[:, ABOVE], range(len(self.shape.whole) + 1)
-        return [int(start) for start in np.searchsorted(owners, places)]
+        owners, nodes = self.records.whole[:, ABOVE], range(len(self.shape.whole) + 1)
+        return [int(start) for start in np.searchsorted(owners, nodes)]
 
     def _candidate(self, at: int) -> Candidate:
         """Return a split and the counts behind it."""
-        sides, (attribute, into, exact, gain) = self._sides, self._facts[at]
-        away = sides.missing[at], sides.missing_rows[at]
-        kind = self.schema.attributes[attribute].kind
-        counted = CountTable(sides.values[at], sides.weights[at], sides.rows[at], *away)
-        if kind != "numeric":
-            numeric = self.schema.target.is_numeric
-            groups, counted = by_code(
-                self.lines, self.records.whole[at], away, numeric=numeric
-            )
+        sides, (into, exact, gain) = self._sides, self._facts[at]
+        questions, starts = self._questions
         shares = tuple(sides.shares[at].tolist())
-        split: Split
-        if kind == "nominal":
-            split = Groups(attribute, groups, shares, into)
+        split = questions.split(at, starts, shares=shares, missing=into)
+        away = sides.missing[at], sides.missing_rows[at]
+        if self.schema.attributes[split.attribute].kind == "numeric":
+            values, weights, rows = sides.values[at], sides.weights[at], sides.rows[at]
+            counted = CountTable(values, weights, rows, *away)
         else:
-            split = Threshold(attribute, float(sides.thresholds[at]), shares, into)
+            numeric = self.schema.target.is_numeric
+            counted = by_code(self.lines, self.records.whole[at], away, numeric=numeric)
         return Candidate(split, counted, gain, gain, exact)
 
     @cached_property
-    def _facts(self) -> list[tuple[int, int | None, bool, float]]:
-        """The attribute of each, where missing rows go, whether it is exact, its gain.
+    def _questions(self) -> tuple[QuestionArrays, tuple[Integers, Integers]]:
+        """The splits, and where their branches and cuts begin."""
+        fields = questions_of(self.records, self.lines, self.schema)
+        questions = QuestionArrays(**fields)
+        return questions, questions.starts()
+
+    @cached_property
+    def _facts(self) -> list[tuple[int | None, bool, float]]:
+        """Where missing rows go by each, whether it is exact, its gain.
 
         Rows of later tables go to the heavier side where no row here was missing.
         """
@@ -87,9 +89,7 @@ class GrownRivals:
         branches = [None if branch < 0 else branch for branch in into.tolist()]
         exact = whole[:, EXACT].astype(np.bool_).tolist()
         gains = real[:, GAIN].tolist()
-        return list(
-            zip(whole[:, ATTRIBUTE].tolist(), branches, exact, gains, strict=True)
-        )
+        return list(zip(branches, exact, gains, strict=True))
 
     @cached_property
     def _sides(self) -> "_Sides":
@@ -109,10 +109,8 @@ class GrownRivals:
         weights = np.stack([left, right], axis=1)
         sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
         low, high = records.real[:, CUT_LOW], records.real[:, CUT_HIGH].copy()
-        # Of a cut between bins of many numbers the edge is known, and cuts there.
-        thresholds, known = low.copy(), ~np.isnan(high)
-        thresholds[known] = midpoints(low[known], high[known])
-        high[~known] = np.nextafter(low[~known], np.inf)
+        edge = np.isnan(high)
+        high[edge] = np.nextafter(low[edge], np.inf)
         return _Sides(
             np.stack([low, high], axis=1),
             weights,
@@ -120,7 +118,6 @@ class GrownRivals:
             missing,
             missing_rows,
             sizes / sizes.sum(axis=1, keepdims=True),
-            thresholds,
         )
 
 
@@ -131,16 +128,13 @@ class _Sides(NamedTuple):
     missing: Floats
     missing_rows: Integers
     shares: Floats
-    thresholds: Floats
 
 
 def by_code(
     lines: Lines, facts: Integers, away: tuple[Floats, Integers], *, numeric: bool
-) -> tuple[tuple[tuple[int, ...], ...], CountTable]:
-    """Return the codes of both branches of a record, and its table by code."""
+) -> CountTable:
+    """Return the counts of a record by code."""
     first, number = facts[[LINE, LINES]]
     own = slice(first, first + number)
-    codes, branches = lines.codes[own].T
-    groups = tuple(tuple(codes[branches == side].tolist()) for side in (1, 2))
     weights = moments_of(lines.weights[own], numeric=numeric)
-    return groups, CountTable(codes, weights, lines.counts[own], *away)
+    return CountTable(lines.codes[own, 0], weights, lines.counts[own], *away)

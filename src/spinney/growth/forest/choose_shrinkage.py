@@ -13,7 +13,7 @@ from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.compact_tree import completed
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.shrinkage import parts_of
-from spinney.growth.forest.voting import Columns, taken
+from spinney.growth.forest.voting import Columns, subset
 from spinney.trees import TreeArrays, joined
 from spinney.trees.predict import FlatTree
 
@@ -26,7 +26,7 @@ MOST_NUMBERS = 250_000  # of the nodes of trees that are asked together
 class Inquiry:
     """Rows that are asked about, and which trees have not seen them.
 
-    They are taken evenly among the copies, whose order depends on what is in the rows:
+    They are spread evenly among the copies, whose order depends on what is in the rows:
     so neither their order nor a weight in the place of copies changes anything.
     """
 
@@ -51,11 +51,11 @@ class Inquiry:
 
 
 def best_shrinkage(
-    forest: Forest, inquiry: Inquiry, *, swiftly: bool, threads: int
+    forest: Forest, inquiry: Inquiry, *, compiled: bool, threads: int
 ) -> float:
     """Return the shrinkage of least loss on rows out of the bag, the least of equals.
 
-    ``swiftly`` says that a compiler is at hand.
+    ``compiled`` says that a compiler is at hand.
     """
     bags, rows = inquiry.bags, inquiry.rows
     training = bags.training
@@ -63,8 +63,8 @@ def best_shrinkage(
     tried = tuple(inquiry.unit * each for each in SHRINKAGES)
     truth = training.classes[rows]
     own = np.zeros(len(rows), np.int64) if numeric else truth.astype(np.int64)
-    columns = taken(training.columns, rows)
-    votes = _swift_votes if swiftly else _plain_votes
+    columns = subset(training.columns, rows)
+    votes = _compiled_votes if compiled else _plain_votes
 
     def asked(run: range) -> tuple[Floats, Integers]:
         out, members = inquiry.unseen(run), forest.members[run.start : run.stop]
@@ -115,13 +115,13 @@ def _plain_votes(
         tree = FlatTree.of(
             completed(member, forest.schema.target, forest.recipe, shrinkages)
         )
-        outputs = tree.outputs(taken(columns, here), len(here))
+        outputs = tree.outputs(subset(columns, here), len(here))
         outputs = outputs.reshape(len(here), len(shrinkages), forest.n_outputs)
         total[here] += outputs[np.arange(len(here)), :, own[here]]
     return total
 
 
-def _swift_votes(
+def _compiled_votes(
     forest: Forest,
     members: Sequence[TreeArrays],
     columns: Columns,
@@ -147,7 +147,7 @@ def _swift_votes(
     climb(nodes, asked, whole.parent, tree.distribution, parts, own, total)
     rows = np.flatnonzero(is_open)
     if len(rows):
-        some = taken(columns, rows)
+        some = subset(columns, rows)
         total[rows] = _plain_votes(
             forest, members, some, out[rows], own[rows], shrinkages
         )

@@ -59,7 +59,7 @@ class Forest:
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers are said of a row: one a class, or one."""
+        """How many numbers are predicted of a row: one per class, or one."""
         target = self.schema.target
         return 1 if target.is_numeric else len(target.classes)
 
@@ -116,11 +116,11 @@ class Trees(Sequence[Model]):
     def __getitem__(self, number: int | slice) -> Model | tuple[Model, ...]:
         """Return a tree, or some."""
         if isinstance(number, slice):
-            return tuple(self[place] for place in range(*number.indices(len(self))))
+            return tuple(self[each] for each in range(*number.indices(len(self))))
         forest = self.forest
         tree = readable(forest.members[number], forest.schema, forest.recipe)
         return Model(tree, forest.recipe, forest.fingerprint)
 
     def __iter__(self) -> Iterator[Model]:
         """Walk the trees, one at a time."""
-        return (self[place] for place in range(len(self)))
+        return (self[each] for each in range(len(self)))

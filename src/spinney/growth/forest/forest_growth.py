@@ -196,7 +196,7 @@ class _Nursery:
         if self.inquiry is None:
             return 0.0
         return best_shrinkage(
-            forest, self.inquiry, swiftly=self.ready is not None, threads=threads
+            forest, self.inquiry, compiled=self.ready is not None, threads=threads
         )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a forest says of a row: its trees vote.
+"""What a forest predicts of a row: its trees vote.
 
 probability
     the class shares at the leaves, shrunk as the forest has it
@@ -7,8 +7,8 @@ probability
 majority
     each tree has one vote, for the class of its leaf; a share is one of votes.
 
-*Out of bag*, a row is told by the trees only that were not grown on it: an honest guess
-without rows held out.
+*Out of bag*, a row is predicted by only those trees that were not grown on it: an
+honest guess without rows held out.
 """
 
 import math
@@ -32,41 +32,41 @@ Columns = Sequence[NDArray[Any]]
 TREES_AT_ONCE = 64
 
 
-def votes_of(told: Floats, forest: Forest) -> Floats:
+def votes_of(outputs: Floats, forest: Forest) -> Floats:
     """Return what a tree's outputs count in the vote."""
     if forest.schema.target.is_numeric or forest.settings.voting == "probability":
-        return told
-    labels = labels_of(told, None)
-    return np.asarray(np.eye(told.shape[1])[labels])
+        return outputs
+    labels = labels_of(outputs, None)
+    return np.asarray(np.eye(outputs.shape[1])[labels])
 
 
 def each_tree(forest: Forest, columns: Columns, n_rows: int) -> Iterator[Floats]:
     """Yield what each tree says of all rows."""
     for member in forest.members:
-        told = forest.flat_tree(member).outputs(columns, n_rows)
-        yield votes_of(told, forest)
+        outputs = forest.flat_tree(member).outputs(columns, n_rows)
+        yield votes_of(outputs, forest)
 
 
 def forest_outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     """Return what the forest says of each row: class shares, or one number."""
-    if is_little(forest.members, n_rows):
+    if is_small(forest.members, n_rows):
         return np.asarray(_plain_sums(forest, columns, n_rows) / len(forest))
     from spinney.trees.predict.compiled import votes
 
-    found = votes(forest.flat, columns, n_rows)
-    rows = np.flatnonzero(found.open)
+    voted = votes(forest.flat, columns, n_rows)
+    rows = np.flatnonzero(voted.open)
     if len(rows):  # a missing value divides them
-        found.sums[rows] = _plain_sums(forest, taken(columns, rows), len(rows))
-    return np.asarray(found.sums / len(forest))
+        voted.sums[rows] = _plain_sums(forest, subset(columns, rows), len(rows))
+    return np.asarray(voted.sums / len(forest))
 
 
-def is_little(members: Sequence[TreeArrays], n_rows: int) -> bool:
+def is_small(members: Sequence[TreeArrays], n_rows: int) -> bool:
     """Return whether rows are down the trees before a compiler has been loaded."""
     steps = sum(math.log2(len(member) + 1) for member in members)
     return n_rows * steps < FEWEST_STEPS
 
 
-def taken(columns: Columns, rows: Integers) -> list[Any]:
+def subset(columns: Columns, rows: Integers) -> list[Any]:
     """Return some rows of columns, of which some may not be there."""
     return [None if cells is None else cells[rows] for cells in columns]
 
@@ -74,8 +74,8 @@ def taken(columns: Columns, rows: Integers) -> list[Any]:
 def _plain_sums(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     """Return the votes of all trees, added up in their order."""
     total = np.zeros((n_rows, forest.n_outputs))
-    for told in each_tree(forest, columns, n_rows):
-        total += told
+    for outputs in each_tree(forest, columns, n_rows):
+        total += outputs
     return total
 
 
@@ -84,19 +84,19 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
 
     Where a missing value divides a row, the leaf that most of it comes to.
     """
-    found = np.full((n_rows, len(forest)), -1, dtype=np.int32)
-    if not is_little(forest.members, n_rows):
+    leaves = np.full((n_rows, len(forest)), -1, dtype=np.int32)
+    if not is_small(forest.members, n_rows):
         from spinney.trees.predict.compiled import leaves as leaves_of
 
-        places = leaves_of(forest.flat, columns, n_rows)
-        found = np.where(places < 0, np.int32(-1), forest.flat.numbers[places])
+        reached = leaves_of(forest.flat, columns, n_rows)
+        leaves = np.where(reached < 0, np.int32(-1), forest.flat.numbers[reached])
     for number, member in enumerate(forest.members):
-        rows = np.flatnonzero(found[:, number] < 0)
+        rows = np.flatnonzero(leaves[:, number] < 0)
         if len(rows):
             flat = forest.flat_tree(member)
-            own = columns if len(rows) == n_rows else taken(columns, rows)
-            found[rows, number] = flat.leaf_numbers(own, len(rows))
-    return found
+            own = columns if len(rows) == n_rows else subset(columns, rows)
+            leaves[rows, number] = flat.leaf_numbers(own, len(rows))
+    return leaves
 
 
 def out_of_bag(forest: Forest, bags: Bags) -> tuple[Floats, Integers]:
@@ -146,23 +146,23 @@ def votes_out_of_bag(
     """
     rows = np.arange(len(out))
     total = np.zeros((len(out), forest.n_outputs))
-    if not is_little(members, len(out)):
+    if not is_small(members, len(out)):
         from spinney.trees.predict.compiled import votes
 
         flat = forest.flat_of(members)
-        found = votes(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
-        total, rows = found.sums, np.flatnonzero(found.open)
+        voted = votes(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
+        total, rows = voted.sums, np.flatnonzero(voted.open)
         total[rows] = 0.0
     for member, own in zip(members, out.T, strict=True):
         here = rows[own[rows]]
         if len(here):
-            told = forest.flat_tree(member).outputs(taken(columns, here), len(here))
-            total[here] += votes_of(told, forest)
+            outputs = forest.flat_tree(member).outputs(subset(columns, here), len(here))
+            total[here] += votes_of(outputs, forest)
     return total, out.sum(axis=1)
 
 
-def score_of(told: Floats, trees: Integers, training: TrainingSet) -> float | None:
-    """Return the accuracy, or R², of what is told out of the bag; None of no row.
+def score_of(outputs: Floats, trees: Integers, training: TrainingSet) -> float | None:
+    """Return the accuracy, or R², of what is predicted out of the bag; None of no row.
 
     Rows count by their weights, and those that every tree has seen not at all.
     """
@@ -171,13 +171,13 @@ def score_of(told: Floats, trees: Integers, training: TrainingSet) -> float | No
     if not known.any():
         return None
     if not training.schema.target.is_numeric:
-        right = labels_of(told[known], None) == truth
+        right = labels_of(outputs[known], None) == truth
         return float(np.average(right, weights=weights))
     mean = np.average(truth, weights=weights)
     spread = float(weights @ (truth - mean) ** 2)
     if not spread > 0:
         return None
-    return 1.0 - float(weights @ (truth - told[known, 0]) ** 2) / spread
+    return 1.0 - float(weights @ (truth - outputs[known, 0]) ** 2) / spread
 
 
 def check_bags(forest: Forest) -> None:

@@ -65,7 +65,7 @@ def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
     """Give the splits above a node with the branches taken, nearest first."""
     while node.parent is not None:
         assert node.parent.route is not None
-        yield node.parent.route.spoken, node.branch
+        yield node.parent.route.described, node.branch
         node = node.parent
 
 
@@ -89,10 +89,12 @@ def remainder(family: Family) -> dict[int, CountTable]:
     assert node is not None
     assert node.parent is not None
     assert node.parent.tables is not None
-    rest = {place: node.parent.tables[place] for place in node.attributes}
+    rest = {attribute: node.parent.tables[attribute] for attribute in node.attributes}
     for sibling in family.counted:
         assert sibling.tables is not None
-        rest = {place: rest[place] - sibling.tables[place] for place in rest}
+        rest = {
+            attribute: rest[attribute] - sibling.tables[attribute] for attribute in rest
+        }
     return rest
 
 

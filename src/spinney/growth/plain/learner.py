@@ -65,8 +65,8 @@ from spinney.trees import (
     Threshold,
     Tree,
     altered_priors,
-    arriving,
     describe,
+    possible_codes,
 )
 from spinney.trees.criteria import deviation
 
@@ -269,7 +269,7 @@ class _Learner:
         """Make the children of a node and send them their rows."""
         assert node.route is not None
         absent = bool(node.candidate.table.missing_rows.any())
-        divided = absent and node.route.last is None
+        divided = absent and node.route.final_branch is None
         node.children = self.children_of(node, whole=node.whole and not divided)
         front = [child for child in node.children if self.may_split(child)]
         family = plan(node, front)
@@ -313,9 +313,9 @@ class _Learner:
         if not self.options.forced:
             return ()
         assert node.route is not None
-        split = node.route.spoken
+        split = node.route.described
         attribute = self.schema.attributes[split.attribute]
-        n_codes = arriving(steps_to(node), split, len(attribute.values))
+        n_codes = possible_codes(steps_to(node), split, len(attribute.values))
         return (*node.path, describe(split, attribute, branch, n_codes=n_codes))
 
     def warn_unreached(self) -> None:

@@ -44,7 +44,7 @@ class Draft:
         at one that was a leaf when other rows came to it, for nothing counts them.
     children : list of Draft
         Empty at a leaf.
-    place : int
+    source_number : int
         The number by which the source knows its rows.
     moved : bool
         Whether it has rows that it was not grown on.
@@ -56,7 +56,7 @@ class Draft:
     distribution: Floats
     candidate: Candidate | None = None
     children: "list[Draft]" = field(default_factory=list)
-    place: int = ROOT
+    source_number: int = ROOT
     moved: bool = False
 
     @property
@@ -69,13 +69,13 @@ class Draft:
     @property
     def leaves(self) -> "list[Draft]":
         """The leaves below, or itself."""
-        found, stack = [], [self]
+        leaves, stack = [], [self]
         while stack:
             draft = stack.pop()
             stack.extend(draft.children)
             if not draft.children:
-                found.append(draft)
-        return found
+                leaves.append(draft)
+        return leaves
 
 
 def draft_of(tree: Tree) -> Draft:
@@ -113,7 +113,7 @@ class Rows:
         self.altered: Floats | None = None
         if costs is not None:
             self.altered = altered_priors(own, costs)
-        self.n_places = 0
+        self.n_given = 0
 
     def outputs(self, weights: Floats) -> Floats:
         """Return what a node predicts that has these rows."""
@@ -128,7 +128,7 @@ class Rows:
 
     def take_back(self, draft: Draft) -> None:
         """Let go of the children's rows."""
-        self.source.forget(child.place for child in draft.children)
+        self.source.forget(child.source_number for child in draft.children)
 
     def moved(self, subtree: Draft, node: Draft) -> Draft:
         """Return a copy of a subtree over the rows of a node above it."""
@@ -137,7 +137,7 @@ class Rows:
             weights=node.weights,
             n_rows=node.n_rows,
             distribution=node.distribution,
-            place=node.place,
+            source_number=node.source_number,
             moved=True,
             candidate=subtree.candidate if subtree.children else None,
         )
@@ -151,7 +151,7 @@ class Rows:
                 if inner:
                     self._partition(draft, inner, keep=draft is top)
                 elif draft is not top:
-                    self.source.forget([draft.place])
+                    self.source.forget([draft.source_number])
                 following += inner
             level = following
         return top
@@ -163,7 +163,7 @@ class Rows:
             assert draft.candidate is not None
             asked.append(draft.candidate)
         requests = [
-            Request(draft.place, (candidate.attribute,))
+            Request(draft.source_number, (candidate.attribute,))
             for draft, candidate in zip(level, asked, strict=True)
         ]
         return [
@@ -186,9 +186,9 @@ class Rows:
         numbers = {}
         for branch, child in enumerate(draft.children):
             if child in children:
-                self.n_places += 1
-                numbers[branch] = child.place = self.n_places
-        self.source.partition(draft.place, draft.route, numbers, keep=keep)
+                self.n_given += 1
+                numbers[branch] = child.source_number = self.n_given
+        self.source.partition(draft.source_number, draft.route, numbers, keep=keep)
 
     def _shared_out(self, draft: Draft) -> list[Draft]:
         """Return copies of the children with the rows that the split now gives them."""
@@ -197,8 +197,8 @@ class Rows:
         absent = draft.candidate.table.missing_rows.any()
         if absent and draft.route.otherwise is not None:
             assert isinstance(self.source, Surrogates)
-            (sent,) = self.source.routed([(draft.place, draft.route)])
-            weights, rows = sent.scaled(self.scale).weights, sent.rows
+            (routed,) = self.source.routed([(draft.source_number, draft.route)])
+            weights, rows = routed.scaled(self.scale).weights, routed.rows
         n_rows = [int(each.sum()) for each in rows]
         return [
             replace(

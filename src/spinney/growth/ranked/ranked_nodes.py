@@ -164,11 +164,11 @@ class RankedNodes(LazyNodes):
     def _candidate(self, at: int) -> Candidate:
         """Return a split and the counts behind it."""
         grown, facts = self.grown, self.grown.candidates[at].tolist()
-        place = facts[ATTRIBUTE]
+        attribute = facts[ATTRIBUTE]
         lines = slice(facts[LINE], facts[LINE] + facts[LINES])
         codes = grown.line_codes[lines].astype(np.int64)
         weights, counts = grown.line_weights[lines], grown.line_counts[lines]
-        values, kind = self.values[place], self.schema.attributes[place].kind
+        values, kind = self.values[attribute], self.schema.attributes[attribute].kind
         table = CountTable(
             values[codes[1:]],
             weights[1:].copy(),
@@ -179,7 +179,7 @@ class RankedNodes(LazyNodes):
         split: Split
         if kind == "nominal":
             groups = tuple((code,) for code in range(len(values)))
-            split = Groups(place, groups, _shares(table, codes[1:], len(values)))
+            split = Groups(attribute, groups, _shares(table, codes[1:], len(values)))
         else:
             low, high = values[facts[LOW]], values[facts[HIGH]]
             threshold = midpoint(float(low), float(high))
@@ -187,7 +187,7 @@ class RankedNodes(LazyNodes):
             if kind == "numeric" and self.recipe.thresholds == "observed":
                 below = np.searchsorted(values, threshold, side="right") - 1
                 threshold = float(values[below])
-            split = Threshold(place, threshold, _shares(table, sides, 2))
+            split = Threshold(attribute, threshold, _shares(table, sides, 2))
         gain, merit = grown.merits[at, [GAIN, MERIT]].tolist()
         if np.isnan(gain):  # counted again when its node took other rows
             criterion = self.recipe.measure(numeric=False)

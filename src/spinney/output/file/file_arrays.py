@@ -9,11 +9,11 @@ count
     stored, what is counted follows without gaps.
 
 The arrays, with n nodes, m candidates and c classes; of a numeric target, weights
-have its 3 moments, and distributions and rows 1 column, in the place of c::
+have its 3 moments, and distributions and rows 1 column, instead of c::
 
     node.parent, node.branch, node.depth, node.rows, node.label      (n,)
     node.reason        ``Reason.code``, -1 at an inner node           (n,)
-    node.chosen        place among its candidates, -1 at a leaf      (n,)
+    node.chosen        index among its candidates, -1 at a leaf      (n,)
     node.forced        0 or 1                                        (n,)
     node.candidates    a count                                       (n,)
     node.weights, node.distribution                                  (n, c)
@@ -41,14 +41,18 @@ have its 3 moments, and distributions and rows 1 column, in the place of c::
     table.numbers      the values, where the attribute is numeric
     table.weights, table.rows       a line of c for each of all values
 
-and those of the surrogates, in :mod:`spinney.data.model_surrogates`.
+    node.surrogates    a count                                       (n,)
+    node.otherwise     the branch of what nothing sends, or -1       (n,)
+    surrogate.attribute, surrogate.form, surrogate.reversed (0 or 1)
+    surrogate.agreement, surrogate.adjusted
+    surrogate_split.thresholds, .groups, .codes     as those of splits
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +69,9 @@ from spinney.trees import (
     LazyNodes,
     Node,
     Split,
+    Surrogate,
     SurrogateArrays,
+    Term,
     Threshold,
     Tree,
     TreeArrays,
@@ -74,176 +80,86 @@ from spinney.trees import (
 )
 
 Arrays = Mapping[str, NDArray[Any]]
+T = TypeVar("T")
 
-SURROGATE_FLOATS = (
-    "surrogate.agreement",
-    "surrogate.adjusted",
-    "surrogate_split.thresholds",
-)
-SURROGATE_INTEGERS = (
-    "node.surrogates",
-    "node.otherwise",
-    "surrogate.attribute",
-    "surrogate.form",
-    "surrogate.reversed",
-    "surrogate_split.groups",
-    "surrogate_split.codes",
-)
-
-
-def flatten_surrogates(nodes: Sequence[Node]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the surrogates of all nodes."""
-    surrogates = [surrogate for node in nodes for surrogate in node.surrogates]
-    splits = [surrogate.split for surrogate in surrogates]
-    otherwise = (-1 if node.otherwise is None else node.otherwise for node in nodes)
-    return {
-        "node.surrogates": _integers(len(node.surrogates) for node in nodes),
-        "node.otherwise": _integers(otherwise),
-        "surrogate.attribute": _integers(split.attribute for split in splits),
-        "surrogate.form": _integers(FORMS.index(type(split)) for split in splits),
-        "surrogate.reversed": _integers(each.reversed for each in surrogates),
-        "surrogate.agreement": _floats(each.agreement for each in surrogates),
-        "surrogate.adjusted": _floats(each.adjusted for each in surrogates),
-        **_flatten_splits(splits, "surrogate_split"),
-    }
-
-
-def without_surrogates(n_nodes: int) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file that was written before there were surrogates."""
-    return {
-        **{name: np.empty(0) for name in SURROGATE_FLOATS},
-        **{name: np.empty(0, dtype=np.int64) for name in SURROGATE_INTEGERS},
-        "node.surrogates": np.zeros(n_nodes, dtype=np.int64),
-        "node.otherwise": np.full(n_nodes, -1, dtype=np.int64),
-    }
-
-
-TERM_ARRAYS: dict[str, type[np.generic]] = {
-    "node.terms": np.int64,
-    "node.intercept": np.float64,
-    "term.attribute": np.int64,
-    "term.coefficient": np.float64,
-    "term.missing": np.float64,
-    "term.codes": np.int64,
-    "model.codes": np.int64,
-}
-
-
-def flatten_models(nodes: Sequence[Node]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the nodes' models."""
-    models = [node.model for node in nodes]
-    present = [model for model in models if model is not None]
-    terms = [term for model in present for term in model.terms]
-    counts = [-1 if model is None else len(model.terms) for model in models]
-    intercepts = [0.0 if model is None else model.intercept for model in models]
-    cells: dict[str, list[Any]] = {
-        "node.terms": counts,
-        "node.intercept": intercepts,
-        "term.attribute": [term.attribute for term in terms],
-        "term.coefficient": [c for model in present for c in model.coefficients],
-        "term.missing": [term.missing for term in terms],
-        "term.codes": [-1 if term.codes is None else len(term.codes) for term in terms],
-        "model.codes": [code for term in terms for code in term.codes or ()],
-    }
-    return {name: np.array(cells[name], dtype=TERM_ARRAYS[name]) for name in cells}
-
-
-def no_models(n_nodes: int) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a tree without models: what older files stand for."""
-    arrays = {name: np.empty(0, dtype=dtype) for name, dtype in TERM_ARRAYS.items()}
-    return {
-        **arrays,
-        "node.terms": np.full(n_nodes, -1, dtype=np.int64),
-        "node.intercept": np.zeros(n_nodes),
-    }
-
-
-def _models(arrays: Arrays) -> FlatModels | None:
-    """Return the models of all nodes, from arrays that have been checked."""
-    counts, sizes = arrays["node.terms"], arrays["term.codes"]
-    if (counts < 0).all():
-        return None
-    owner = np.repeat(np.arange(len(sizes)), sizes.clip(0))
-    codes = arrays["model.codes"]
-    ends = sizes.clip(-1, 0)
-    np.maximum.at(ends, owner, codes + 1)
-    first_code = 1 + ends.clip(0).cumsum() - ends.clip(0)
-    lookup = np.zeros(1 + ends.clip(0).sum())
-    lookup[first_code[owner] + codes] = 1.0
-    return FlatModels(
-        has=counts >= 0,
-        intercept=arrays["node.intercept"],
-        first=counts.clip(0).cumsum() - counts.clip(0),
-        count=counts.clip(0),
-        attribute=arrays["term.attribute"],
-        coefficient=arrays["term.coefficient"],
-        missing=arrays["term.missing"],
-        first_code=first_code,
-        codes=ends,
-        lookup=lookup,
-    )
-
-
-# The place of a form is part of the format.
+# The order of forms is part of the format.
 FORMS: tuple[type[Split], ...] = (Threshold, Groups, Intervals)
 
-_NODE: dict[str, Callable[[Node], int]] = {
-    "node.parent": lambda node: -1 if node.parent is None else node.parent,
+# What has one number for each node, candidate, surrogate or term.
+_NODE: dict[str, Callable[[Node], float]] = {
+    "node.parent": lambda node: _or(node.parent, -1),
     "node.branch": lambda node: node.branch,
     "node.depth": lambda node: node.depth,
     "node.rows": lambda node: node.n_rows,
     "node.label": lambda node: node.label,
     "node.reason": lambda node: NO_REASON if node.reason is None else node.reason.code,
-    "node.chosen": lambda node: -1 if node.chosen is None else node.chosen,
-    "node.forced": lambda node: int(node.forced),
+    "node.chosen": lambda node: _or(node.chosen, -1),
+    "node.forced": lambda node: node.forced,
     "node.candidates": lambda node: len(node.candidates),
+    "node.surrogates": lambda node: len(node.surrogates),
+    "node.otherwise": lambda node: _or(node.otherwise, -1),
+    "node.terms": lambda node: -1 if node.model is None else len(node.model.terms),
+    "node.intercept": lambda node: 0.0 if node.model is None else node.model.intercept,
 }
-_CANDIDATE: dict[str, Callable[[Candidate], int]] = {
+_CANDIDATE: dict[str, Callable[[Candidate], float]] = {
     "candidate.attribute": lambda candidate: candidate.attribute,
-    "candidate.exact": lambda candidate: int(candidate.exact),
+    "candidate.exact": lambda candidate: candidate.exact,
     "candidate.form": lambda candidate: FORMS.index(type(candidate.split)),
-    "candidate.missing": lambda candidate: (
-        -1 if candidate.split.missing is None else candidate.split.missing
-    ),
+    "candidate.missing": lambda candidate: _or(candidate.split.missing, -1),
     "candidate.branches": lambda candidate: candidate.split.n_branches,
     "candidate.values": lambda candidate: len(candidate.table.values),
+    "candidate.gain": lambda candidate: candidate.gain,
+    "candidate.merit": lambda candidate: candidate.merit,
+    "candidate.p_value": lambda candidate: _or(candidate.p_value, np.nan),
+}
+_SURROGATE: dict[str, Callable[[Surrogate], float]] = {
+    "surrogate.attribute": lambda surrogate: surrogate.attribute,
+    "surrogate.form": lambda surrogate: FORMS.index(type(surrogate.split)),
+    "surrogate.reversed": lambda surrogate: surrogate.reversed,
+    "surrogate.agreement": lambda surrogate: surrogate.agreement,
+    "surrogate.adjusted": lambda surrogate: surrogate.adjusted,
+}
+_TERM: dict[str, Callable[[Term], float]] = {
+    "term.attribute": lambda term: term.attribute,
+    "term.missing": lambda term: term.missing,
+    "term.codes": lambda term: -1 if term.codes is None else len(term.codes),
 }
 
 _FLOATS = (
-    "node.weights",
-    "node.distribution",
-    "candidate.gain",
-    "candidate.merit",
-    "candidate.p_value",
-    "candidate.missing_weights",
-    "split.thresholds",
-    "split.shares",
-    "table.numbers",
-    "table.weights",
-    *SURROGATE_FLOATS,
+    *("node.weights", "node.distribution", "node.intercept"),
+    *("candidate.gain", "candidate.merit", "candidate.p_value"),
+    *("candidate.missing_weights", "split.thresholds", "split.shares"),
+    *("table.numbers", "table.weights"),
+    *("surrogate.agreement", "surrogate.adjusted", "surrogate_split.thresholds"),
+    *("term.coefficient", "term.missing"),
 )
 _INTEGERS = (
-    *_NODE,
-    *_CANDIDATE,
-    "candidate.missing_rows",
-    "split.groups",
-    "split.codes",
-    "table.codes",
-    "table.rows",
-    *SURROGATE_INTEGERS,
+    *(*_NODE, *_CANDIDATE, *_SURROGATE, *_TERM),
+    *("candidate.missing_rows", "split.groups", "split.codes"),
+    *("table.codes", "table.rows"),
+    *("surrogate_split.groups", "surrogate_split.codes", "model.codes"),
 )
 DTYPES: dict[str, type[np.generic]] = {
-    **dict.fromkeys(_FLOATS, np.float64),
     **dict.fromkeys(_INTEGERS, np.int64),
-    **TERM_ARRAYS,
+    **dict.fromkeys(_FLOATS, np.float64),
 }
+
+# What older files do not have, as it stands at each node; there is nothing else of it.
+_LATER = {"node.surrogates": 0, "node.otherwise": -1, "node.terms": -1}
+_LATER_ROOMS = ("surrogate.", "surrogate_split.", "term.", "model.")
 
 
 def with_defaults(arrays: Arrays) -> Arrays:
     """Return arrays with those that version 1 did not have."""
     if "node.parent" in arrays:
         n_nodes = arrays["node.parent"].size
-        arrays = {**no_models(n_nodes), **without_surrogates(n_nodes), **arrays}
+        rooms = [name for name in DTYPES if name.startswith(_LATER_ROOMS)]
+        arrays = {
+            **{name: np.empty(0, DTYPES[name]) for name in rooms},
+            **{name: np.full(n_nodes, value) for name, value in _LATER.items()},
+            "node.intercept": np.zeros(n_nodes),
+            **arrays,
+        }
     if "candidate.p_value" in arrays or "candidate.gain" not in arrays:
         return arrays
     absent = np.full(arrays["candidate.gain"].shape, np.nan)
@@ -257,17 +173,14 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
     candidates = [candidate for node in nodes for candidate in node.candidates]
     tables = [candidate.table for candidate in candidates]
     splits = [candidate.split for candidate in candidates]
+    surrogates = [surrogate for node in nodes for surrogate in node.surrogates]
+    models = [node.model for node in nodes if node.model is not None]
+    terms = [term for model in models for term in model.terms]
     arrays = {
-        **{name: _integers(map(read, nodes)) for name, read in _NODE.items()},
+        **_columns(_NODE, nodes),
         "node.weights": _lines((node.weights for node in nodes), width),
         "node.distribution": _lines((node.distribution for node in nodes), n_outputs),
-        **{name: _integers(map(read, candidates)) for name, read in _CANDIDATE.items()},
-        "candidate.gain": _floats(candidate.gain for candidate in candidates),
-        "candidate.merit": _floats(candidate.merit for candidate in candidates),
-        "candidate.p_value": _floats(
-            np.nan if candidate.p_value is None else candidate.p_value
-            for candidate in candidates
-        ),
+        **_columns(_CANDIDATE, candidates),
         "candidate.missing_weights": _lines((t.missing for t in tables), width),
         "candidate.missing_rows": _lines((t.missing_rows for t in tables), n_outputs),
         "split.shares": _floats(chain.from_iterable(split.shares for split in splits)),
@@ -275,10 +188,30 @@ def flatten(tree: Tree) -> dict[str, NDArray[Any]]:
         **_flatten_values(candidates, tree.schema),
         "table.weights": _lines((table.weights for table in tables), width),
         "table.rows": _lines((table.rows for table in tables), n_outputs),
-        **flatten_models(nodes),
-        **flatten_surrogates(nodes),
+        **_columns(_SURROGATE, surrogates),
+        **_flatten_splits([each.split for each in surrogates], "surrogate_split"),
+        **_columns(_TERM, terms),
+        "term.coefficient": _floats(c for model in models for c in model.coefficients),
+        "model.codes": _integers(code for term in terms for code in term.codes or ()),
     }
-    return {name: _as(arrays[name], DTYPES[name]) for name in sorted(DTYPES)}
+    return {
+        name: np.ascontiguousarray(arrays[name], dtype=DTYPES[name])
+        for name in sorted(DTYPES)
+    }
+
+
+def _columns(
+    fields: Mapping[str, Callable[[T], float]], items: Sequence[T]
+) -> dict[str, NDArray[Any]]:
+    """Return one array for each of the fields, over all items."""
+    return {
+        name: np.fromiter(map(read, items), dtype=DTYPES[name])
+        for name, read in fields.items()
+    }
+
+
+def _or(number: float | None, none: float) -> float:
+    return none if number is None else number
 
 
 def _flatten_splits(splits: Sequence[Split], room: str) -> dict[str, NDArray[Any]]:
@@ -325,24 +258,6 @@ def _lines(arrays: Iterable[NDArray[Any]], width: int) -> NDArray[Any]:
     """Return arrays whose last axis is that wide, one below another."""
     lines = [array.reshape(-1, width) for array in arrays]
     return np.concatenate(lines) if lines else np.empty((0, width))
-
-
-def _as(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    return np.ascontiguousarray(array, dtype=dtype)
-
-
-def children_of(parents: Iterable[int]) -> list[tuple[int, ...]]:
-    """Return the children of each node, given the parent of each.
-
-    >>> children_of([-1, 0, 1, 1, 0])
-    [(1, 4), (2, 3), (), (), ()]
-    """
-    children: list[list[int]] = []
-    for number, parent in enumerate(parents):
-        children.append([])
-        if parent >= 0:
-            children[parent].append(number)
-    return list(map(tuple, children))
 
 
 def unflatten(arrays: Arrays, schema: Schema) -> Tree:
@@ -441,6 +356,32 @@ class FileNodes(LazyNodes):
             shares=file["split.shares"],
             missing=file["candidate.missing"],
         )
+
+
+def _models(arrays: Arrays) -> FlatModels | None:
+    """Return the models of all nodes, from arrays that have been checked."""
+    counts, sizes = arrays["node.terms"], arrays["term.codes"]
+    if (counts < 0).all():
+        return None
+    owner = np.repeat(np.arange(len(sizes)), sizes.clip(0))
+    codes = arrays["model.codes"]
+    ends = sizes.clip(-1, 0)
+    np.maximum.at(ends, owner, codes + 1)
+    first_code = 1 + ends.clip(0).cumsum() - ends.clip(0)
+    lookup = np.zeros(1 + ends.clip(0).sum())
+    lookup[first_code[owner] + codes] = 1.0
+    return FlatModels(
+        has=counts >= 0,
+        intercept=arrays["node.intercept"],
+        first=counts.clip(0).cumsum() - counts.clip(0),
+        count=counts.clip(0),
+        attribute=arrays["term.attribute"],
+        coefficient=arrays["term.coefficient"],
+        missing=arrays["term.missing"],
+        first_code=first_code,
+        codes=ends,
+        lookup=lookup,
+    )
 
 
 def _surrogates(arrays: Arrays) -> SurrogateArrays | None:

@@ -1,6 +1,6 @@
 """A forest as a file: saved whole or not at all, checked before it is used.
 
-The file is of the kind ``spinney-forest`` (see :mod:`spinney.data.model_kind`). The
+The file is of the kind ``spinney-forest`` (see :mod:`spinney.output.file.kind`). The
 arrays are those of :class:`~spinney.trees.tree_arrays.TreeArrays`, the trees one after
 another, and ``nodes``: how many nodes each tree has.
 """
@@ -40,6 +40,7 @@ from spinney.output.file.plain_data import listed, members, number
 from spinney.output.file.requirements import (
     amounts,
     close,
+    linked,
     possible,
     require,
     shaped,
@@ -98,7 +99,7 @@ def save_forest(
 ) -> None:
     """Save a forest; the same forest gives the same bytes.
 
-    Parameters and errors are those of :func:`spinney.data.model_file.save_model`.
+    Parameters and errors are those of :func:`spinney.output.file.tree_file.save_model`.
     """
     save_kind(_FOREST, forest, path, force=force)
 
@@ -144,34 +145,34 @@ def load_forest(
 ) -> Forest:
     """Load a forest that :func:`save_forest` wrote.
 
-    Parameters and errors are those of :func:`spinney.data.model_file.load_model`.
+    Parameters and errors are those of :func:`spinney.output.file.tree_file.load_model`.
     """
     return load_kind(_FOREST, path, limits)
 
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
     """Return a forest, after checking every rule that the rest relies on."""
-    found = _read_header(data)
-    check_forest_arrays(arrays, found.schema, max_nodes=max_nodes)
-    return replace(found, members=_members(arrays))
+    forest = _read_header(data)
+    check_forest_arrays(arrays, forest.schema, max_nodes=max_nodes)
+    return replace(forest, members=_members(arrays))
 
 
 def _read_header(data: object) -> Forest:
     """Return a forest without trees, from what its header says."""
-    found = members(data, "the model", (*KEYS, "settings", "shrinkage"))
-    schema = read_schema(found)
+    header = members(data, "the model", (*KEYS, "settings", "shrinkage"))
+    schema = read_schema(header)
     if schema.target.costs is not None or any(a.formula for a in schema.attributes):
         msg = "a forest has neither costs nor attributes with formulas"
         raise DamageError(msg)
-    recipe = read_recipe(found["recipe"])
-    settings = _read_settings(found["settings"], schema.n_classes)
-    fingerprint = read_fingerprint(found["fingerprint"])
+    recipe = read_recipe(header["recipe"])
+    settings = _read_settings(header["settings"], schema.n_classes)
+    fingerprint = read_fingerprint(header["fingerprint"])
     try:
         forest_recipe(recipe, extra_random=settings.extra_random)
     except ParameterError as error:
         msg = f"the recipe is none of a forest: {error}"
         raise DamageError(msg) from None
-    shrinkage = number(found["shrinkage"], "the shrinkage")
+    shrinkage = number(header["shrinkage"], "the shrinkage")
     if not shrinkage >= 0 or settings.shrinkage not in (None, shrinkage):
         msg = f"leaves are shrunk by {shrinkage}, against the settings"
         raise DamageError(msg)
@@ -230,7 +231,7 @@ def check_forest_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int) -> No
     n = _check_shapes(arrays, schema, max_nodes)
     starts = np.repeat(arrays["nodes"].cumsum() - arrays["nodes"], arrays["nodes"])
     own = np.arange(n) - starts  # the number of a node in its tree
-    count = _check_links(arrays, own, starts)
+    count = _check_links(arrays, starts)
     _check_questions(arrays, schema, count)
     _check_lists(arrays, schema, count)
     _check_counts(arrays, schema, own, starts)
@@ -257,26 +258,11 @@ def _check_shapes(arrays: Arrays, schema: Schema, max_nodes: int) -> int:
     return n
 
 
-def _check_links(arrays: Arrays, own: Integers, starts: Integers) -> Integers:
+def _check_links(arrays: Arrays, starts: Integers) -> Integers:
     """Check that nodes stand in printing order; return how many children each has."""
     parent = arrays["parent"].astype(np.int64)
-    root = own == 0
-    require(root == (parent == -1), "node {} is a root, or none, against its tree")
-    require(root | within(parent, 0, own), "node {} stands before its parent")
-    above = np.where(root, np.arange(len(own)), parent + starts)
-    # The depth by doubling steps: the way up to an ancestor, and on from there.
-    depth, up = (~root).astype(np.int64), above
-    while not root[up].all():
-        depth, up = depth + depth[up], up[up]
-    # In printing order the parent is the last node before that is one level above.
-    places = np.arange(len(own))
-    by_level = np.sort(depth * len(own) + places)
-    here = np.flatnonzero(~root)
-    wanted = (depth[here] - 1) * len(own) + here
-    last = by_level[np.searchsorted(by_level, wanted) - 1] % len(own)
-    require(last == above[here], "node {} is not in printing order", here)
+    count = linked(np.where(parent < 0, parent, parent + starts), starts).count
     inner = arrays["attribute"] >= 0
-    count = np.bincount(above[here], minlength=len(own))
     require(inner == (count > 0), "node {} asks something and has no branches, or not")
     require(~inner | (count > 1), "node {} has one branch")
     return count
@@ -329,10 +315,10 @@ def _check_lists(arrays: Arrays, schema: Schema, count: Integers) -> None:
         within(branches, -1, count[owner]), "node {} sends a value to no branch", owner
     )
     # Every branch has a value, but one that only missing values may take.
-    taken = np.zeros(len(count), dtype=np.int64)
+    used = np.zeros(len(count), dtype=np.int64)
     pairs = np.unique(np.stack([owner, branches])[:, branches >= 0], axis=1)
-    np.add.at(taken, pairs[0].astype(np.int64), 1)
-    short = count - taken
+    np.add.at(used, pairs[0].astype(np.int64), 1)
+    short = count - used
     require(
         ~grouped | (short == 0) | ((short == 1) & (arrays["missing"] >= 0)),
         "node {} has a branch that no value takes",

@@ -9,6 +9,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema, Target
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.strict_json import DamageError
+from spinney.trees import Links, links_of
 
 SHARES_TOLERANCE = 1e-9
 WEIGHTS_TOLERANCE = 1e-6
@@ -17,12 +18,12 @@ MOST_ROWS = 2**53
 Truths = NDArray[np.bool_]
 
 
-def require(holds: Truths, what: str, places: Integers | None = None) -> None:
-    """Raise with the number of the first that fails in the place of ``{}``."""
+def require(holds: Truths, what: str, numbers: Integers | None = None) -> None:
+    """Raise with the number of the first that fails instead of ``{}``."""
     lines = np.asarray(holds.all(axis=tuple(range(1, holds.ndim))))
     if not lines.all():
         first = int(np.argmin(lines))
-        number = first if places is None else int(places[first])
+        number = first if numbers is None else int(numbers[first])
         raise DamageError(what.format(number))
 
 
@@ -58,18 +59,49 @@ def close(sums: Floats, expected: Floats, target: Target) -> Truths:
 def shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
     """Check the shape of an array."""
     if arrays[name].shape != shape:
-        found = " × ".join(map(str, arrays[name].shape)) or "no"
+        shape_text = " × ".join(map(str, arrays[name].shape)) or "no"
         wanted = " × ".join(map(str, shape))
-        msg = f"the array {name!r} has {found} entries where {wanted} are needed"
+        msg = f"the array {name!r} has {shape_text} entries where {wanted} are needed"
         raise DamageError(msg)
 
 
 def counted(arrays: Arrays, name: str, *, total: int, least: int = 0) -> None:
-    """Check that counts add up to the length of what they count."""
+    """Check that counts add up to the length of what they count; -1 counts nothing."""
     counts = arrays[name]
-    if not within(counts, least, total + 1).all() or int(counts.sum()) != total:
+    fitting = within(counts, least, total + 1).all()
+    if not fitting or int(counts.clip(0).sum()) != total:
         msg = f"the counts {name!r} do not add up to the {total} that there are"
         raise DamageError(msg)
+
+
+def linked(parent: Integers, starts: Integers) -> Links:
+    """Check that nodes stand in printing order; return what their parents say.
+
+    Of several trees, nodes are numbered through; ``starts`` has the root of each node.
+    """
+    numbers = np.arange(len(parent))
+    root = numbers == starts
+    require(~root | (parent == -1), "node {} is the root and has a parent")
+    before = root | ((parent >= starts) & (parent < numbers))
+    require(before, "the parent of node {} does not come before it")
+    links = links_of(parent)
+    # In printing order the parent is the last node before that is one level above.
+    by_level = np.sort(links.depth * len(parent) + numbers)
+    below = np.flatnonzero(~root)
+    wanted = (links.depth[below] - 1) * len(parent) + below
+    last = by_level[np.searchsorted(by_level, wanted) - 1] % len(parent)
+    disorder = "node {} is not in printing order: parents before children"
+    require(last == parent[below], disorder, below)
+    return links
+
+
+def known_codes(what: str, codes: Integers, owners: Integers, known: Integers) -> None:
+    """Check codes of splits: each is one of so many, and none occurs twice."""
+    unknown = f"{what} {{}} has a code that its attribute does not know"
+    require(within(codes, 0, known), unknown, owners)
+    order = np.lexsort((codes, owners))
+    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
+    require(~again, f"{what} {{}} has one code twice", owners[order][1:])
 
 
 def grouped(arrays: Arrays) -> Truths:
@@ -89,7 +121,7 @@ def sizes(schema: Schema) -> Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Owners:
     """Which node or candidate a line of an array belongs to."""
 
     node_of_candidate: Integers
@@ -99,7 +131,7 @@ class Places:
     candidate_of_line: Integers
 
     @classmethod
-    def of(cls, arrays: Arrays) -> "Places":
+    def of(cls, arrays: Arrays) -> "Owners":
         """Return the owners, by the counts in the arrays."""
         branches = arrays["candidate.branches"]
         candidates = np.arange(len(branches))

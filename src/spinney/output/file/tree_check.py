@@ -14,7 +14,6 @@ from spinney.growth import Model
 from spinney.output.file.file_arrays import (
     FORMS,
     Arrays,
-    children_of,
     flatten,
 )
 from spinney.output.file.header import (
@@ -26,11 +25,13 @@ from spinney.output.file.header import (
 from spinney.output.file.requirements import (
     MOST_ROWS,
     SHARES_TOLERANCE,
-    Places,
+    Owners,
     amounts,
     close,
     counted,
     grouped,
+    known_codes,
+    linked,
     numeric,
     possible,
     require,
@@ -39,7 +40,7 @@ from spinney.output.file.requirements import (
     within,
 )
 from spinney.output.file.strict_json import DamageError, dump
-from spinney.trees import Intervals, Reason, Threshold, Tree, labels_of
+from spinney.trees import Intervals, Reason, Threshold, Tree, labels_of, links_of
 
 MAX_NODES = 10_000_000
 
@@ -62,12 +63,13 @@ def check_tree(tree: Tree, *, max_nodes: int = MAX_NODES) -> Arrays:
         msg = f"its nodes do not fit its schema: {error}"
         raise DamageError(msg) from None
     check_arrays(arrays, tree.schema, max_nodes=max_nodes)
-    children = children_of(arrays["node.parent"].tolist())
+    links = links_of(arrays["node.parent"])
+    children = np.split(links.children, links.first[1:])
     for number, node in enumerate(tree.nodes):
         if node.number != number:
             msg = f"node {number} is numbered {node.number}"
             raise DamageError(msg)
-        if node.children != children[number]:
+        if list(node.children) != children[number].tolist():
             msg = f"the children of node {number} are not those that it is parent of"
             raise DamageError(msg)
     return arrays
@@ -145,31 +147,13 @@ def _check_table_lengths(arrays: Arrays, schema: Schema) -> None:
 
 def _check_links(arrays: Arrays) -> None:
     """Check parents, depths, branches, and the numbering in printing order."""
-    parents, numbers = arrays["node.parent"], np.arange(len(arrays["node.parent"]))
-    require(parents[:1] == -1, "the root has a parent")
-    require(
-        np.append(True, within(parents[1:], 0, numbers[1:])),
-        "the parent of node {} does not come before it",
-    )
-    depths, branches = arrays["node.depth"].tolist(), arrays["node.branch"].tolist()
-    path: list[int] = []  # the numbers from the root to the node before
-    seen = [0] * len(depths)
-    for number, parent in enumerate(parents.tolist()):
-        depth = 0 if parent < 0 else depths[parent] + 1
-        if depths[number] != depth:
-            msg = f"node {number} is at depth {depth}, not {depths[number]}"
+    parent = arrays["node.parent"]
+    links = linked(parent, np.zeros_like(parent))
+    for name, expected in (("depth", links.depth), ("branch", links.branch)):
+        given = arrays[f"node.{name}"]
+        for number in np.flatnonzero(given != expected)[:1]:
+            msg = f"node {number} is at {name} {expected[number]}, not {given[number]}"
             raise DamageError(msg)
-        if parent >= 0 and (depth > len(path) or path[depth - 1] != parent):
-            msg = f"node {number} is not in printing order: parents before children"
-            raise DamageError(msg)
-        del path[depth:]
-        path.append(number)
-        branch = 0 if parent < 0 else seen[parent]
-        if branches[number] != branch:
-            msg = f"node {number} is at branch {branch}, not {branches[number]}"
-            raise DamageError(msg)
-        if parent >= 0:
-            seen[parent] += 1
 
 
 def _check_nodes(arrays: Arrays, target: Target) -> None:
@@ -226,12 +210,12 @@ def _check_choices(arrays: Arrays) -> None:
 
 def check_candidates(arrays: Arrays, schema: Schema) -> None:
     """Raise DamageError unless each candidate is a split of its node."""
-    places = Places.of(arrays)
+    owned = Owners.of(arrays)
     _check_forms(arrays, schema)
     _check_thresholds(arrays, schema)
-    _check_groups(arrays, schema, places)
-    _check_values(arrays, schema, places)
-    _check_counts(arrays, schema.target, places)
+    _check_groups(arrays, schema, owned)
+    _check_values(arrays, schema, owned)
+    _check_counts(arrays, schema.target, owned)
 
 
 def _check_forms(arrays: Arrays, schema: Schema) -> None:
@@ -278,18 +262,11 @@ def _check_thresholds(arrays: Arrays, schema: Schema) -> None:
     )
 
 
-def _check_groups(arrays: Arrays, schema: Schema, places: Places) -> None:
-    owners, codes = places.candidate_of_code, arrays["split.codes"]
+def _check_groups(arrays: Arrays, schema: Schema, owned: Owners) -> None:
+    owners, codes = owned.candidate_of_code, arrays["split.codes"]
     known = sizes(schema)[arrays["candidate.attribute"]]
-    require(
-        within(codes, 0, known[owners]),
-        "candidate {} has a code that its attribute does not know",
-        owners,
-    )
-    order = np.lexsort((codes, owners))
-    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
-    require(~again, "candidate {} has one code twice", owners[order][1:])
-    owner = places.candidate_of_group
+    known_codes("candidate", codes, owners, known[owners])
+    owner = owned.candidate_of_group
     first = np.searchsorted(owner, owner)
     branch = np.arange(len(owner)) - first
     require(
@@ -299,12 +276,12 @@ def _check_groups(arrays: Arrays, schema: Schema, places: Places) -> None:
     )
 
 
-def _check_values(arrays: Arrays, schema: Schema, places: Places) -> None:
+def _check_values(arrays: Arrays, schema: Schema, owned: Owners) -> None:
     """Check the values of the count tables, and that each has a branch."""
-    numbered = numeric(arrays, schema)[places.candidate_of_line]
+    numbered = numeric(arrays, schema)[owned.candidate_of_line]
     attributes = arrays["candidate.attribute"]
-    of_number = places.candidate_of_line[numbered]
-    of_code = places.candidate_of_line[~numbered]
+    of_number = owned.candidate_of_line[numbered]
+    of_code = owned.candidate_of_line[~numbered]
     numbers, codes = arrays["table.numbers"], arrays["table.codes"]
     require(
         np.isfinite(numbers), "candidate {} counts a value that is no number", of_number
@@ -318,7 +295,7 @@ def _check_values(arrays: Arrays, schema: Schema, places: Places) -> None:
         rising = (values[1:] > values[:-1]) | (owners[1:] != owners[:-1])
         require(rising, "candidate {} counts values that do not rise", owners[1:])
     widest = 1 + int(sizes(schema).max(initial=0))
-    branched = places.candidate_of_code * widest + arrays["split.codes"]
+    branched = owned.candidate_of_code * widest + arrays["split.codes"]
     counted = of_code * widest + codes
     require(
         ~grouped(arrays)[of_code] | np.isin(counted, branched),
@@ -327,9 +304,9 @@ def _check_values(arrays: Arrays, schema: Schema, places: Places) -> None:
     )
 
 
-def _check_counts(arrays: Arrays, target: Target, places: Places) -> None:
+def _check_counts(arrays: Arrays, target: Target, owned: Owners) -> None:
     """Check the counts of the tables, and that they are those of their node."""
-    of_line, of_share = places.candidate_of_line, places.candidate_of_share
+    of_line, of_share = owned.candidate_of_line, owned.candidate_of_share
     absent, absent_rows = (
         arrays["candidate.missing_weights"],
         arrays["candidate.missing_rows"],
@@ -347,7 +324,7 @@ def _check_counts(arrays: Arrays, target: Target, places: Places) -> None:
     total, total_rows = absent.copy(), absent_rows.astype(np.float64)
     np.add.at(total, of_line, arrays["table.weights"])
     np.add.at(total_rows, of_line, arrays["table.rows"].astype(np.float64))
-    node = places.node_of_candidate
+    node = owned.node_of_candidate
     expected = arrays["node.weights"][node]
     other = "the counts of candidate {} are not those of its node"
     require(close(total, expected, target), other)
@@ -441,10 +418,10 @@ def _check_surrogate_thresholds(arrays: Arrays, schema: Schema) -> None:
     attributes = arrays["surrogate.attribute"][asking]
     require(np.isfinite(thresholds), "surrogate {} has no finite threshold", asking)
     kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
-    suits = kinds[attributes] == "numeric"
+    fitting = kinds[attributes] == "numeric"
     between = (thresholds >= 0) & (thresholds < sizes(schema)[attributes] - 1)
-    suits |= (kinds[attributes] == "ordinal") & between
-    require(suits, "surrogate {} has a threshold that does not suit it", asking)
+    fitting |= (kinds[attributes] == "ordinal") & between
+    require(fitting, "surrogate {} has a threshold that does not suit it", asking)
 
 
 def _check_surrogate_groups(arrays: Arrays, schema: Schema) -> None:
@@ -457,64 +434,38 @@ def _check_surrogate_groups(arrays: Arrays, schema: Schema) -> None:
         "surrogate {} has groups that do not suit its attribute",
         asking,
     )
-    require(
-        within(codes, 0, sizes(schema)[attributes[owners]]),
-        "surrogate {} has a code that its attribute does not know",
-        owners,
-    )
-    order = np.lexsort((codes, owners))
-    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
-    require(~again, "surrogate {} has one code twice", owners[order][1:])
+    known_codes("surrogate", codes, owners, sizes(schema)[attributes[owners]])
 
 
 def check_models(arrays: Arrays, schema: Schema) -> None:
     """Raise DamageError unless the arrays are models over this schema."""
-    counts, attributes = arrays["node.terms"], arrays["term.attribute"]
-    sizes, codes = arrays["term.codes"], arrays["model.codes"]
-    n_terms = attributes.size
+    attributes, codes = arrays["term.attribute"], arrays["model.codes"]
     for name in ("term.attribute", "term.coefficient", "term.missing", "term.codes"):
-        _need(arrays[name].shape == (n_terms,), f"the array {name!r} has a wrong shape")
-    _need(codes.ndim == 1, "the array 'model.codes' has a wrong shape")
-    for numbers, total, what in (
-        (counts, n_terms, "node.terms"),
-        (sizes, codes.size, "term.codes"),
-    ):
-        fits = bool(np.all((numbers >= -1) & (numbers <= total)))
-        together = int(np.maximum(numbers, 0).sum()) if fits else -1
-        _need(together == total, f"the counts {what!r} do not add up to {total}")
-    _need(
-        schema.target.is_numeric or bool(np.all(counts < 0)),
-        "a node has a linear model, but the target has classes",
-    )
+        shaped(arrays, name, (attributes.size,))
+    shaped(arrays, "model.codes", (codes.size,))
+    counted(arrays, "node.terms", total=attributes.size, least=-1)
+    counted(arrays, "term.codes", total=codes.size, least=-1)
+    with_model = arrays["node.terms"] >= 0
+    of_numbers = np.full(len(with_model), schema.target.is_numeric)
+    alien = "node {} has a linear model, but the target has classes"
+    require(of_numbers | ~with_model, alien)
     for name in ("node.intercept", "term.coefficient", "term.missing"):
-        finite = bool(np.isfinite(arrays[name]).all())
-        _need(finite, f"{name!r} holds what is no finite number")
-    _need(
-        bool(np.all((attributes >= 0) & (attributes < len(schema.attributes)))),
-        "a linear model reads an attribute that is not there",
+        require(np.isfinite(arrays[name]), f"{name!r} holds what is no finite number")
+    require(
+        within(attributes, 0, len(schema.attributes)),
+        "term {} of linear models reads an attribute that is not there",
     )
     nominal = np.array([a.kind == "nominal" for a in schema.attributes], dtype=bool)
-    _need(
-        bool(np.all((sizes >= 0) == nominal[attributes])),
-        "a term of a linear model does not suit its attribute",
+    term_sizes = arrays["term.codes"]
+    require(
+        (term_sizes >= 0) == nominal[attributes],
+        "term {} of linear models does not suit its attribute",
     )
-    _check_codes(arrays, schema)
-
-
-def _check_codes(arrays: Arrays, schema: Schema) -> None:
-    """Check that the codes of a term rise and that its attribute knows them."""
-    codes, sizes = arrays["model.codes"], np.maximum(arrays["term.codes"], 0)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    n_codes = np.array([len(a.values) for a in schema.attributes], dtype=np.int64)
-    known = n_codes[arrays["term.attribute"][owner]] if len(codes) else codes
-    _need(
-        bool(np.all((codes >= 0) & (codes < known))),
-        "a term of a linear model has a code that its attribute does not know",
+    owner = np.repeat(np.arange(len(term_sizes)), term_sizes.clip(0))
+    require(
+        within(codes, 0, sizes(schema)[attributes[owner]]),
+        "term {} of linear models has a code that its attribute does not know",
+        owner,
     )
     rising = (codes[1:] > codes[:-1]) | (owner[1:] != owner[:-1])
-    _need(bool(np.all(rising)), "a term of a linear model has codes that do not rise")
-
-
-def _need(holds: bool, what: str) -> None:  # noqa: FBT001
-    if not holds:
-        raise DamageError(what)
+    require(rising, "term {} of linear models has codes that do not rise", owner[1:])

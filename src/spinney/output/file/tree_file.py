@@ -1,9 +1,9 @@
 """A tree as a file: saved whole or not at all, checked before it is used.
 
-The file is of the kind ``spinney-tree`` (see :mod:`spinney.data.model_kind`), with the
-arrays of :mod:`spinney.data.model_arrays`; its JSON has target, classes, attributes,
-recipe and fingerprint. Every rule of :mod:`spinney.data.model_check` holds for what
-loading returns.
+The file is of the kind ``spinney-tree`` (see :mod:`spinney.output.file.kind`), with the
+arrays of :mod:`spinney.output.file.file_arrays`; its JSON has target, classes,
+attributes, recipe and fingerprint. Every rule of
+:mod:`spinney.output.file.tree_check` holds for what loading returns.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -62,7 +62,7 @@ def save_model(
     >>> from spinney.data.fingerprint import Fingerprint
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> from spinney.data.schema import Attribute, Schema, Target
-    >>> from spinney.sources.memory import MemorySource
+    >>> from spinney.sources.rows.memory import MemorySource
     >>> schema = Schema((Attribute("size", "numeric"),), Target("sort", ("a", "b")))
     >>> source = MemorySource(schema, [np.array([1.0, 2.0])], classes=np.arange(2))
     >>> tree = grow_tree(source, RECIPES["id3"])
@@ -102,10 +102,10 @@ def _parts(model: Model) -> tuple[dict[str, Any], Arrays]:
 
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
-    found = {**ADDED, **members(data, "the model", KEYS, defaults=ADDED)}
-    schema = read_schema(found)
-    recipe = read_recipe(found["recipe"])
-    fingerprint = read_fingerprint(found["fingerprint"])
+    header = {**ADDED, **members(data, "the model", KEYS, defaults=ADDED)}
+    schema = read_schema(header)
+    recipe = read_recipe(header["recipe"])
+    fingerprint = read_fingerprint(header["fingerprint"])
     check_arrays(arrays, schema, max_nodes=max_nodes)
     return Model(unflatten(arrays, schema), recipe, fingerprint)
 

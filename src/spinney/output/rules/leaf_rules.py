@@ -237,7 +237,7 @@ def _narrowed(
     inherited: dict[int, Condition], parent: Node, node: Node, schema: Schema
 ) -> dict[int, Condition]:
     assert parent.route is not None
-    candidate, split = parent.candidate, parent.route.spoken
+    candidate, split = parent.candidate, parent.route.described
     attribute = split.attribute
     before = inherited.get(
         attribute, Condition(schema.attributes[attribute], missing=True)

@@ -44,7 +44,7 @@ def paths_of(tree: Tree) -> list[Path]:
 def _test(parent: Node, node: Node, schema: Schema) -> Condition:
     """Return what one branch asks."""
     assert parent.route is not None
-    candidate, split = parent.candidate, parent.route.spoken
+    candidate, split = parent.candidate, parent.route.described
     attribute = schema.attributes[split.attribute]
     # As in ``rules``: where missing values go matters only where some were seen.
     missing = None

@@ -251,8 +251,8 @@ class MemorySource:
             if not len(absent):
                 break
             branches[absent] = self._goes(surrogate, rows[absent])
-        if route.last is not None:
-            branches[branches < 0] = route.last
+        if route.final_branch is not None:
+            branches[branches < 0] = route.final_branch
         return branches
 
     def _count(self, rows: Integers, attribute: int, tally: Tally) -> CountTable:

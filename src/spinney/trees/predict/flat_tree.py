@@ -70,20 +70,20 @@ class Questions:
     more_cuts: Integers
     cuts: Floats
 
-    def branches(self, places: Integers, value: Floats) -> Integers:
+    def branches(self, lines: Integers, value: Floats) -> Integers:
         """Return the branch of each value by its split; -1 if missing or unseen."""
         absent = np.isnan(value)
-        by_number = ~np.isnan(self.threshold[places])
-        branch = (value > self.threshold[places]).astype(np.int64)
+        by_number = ~np.isnan(self.threshold[lines])
+        branch = (value > self.threshold[lines]).astype(np.int64)
         for order in range(int(self.more_cuts.max(initial=0))):
-            further = np.flatnonzero(self.more_cuts[places] > order)
-            cut = self.cuts[self.first_cut[places[further]] + order]
+            further = np.flatnonzero(self.more_cuts[lines] > order)
+            cut = self.cuts[self.first_cut[lines[further]] + order]
             branch[further] += value[further] > cut
-        branch = np.where(self.reversed[places], 1 - branch, branch)
+        branch = np.where(self.reversed[lines], 1 - branch, branch)
         code = np.where(absent | by_number, 0, value).astype(np.int64)
-        seen = code < self.codes[places]
-        found = self.lookup[np.where(seen, self.first_code[places] + code, -1)]
-        branch = np.where(by_number, branch, np.where(seen, found, -1))
+        seen = code < self.codes[lines]
+        of_code = self.lookup[np.where(seen, self.first_code[lines] + code, -1)]
+        branch = np.where(by_number, branch, np.where(seen, of_code, -1))
         return np.where(absent, -1, branch)
 
 
@@ -166,8 +166,8 @@ class FlatTree:
         modelled = bool(self.models.has.any())
         gathered = self._gathered(columns, n_rows, self.needed) if modelled else None
         for entries in self.leaves(columns, n_rows):
-            found = self._outputs_at(entries, gathered)
-            np.add.at(result, entries.rows, found * entries.weights[:, None])
+            outputs = self._outputs_at(entries, gathered)
+            np.add.at(result, entries.rows, outputs * entries.weights[:, None])
         return result
 
     def outputs_at(self, leaves: Integers, columns: Sequence[NDArray[Any]]) -> Floats:
@@ -196,12 +196,12 @@ class FlatTree:
         self, entries: Entries, gathered: tuple[Floats, Integers] | None
     ) -> Floats:
         """Return what the nodes of entries predict; by their models, if they have."""
-        found = self.distribution[entries.nodes]
+        outputs = self.distribution[entries.nodes]
         here = self.models.has[entries.nodes]
         if gathered is not None and here.any():
             nodes, rows = entries.nodes[here], entries.rows[here]
-            found[here, 0] = self.models.values(nodes, rows, *gathered)
-        return found
+            outputs[here, 0] = self.models.values(nodes, rows, *gathered)
+        return outputs
 
     def leaf_numbers(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Integers:
         """Return each row's leaf: where most of its weight is, the first of equals."""
@@ -234,48 +234,48 @@ class FlatTree:
         for entries in self.visits(columns, n_rows):
             at_leaf = self.attribute[entries.nodes] < 0
             if at_leaf.any():
-                yield _taken(entries, at_leaf)
+                yield _subset(entries, at_leaf)
 
     def visits(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Iterator[Entries]:
         """Yield all entries of all rows, step by step, a block of rows at a time."""
-        values, place = self._gathered(columns, n_rows, self.needed)
+        values, column_of = self._gathered(columns, n_rows, self.needed)
         for start in range(0, max(n_rows, 1), BLOCK):
             rows = np.arange(start, min(start + BLOCK, n_rows))
             entries = Entries(rows, np.zeros_like(rows), np.ones(len(rows)))
             while len(entries.rows):
                 yield entries
-                inner = _taken(entries, self.attribute[entries.nodes] >= 0)
-                entries = self._step(inner, values, place)
+                inner = _subset(entries, self.attribute[entries.nodes] >= 0)
+                entries = self._step(inner, values, column_of)
 
     def _gathered(
         self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
     ) -> tuple[Floats, Integers]:
         """Return the needed columns side by side, NaN where missing."""
-        place = np.zeros(int(needed.max(initial=-1)) + 1, dtype=np.int64)
-        place[needed] = np.arange(len(needed))
+        column_of = np.zeros(int(needed.max(initial=-1)) + 1, dtype=np.int64)
+        column_of[needed] = np.arange(len(needed))
         values = np.empty((n_rows, len(needed)))
         for position, attribute in enumerate(needed):
             cells = np.asarray(columns[attribute])
             if cells.dtype.kind != "f":
                 cells = np.where(cells < 0, np.nan, cells)
             values[:, position] = cells
-        return values, place
+        return values, column_of
 
-    def _step(self, entries: Entries, values: Floats, place: Integers) -> Entries:
+    def _step(self, entries: Entries, values: Floats, column_of: Integers) -> Entries:
         """Move entries at inner nodes one step down."""
         nodes = entries.nodes
-        value = values[entries.rows, place[self.attribute[nodes]]]
+        value = values[entries.rows, column_of[self.attribute[nodes]]]
         branch = self.asked.branches(nodes, value)
-        self._stand_in(branch, entries, values, place)
+        self._stand_in(branch, entries, values, column_of)
         branch = np.where(branch < 0, self.missing[nodes], branch)
         here = branch >= 0
         moved = self.children[self.first[nodes[here]] + branch[here]]
         if here.all():
             return Entries(entries.rows, moved, entries.weights)
-        return self._divided(_taken(entries, ~here), _taken(entries, here), moved)
+        return self._divided(_subset(entries, ~here), _subset(entries, here), moved)
 
     def _stand_in(
-        self, branch: Integers, entries: Entries, values: Floats, place: Integers
+        self, branch: Integers, entries: Entries, values: Floats, column_of: Integers
     ) -> None:
         """Let surrogates say the branches that are not known yet, the best first."""
         open_ = np.flatnonzero(branch < 0)
@@ -285,7 +285,7 @@ class FlatTree:
             asking = order < self.surrogate_count[nodes]
             open_, nodes = open_[asking], nodes[asking]
             asked = self.first_surrogate[nodes] + order
-            column = place[self.surrogates.attribute[asked]]
+            column = column_of[self.surrogates.attribute[asked]]
             value = values[entries.rows[open_], column]
             branch[open_] = self.surrogates.branches(asked, value)
             open_ = open_[branch[open_] < 0]
@@ -306,7 +306,7 @@ class FlatTree:
         )
 
 
-def _taken(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
+def _subset(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
     return Entries(entries.rows[mask], entries.nodes[mask], entries.weights[mask])
 
 

@@ -1,4 +1,4 @@
-"""One tree over many rows: the compiled loops where they are the sooner done.
+"""One tree over many rows: the compiled loops where they are faster.
 
 Rows that a missing value divides, or sends by surrogates, take the plain way; so the
 predictions are those of :mod:`spinney.trees.predict.flat_tree`, bit for bit.
@@ -41,16 +41,16 @@ class LaidOut:
 
 def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
     """Return what is predicted of each row: class shares, or one number."""
-    if _is_little(tree, n_rows):
+    if _is_small(tree, n_rows):
         return tree.outputs(columns, n_rows)
     from spinney.trees.predict.compiled.flat_layout import flat_of
     from spinney.trees.predict.compiled.walk_rows import leaves, votes
 
     flat = flat_of(tree)
     if tree.models.has.any():
-        found = leaves(flat, columns, n_rows)[:, 0]
-        is_open = found < 0
-        result = tree.outputs_at(flat.numbers[found].astype(np.int64), columns)
+        reached = leaves(flat, columns, n_rows)[:, 0]
+        is_open = reached < 0
+        result = tree.outputs_at(flat.numbers[reached].astype(np.int64), columns)
     else:
         summed = votes(flat, columns, n_rows)
         result, is_open = summed.sums, summed.open > 0
@@ -60,19 +60,19 @@ def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
 
 def leaf_numbers(tree: FlatTree, columns: Columns, n_rows: int) -> Integers:
     """Return each row's leaf: where most of its weight is, the first of equals."""
-    if _is_little(tree, n_rows):
+    if _is_small(tree, n_rows):
         return tree.leaf_numbers(columns, n_rows)
     from spinney.trees.predict.compiled.flat_layout import flat_of
     from spinney.trees.predict.compiled.walk_rows import leaves
 
     flat = flat_of(tree)
-    found = leaves(flat, columns, n_rows)[:, 0]
-    result = flat.numbers[found].astype(np.int64)
-    _fill(result, found < 0, columns, tree.leaf_numbers)
+    reached = leaves(flat, columns, n_rows)[:, 0]
+    result = flat.numbers[reached].astype(np.int64)
+    _fill(result, reached < 0, columns, tree.leaf_numbers)
     return result
 
 
-def _is_little(tree: FlatTree, n_rows: int) -> bool:
+def _is_small(tree: FlatTree, n_rows: int) -> bool:
     return n_rows * math.log2(len(tree.attribute) + 1) < FEWEST_STEPS
 
 
@@ -85,5 +85,5 @@ def _fill(
     """Predict the rows that are still open, the plain way."""
     rows = np.flatnonzero(is_open)
     if len(rows):
-        taken = [None if cells is None else cells[rows] for cells in columns]
-        result[rows] = predict(taken, len(rows))
+        subset = [None if cells is None else cells[rows] for cells in columns]
+        result[rows] = predict(subset, len(rows))

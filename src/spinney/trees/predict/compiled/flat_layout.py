@@ -23,7 +23,7 @@ from spinney.trees.predict.compiled.loops.walk import (
 )
 from spinney.trees.predict.flat_tree import FlatTree
 
-# Columns of ``nodes``. The first two are the cut; of a leaf its place among leaves,
+# Columns of ``nodes``. The first two are the cut; of a leaf its number among leaves,
 # and of a node that groups codes where its table begins, stand in the first alone.
 FIRST, CHILDREN, QUESTION = 0, 2, 3
 NO_CUT = int(np.float64(np.nan).view(np.int64) >> 32)  # the upper half of a NaN
@@ -133,13 +133,13 @@ def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
     missing_of = nodes.missing.copy()
     first[node], count[node] = len(nodes.children), 2
     missing_of[node] = missing[0]
-    places = len(nodes.children) + 2 * np.arange(1, more + 1)
+    pairs_at = len(nodes.children) + 2 * np.arange(1, more + 1)
     return Asked(
         np.append(nodes.attribute, np.full(more, nodes.attribute[node])),
         np.append(nodes.cut, cuts),
         np.append(nodes.table, np.full(more, -1)),
         np.append(missing_of, missing[1:]),
-        np.append(first, places),
+        np.append(first, pairs_at),
         np.append(count, np.full(more, 2)),
         np.append(nodes.children, pairs.ravel()),
     )
@@ -200,7 +200,7 @@ def majority(flat: Flat, costs: Sequence[Sequence[float]] | None = None) -> Flat
 def words_of(flat: Flat) -> NDArray[np.uint64]:
     """Return the nodes of trees without tables as words, for cells of float32.
 
-    None where a tree has too many nodes or attributes; see ``kernels.walking``. A value
+    None where a tree has too many nodes or attributes; see ``loops/walk.py``. A value
     v of float32 is above a cut c if and only if it is above the greatest number of
     float32 that is no greater than c.
     """

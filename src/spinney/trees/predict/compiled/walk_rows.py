@@ -57,9 +57,9 @@ def leaves(
     Where ``in_bag`` is 1 a row is not sent down a tree, and there is -1 too.
     """
     bag = NOBODY if in_bag is None else np.ascontiguousarray(in_bag, np.uint8)
-    found = np.empty((n_rows, len(flat.trees)), np.int32)
-    _descend(flat, columns, bag, found, np.zeros((0, flat.outputs.shape[1])))
-    return found
+    reached = np.empty((n_rows, len(flat.trees)), np.int32)
+    _descend(flat, columns, bag, reached, np.zeros((0, flat.outputs.shape[1])))
+    return reached
 
 
 def votes(
@@ -110,11 +110,11 @@ def _descend(
     simple = not flat.has_tables and n_cells <= flat.trees[:, 1].sum()
     block = BLOCK if len(flat.trees) > FEW_TREES else SHORT_BLOCK
     narrow = simple and matrix is not None and matrix.dtype == np.float32
-    worth = len(nodes) * STEPS_OF_A_WORD <= n_rows * len(flat.trees)
+    pays = len(nodes) * STEPS_OF_A_WORD <= n_rows * len(flat.trees)
     laid = LaidTrees(
         nodes=nodes,
         cuts=nodes.view(np.float64),
-        words=words_of(flat) if narrow and worth else NO_WORDS,
+        words=words_of(flat) if narrow and pays else NO_WORDS,
         tables=flat.tables,
         trees=flat.trees,
         outputs=flat.outputs,
@@ -141,15 +141,15 @@ def _descend(
 
 
 def _renumbered(nodes: NDArray[np.int32], needed: NDArray[np.int64]) -> Any:
-    """Return nodes that refer to attributes by their places among those needed."""
+    """Return nodes that refer to attributes by their order among those needed."""
     if len(needed) == 0 or needed[-1] == len(needed) - 1:
         return nodes
-    places = np.zeros(needed[-1] + 1, np.int32)
-    places[needed] = np.arange(len(needed))
+    column_of = np.zeros(needed[-1] + 1, np.int32)
+    column_of[needed] = np.arange(len(needed))
     own = nodes.copy()
     question = own[:, QUESTION]
     asked = np.minimum(question >> 2, needed[-1])
-    own[:, QUESTION] = 4 * places[asked] + (question & 3)
+    own[:, QUESTION] = 4 * column_of[asked] + (question & 3)
     return own
 
 
@@ -160,8 +160,8 @@ def gather(
     into: Floats,
 ) -> None:
     """Set cells side by side, NaN where they are missing."""
-    for place, attribute in enumerate(needed):
+    for column, attribute in enumerate(needed):
         cells = np.asarray(columns[attribute])[rows]
-        into[:, place] = cells
+        into[:, column] = cells
         if cells.dtype.kind != "f":
-            into[cells < 0, place] = np.nan
+            into[cells < 0, column] = np.nan
