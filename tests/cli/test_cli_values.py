@@ -7,7 +7,7 @@ import json
 import pytest
 
 import spinney
-from spinney.cli.predict_command import Predictions, as_csv
+from spinney.cli.predictions_table import Predictions, as_csv
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",

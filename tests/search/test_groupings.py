@@ -10,7 +10,7 @@ from tests.helpers.strategies import textbook
 from tests.twins import naive_splits
 from tests.twins.naive_criteria import GAINS
 
-from spinney._support.arrays import first_best
+from spinney._support.ties import first_best
 from spinney.search.groupings import ENUMERATED, midpoint, multiway, subsets, thresholds
 from spinney.sources.base import Request
 from spinney.trees.counts import CountTable

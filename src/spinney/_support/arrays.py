@@ -1,57 +1,12 @@
-"""Types of arrays, and the rule for ties."""
+"""Types of arrays, and runs of numbers."""
 
 import numpy as np
 from numpy.typing import NDArray
-
-TOLERANCE = 1e-12
-
 
 Floats = NDArray[np.float64]
 
 
 Integers = NDArray[np.int64]
-
-
-def equal_to_best(
-    merits: Floats, tolerance: float = TOLERANCE, unit: float = 1.0
-) -> NDArray[np.bool_]:
-    """Return which merits equal the best along the last axis, within the tolerance.
-
-    Within a relative 1e-12, and an absolute one below the unit, merits are a tie:
-    rounding must not decide between attributes, cuts or classes. The unit is 1 where
-    merits have none, as those of classes; see ``Criterion.merit_unit``.
-    """
-    best = merits.max(axis=-1, keepdims=True)
-    return np.asarray(merits >= best - tolerance * np.maximum(unit, np.abs(best)))
-
-
-def first_best(merits: Floats, tolerance: float = TOLERANCE, unit: float = 1.0) -> int:
-    """Return the first place whose merit equals the best.
-
-    >>> first_best(np.array([0.1, 0.3, 0.3 + 1e-16]))
-    1
-    >>> first_best(np.array([1e-14, 3e-14])), first_best(np.array([1e-14, 3e-14]),
-    ...                                                  unit=1e-13)
-    (0, 1)
-    """
-    return int(np.argmax(equal_to_best(merits, tolerance, unit)))
-
-
-def heaviest(weights: Floats) -> int:
-    """Return the first place of the greatest weight.
-
-    They tie within a relative 1e-12 alone: 1e-12 is much where nothing weighs more.
-
-    >>> heaviest(np.array([1e-12, 2e-12, 2e-12]))
-    1
-    """
-    return first_best(weights / (weights.max() or 1.0))
-
-
-def last_best(merits: Floats) -> Integers:
-    """Return the last place, along the last axis, whose merit equals the best."""
-    equal = equal_to_best(merits)
-    return np.asarray(equal.shape[-1] - 1 - np.argmax(equal[..., ::-1], axis=-1))
 
 
 def ramps(counts: Integers) -> Integers:

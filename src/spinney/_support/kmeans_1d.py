@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
 
 # The best of all partitions is found up to this many values, and values times clusters.

@@ -60,6 +60,7 @@ class _Commands(click.Group):
         "evaluate": "spinney.cli.evaluate_command",
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
+        "predict": "spinney.cli.predict_command",
         "prune": "spinney.cli.prune_command",
         "recipes": "spinney.cli.recipes_command",
     }

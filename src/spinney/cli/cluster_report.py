@@ -109,7 +109,7 @@ class ClusterReport:
 
     def rows_as_csv(self, *, raw: bool) -> str:
         """Return the rows with their columns, their cluster and the distance to it."""
-        from spinney.cli.predict_command import lines_as_csv
+        from spinney.cli.predictions_table import lines_as_csv
 
         columns = [_column_cells(column) for column in self.table.columns]
         columns += [self.fit.labels.tolist(), self.fit.distances().tolist()]
@@ -269,7 +269,7 @@ def predict_clusters(
     model: "FittedClusters", table: "Table", options: dict[str, Any], *, seen: bool
 ) -> None:
     """Write the cluster of each row of a table, and the distance to it."""
-    from spinney.cli.predict_command import lines_as_csv
+    from spinney.cli.predictions_table import lines_as_csv
 
     _refuse({"--probabilities": options["probabilities"], "--leaf": options["leaf"]})
     labels, distances = (each.tolist() for each in model.assign(table))

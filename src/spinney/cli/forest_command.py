@@ -19,13 +19,7 @@ from spinney.cli.shell_options import (
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import (
-    as_json,
-    progress_bar,
-    say,
-    write_data,
-    write_text,
-)
+from spinney.cli.shell_output import as_json, progress_bar, say, write_data, write_text
 from spinney.cli.shell_settings import plain_value, recipe_of
 from spinney.errors import ParameterError
 

@@ -14,12 +14,7 @@ from spinney.cli.shell_options import (
     output_options,
     text_options,
 )
-from spinney.cli.shell_output import (
-    as_json,
-    say,
-    write_data,
-    write_text,
-)
+from spinney.cli.shell_output import as_json, say, write_data, write_text
 
 if TYPE_CHECKING:
     from spinney.models import FittedTree

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE
 from spinney.cluster.cluster_draws import Draws
 from spinney.cluster.scaling import scaled_weights
 

@@ -4,7 +4,8 @@ from math import log
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers, heaviest
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import heaviest
 from spinney.cluster.cluster_draws import Draws, Pool, filled_up, weight_of_each
 from spinney.cluster.cluster_rows import Rows
 

@@ -11,11 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, shown, signs_to_ascii
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster.clustering import Clustering
-from spinney.cluster.fit_k_means import (
-    checked_centroids,
-    distances_between,
-    k_means,
-)
+from spinney.cluster.fit_k_means import checked_centroids, distances_between, k_means
 from spinney.errors import DataError
 
 ROWS_SHOWN = 20

@@ -10,11 +10,7 @@ from spinney._support.checks import check_whole
 from spinney.cluster import ROWS_SHOWN, Start, Trace, explain_k_means
 from spinney.cluster.choose_k import Choice, Limits, choose
 from spinney.errors import DataError
-from spinney.estimators.cluster_estimator import (
-    Centroids,
-    rows_of_numbers,
-    weights_of,
-)
+from spinney.estimators.cluster_estimator import Centroids, rows_of_numbers, weights_of
 from spinney.models.clusters import method_of
 
 

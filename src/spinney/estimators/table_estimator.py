@@ -16,12 +16,7 @@ from spinney._support.threads import limited_threads
 from spinney.data import Table, Target
 from spinney.data.readers import read_table
 from spinney.recipes import Recipe, refuse_uncommon
-from spinney.sources.rows import (
-    TrainingSet,
-    check_target,
-    given_weights,
-    training_set,
-)
+from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
 Estimator = TypeVar("Estimator", bound=Any)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE
+from spinney._support.ties import TOLERANCE
 from spinney.errors import ParameterError
 
 

@@ -6,12 +6,7 @@ from typing import Any
 
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.models import refuse_forest_arguments
-from spinney.recipes import (
-    COMMON_SETTINGS,
-    DEFAULT_RECIPE,
-    Recipe,
-    refuse_uncommon,
-)
+from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe, refuse_uncommon
 
 # What grow grows if nothing is said, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")

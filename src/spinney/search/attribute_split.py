@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE, first_best
 from spinney.data import Attribute
 from spinney.search.buckets import bucketed
 from spinney.search.chaid.merge_values import merging_of

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney._support.arrays import heaviest
+from spinney._support.ties import heaviest
 from spinney.errors import refuse_unknown
 from spinney.search.chaid.merge_values import Merging, merge
 from spinney.search.groupings import Groupings, multiway, ordered, subsets, thresholds

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, first_best
+from spinney._support.ties import TOLERANCE, first_best
 from spinney.data import Attribute, Schema
 from spinney.errors import ParameterError, Setting
 from spinney.recipes import Recipe

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import Integers, heaviest
+from spinney._support.arrays import Integers
+from spinney._support.ties import heaviest
 from spinney.data import Attribute, Schema
 from spinney.trees import CountTable
 

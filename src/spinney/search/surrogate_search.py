@@ -26,13 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import (
-    Floats,
-    equal_to_best,
-    first_best,
-    heaviest,
-    last_best,
-)
+from spinney._support.arrays import Floats
+from spinney._support.ties import equal_to_best, first_best, heaviest, last_best
 from spinney.data import Attribute, Schema
 from spinney.search.buckets import bucketed
 from spinney.search.groupings import midpoint

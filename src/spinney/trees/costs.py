@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers, last_best
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import last_best
 from spinney.errors import ParameterError
 
 

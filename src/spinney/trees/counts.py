@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
 from spinney._support.text import figure
+from spinney._support.ties import TOLERANCE
 from spinney.cluster.choose_k.choice import Line
 from spinney.cluster.choose_k.elbow import SENSITIVITY, Elbow
 from spinney.cluster.choose_k.gap import standard_error_rule

@@ -13,7 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, first_best
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE, first_best
 
 SENSITIVITY = 1.0
 

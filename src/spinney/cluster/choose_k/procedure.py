@@ -11,10 +11,7 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import check_named, check_whole, is_whole
 from spinney.cluster.choose_k.choice import MEASURES, Choice, Line
 from spinney.cluster.choose_k.choice_rules import decided
-from spinney.cluster.choose_k.cluster_measures import (
-    calinski_harabasz,
-    davies_bouldin,
-)
+from spinney.cluster.choose_k.cluster_measures import calinski_harabasz, davies_bouldin
 from spinney.cluster.choose_k.distinct_rows import Distinct, distinct_rows, sampled
 from spinney.cluster.choose_k.elbow import Elbow, elbow_of
 from spinney.cluster.choose_k.gap import Gaps, gaps_of

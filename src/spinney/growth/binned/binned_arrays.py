@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers, ramps
+from spinney._support.arrays import Floats, Integers, ramps
+from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.loops.nodes import (
     ABOVE,

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import arrays_of_grown, moments_of, sides_of
 from spinney.growth.binned.binned_surrogates import GrownSurrogates

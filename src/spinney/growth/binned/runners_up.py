@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import moments_of, questions_of
 from spinney.growth.binned.loops.nodes import (

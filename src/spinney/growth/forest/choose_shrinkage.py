@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
+from spinney._support.ties import TOLERANCE
 from spinney.growth.forest.bags import Bags
 from spinney.growth.forest.compact_tree import completed
 from spinney.growth.forest.forest import Forest

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE
 from spinney.sources import Products
 from spinney.trees import LinearModel, Term
 

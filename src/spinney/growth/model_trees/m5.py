@@ -30,7 +30,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE
+from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps

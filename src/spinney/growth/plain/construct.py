@@ -28,7 +28,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from spinney._support.arrays import first_best
+from spinney._support.ties import first_best
 from spinney.data import (
     Attribute,
     Clause,
@@ -43,22 +43,9 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree, search_over
 from spinney.recipes import Recipe
 from spinney.search import Decision
-from spinney.search.oblique import (
-    admitted,
-    bits_known,
-    bits_of,
-    lead,
-    proposed,
-)
+from spinney.search.oblique import admitted, bits_known, bits_of, lead, proposed
 from spinney.sources import ROOT, Counts, Request, take_formulas, with_formulas
-from spinney.trees import (
-    CountTable,
-    Groups,
-    Intervals,
-    Node,
-    Split,
-    Tree,
-)
+from spinney.trees import CountTable, Groups, Intervals, Node, Split, Tree
 
 MOST_NUMBERS = 12
 MOST_LEAVES = 50

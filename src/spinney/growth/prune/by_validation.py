@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE
 from spinney.errors import DataError
 from spinney.growth.prune.prune_record import Pruned, PruneStep
 from spinney.growth.prune.risk import costs_of, leaf_risks

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named
 from spinney._support.text_table import aligned
+from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
 from spinney.trees import Node, Tree
 

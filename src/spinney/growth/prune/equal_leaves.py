@@ -7,7 +7,8 @@ leaves is labelled by all their shares together, so that its label may change.)
 
 from itertools import pairwise
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Running, cut, deepest_first

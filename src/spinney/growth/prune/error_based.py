@@ -22,7 +22,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney._support.arrays import Floats, last_best
+from spinney._support.arrays import Floats
+from spinney._support.ties import last_best
 from spinney.growth.prune.drafts import Draft, Rows, draft_of, finished
 from spinney.growth.prune.error_limits import CONFIDENCE, added_errors
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps

@@ -15,7 +15,7 @@ from math import sqrt
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE
+from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned, PruneStep
 from spinney.growth.prune.risk import below, leaf_errors, leaf_risks
 from spinney.growth.prune.walks import top_down

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below
 from spinney.trees import Node, Reason, Tree

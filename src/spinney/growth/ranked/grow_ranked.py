@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE
 from spinney._support.threads import n_threads, run_all
+from spinney._support.ties import TOLERANCE
 from spinney.growth.prune import Pruned
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.grow import Task

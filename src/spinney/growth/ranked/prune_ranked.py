@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers, last_best
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import last_best
 from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, COUNTED, ESTIMATED
 from spinney.growth.ranked.loops import layout

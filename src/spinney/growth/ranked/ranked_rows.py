@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_all
+from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.layout import Limits, Ranked

@@ -22,12 +22,7 @@ from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
 from spinney.growth.binned.binned_limits import FEWEST_WITHOUT_RIVALS
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
-from spinney.growth.prune import (
-    Pruned,
-    TrainingRows,
-    folds_of,
-    pruned_after_growing,
-)
+from spinney.growth.prune import Pruned, TrainingRows, folds_of, pruned_after_growing
 from spinney.growth.prune.cost_complexity import Mask, cost_complexity
 from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import Recipe

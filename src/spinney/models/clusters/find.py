@@ -48,13 +48,7 @@ from spinney.cluster.prototypes import (
 )
 from spinney.data import Attribute, Declarations, Fingerprint, Table, fingerprint_of
 from spinney.data.readers import read_by, read_table
-from spinney.errors import (
-    DataError,
-    ParameterError,
-    Setting,
-    did_you_mean,
-    refusal,
-)
+from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.models.clusters.cluster_plan import MODES, RULE, Plan
 from spinney.sources.rows import attribute_of
 

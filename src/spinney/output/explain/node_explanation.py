@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
 from spinney._support.checks import is_whole
 from spinney._support.text import shown
+from spinney._support.ties import TOLERANCE
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
 from spinney.growth import Model

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from spinney._support.arrays import equal_to_best
 from spinney._support.text import shown
+from spinney._support.ties import equal_to_best
 from spinney.growth import Model
 from spinney.search import score
 from spinney.trees import Node, Tree

@@ -1,6 +1,6 @@
 """Clusters as a file: saved whole or not at all, checked before they are used.
 
-The file is of the kind ``spinney-clusters`` (see :mod:`spinney.data.model_kind`). The
+The file is of the kind ``spinney-clusters`` (see :mod:`spinney.output.file.kind`). The
 arrays are ``centroids`` and ``start``, in single or double precision as the rows were,
 ``scale``, ``codes`` and ``weights``; the header has the columns, the method and its
 settings, γ, the inertia and the number of iterations.
@@ -22,13 +22,7 @@ from spinney.output.file.header import (
     read_schema,
     schema_header,
 )
-from spinney.output.file.kind import (
-    CLUSTERS,
-    Kind,
-    Limits,
-    load_kind,
-    save_kind,
-)
+from spinney.output.file.kind import CLUSTERS, Kind, Limits, load_kind, save_kind
 from spinney.output.file.plain_data import described, members, number, text, whole
 from spinney.output.file.requirements import amounts, require, shaped, within
 from spinney.output.file.strict_json import DamageError
@@ -77,7 +71,7 @@ def save_clusters(
 ) -> None:
     """Save clusters; the same clusters give the same bytes.
 
-    Parameters and errors are those of :func:`spinney.data.model_file.save_model`.
+    Parameters and errors are those of :func:`spinney.output.file.tree_file.save_model`.
     """
     save_kind(_CLUSTERS, clusters, path, force=force)
 
@@ -109,7 +103,7 @@ def load_clusters(
 ) -> Clusters:
     """Load clusters that :func:`save_clusters` wrote.
 
-    Parameters and errors are those of :func:`spinney.data.model_file.load_model`.
+    Parameters and errors are those of :func:`spinney.output.file.tree_file.load_model`.
     """
     return load_kind(_CLUSTERS, path, limits)
 

@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Integers
 from spinney.data import Schema
 from spinney.errors import ParameterError
-from spinney.growth.forest import (
-    Forest,
-    ForestSettings,
-    compact,
-    forest_recipe,
-)
+from spinney.growth.forest import Forest, ForestSettings, compact, forest_recipe
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.header import (
     KEYS,

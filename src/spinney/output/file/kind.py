@@ -1,7 +1,7 @@
 """A kind of model file: its name, its arrays, and how it is written and read.
 
 Trees, forests and clusters are files of one form: a safetensors container (see
-:mod:`spinney.data.model_container`) with arrays and these texts:
+:mod:`spinney.output.file.container`) with arrays and these texts:
 
 format
     The kind, such as ``spinney-tree``.
@@ -115,7 +115,7 @@ def save_kind(
     *,
     force: bool,
 ) -> None:
-    """Save a model; :func:`spinney.data.model_file.save_model` says how."""
+    """Save a model; :func:`spinney.output.file.tree_file.save_model` says how."""
     _check_path(path)
     try:
         header, arrays = kind.parts(content)

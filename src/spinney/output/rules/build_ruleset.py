@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers, last_best
+from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_choice
+from spinney._support.ties import TOLERANCE, last_best
 from spinney.data import Schema
 from spinney.growth.prune import CONFIDENCE, check_confidence, upper_errors
 from spinney.output.rules.choose_rules import chosen_rules

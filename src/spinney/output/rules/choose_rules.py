@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers, first_best
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import first_best
 from spinney.output.rules.description_length import exception_bits, total_bits
 from spinney.output.rules.paths import Bools
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, last_best
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE, last_best
 from spinney.growth.prune import upper_errors
 from spinney.output.rules.paths import Bools
 

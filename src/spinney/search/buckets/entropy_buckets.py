@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers, first_best
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE, first_best
 from spinney.errors import Setting, refusal
 from spinney.search.buckets.equal_buckets import cuts_before
 from spinney.search.groupings import thresholds

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE
 from spinney.search.groupings import midpoint
 from spinney.trees import CountTable
 

@@ -12,7 +12,8 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import TOLERANCE, Floats, Integers, equal_to_best
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE, equal_to_best
 from spinney.search.chaid.categories import Portions, scores_of
 from spinney.search.groupings import ENUMERATED
 from spinney.trees.criteria import Significance, Test

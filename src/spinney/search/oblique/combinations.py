@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE
+from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.search.attribute_split import best_by_bucket, best_split
 from spinney.search.buckets import cuts_of

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers, first_best
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import first_best
 from spinney.data import Linear
 from spinney.sources import Products
 

@@ -12,11 +12,7 @@ from spinney.data.duckdb import is_relation
 from spinney.data.readers import opened_relation, read_table
 from spinney.errors import ParameterError
 from spinney.sources.base import Counts
-from spinney.sources.rows.training_rows import (
-    TrainingSet,
-    check_roles,
-    rows_in_memory,
-)
+from spinney.sources.rows.training_rows import TrainingSet, check_roles, rows_in_memory
 from spinney.sources.sql.open_sql import source_in_duckdb
 from spinney.sources.sql.sql_engine import Engine
 
@@ -32,7 +28,7 @@ class OpenedSource:
     training : TrainingSet, optional
         The rows, where they are at hand.
     counted : Counts, optional
-        Who counts them, where they are not, with what tells them from others.
+        What counts them, where they are not.
     origin : Fingerprint, optional
         What tells rows that are not at hand from others.
     """

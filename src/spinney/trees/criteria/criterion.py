@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.impurity import Impurity
 

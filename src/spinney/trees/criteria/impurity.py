@@ -1,8 +1,8 @@
 """How mixed the classes of some rows are, or how far their numbers spread.
 
 Each function reads the last axis: weights by class, or the moments Σw, Σwy, Σwy² of
-a numeric target. None of them is negative where nothing is there, nor where nothing
-varies, except Poisson's, which is known up to a constant.
+a numeric target. None is ever negative, and each is 0 where there are no rows or
+nothing varies, except Poisson's, which is known up to a constant.
 """
 
 from collections.abc import Callable, Sequence

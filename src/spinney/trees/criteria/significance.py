@@ -31,7 +31,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import CountTable, ratio_of, spread_of
 from spinney.trees.criteria.tails import log_chi_square_tail, log_f_tail
 

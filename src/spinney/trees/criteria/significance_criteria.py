@@ -13,7 +13,8 @@ discount that p needs. Weights count as frequencies
 
 import numpy as np
 
-from spinney._support.arrays import TOLERANCE, Floats
+from spinney._support.arrays import Floats
+from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import ratio_of
 from spinney.trees.criteria.gains import Tabular, as_moments, as_table
 from spinney.trees.criteria.impurity import description_length

@@ -1,8 +1,9 @@
 """The best cut inside the bins of an attribute that may hold one.
 
 An open bin is looked at twice. First its rows are put into parts of equal width, and
-every edge between parts is tried; then the same bound that opened the bin tells which
-parts may still hold a better cut, and only the rows of those are sorted.
+every edge between parts is tried; then the same bound that opened the bin (``score``
+has its proof) tells which parts may still hold a better cut, and only the rows of those
+are sorted.
 """
 
 import numpy as np

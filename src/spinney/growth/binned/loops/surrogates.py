@@ -7,7 +7,7 @@ first branch less that of the second among the rows left of a cut, the cut agree
     L₀ + R₁ = T₁ + D,    or reversed    L₁ + R₀ = T₀ − D
 
 so the best one is where D is greatest or least. Counts by bin give D at every edge, and
-``surrogate_parts`` looks inside the bins where it may be greater or less.
+``surrogate_bins`` looks inside the bins where it may be greater or less.
 
 Of equal cuts the first wins, as ``spinney.search.surrogate_search`` has it: the
 greatest agreement is sought first, then the first cut that has it but for rounding.
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from spinney._support.jit.compile import ZERO, entry, kernel
 from spinney._support.jit.references import reference
+from spinney._support.ties import TOLERANCE
 from spinney.growth.binned.loops import nodes
 from spinney.growth.binned.loops import surrogate_bins as bins
 from spinney.growth.binned.loops.layout import Cells
@@ -34,7 +35,6 @@ from spinney.growth.binned.loops.surrogate_bins import (
 )
 
 LEAST_ADJUSTED = 1e-10
-TOLERANCE = 1e-12
 
 # What is kept of a surrogate.
 KEPT_LOW, KEPT_HIGH, AGREEMENT, ADJUSTED, REVERSED = np.arange(5)

@@ -3,8 +3,8 @@
 from math import sqrt
 
 from spinney._support.jit.compile import kernel
+from spinney._support.ties import TOLERANCE
 
-TOLERANCE = 1e-12
 EQUAL = 1e-6
 
 

@@ -16,12 +16,11 @@ import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
+from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import runs_of
 from spinney.growth.ranked.loops.layout import is_nominal, question_of, stretch
 from spinney.growth.ranked.loops.search import choose, search, sum_sides
-
-TOLERANCE = 1e-12
 
 
 class Task(IntEnum):

@@ -11,12 +11,12 @@ import numpy as np
 
 from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
+from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.errors import estimate, wrong
 from spinney.growth.ranked.loops.grow import fill_children, let_wait, move, share_out
 from spinney.growth.ranked.loops.layout import question_of, stretch
 
-TOLERANCE = 1e-12
 SLACK = 0.1
 EQUAL = 1e-6
 

@@ -14,11 +14,11 @@ from math import log2
 import numpy as np
 
 from spinney._support.jit.compile import kernel
+from spinney._support.ties import TOLERANCE
 from spinney.growth.ranked.loops import layout
 from spinney.growth.ranked.loops.count import count_together, runs_of
 from spinney.growth.ranked.loops.layout import stretch
 
-TOLERANCE = 1e-12
 MOST_IN_SIDE = 25.0
 
 # Of the blocks between cuts: nothing yet, or several classes.
