@@ -188,9 +188,16 @@ def test_class_weights_beyond_floats(said, weights):
         spinney.grow(rows, "y", weight="w", recipe="id3", **said)
 
 
-@pytest.mark.parametrize("name", ["buckets", "grouping", "pruning", "leaves", "rule"])
+@pytest.mark.parametrize("name", ["buckets", "grouping", "pruning"])
 @pytest.mark.parametrize("value", [np.array([1, 2]), ["x"], 3])
 def test_what_is_no_name_is_refused_as_one(name, value):
     model = spinney.TreeClassifier(**{name: value})
     with pytest.raises(ParameterError, match=f"{name}=.* is unknown"):
         model.fit([[0.0], [1.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize("name", ["leaves", "rule"])
+@pytest.mark.parametrize("value", [np.array([1, 2]), ["x"], 3])
+def test_what_is_no_name_is_refused_by_a_recipe(name, value):
+    with pytest.raises(ParameterError, match=f"{name}=.* is unknown"):
+        spinney.Recipe.named("cart").changed(**{name: value})

@@ -36,6 +36,7 @@ N_TREES = 100
 MOST_ROWS_A_TREE = 20_000
 MOST_INDICATORS = 64
 LEAST_SHARE = 0.02
+DIGITS = 9
 DRAWS_A_ROW = 4  # how finely weights are told apart, of a row of mean weight
 TREES = RECIPES["cart"].changed(missing="branch")
 
@@ -77,12 +78,29 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
         seed=seed,
     )
     rows = _for_forest(training)
+    least, width = 0.0, 1.0
+    if numeric:
+        least = float(training.classes.min())
+        width = float(np.ptp(training.classes)) or 1.0
+        rows = _in_unit(rows, least, width)
     forest = grow_forest(rows, TREES, settings, n_trees=N_TREES)
     votes, n_trees = out_of_bag(forest, Bags(rows, settings))
     if numeric:
-        return np.asarray(np.where(n_trees == 0, training.classes, votes.ravel()))
+        guesses = votes.ravel() * width + least
+        return np.asarray(np.where(n_trees == 0, training.classes, guesses))
     own = np.eye(training.schema.n_classes)[training.classes]
     return np.asarray(np.where(n_trees[:, None] == 0, own, votes))
+
+
+def _in_unit(rows: "TrainingSet", least: float, width: float) -> "TrainingSet":
+    """Return rows whose target goes from 0 to 1, whatever its unit.
+
+    Bags are drawn by what is in the rows: digits that another unit would round
+    otherwise are dropped.
+    """
+    numbers = np.round((rows.classes - least) / width, DIGITS)
+    target = replace(rows.schema.target, origin=float(numbers.mean()))
+    return replace(rows, schema=replace(rows.schema, target=target), classes=numbers)
 
 
 def _for_forest(training: "TrainingSet") -> "TrainingSet":

@@ -53,7 +53,7 @@ def to_json(model: Model) -> str:
     >>> from spinney.data.fingerprint import Fingerprint
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> from spinney.data.schema import Target
-    >>> from spinney.sources.memory import MemorySource
+    >>> from spinney.sources.rows.memory import MemorySource
     >>> schema = Schema((Attribute("size", "numeric"),), Target("sort", ("a", "b")))
     >>> source = MemorySource(schema, [np.array([1.0, 2.0])], classes=np.arange(2))
     >>> tree = grow_tree(source, RECIPES["id3"])
