@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks import tables
 from tests.helpers.recipes import by_recipe
 
 import spinney
-from benchmarks import tables
 from spinney.trees.split import Threshold
 from spinney.trees.tree import Node, Tree
 

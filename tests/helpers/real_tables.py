@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from benchmarks import tables
 
 FOLDER = os.environ.get("SPINNEY_DATA", "")

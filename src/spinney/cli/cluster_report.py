@@ -1,14 +1,11 @@
 """What ``spinney cluster``, ``show`` and ``predict`` print of clusters."""
 
-import os
-import sys
 from dataclasses import dataclass
-from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import number_text, signs_to_ascii
-from spinney.cli.shell_output import as_json, say, write_data, write_text
+from spinney.cli.shell_output import as_json, line_width, say, write_data, write_text
 from spinney.errors import ParameterError, Setting, warn
 
 if TYPE_CHECKING:
@@ -127,15 +124,6 @@ def _column_cells(column: Any) -> list[Any]:
         "" if cell != cell else number_text(cell, column.unit)
         for cell in column.cells.tolist()
     ]
-
-
-def line_width() -> int | None:
-    """Return how wide lines may be; None where nobody looks at them."""
-    if os.environ.get("COLUMNS", "").isdigit():
-        return max(20, int(os.environ["COLUMNS"]))
-    if sys.stdout is not None and sys.stdout.isatty():
-        return get_terminal_size().columns
-    return None
 
 
 def _wrapped(text: str, width: int | None) -> str:

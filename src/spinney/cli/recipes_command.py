@@ -1,11 +1,15 @@
 """The command that says what recipes there are, and what is in them."""
 
+from textwrap import wrap
 from typing import Any
 
 import click
 
+from spinney._support.text_table import GAP, aligned
 from spinney.cli.shell_options import examples, json_option
-from spinney.cli.shell_output import as_json, write_data, write_text
+from spinney.cli.shell_output import as_json, line_width, write_data, write_text
+
+NARROWEST = 24  # a column of words that can be read
 
 
 @click.command(
@@ -45,7 +49,7 @@ def recipes(name: str | None, *, json_: bool) -> None:
     if json_:
         write_data(as_json("recipes" if name is None else "recipe", facts))
     else:
-        write_text(lambda _: _aligned(rows))
+        write_text(lambda _: _in_lines(rows, line_width()))
 
 
 def _text(value: Any) -> str:
@@ -54,10 +58,15 @@ def _text(value: Any) -> str:
     return str(value).lower() if plain else str(value)
 
 
-def _aligned(rows: list[list[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
+def _in_lines(rows: list[list[str]], width: int | None) -> str:
+    """Return rows as lines; a description that is too long goes on under its column."""
+    names = [row[:-1] for row in rows]
+    heads = aligned([[*cells, ""] for cells in names], left=range(len(rows[0])))
+    start = max(map(len, heads)) + GAP
+    room = None if width is None or width < start + NARROWEST else width - start
+    lines = []
+    for head, row in zip(heads, rows, strict=True):
+        parts = [row[-1]] if room is None else wrap(row[-1], room) or [""]
+        lines += [f"{head.ljust(start)}{parts[0]}".rstrip()]
+        lines += [" " * start + part for part in parts[1:]]
+    return "\n".join(lines)

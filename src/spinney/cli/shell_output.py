@@ -5,11 +5,13 @@ encoding of the terminal; where that lacks the signs of a tree, they are ASCII.
 """
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from math import isinf
+from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -150,3 +152,12 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     finally:
         if bar.live.is_started:
             bar.stop()
+
+
+def line_width() -> int | None:
+    """Return how wide lines may be; None where nobody looks at them."""
+    if os.environ.get("COLUMNS", "").isdigit():
+        return max(20, int(os.environ["COLUMNS"]))
+    if sys.stdout is not None and sys.stdout.isatty():
+        return get_terminal_size().columns
+    return None

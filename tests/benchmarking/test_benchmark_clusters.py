@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from benchmarks import clusters, prototypes
 from benchmarks.speed import report
 from benchmarks.speed.command import finished
 from benchmarks.speed.outcome import read
-
-from benchmarks import clusters, prototypes
 
 
 def told(tmp_path, *more):
