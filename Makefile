@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: demo test lint test-loops test-slow study forests speed clean
+.PHONY: demo test lint test-loops test-fuzz test-slow study forests speed clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -50,6 +50,11 @@ test-loops: $(VENV)/.tools
 	  tests/growth/test_binned_loops.py tests/growth/test_grow_binned.py \
 	  tests/growth/test_grow_ranked.py tests/trees/test_flat_layout.py \
 	  tests/cluster/test_fit_k_means.py tests/cluster/test_fit_k_prototypes.py
+
+# The property tests with ten times as many examples.
+test-fuzz: $(VENV)/.tools
+	SPINNEY_FUZZ=4 $(BIN)/python -m pytest -n 2 -m "not slow" tests/properties \
+	  tests/sources tests/growth tests/trees tests/search tests/cluster tests/output
 
 test-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest -n 2 -m slow $(PYTEST_ARGS)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.helpers.fuzz import examples
 
 # How long an example takes is the machine's affair.
-settings.register_profile("spinney", deadline=None)
+settings.register_profile("spinney", deadline=None, max_examples=examples(100))
 settings.load_profile("spinney")
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,6 +9,7 @@ from sklearn.metrics import (
     davies_bouldin_score,
     silhouette_score,
 )
+from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
 from spinney.cluster.choose_k import cluster_measures as measures_module
@@ -46,7 +47,7 @@ def close(found, expected):
     return found == pytest.approx(expected, rel=1e-7, abs=1e-9)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(clusterings())
 def test_each_measure_is_the_naive_one(clustering):
     rows, labels, weights = clustering

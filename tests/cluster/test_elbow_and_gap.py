@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
 from spinney.cluster.choose_k.distinct_rows import distinct_rows, numbers_drawn, sampled
@@ -34,7 +35,7 @@ def test_a_convex_falling_curve_by_hand():
     assert elbow_of(np.arange(10.0), y).index == 2
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.booleans())
 def test_elbow_is_the_naive_one(y, falling):
     y = sorted(y, reverse=True) if falling else y
@@ -54,7 +55,7 @@ def test_no_elbow_in_a_line():
     assert found.index == 0
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     st.lists(st.integers(-9, 9), min_size=4, max_size=12),
     st.integers(1, 5),

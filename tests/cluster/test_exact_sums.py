@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 
 from spinney.cluster.exact_sums import means_of, parts_of, scales_for, sums_of
 
@@ -12,7 +13,7 @@ cell = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-2)
 weight = st.floats(0.01, 100)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.tuples(cell, weight), min_size=1, max_size=40), st.randoms())
 def test_means_are_exact(drawn, random):
     cells = np.array([[number] for number, _ in drawn])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.twins.naive_kmeans import k_means as naive
 
 from spinney._support.jit.compile import OFF
@@ -50,7 +51,7 @@ def both(rows, weights, kind):
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(tables())
 def test_both_ways_are_the_naive_one(table):
     rows, centroids, weights, kind = table

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.twins.naive_prototypes import k_prototypes as naive
 
 from spinney._support.jit.compile import OFF
@@ -103,7 +104,7 @@ def both(table):
     return PlainMixed(cells, own, gamma), CompiledMixed(cells, own, gamma, 1)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(tables(), st.sampled_from([1, 2, 40]))
 def test_both_ways_are_the_naive_one(table, most):
     rows, kinds, start, weights, gamma = table

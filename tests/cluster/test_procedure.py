@@ -11,6 +11,7 @@ from sklearn.metrics import (
     davies_bouldin_score,
     silhouette_score,
 )
+from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
 import spinney
@@ -101,7 +102,7 @@ def tables(draw):
 QUICK = Limits(gap_tables=2)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(tables(), st.sampled_from(MEASURES), st.randoms(use_true_random=False))
 def test_weights_are_copies_and_order_does_not_matter(table, rule, random):
     rows, weights = table
@@ -112,7 +113,7 @@ def test_weights_are_copies_and_order_does_not_matter(table, rule, random):
     assert choose(cells[order], rule=rule, limits=QUICK) == one
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tables(), st.sampled_from(["silhouette", "calinski_harabasz", "davies_bouldin"]))
 def test_the_best_is_chosen(table, rule):
     rows, weights = table

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 
 from spinney.data.declarations import Declarations
 from spinney.data.duckdb.columns import (
@@ -209,7 +210,7 @@ def test_expressions_group_like_the_levels(connection):
 
 
 @given(number=st.floats(allow_nan=False, allow_infinity=False))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_text_is_the_inverse_of_value(number):
     column = SqlColumn("x", "nominal", '"x"', family="number")
     relation = duckdb.sql(f"SELECT CAST('{number!r}' AS DOUBLE) AS x")
@@ -221,7 +222,7 @@ def test_text_is_the_inverse_of_value(number):
 
 
 @given(text=st.text(max_size=10))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_quoted_text_is_itself(text):
     text = text.encode("utf-8", "ignore").decode()
     assert duckdb.sql(f"SELECT {quote_text(text)} AS x").fetchall() == [(text,)]

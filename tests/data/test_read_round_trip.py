@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 
 from spinney.data.readers import read_table
 
@@ -75,7 +76,7 @@ WRITERS = {
 @given(columns=tables())
 @example(columns={"a": ["\r\n", " ", '"', "'", ",;|\t", "\ufeff", "x\ny"]})
 @example(columns={"a": ["?"], "A": [None], "b\u2028": [-0.0]})
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_through_a_file(suffix, columns, assert_same_table):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"table.{suffix}")
@@ -84,7 +85,7 @@ def test_through_a_file(suffix, columns, assert_same_table):
 
 
 @given(columns=tables())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_through_frames(columns, assert_same_table):
     expected = read_table(columns)
     assert_same_table(read_table(pl.DataFrame(as_floats(columns))), expected)

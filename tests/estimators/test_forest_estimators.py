@@ -297,6 +297,7 @@ def test_importances_order_attributes_as_scikit_learn_does():
     assert np.corrcoef(own, theirs)[0, 1] > 0.9
 
 
+@pytest.mark.slow
 def test_extra_random_trees_are_as_accurate_as_scikit_learn():
     X, y = load_wine(return_X_y=True)
     own = cross_val_score(

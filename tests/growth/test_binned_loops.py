@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 
 from spinney._support import row_order
 from spinney._support.column_hash import mark_of
@@ -111,7 +112,7 @@ def coded(matrix, sample):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(cells=st.lists(numbers, min_size=1, max_size=60), half=st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_code_is_how_many_edges_lie_below(dtype, cells, half):
     with np.errstate(over="ignore"):
         matrix = np.array(cells).astype(dtype)[:, None]
@@ -146,7 +147,7 @@ def test_many_values_make_255_bins_and_few_one_each():
         max_size=300,
     )
 )
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_keys_are_sorted_with_their_places(cells):
     values, keys = np.array(cells, dtype=float) + 0.0, np.empty(len(cells), np.uint64)
     with np.errstate(over="ignore"):
@@ -158,7 +159,7 @@ def test_keys_are_sorted_with_their_places(cells):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5000), st.integers(1, 4))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_words_of_columns_are_those_of_plain_sums(dtype, seed, n_rows, n_columns):
     matrix = np.random.default_rng(seed).normal(size=(n_rows, n_columns)).astype(dtype)
     marks = np.zeros(n_columns, np.uint64)
@@ -251,7 +252,7 @@ def plain_worth(kind, side):
 @pytest.mark.parametrize("kind", [GINI, ENTROPY])
 @pytest.mark.parametrize("width", [2, 3, 4])
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_no_cut_inside_a_bin_exceeds_its_bound(kind, width, most, data):
     """By its corners, or by slopes where it has more classes than ``most``."""
     counts = st.lists(st.integers(0, 9), min_size=width, max_size=width)
@@ -277,7 +278,7 @@ def test_no_cut_inside_a_bin_exceeds_its_bound(kind, width, most, data):
 
 @pytest.mark.parametrize("kind", [GINI, ENTROPY])
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_bin_is_left_closed_only_where_an_edge_is_as_good(kind, data):
     """Three classes, and a floor that its own edges have set."""
     counts = st.lists(st.integers(0, 30), min_size=3, max_size=3)
@@ -300,7 +301,7 @@ def test_a_bin_is_left_closed_only_where_an_edge_is_as_good(kind, data):
 
 
 @given(data=st.data())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_no_cut_inside_a_bin_of_numbers_exceeds_its_bound(data):
     rows = st.lists(st.tuples(st.integers(1, 3), st.integers(-5, 5)), max_size=6)
     vectors = np.zeros((VECTORS, 4))

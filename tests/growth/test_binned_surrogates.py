@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.alike import same_tree
+from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
@@ -87,7 +88,7 @@ def same(one, other):
     most=st.sampled_from([0, 1, 3, 5]),
     depth=st.sampled_from([None, 1, 4]),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_surrogates_are_the_plain_learners(small, training, most, depth):
     recipe = RECIPES["cart"].changed(surrogates=most, max_depth=depth)
     plain = grow_tree(training.source(), recipe)
@@ -152,7 +153,7 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_arrays_without_nodes_are_those_of_nodes(seed):
     random = np.random.default_rng(seed)
     cells = random.normal(size=(80, 3))

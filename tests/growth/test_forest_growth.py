@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.growth.test_grow_binned import settings_of_recipes, training_sets
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import Rows, columns_of, recipes, tables
 from tests.properties.test_twin import check_same, close, guide_of
 from tests.twins import naive, naive_forest
@@ -94,7 +95,9 @@ settings_of_forests = st.builds(
 
 @given(tables(), recipes(), settings_of_forests)
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.filter_too_much],
 )
 def test_forests_are_their_twins(table, recipe, forest_settings):
     recipe, training = allowed(recipe), training_of(table)
@@ -176,7 +179,7 @@ def check_choice(forest, twins, table, bags):
 
 
 @given(tables(), recipes())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_member_is_its_tree(table, recipe):
     assume(recipe.missing != "surrogate")  # which is no policy of a forest
     tree = grow_tree(table.source, recipe)
@@ -218,7 +221,7 @@ def test_a_member_is_its_tree_by_named_recipes(recipe):
 
 
 @given(training_sets(), settings_of_forests, settings_of_recipes)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_compiled_loops_grow_the_trees_of_the_plain_learner(
     training, forest_settings, changes
 ):
@@ -247,7 +250,7 @@ def check_nodes(one, other):
 
 
 @given(tables(), st.integers(0, 2**32 - 1), st.sampled_from(["branch", "fractional"]))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_drawn_cuts_are_where_they_are_drawn(table, seed, missing):
     recipe = RECIPES["cart"].changed(missing=missing)
     forest_settings = ForestSettings(extra_random=True, bootstrap=False, seed=seed)
@@ -363,7 +366,9 @@ def test_permutation_importances_are_the_growth_of_errors():
 
 @given(tables(), recipes(), settings_of_forests)
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.filter_too_much],
 )
 def test_many_rows_are_told_by_compiled_loops_all_the_same(
     table, recipe, forest_settings

@@ -11,6 +11,7 @@ from tests.helpers.alike import (
     same_node,
     same_tree,
 )
+from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
@@ -145,7 +146,7 @@ def rows_of_nodes(tree, training):
     ("small", "nodes", "sample"), [(1, 2, 12), (8, 7, 60), (96, 1024, 4096)]
 )
 @given(training=training_sets(), said=settings_of_recipes, entropy=st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entropy):
     recipe = RECIPES["cart"].changed(missing="branch", **said)
     if entropy and not training.schema.target.is_numeric:

@@ -14,6 +14,7 @@ from tests.helpers.alike import (
     same_node,
     same_tree,
 )
+from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
@@ -144,7 +145,7 @@ def compiled(training, recipe, *, together, rivals):
     criterion=st.sampled_from([None, None, "gain", "gain_ratio", "gini"]),
     rivals=st.booleans(),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_nodes_are_the_plain_learners(
     name, together, training, said, criterion, rivals
 ):
@@ -163,7 +164,7 @@ def test_nodes_are_the_plain_learners(
     confidence=st.sampled_from([0.25, 0.05, 0.5]),
     name=st.sampled_from(["c4.5", "id3"]),
 )
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_pruned_trees_are_the_plain_learners(training, said, raising, confidence, name):
     pruning = {"raising": raising, "confidence": confidence, "pruning": "error-based"}
     recipe = recipe_of(name, {**said, **pruning})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.recipes import by_recipe
 
 import spinney
@@ -130,7 +131,7 @@ def test_a_line_is_one_leaf_and_goes_on_outside():
 # Least squares
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 2**32 - 1), st.integers(5, 40))
 def test_one_number_is_fitted_as_by_polyfit(seed, n):
     generator = np.random.default_rng(seed)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.models import chain_model
 from tests.helpers.strategies import Rows, cells_of, recipes, tables
 from tests.twins import naive
@@ -85,7 +86,7 @@ def against(tree: Tree, columns: list, classes: np.ndarray, method: str) -> Prun
 
 @pytest.mark.parametrize("missing", [False, True])
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_reduced_error_pruning_never_lowers_accuracy(missing, data):
     tree, rows = data.draw(trees_and_validation(missing=missing))
     columns, classes = coded(tree, rows)
@@ -107,7 +108,7 @@ def test_reduced_error_pruning_never_lowers_accuracy(missing, data):
 
 @pytest.mark.parametrize("missing", [False, True])
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_pre_pruning_makes_only_splits_that_help(missing, data):
     tree, rows = data.draw(trees_and_validation(missing=missing))
     columns, classes = coded(tree, rows)
@@ -125,7 +126,7 @@ def test_pre_pruning_makes_only_splits_that_help(missing, data):
 
 
 @given(data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_the_accuracy_of_whole_rows_is_that_of_predictions(data):
     tree, rows = data.draw(trees_and_validation(missing=False))
     columns, classes = coded(tree, rows)

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.growth.test_grow_binned import training_sets
 from tests.helpers.alike import same_node, same_tree
+from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.growth.binned.grow_binned import grow
@@ -21,7 +22,7 @@ from spinney.sources.opened import OpenedSource
     seed=st.integers(0, 2**32 - 1),
     least=st.sampled_from([1, 2, 5]),
 )
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     random = np.random.default_rng(seed)
     n_classes = training.schema.n_classes

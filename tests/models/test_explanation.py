@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.errors import DataError, ParameterError
@@ -143,7 +144,7 @@ def told_of(mark):
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(mixed())
 def test_profiles_are_the_naive_ones(case):
     columns, labels, weights = case
@@ -178,7 +179,7 @@ def test_profiles_are_the_naive_ones(case):
                 assert told_of(mark) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(mixed())
 def test_weights_are_copies(case):
     columns, labels, weights = case

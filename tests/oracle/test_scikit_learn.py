@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
+from tests.helpers.fuzz import examples
 from tests.twins import naive
 from tests.twins.naive_criteria import entropy, gini
 
@@ -72,7 +73,7 @@ def samples(draw: st.DrawFn):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @given(sample=samples())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_no_node_has_a_better_split(criterion: str, sample):
     numbers, classes, weights = sample
     tree = grown(numbers, classes, weights=weights, criterion=criterion)

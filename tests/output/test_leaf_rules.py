@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.models import chain_model
 from tests.helpers.strategies import Rows, cells_of, recipes, tables
 from tests.twins import naive
@@ -49,7 +50,7 @@ def only_leaf(tree: Tree, cells: list[naive.Cell]) -> list[int]:
 
 
 @given(st.data(), recipes())
-@settings(max_examples=70)
+@settings(max_examples=examples(70))
 def test_a_row_satisfies_exactly_the_rule_of_its_leaf(data, recipe):
     table: Rows = data.draw(tables(missing=False))
     tree = grow_tree(table.source, recipe)
@@ -68,7 +69,7 @@ def test_a_row_satisfies_exactly_the_rule_of_its_leaf(data, recipe):
 
 
 @given(tables(), recipes())
-@settings(max_examples=70)
+@settings(max_examples=examples(70))
 def test_missing_cells_satisfy_one_rule_where_rows_are_not_divided(table, recipe):
     assume(recipe.missing != "fractional")
     tree = grow_tree(table.source, recipe)
@@ -88,7 +89,7 @@ def test_rules_are_exhaustive_over_categories_unseen_at_a_node():
 
 
 @given(tables(), recipes())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_conditions_are_merged_and_figures_are_the_leafs(table, recipe):
     tree = grow_tree(table.source, recipe)
     rules = rules_of(tree)

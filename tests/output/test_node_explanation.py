@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.models import FINGERPRINT, chain_model, mixed_model, textbook_model
 from tests.helpers.strategies import cells_of, recipes, tables
 from tests.twins import naive
@@ -57,7 +58,7 @@ def counts_by_branch(candidate: Candidate) -> tuple[list[list[float]], float]:
 
 
 @given(tables(), recipes())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_the_figures_of_every_node_are_those_that_decided(table, recipe):
     tree = grow_tree(table.source, recipe)
     impurity = IMPURITIES[recipe.criterion]
@@ -140,7 +141,7 @@ def check_text(told: NodeExplanation) -> None:
 
 
 @given(st.data(), tables(), recipes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_path_of_a_row_is_the_naive_one(data, table, recipe):
     tree = grow_tree(table.source, recipe)
     cells = [

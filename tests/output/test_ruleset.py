@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import Rows, columns_of, recipes, tables, textbook
 from tests.twins import naive, naive_rulesets
 
@@ -54,7 +55,7 @@ def training_of(table: Rows) -> TrainingSet:
 
 
 @given(tables(), recipes())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_paths_say_what_the_rules_say(table, recipe):
     tree = grow_tree(table.source, recipe)
     rows = training_of(table)
@@ -70,7 +71,7 @@ def test_paths_say_what_the_rules_say(table, recipe):
 
 
 @given(tables(), recipes())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_unsimplified_rules_give_the_trees_label(table, recipe):
     tree = grow_tree(table.source, recipe)
     # A rule says nothing of the surrogates that send a row without its values.
@@ -114,7 +115,7 @@ def test_textbook_trees_and_their_rules_agree(name, recipe):
 
 
 @given(tables(weights=("none",), max_rows=25), recipes(), st.sampled_from((0.1, 0.25)))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_simplification_is_that_of_plain_loops(table, recipe, level):
     tree = grow_tree(table.source, recipe)
     rows = TrainingRows.of(training_of(table))
@@ -138,7 +139,7 @@ def test_simplification_is_that_of_plain_loops(table, recipe, level):
 
 
 @given(tables(), recipes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_simplified_rules_are_worth_having(table, recipe):
     tree = grow_tree(table.source, recipe)
     ruleset = ruleset_of(tree, training_of(table))
@@ -176,7 +177,7 @@ def test_the_looser_bound_stands_when_the_tighter_goes():
 
 
 @given(tables(), recipes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_bits_are_those_of_plain_loops(table, recipe):
     training = training_of(table)
     coding = coding_of(table.schema, training.columns, training.weights)
@@ -189,7 +190,7 @@ def test_bits_are_those_of_plain_loops(table, recipe):
 
 
 @given(tables(), recipes())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_choice_is_the_cheapest_subset(table, recipe):
     tree = grow_tree(table.source, recipe)
     rows = TrainingRows.of(training_of(table))
@@ -223,7 +224,7 @@ def test_the_choice_is_the_cheapest_subset(table, recipe):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(11, 16))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_a_climb_ends_where_no_single_change_saves_bits(seed, n_rules):
     random = np.random.default_rng(seed)
     matching = random.random((n_rules, 60)) < random.uniform(0.02, 0.4)
@@ -342,7 +343,7 @@ def test_shares_are_laplaces_of_the_rule_that_decides():
 
 
 @given(tables(weights=("whole",)), recipes())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_weights_are_rows_said_more_than_once(table, recipe):
     tree = grow_tree(table.source, recipe)
     repeated = Rows(

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import recipes, tables
 from tests.output.test_ruleset import training_of
 
@@ -64,7 +65,7 @@ def test_rules_that_were_kept_predict_the_same():
 
 
 @given(tables(), recipes())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_any_rules_come_back(table, recipe):
     tree = grow_tree(table.source, recipe)
     training = training_of(table)

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
+from tests.helpers.fuzz import examples
 from tests.helpers.models import (
     FINGERPRINT,
     GOLDEN,
@@ -66,7 +67,7 @@ def test_round_trip_of_textbook_trees(tmp_path, table, recipe, missing):
 
 
 @settings(
-    max_examples=150,
+    max_examples=examples(150),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

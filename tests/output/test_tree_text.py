@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import compare_with_golden
+from tests.helpers.fuzz import examples
 from tests.helpers.models import chain_model
 from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import TABLES, recipes, tables
@@ -109,7 +110,7 @@ def below(tree: Tree, number: int) -> list[int]:
 
 
 @given(tables(), recipes(), st.integers(0, 3))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_limit_says_what_it_hides(table, recipe, limit):
     tree = grow_tree(table.source, recipe)
     lines = to_text(tree, max_depth=limit).splitlines()
@@ -127,7 +128,7 @@ def test_a_limit_says_what_it_hides(table, recipe, limit):
 
 
 @given(tables(), recipes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_line_a_node_and_ascii_for_ascii_data(table, recipe):
     tree = grow_tree(table.source, recipe)
     lines = to_text(tree).splitlines()

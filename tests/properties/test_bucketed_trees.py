@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
@@ -39,7 +40,7 @@ def tables(draw: st.DrawFn):
     st.sampled_from(sorted(set(POLICIES) - {"mean"})),
     st.integers(2, 4),
 )
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_the_tree_over_codes(table, method, grouping, missing, n_buckets):
     numbers, classes = table
     assume(grouping == "binary" or missing in MULTIWAY)
@@ -124,7 +125,7 @@ def test_intervals_are_kept_and_asked_in_duckdb(tmp_path, missing):
 
 
 @given(tables(), st.sampled_from(MULTIWAY), st.booleans())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_merged_trees_route_their_own_rows(table, missing, exhaustive):
     numbers, classes = table
     recipe = RECIPES["chaid"].changed(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.twins import naive_buckets as naive
 
 import spinney
@@ -71,14 +72,14 @@ def test_equal_width_is_the_naive_one(lines, n):
 
 
 @given(lines_of(VALUES, max_size=15), NUMBERS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_equal_frequency_is_the_naive_one(lines, n):
     cuts = equal_frequency(table_of(lines), n)
     assert starts_of(lines, cuts) == naive.equal_frequency(lines, n)
 
 
 @given(lines_of(VALUES), NUMBERS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_k_means_is_the_best_of_all_partitions(lines, n):
     cuts = k_means(table_of(lines), n)
     assert len(cuts) == min(n, len(lines)) - 1
@@ -88,14 +89,14 @@ def test_k_means_is_the_best_of_all_partitions(lines, n):
 
 
 @given(lines_of(st.integers(-12, 12)), NUMBERS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_k_means_settles_ties_by_its_rule(lines, n):
     cuts = k_means(table_of(lines), n)
     assert starts_of(lines, cuts) == naive.k_means(lines, n)
 
 
 @given(st.integers(0, 10**6), st.integers(20, 45), NUMBERS)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_k_means_by_a_plain_program(seed, d, n):
     """More values than can be enumerated: D(c, j) in plain loops."""
     generator = np.random.default_rng(seed)
@@ -122,7 +123,7 @@ def test_k_means_by_a_plain_program(seed, d, n):
 
 
 @given(class_lines())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_entropy_mdl_is_the_naive_one(lines):
     cuts = entropy_mdl(table_of(lines))
     assert starts_of(lines, cuts) == naive.entropy_mdl(lines)
@@ -132,7 +133,7 @@ def test_entropy_mdl_is_the_naive_one(lines):
 
 
 @given(class_lines(), NUMBERS, st.sampled_from(sorted(METHODS)))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_cuts_rise_between_values_and_no_bucket_is_empty(lines, n, method):
     table = table_of(lines)
     cuts = cuts_of(table, method, n)
@@ -167,7 +168,7 @@ def discretised(rows, method: str, n: int) -> Buckets:
 
 
 @given(rows_of, st.randoms(), NUMBERS, st.sampled_from(sorted(METHODS)))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_order_of_rows_does_not_matter(rows, random, n, method):
     shuffled = list(rows)
     random.shuffle(shuffled)
@@ -177,7 +178,7 @@ def test_the_order_of_rows_does_not_matter(rows, random, n, method):
 
 
 @given(rows_of, NUMBERS, st.sampled_from(sorted(METHODS)))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_weight_two_is_the_row_twice(rows, n, method):
     doubled = [(value, label, 2 * weight) for value, label, weight in rows]
     found, other = discretised(doubled, method, n), discretised(rows * 2, method, n)
@@ -186,7 +187,7 @@ def test_weight_two_is_the_row_twice(rows, n, method):
 
 
 @given(rows_of, NUMBERS, st.sampled_from(UNSUPERVISED))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_unit_of_weights_does_not_matter(rows, n, method):
     trebled = [(value, label, 3 * weight) for value, label, weight in rows]
     found, other = discretised(trebled, method, n), discretised(rows, method, n)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.growth.test_prune_methods import check_subtree
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import Rows, columns_of, recipes, tables
 from tests.properties.test_pruning import COSTS
 from tests.twins import naive_pruning as twins
@@ -46,7 +47,7 @@ def path_of(tree: Tree, number: int) -> tuple[int, ...]:
 
 
 @given(tables(max_rows=40), pruning_recipes())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_pruned_tree_is_the_twins(table: Rows, recipe: Recipe):
     assume(recipe.missing != "surrogate")  # the twin divides rows, or sends them
     tree = grow_tree(table.source, recipe)
@@ -65,7 +66,7 @@ def test_the_pruned_tree_is_the_twins(table: Rows, recipe: Recipe):
 
 
 @given(tables(max_rows=40), pruning_recipes())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_every_step_is_within_its_slack(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
     result = pruned_after_growing(tree, table.source, recipe=recipe)
@@ -99,7 +100,7 @@ def risk(tree: Tree) -> float:
 
 
 @given(st.data(), pruning_recipes(), st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_steps_account_for_the_objective_and_the_risk(data, recipe, dear):
     """What the steps say adds up to what the finished tree shows."""
     table = data.draw(tables(max_rows=40))
@@ -123,7 +124,7 @@ def test_steps_account_for_the_objective_and_the_risk(data, recipe, dear):
 
 
 @given(tables(max_rows=40), recipes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_collapsing_adds_no_training_error(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
     result = pruned(tree, "collapse")
@@ -141,7 +142,7 @@ def test_collapsing_adds_no_training_error(table: Rows, recipe: Recipe):
 
 
 @given(tables(max_rows=40), pruning_recipes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_finished_tree_is_pruned_as_one_while_growing(table: Rows, recipe: Recipe):
     """Without rows as without raising."""
     tree = grow_tree(table.source, recipe)
@@ -155,7 +156,7 @@ def test_a_finished_tree_is_pruned_as_one_while_growing(table: Rows, recipe: Rec
 
 
 @given(table=tables(max_rows=40), recipe=pruning_recipes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_pruned_model_is_the_same_from_its_file(
     table: Rows, recipe: Recipe, tmp_path_factory: pytest.TempPathFactory
 ):

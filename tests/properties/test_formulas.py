@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.data.schema import Attribute, Schema, Target
@@ -64,7 +65,7 @@ SETTINGS = st.sampled_from(
 
 
 @given(planted(whole=True), SETTINGS, st.randoms())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_order_of_rows_does_not_matter(drawn, recipe, random):
     rows, classes = drawn
     order = list(range(len(rows)))
@@ -80,7 +81,7 @@ def test_the_order_of_rows_does_not_matter(drawn, recipe, random):
     st.sampled_from(["id3", "cart"]),
     st.lists(st.sampled_from([0.001, 0.1, 10.0, 1e6]), min_size=3, max_size=3),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_units_do_not_matter(drawn, recipe, factors):
     """Powers of ten keep the digits, and so the rounded coefficients, as they are."""
     rows, classes = drawn
@@ -100,7 +101,7 @@ def test_units_do_not_matter(drawn, recipe, factors):
 
 
 @given(planted(), st.floats(-1e3, 1e3))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_where_numbers_begin_does_not_matter(drawn, start):
     rows, classes = drawn
     recipe = RECIPES["cart"].changed(linear_terms=3, max_depth=2)
@@ -110,7 +111,7 @@ def test_where_numbers_begin_does_not_matter(drawn, start):
 
 
 @given(planted(whole=True), SETTINGS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_rows_go_where_they_went_in_training(drawn, recipe):
     """The counts of the leaves are those of the rows that predicting sends there."""
     rows, classes = drawn
@@ -124,7 +125,7 @@ def test_rows_go_where_they_went_in_training(drawn, recipe):
 
 
 @given(planted(whole=True))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_a_source_grows_one_tree_after_another(drawn):
     source = source_of(*drawn)
     recipe = RECIPES["cart"].changed(linear_terms=2, construct=2, max_depth=3)

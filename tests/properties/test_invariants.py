@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import Rows, recipes, source_of, tables
 
 from spinney.data.schema import Attribute, Schema, Target
@@ -50,7 +51,7 @@ def assert_same(tree: Tree, other: Tree, *, factor: float = 1.0) -> None:
 
 
 @given(tables(weights=("whole",), max_rows=20), recipes())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_weight_is_a_number_of_equal_rows(table: Rows, recipe: Recipe):
     # A surrogate needs two rows each way, whatever they weigh.
     recipe = recipe.changed(surrogates=0)
@@ -65,7 +66,7 @@ def test_a_weight_is_a_number_of_equal_rows(table: Rows, recipe: Recipe):
 
 # C4.5's average leaves attributes out that have many values for the weight of all rows.
 @given(tables(), recipes(limited=False).filter(lambda r: r.criterion != "gain_ratio"))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_trebled_weights_treble_the_counts_only(table: Rows, recipe: Recipe):
     # More rows are better evidence: tests and code lengths may choose otherwise.
     assume(recipe.criterion not in ("chi_square", "g", "mdl"))
@@ -75,7 +76,7 @@ def test_trebled_weights_treble_the_counts_only(table: Rows, recipe: Recipe):
 
 
 @given(tables(), recipes(), st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_the_order_of_rows_is_irrelevant(table: Rows, recipe: Recipe, random):
     shuffled = list(table.rows)
     random.shuffle(shuffled)
@@ -85,7 +86,7 @@ def test_the_order_of_rows_is_irrelevant(table: Rows, recipe: Recipe, random):
 
 
 @given(tables(), recipes())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_names_are_names_only(table: Rows, recipe: Recipe):
     renamed = Schema(
         tuple(
@@ -107,7 +108,7 @@ TRANSFORMS = (lambda x: 2 * x + 1, lambda x: x**3, np.arctan, np.arcsinh)
 
 
 @given(tables(), recipes(), st.sampled_from(TRANSFORMS))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_rising_transform_of_numbers_keeps_the_partition(
     table: Rows, recipe: Recipe, transform
 ):
@@ -139,7 +140,7 @@ CONSTANTS = ("a value", "a number", "missing")
 
 
 @given(tables(), recipes(), st.sampled_from(CONSTANTS))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_a_column_that_says_nothing_changes_nothing(
     table: Rows, recipe: Recipe, constant: str
 ):
@@ -173,7 +174,7 @@ class CountingSource(MemorySource):
 
 
 @given(tables(weights=("none", "whole")), recipes())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_subtraction_changes_nothing(table: Rows, recipe: Recipe):
     subtracting, counting = table.source, table.source
     assert subtracting.whole
@@ -212,7 +213,7 @@ def test_subtraction_spares_counting():
 
 
 @given(tables(), recipes())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_what_every_tree_obeys(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
     for number, node in enumerate(tree):
@@ -234,7 +235,7 @@ def test_what_every_tree_obeys(table: Rows, recipe: Recipe):
 
 
 @given(tables(), recipes())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_children_add_up_to_their_parent(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
     for node in tree:
@@ -261,7 +262,7 @@ def test_children_add_up_to_their_parent(table: Rows, recipe: Recipe):
 
 
 @given(tables(), recipes())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_limits_on_rows_are_kept(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
     for node in tree:
@@ -281,7 +282,7 @@ def test_limits_on_rows_are_kept(table: Rows, recipe: Recipe):
 
 
 @given(tables(kinds=("numeric", "ordinal"), missing=False), recipes(limited=False))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_without_limits_only_equal_rows_stay_together(table: Rows, recipe: Recipe):
     tree = grow_tree(table.source, recipe)
     least = {Reason.MIN_GAIN} if recipe.criterion == "mdl" else set()  # below 0

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.twins.naive_merging import TESTS, Rows, Twin
 
 from spinney.search.chaid.merge_values import METHODS, STATISTICS, Merging, merge
@@ -93,7 +94,7 @@ def check(
 
 
 @given(categories(3), st.sampled_from(("nominal", "ordinal")), settings_of_merging)
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_merging_of_classes(drawn, kind, chosen):
     known, missing = drawn
     table = class_table(known, missing, 3)
@@ -101,7 +102,7 @@ def test_merging_of_classes(drawn, kind, chosen):
 
 
 @given(categories(6), st.sampled_from(("nominal", "ordinal")), settings_of_merging)
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_merging_of_moments(drawn, kind, chosen):
     known, missing = drawn
     table = moment_table(known, missing)

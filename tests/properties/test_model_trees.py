@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.twins import naive_m5
 
 from spinney.data.fingerprint import Fingerprint
@@ -61,7 +62,7 @@ def plain(columns, y, w):
     return [(line, float(t), float(v)) for line, t, v in zip(cells, y, w, strict=True)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(rows(missing=True))
 def test_predictions_are_those_of_the_twin(drawn):
     columns, y, w = drawn
@@ -80,7 +81,7 @@ def conditions(tree, node):
     return tuple(tree.condition(step) for step in tree.path(node.number))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rows())
 def test_pruning_gives_a_subtree(drawn):
     pruned = grown(*drawn)
@@ -90,7 +91,7 @@ def test_pruning_gives_a_subtree(drawn):
     assert pruned.n_leaves <= whole.n_leaves
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rows())
 def test_the_steps_of_pruning_tell_the_truth(drawn):
     """Without smoothing a step's risk is what the predictions of all rows make."""
@@ -123,7 +124,7 @@ def test_the_steps_of_pruning_tell_the_truth(drawn):
     assert left <= cut | leaves
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rows(missing=True))
 def test_weights_are_repetitions(drawn):
     columns, y, w = drawn
@@ -155,7 +156,7 @@ def assert_same_models(one, other):
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 0.4])
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(rows(missing=True))
 def test_light_weights_count_by_their_proportions(scale, drawn):
     columns, y, w = drawn

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.growth.test_prune_methods import check_subtree
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import Rows, recipes, tables
 from tests.twins import naive, naive_prune
 
@@ -67,7 +68,7 @@ def cuts_of(tree: Tree, small: Tree) -> frozenset[int]:
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_sequence_is_breimans(numeric, data):
     tree = grown(data, numeric=numeric)
     found = sequence_of(tree, leaf_risks(tree))
@@ -84,7 +85,7 @@ def test_the_sequence_is_breimans(numeric, data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_alphas_rise_and_subtrees_nest(numeric, data):
     tree = grown(data, numeric=numeric)
     risks = leaf_risks(tree)
@@ -116,7 +117,7 @@ def below_cuts(tree: Tree, cuts: frozenset[int]) -> frozenset[int]:
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_pruning_by_alpha_gives_the_subtree_of_the_sequence(numeric, data):
     tree = grown(data, numeric=numeric)
     found = sequence_of(tree, leaf_risks(tree))
@@ -131,7 +132,7 @@ def test_pruning_by_alpha_gives_the_subtree_of_the_sequence(numeric, data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data(), alpha=st.floats(0, 4))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_no_pruned_form_is_cheaper_nor_as_cheap_and_smaller(numeric, data, alpha):
     tree = grown(data, numeric=numeric, max_rows=14)
     costs = None
@@ -156,7 +157,7 @@ def test_no_pruned_form_is_cheaper_nor_as_cheap_and_smaller(numeric, data, alpha
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_pessimistic_pruning_is_quinlans(data):
     tree = grown(data, numeric=False)
     result = pruned(tree, "pessimistic")
@@ -167,7 +168,7 @@ def test_pessimistic_pruning_is_quinlans(data):
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_mdl_pruning_finds_the_fewest_bits(data):
     tree = grown(data, numeric=False, max_rows=14)
     assume(tree.n_leaves < 12)
@@ -184,7 +185,7 @@ def test_mdl_pruning_finds_the_fewest_bits(data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_simplifying_changes_no_label_of_a_whole_row(numeric, data):
     draw = numeric_tables if numeric else tables
     table = data.draw(draw(missing=False))
@@ -204,7 +205,7 @@ def test_simplifying_changes_no_label_of_a_whole_row(numeric, data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_every_method_yields_a_subtree_and_tells_the_truth(numeric, data):
     draw = numeric_tables if numeric else tables
     table = data.draw(draw())
@@ -257,7 +258,7 @@ def coded(table: Rows) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_squared_errors_on_validation_rows_never_rise(data):
     table = data.draw(numeric_tables())
     tree = grow_tree(table.source, data.draw(recipes()))
@@ -286,7 +287,7 @@ def test_squared_errors_on_validation_rows_never_rise(data):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_cross_validation_is_that_of_plain_loops(numeric, data):
     draw = numeric_tables if numeric else tables
     table = data.draw(draw(max_rows=24))
@@ -341,7 +342,7 @@ def loss_of(tree: Tree, reached, target) -> float:
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_forced_tree_pruned_saved_and_loaded_predicts_the_same(
     data, tmp_path_factory
 ):

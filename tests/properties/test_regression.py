@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.twins import naive_regression as naive
 
 from spinney.data.fingerprint import Fingerprint
@@ -56,7 +57,7 @@ def grown(rows, recipe, origin):
 
 
 @given(tasks())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_every_node_is_the_twins(task):
     rows, recipe, origin = task
     tree, columns = grown(rows, recipe, origin)
@@ -91,7 +92,7 @@ def test_every_node_is_the_twins(task):
 
 
 @given(tasks())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_saved_and_loaded_it_predicts_the_same(tmp_path_factory, task):
     tree, columns = grown(*task)
     path = tmp_path_factory.mktemp("model") / "tree.spinney"

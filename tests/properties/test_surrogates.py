@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.models import FINGERPRINT, assert_same_model
 from tests.helpers.strategies import Rows, cells_of, columns_of, tables
 from tests.twins import naive
@@ -53,7 +54,7 @@ def recounted(node: Node, asked: object, rows: list) -> tuple[float, float, list
 
 
 @given(tables(max_rows=60))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_surrogates_agree_with_the_split_at_the_stated_rate(table: Rows):
     tree = grow_tree(table.source, CART)
     for node, rows in zip(tree, rows_at(tree, table), strict=True):
@@ -73,7 +74,7 @@ def test_surrogates_agree_with_the_split_at_the_stated_rate(table: Rows):
 
 
 @given(tables(max_rows=40), st.data())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_tree_with_surrogates_is_kept_as_it_is(table: Rows, data: st.DataObject):
     model = Model(grow_tree(table.source, CART), CART, FINGERPRINT)
     cells = [st.none() | cells_of(each) for each in table.schema.attributes]
@@ -89,7 +90,7 @@ def test_a_tree_with_surrogates_is_kept_as_it_is(table: Rows, data: st.DataObjec
 
 
 @given(tables(max_rows=40), st.data())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_pruned_node_has_no_surrogates(table: Rows, data: st.DataObject):
     tree = grow_tree(table.source, CART)
     number = data.draw(st.integers(0, len(tree) - 1))
@@ -100,7 +101,7 @@ def test_a_pruned_node_has_no_surrogates(table: Rows, data: st.DataObject):
 
 
 @given(tables(max_rows=30, missing=False))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_without_missing_values_surrogates_change_no_split(table: Rows):
     with_them = grow_tree(table.source, CART)
     without = grow_tree(table.source, CART.changed(surrogates=0))
@@ -109,7 +110,7 @@ def test_without_missing_values_surrogates_change_no_split(table: Rows):
 
 
 @given(tables(max_rows=30, weights=("whole",)))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_weights_of_three_change_nothing(table: Rows):
     heavy = Rows(table.schema, [(c, label, 3 * w) for c, label, w in table.rows])
     one, other = (grow_tree(each.source, CART) for each in (table, heavy))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import (
     CLASS_RECIPES,
     TABLES,
@@ -125,7 +126,7 @@ def assert_twin_agrees(table: Rows, recipe: Recipe, **settings_of_both: object) 
 
 
 @given(tables(), recipes())
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 def test_every_recipe_grows_the_twins_tree(table: Rows, recipe: Recipe):
     assert_twin_agrees(table, recipe)
 
@@ -135,13 +136,13 @@ TWINS = [name for name in CLASS_RECIPES if RECIPES[name].grouping != "merge"]
 
 
 @given(tables(), st.sampled_from(TWINS))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_the_named_recipes_grow_the_twins_tree(table: Rows, name: str):
     assert_twin_agrees(table, RECIPES[name].changed(probability="frequency"))
 
 
 @given(tables(max_rows=20), recipes(), st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_class_weights_and_preference_mean_the_same_to_both(
     table: Rows, recipe: Recipe, data: st.DataObject
 ):
@@ -153,7 +154,7 @@ def test_class_weights_and_preference_mean_the_same_to_both(
 
 
 @given(tables(), recipes())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_routing_the_training_rows_gives_the_nodes_their_weights(
     table: Rows, recipe: Recipe
 ):
@@ -170,7 +171,7 @@ def test_routing_the_training_rows_gives_the_nodes_their_weights(
 
 
 @given(tables(), recipes(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_later_rows_are_routed_as_the_twin_routes_them(
     table: Rows, recipe: Recipe, data: st.DataObject
 ):

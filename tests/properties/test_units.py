@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import Rows
 from tests.properties.test_pruning import grown, numeric_tables
@@ -142,7 +143,7 @@ def test_the_least_gain_is_told_in_the_unit_of_the_gains(unit):
 
 @pytest.mark.parametrize("numeric", [False, True])
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_tree_is_the_subtree_that_is_said_to_be_chosen(numeric, data):
     tree = grown(data, numeric=numeric)
     if numeric and data.draw(st.booleans()):
@@ -169,7 +170,7 @@ def tiny_tree(data):
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_sequence_has_the_unit_of_the_risks(data):
     tree = grown(data, numeric=True)
     risks = leaf_risks(tree)

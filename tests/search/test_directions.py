@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
+from tests.helpers.fuzz import examples
 from tests.twins import naive_linear
 
 from spinney.data.formula import Linear
@@ -184,7 +185,7 @@ def as_source(rows):
 
 
 @given(drawn_rows())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_products_are_those_of_plain_loops(rows):
     origin = np.array([0.5, -1.0])
     found = products_of(as_source(rows), (0, 2), origin)
@@ -195,7 +196,7 @@ def test_products_are_those_of_plain_loops(rows):
 
 
 @given(drawn_rows(complete=True))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_the_direction_is_that_of_plain_loops(rows):
     system = discriminant(products_of(as_source(rows), range(3)), numeric=False)
     if len(system.terms) < 2:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import textbook
 from tests.twins import naive_splits
 from tests.twins.naive_criteria import GAINS
@@ -24,7 +25,7 @@ LARGEST = np.finfo(float).max
 
 
 @given(FINITE, FINITE)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_midpoint_separates(one: float, other: float):
     low, high = sorted((one, other))
     if low < high:
@@ -233,7 +234,7 @@ def test_the_search_along_the_principal_component_finds_a_planted_subset():
 
 
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=9, unique=True))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_thresholds_lie_between_the_values(values: list[int]):
     values = sorted(values)
     table = CountTable.of([[1, 1]] * len(values))

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.recipes import by_recipe
 from tests.sources.comparing import answers_of, assert_same_tables
 
@@ -126,7 +127,7 @@ def test_a_place_can_be_given_to_another_attribute():
     st.sampled_from(["id3", "c4.5", "cart"]),
     st.sampled_from([{"linear_terms": 3}, {"construct": 2}]),
 )
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_both_grow_the_same_tree(seed, recipe, made):
     random = np.random.default_rng(seed)
     x, y, z = random.uniform(1, 9, (3, 80)).round(2)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.recipes import by_recipe
 from tests.helpers.strategies import CLASS_RECIPES
 from tests.sources.comparing import (
@@ -117,7 +118,7 @@ def drawn_tables(draw: st.DrawFn) -> Drawn:
 @pytest.mark.parametrize("recipe", CLASS_RECIPES)
 @given(data=st.data())
 @settings(
-    max_examples=5,
+    max_examples=examples(5),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_every_source_grows_the_same_tree(recipe, missing, data, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.growth.test_grow_binned import settings_of_recipes, training_sets
+from tests.helpers.fuzz import examples
 from tests.helpers.strategies import (
     CLASS_RECIPES,
     cells_of,
@@ -109,7 +110,7 @@ def same(one, other):
 
 
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_drawn_tree(data):
     table = data.draw(tables())
     tree = grow_tree(table.source, data.draw(recipes()))
@@ -118,7 +119,7 @@ def test_a_drawn_tree(data):
 
 @pytest.mark.parametrize("name", CLASS_RECIPES)
 @given(data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_a_tree_of_each_recipe(name, data):
     table = data.draw(tables())
     recipe = RECIPES[name].changed(max_depth=data.draw(st.sampled_from([None, 3])))
@@ -130,7 +131,7 @@ def test_a_tree_of_each_recipe(name, data):
 
 @pytest.mark.parametrize("missing", ["branch", "fractional", "surrogate"])
 @given(training=training_sets(), said=settings_of_recipes, laplace=st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_tree_that_kernels_grew(missing, training, said, laplace):
     recipe = RECIPES["cart"].changed(missing=missing, **said)
     if laplace and not training.schema.target.is_numeric:
@@ -178,7 +179,7 @@ def joined(flats):
     training=training_sets(),
     depths=st.lists(st.sampled_from([0, 1, 3, None]), min_size=1, max_size=6),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_trees_together_vote_as_trees_apart(data, training, depths):
     columns, n_rows = training.columns, len(training.classes)
     policy = st.sampled_from(["branch", "fractional"])
@@ -293,7 +294,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
         max_size=20,
     )
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_midpoints_are_those_of_pairs(pairs):
     ordered = [sorted(pair) for pair in pairs if pair[0] != pair[1]]
     low, high = np.array(ordered).reshape(-1, 2).T
@@ -322,7 +323,7 @@ def readable_models(draw):
 
 
 @given(drawn=readable_models())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_a_model_predicts_the_same_either_way(drawn):
     model, training = drawn
     table = Table(

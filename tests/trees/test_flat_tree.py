@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.fuzz import examples
 from tests.helpers.models import assert_same_model, chain_model, mixed_model
 from tests.helpers.strategies import Rows, cells_of, recipes, tables
 from tests.twins import naive
@@ -61,7 +62,7 @@ def trees_and_rows(draw: st.DrawFn) -> tuple[Tree, list[list[naive.Cell]]]:
 
 
 @given(trees_and_rows(), st.sampled_from((1, 3, predict.BLOCK)))
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_every_row_takes_the_naive_path(drawn, block):
     tree, rows = drawn
     flat, columns = flatten(tree), columns_of(tree.schema, rows)
@@ -85,7 +86,7 @@ def test_every_row_takes_the_naive_path(drawn, block):
 
 
 @given(trees_and_rows())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_training_and_prediction_agree_on_where_rows_go(drawn):
     tree, _ = drawn
     flat = flatten(tree)
