@@ -8,4 +8,4 @@ EFFORT = float(os.environ.get("SPINNEY_FUZZ", "0.4"))
 
 def examples(number: int) -> int:
     """Return how many examples to try where a test asks for so many."""
-    return max(5, round(number * EFFORT))
+    return max(3, round(number * EFFORT))
