@@ -8,7 +8,7 @@ from tests.helpers.strategies import TABLES
 import spinney
 from spinney import DataError, ParameterError, TreeClassifier, TreeRegressor
 from spinney.errors import SpinneyWarning
-from spinney.models.prune import OPTIONS
+from spinney.growth.prune import METHODS
 
 KYPHOSIS = TABLES / "rpart_kyphosis.csv"
 TRAIN = TABLES / "watermelon_2.0_train.csv"
@@ -143,7 +143,7 @@ USED = {
     ],
 )
 def test_an_option_is_used_or_refused(method, used):
-    assert set(OPTIONS) == set(USED)
+    assert {name for m in METHODS.values() for name in m.options} == set(USED)
     model = spinney.grow(TRAIN, "ripe", ignore=["id"], recipe="id3")
     for name, value in USED.items():
         if name not in used:

@@ -1,8 +1,5 @@
 """The command that evaluates recipes."""
 
-import os
-import shutil
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +18,7 @@ from spinney.cli.shell_options import (
 from spinney.cli.shell_output import (
     STANDARD_OUTPUT,
     as_json,
+    line_width,
     progress_bar,
     write_data,
     write_text,
@@ -137,11 +135,8 @@ def evaluate(data: str, target: str, **options: Any) -> None:
 
 
 def _width(output: str | None) -> int | None:
-    """Return the width of the terminal; None where the text goes elsewhere."""
-    seen = output in (None, STANDARD_OUTPUT) and sys.stdout is not None
-    if seen and (sys.stdout.isatty() or "COLUMNS" in os.environ):
-        return shutil.get_terminal_size((80, 24)).columns
-    return None
+    """Return how wide lines may be; None where the text goes to a file."""
+    return line_width() if output in (None, STANDARD_OUTPUT) else None
 
 
 def _check_options(options: dict[str, Any]) -> None:

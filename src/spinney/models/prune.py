@@ -31,7 +31,6 @@ from spinney.trees.predict import flatten
 
 Reader = Callable[..., Table]
 
-OPTIONS = tuple(sorted({name for m in METHODS.values() for name in m.options}))
 FOLDS = 10
 # What chooses an alpha, and so says nothing beside a given one.
 CHOOSING = ("data", "folds", "rule", "seed", "weight")
