@@ -22,6 +22,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.file.container import pack, read_header, unpack
 from spinney.output.file.tree_file import Limits, load_model, save_model
 from spinney.recipes import RECIPES, Recipe
+from spinney.search.node_split import LazyCandidates
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Split, Surrogate, Threshold
@@ -170,6 +171,8 @@ def _typed(thing: object) -> str:
 
 
 def _assert_same(one: object, other: object) -> None:
+    if isinstance(one, LazyCandidates) or isinstance(other, LazyCandidates):
+        one, other = tuple(one), tuple(other)
     assert type(one) is type(other)
     if isinstance(one, np.ndarray):
         assert isinstance(other, np.ndarray)

@@ -1,6 +1,5 @@
 """What must not change a tree, and what every tree obeys."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +11,6 @@ from tests.helpers.strategies import Rows, recipes, source_of, tables
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
 from spinney.recipes import RECIPES, Recipe
-from spinney.sources.base import Request
-from spinney.sources.rows.memory import MemorySource
-from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
 from spinney.trees.tree import Reason, Tree
 
@@ -161,52 +157,6 @@ def test_a_column_that_says_nothing_changes_nothing(
             assert twin.reason in (Reason.IDENTICAL, Reason.DEPTH, Reason.ROWS_TO_SPLIT)
         else:
             assert node.reason == twin.reason
-
-
-class CountingSource(MemorySource):
-    """A source that knows how many rows it has counted."""
-
-    counted = 0
-
-    def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
-        self.counted += sum(len(self._members[r.node][0]) for r in requests)
-        return super().tables(requests)
-
-
-@given(tables(weights=("none", "whole")), recipes())
-@settings(max_examples=examples(150))
-def test_subtraction_changes_nothing(table: Rows, recipe: Recipe):
-    subtracting, counting = table.source, table.source
-    assert subtracting.whole
-    counting.whole = False
-    tree, other = grow_tree(subtracting, recipe), grow_tree(counting, recipe)
-    assert outline(tree) == outline(other)
-    for node, twin in zip(tree, other, strict=True):
-        np.testing.assert_array_equal(node.weights, twin.weights)
-        for mine, theirs in zip(node.candidates, twin.candidates, strict=True):
-            assert (mine.split, mine.gain, mine.merit, mine.exact) == (
-                theirs.split,
-                theirs.gain,
-                theirs.merit,
-                theirs.exact,
-            )
-            for name in ("values", "weights", "rows", "missing", "missing_rows"):
-                np.testing.assert_array_equal(
-                    getattr(mine.table, name), getattr(theirs.table, name)
-                )
-
-
-def test_subtraction_spares_counting():
-    numbers = np.arange(64.0)
-    classes = (numbers.astype(int) // 3) % 2
-    schema = Schema((Attribute("n", "numeric"),), Target("class", ("x", "y")))
-    counted = {}
-    for whole in (True, False):
-        source = CountingSource(schema, [numbers], classes=classes)
-        source.whole = whole
-        grow_tree(source, RECIPES["cart"])
-        counted[whole] = source.counted
-    assert counted[True] < counted[False]
 
 
 # What every tree obeys

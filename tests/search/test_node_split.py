@@ -7,12 +7,13 @@ from tests.helpers.strategies import Rows, textbook
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import ParameterError
 from spinney.recipes import RECIPES, Recipe
-from spinney.search.attribute_split import propose
-from spinney.search.node_split import Decision, compete, decide
+from spinney.search import attribute_split, node_split
+from spinney.search.node_split import Decision, compete
 from spinney.search.tree_search import Search
-from spinney.sources.base import Request
+from spinney.sources.base import Request, tables_of
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Threshold
+from spinney.trees.table_stack import TableStack
 from spinney.trees.tree import Candidate, Reason
 
 ID3, C45 = (RECIPES[name] for name in ("id3", "c4.5"))
@@ -39,11 +40,42 @@ def numbers(weights: list, values: list[float], missing: tuple = ()) -> CountTab
     )
 
 
+def propose(
+    search: Search, table: CountTable, attribute: Attribute, index: int
+) -> Candidate | None:
+    schema = Schema((attribute,), Target("class", ("x", "y")))
+    return attribute_split.propose(search, table, schema, index)
+
+
+def decide(
+    search: Search,
+    tables: dict[int, CountTable],
+    schema: Schema,
+    *,
+    forced: int | None = None,
+) -> Decision:
+    stack = TableStack.of([tables])
+    search = search.knowing(stack, schema)
+    different = node_split.n_different(stack, search)
+    decisions = node_split.decide_level(
+        search,
+        [attribute_split.best_splits(search, stack, schema)],
+        schema,
+        totals=np.ones((1, schema.n_classes)),
+        different=np.array([different.max(initial=-1)]),
+        forced={} if forced is None else {0: forced},
+        paid=lambda _: (),
+    )
+    candidates, chosen, reason = decisions.of_node(0)
+    return Decision(tuple(candidates), chosen, reason)
+
+
 def decide_root(
     table: Rows, recipe: Recipe, *, forced: int | None = None, **more
 ) -> tuple[Decision, str | None]:
     names = table.schema.names
-    (tables,) = table.source.tables([Request(0, tuple(range(len(names))))])
+    request = Request(0, tuple(range(len(names))))
+    (tables,) = tables_of(table.source, [request], table.schema)
     decision = decide(by(recipe, **more), tables, table.schema, forced=forced)
     if decision.chosen is None:
         return decision, None

@@ -23,9 +23,11 @@ from spinney.errors import DataError, ParameterError
 from spinney.output.export.tree_json import to_json
 from spinney.output.file.tree_file import load_model, save_model
 from spinney.recipes import RECIPES, Recipe
-from spinney.search.surrogate_search import surrogates_of
+from spinney.search.root_statistics import AtRoot
+from spinney.search.surrogate_search import StandIns, ranked_surrogates
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Groups, Route, Surrogate, Threshold
+from spinney.trees.table_stack import TableStack
 from spinney.trees.tree import Tree
 
 NUMBER = Attribute("number", "numeric")
@@ -34,8 +36,28 @@ SCHEMA = Schema((NUMBER, LETTER, NUMBER), Target("y", ("n", "p")))
 
 
 def found(place: int, weights: list[list[float]], **more: object) -> list[Surrogate]:
-    table = CountTable.of(weights, **more)
-    return list(surrogates_of({place: table}, {place: table}, SCHEMA, most=5))
+    return surrogates_of({place: CountTable.of(weights, **more)}, most=5)
+
+
+def surrogates_of(agreements: dict[int, CountTable], *, most: int) -> list[Surrogate]:
+    """Return the surrogates by tables of value × branch, which send every row."""
+    tables = {index: with_unsent(table) for index, table in agreements.items()}
+    parts = [StandIns.of(TableStack.of([tables]), SCHEMA, AtRoot())]
+    (surrogates,) = ranked_surrogates(parts, 1, most=most)
+    return surrogates
+
+
+def with_unsent(table: CountTable) -> CountTable:
+    """Return a table with a last column for rows that the split does not send."""
+    if table.weights.shape[1] > 2:
+        return table
+    return CountTable(
+        table.values,
+        np.pad(table.weights, ((0, 0), (0, 1))),
+        np.pad(table.rows, ((0, 0), (0, 1))),
+        np.pad(table.missing, (0, 1)),
+        np.pad(table.missing_rows, (0, 1)),
+    )
 
 
 def test_the_agreement_of_a_threshold_by_hand():
@@ -87,19 +109,15 @@ def test_what_is_no_better_than_the_majority_is_left_out():
 def test_the_best_come_first_and_ties_go_to_the_first_column():
     good, fair = CountTable.of([[4, 0], [0, 4]]), CountTable.of([[4, 1], [0, 3]])
     tables = {2: good, 1: good, 0: fair}
-    ranked = surrogates_of(tables, tables, SCHEMA, most=5)
+    ranked = surrogates_of(tables, most=5)
     assert [each.attribute for each in ranked] == [1, 2, 0]
-    assert len(surrogates_of(tables, tables, SCHEMA, most=2)) == 2
+    assert len(surrogates_of(tables, most=2)) == 2
 
 
 def test_a_threshold_is_next_to_the_last_value_on_the_left():
     # The value 1 occurs at the node in rows whose own value is missing only.
-    known = CountTable.of([[3, 0], [0, 3]])
-    known = CountTable(
-        np.array([0, 2]), known.weights, known.rows, known.missing, known.missing_rows
-    )
-    everything = CountTable.of([[3, 0], [1, 1], [0, 3]])
-    (surrogate,) = surrogates_of({0: known}, {0: everything}, SCHEMA, most=5)
+    everything = CountTable.of([[3, 0, 0], [0, 0, 2], [0, 3, 0]])
+    (surrogate,) = surrogates_of({0: everything}, most=5)
     assert surrogate.split.threshold == 0.5
 
 

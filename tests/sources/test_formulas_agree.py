@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 from tests.helpers.recipes import by_recipe
+from tests.helpers.stacks import by_node
 from tests.sources.comparing import answers_of, assert_same_tables
 
 import spinney
@@ -46,11 +47,12 @@ def test_formulas_are_counted_alike():
         places = tuple(range(4, 4 + len(FORMULAS)))
         for place, formula in zip(places, FORMULAS, strict=True):
             source.extend(place, source.schema.constructed(formula))
-        found = source.tables([Request(ROOT, places)])
+        found = by_node(source.tables([Request(ROOT, places)]), 1)
         # By a formula to a node, and there again.
         source.partition(ROOT, Route(Threshold(4, 0.0, (0.5, 0.5), 1)), {0: 1, 1: 2})
         source.partition(2, Route(Groups(7, ((0,), (1,)), (0.5, 0.5))), {0: 3, 1: 4})
-        return found + source.tables([Request(1, places), Request(3, (0, *places))])
+        below = [Request(1, places), Request(3, (0, *places))]
+        return found + by_node(source.tables(below), 2)
 
     memory, *others = answers_of(ask, rows(), "c")
     assert memory[0][4].missing_rows.any()
@@ -71,11 +73,12 @@ def test_surrogates_by_formulas_are_counted_alike():
         for place, formula in zip(places, FORMULAS, strict=True):
             source.extend(place, source.schema.constructed(formula))
         others = (0, 2, 4, *places[2:])
-        found = source.agreements([Agreement(ROOT, split, others)])
+        found = by_node(source.agreements([Agreement(ROOT, split, others)]), 1)
         sent = source.routed([(ROOT, route)])
         source.partition(ROOT, route, {0: 1, 1: 2})
-        found += source.tables([Request(1, places), Request(2, (0, *places))])
-        found += source.agreements([Agreement(1, split, others)])
+        below = [Request(1, places), Request(2, (0, *places))]
+        found += by_node(source.tables(below), 2)
+        found += by_node(source.agreements([Agreement(1, split, others)]), 1)
         return [*found, dict(enumerate(sent + source.routed([(2, route)])))]
 
     memory, *others = answers_of(ask, rows(), "c")
@@ -114,7 +117,7 @@ def test_a_place_can_be_given_to_another_attribute():
         found = []
         for formula in FORMULAS[:2]:
             source.extend(4, source.schema.constructed(formula))
-            found += source.tables([Request(ROOT, (4,))])
+            found += by_node(source.tables([Request(ROOT, (4,))]), 1)
         return [tables[4].values.tolist() for tables in found]
 
     memory, *others = answers_of(ask, rows(), "c")

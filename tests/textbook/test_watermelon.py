@@ -12,7 +12,7 @@ import pytest
 from tests.textbook.tables_and_gains import child, gains, path_of
 
 import spinney
-from spinney.search.groupings import midpoint
+from spinney.search.cut_points import midpoint
 from spinney.trees.criteria import entropy, gain, split_information
 
 

@@ -5,6 +5,7 @@ import pytest
 from tests.helpers.strategies import Rows, textbook
 
 from spinney.errors import ParameterError
+from spinney.sources import base
 from spinney.sources.base import Request
 from spinney.trees import criteria
 from spinney.trees.counts import CountTable
@@ -19,7 +20,8 @@ NEVER_BELOW_ZERO = [name for name in OF_CLASSES if name != "mdl"]
 def tables_of(table: Rows) -> dict[str, CountTable]:
     """Return the count tables of the root by name of attribute."""
     names = table.schema.names
-    (found,) = table.source.tables([Request(0, tuple(range(len(names))))])
+    request = Request(0, tuple(range(len(names))))
+    (found,) = base.tables_of(table.source, [request], table.schema)
     return {name: found[place] for place, name in enumerate(names)}
 
 

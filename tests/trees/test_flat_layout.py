@@ -30,7 +30,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.models.fitted_tree import FittedTree
 from spinney.models.grow import grow_model
 from spinney.recipes import RECIPES
-from spinney.search.groupings import midpoint, midpoints
+from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.missing_values import POLICIES
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows.training_rows import TrainingSet

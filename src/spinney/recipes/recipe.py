@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import Floats
 from spinney._support.checks import (
     check_choice,
     check_named,
@@ -328,14 +329,14 @@ class Recipe:
         least = self.min_samples_leaf if self.min_samples_leaf > 1 else 0.0
         return max(least, self.min_weight_fraction_leaf * total)
 
-    def least_side(self, known: float, n_classes: int) -> float:
-        """Return the least weight of a threshold's side, of a ``known`` weight.
+    def least_side(self, known: Floats, n_classes: int) -> Floats:
+        """Return the least weight of a threshold's side, of ``known`` weights.
 
         >>> from spinney.recipes.named_recipes import RECIPES
-        >>> RECIPES["c4.5"].least_side(150, 3), RECIPES["c4.5"].least_side(14, 2)
-        (5.0, 0.7000000000000001)
+        >>> RECIPES["c4.5"].least_side(np.array([150.0, 21.0]), 3)
+        array([5. , 0.7])
         """
-        return min(self.min_cut_share * known / n_classes, MOST_IN_SIDE)
+        return np.minimum(self.min_cut_share * known / n_classes, MOST_IN_SIDE)
 
     def step_of(self, values: NDArray[Any] | None) -> float:
         """Return the least step between numbers, where all of a column are these."""

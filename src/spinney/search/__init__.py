@@ -1,20 +1,22 @@
-"""From count tables to the best split of a node; no row is seen here."""
+"""From count tables to the best splits of nodes; no row is seen here."""
 
-from spinney.search.attribute_split import recount
-from spinney.search.draws import Draws, drawn
-from spinney.search.groupings import LISTED, midpoint, midpoints
+from spinney.search.attribute_split import best_splits, recount
+from spinney.search.cut_points import midpoint, midpoints
+from spinney.search.draws import Draws, drawn_tables
+from spinney.search.groupings import LISTED
+from spinney.search.level_splits import LevelSplits
 from spinney.search.missing_values import MOST_BRANCHES, policy_named
 from spinney.search.node_split import (
     Decision,
     average_gain,
     compete,
-    decide,
+    decide_level,
     is_significant,
     n_different,
     price,
     score,
 )
-from spinney.search.random_cuts import Drawn, coarse_tables, with_drawn_cuts
+from spinney.search.random_cuts import splits_of_drawn_cuts
 from spinney.search.root_statistics import RootStatistics, statistics_by_attribute
 from spinney.search.surrogate_search import NodeToRoute, routes_of
 from spinney.search.tree_search import Search
@@ -23,16 +25,16 @@ __all__ = [
     "LISTED",
     "MOST_BRANCHES",
     "Decision",
-    "Drawn",
     "Draws",
+    "LevelSplits",
     "NodeToRoute",
     "RootStatistics",
     "Search",
     "average_gain",
-    "coarse_tables",
+    "best_splits",
     "compete",
-    "decide",
-    "drawn",
+    "decide_level",
+    "drawn_tables",
     "is_significant",
     "midpoint",
     "midpoints",
@@ -42,6 +44,6 @@ __all__ = [
     "recount",
     "routes_of",
     "score",
+    "splits_of_drawn_cuts",
     "statistics_by_attribute",
-    "with_drawn_cuts",
 ]

@@ -1,6 +1,16 @@
-"""The best split of one attribute at a node, from its count table."""
+"""The best split of every attribute at every node of a level, from a stack of tables.
 
-from dataclasses import replace
+One pass over the stack::
+
+    numbers → buckets, if the recipe has any
+    missing rows → a value, if the policy says which
+    for each form of question, all tables of that form at once:
+        the ways to branch, with missing rows in a branch if the policy moves them
+        those that are allowed → gains → the first best of each table → its merit
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import exp
 from typing import Any
 
@@ -8,104 +18,446 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.ties import TOLERANCE, first_best
-from spinney.data import Attribute
-from spinney.search.buckets import bucketed
+from spinney._support.segments import (
+    counts_by,
+    first_best_by,
+    maxima,
+    starts_of,
+    sums_by,
+)
+from spinney._support.ties import TOLERANCE
+from spinney.data import Attribute, Schema
+from spinney.search.buckets import codes_of
 from spinney.search.chaid.merge_values import merging_of
-from spinney.search.groupings import Groupings
-from spinney.search.missing_values import Policy, ways_to_branch
-from spinney.search.root_statistics import RootStatistics, statistics_of
+from spinney.search.groupings import (
+    Ways,
+    best_prefixes,
+    every_subset,
+    has_two_classes,
+    merged,
+    multiway,
+    ordered,
+    thresholds,
+)
+from spinney.search.level_splits import Form, LevelSplits
+from spinney.search.missing_values import MOST_BRANCHES, Filled, filled, placed
 from spinney.search.tree_search import Search
+from spinney.search.value_order import ENUMERATED
 from spinney.trees import (
     Candidate,
     CountTable,
-    Groups,
     Intervals,
     Split,
-    Threshold,
+    TableStack,
     branch_table,
+    ratio_of,
 )
 from spinney.trees.criteria import Criterion
 
+KINDS = ("numeric", "ordinal", "nominal")
+NUMERIC, ORDINAL, NOMINAL = range(3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traits:
+    """What the search asks of the attribute of each table.
+
+    ``kind`` is that of its values as they are searched, of buckets that of their
+    numbers; ``typical`` stands for a missing value, if the policy asks for it, and
+    ``step`` is how far apart two numbers must be.
+    """
+
+    numeric: NDArray[np.bool_]
+    kind: Integers
+    n_codes: Integers
+    typical: Floats
+    step: Floats
+
+    @classmethod
+    def of(cls, search: Search, stack: TableStack, schema: Schema) -> "Traits":
+        """Return the traits of each table."""
+        at_root, several = search.at_root, search.recipe.grouping == "multiway"
+        attributes, index = np.unique(stack.attribute, return_inverse=True)
+        lines = []
+        for number in attributes.tolist():
+            attribute, cuts = schema.attributes[number], at_root.cuts.get(number)
+            kind, n_codes = KINDS.index(attribute.kind), len(attribute.values)
+            if cuts is not None:
+                kind, n_codes = NOMINAL if several else ORDINAL, len(cuts) + 1
+            typical = at_root.statistics[number].default_value
+            step = at_root.steps.get(number, 0.0) if kind == NUMERIC else 0.0
+            lines.append((attribute.kind == "numeric", kind, n_codes, typical, step))
+        columns = zip(*lines, strict=True) if lines else ((),) * 5
+        types = (np.bool_, np.int64, np.int64, np.float64, np.float64)
+        return cls(
+            *(np.array(c, t)[index] for c, t in zip(columns, types, strict=True))
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Best:
+    """What has been found of each table so far; no gain where it has no split."""
+
+    gain: Floats
+    merit: Floats
+    form: Integers
+    n_branches: Integers
+    missing_at: Integers
+    exact: NDArray[np.bool_]
+    branch: Integers
+
+    @classmethod
+    def none(cls, n_tables: int, n_lines: int) -> "_Best":
+        """Return that nothing has been found."""
+        nothing = np.full(n_tables, np.nan)
+        numbers = [np.full(n_tables, value) for value in (0, 2, -1)]
+        exact, branch = np.ones(n_tables, dtype=bool), np.zeros(n_lines, np.int64)
+        return cls(nothing, nothing.copy(), *numbers, exact, branch)
+
+
+def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplits:
+    """Return the best split of each table, of those that can be split.
+
+    ``stack`` has the classes' own weights; gain and merit are those of the classes as
+    the search alters them. What all rows say of the attributes is known.
+    """
+    traits = Traits.of(search, stack, schema)
+    coarse, coarse_line = in_buckets(stack, search.at_root.cuts)
+    typical = traits.typical
+    if search.at_root.cuts and search.policy.by_root:
+        typical = _typical_buckets(coarse, traits)
+    counted = filled(
+        coarse,
+        search.policy,
+        nominal=traits.kind == NOMINAL,
+        n_codes=traits.n_codes,
+        typical=typical,
+    )
+    best = _Best.none(len(stack), len(counted.stack.values))
+    for form, tables in _by_form(search, coarse, counted.stack, traits):
+        _search_form(search, form, tables, coarse, counted, traits, best)
+    missing_at = best.missing_at.copy()
+    at_value = np.flatnonzero(counted.line >= 0)
+    missing_at[at_value] = best.branch[counted.line[at_value]]
+    low, high = _next_to_cuts(search, counted.stack, best)
+    branch = best.branch[counted.own][coarse_line]
+    able = np.flatnonzero(~np.isnan(best.gain))
+    tables, branch = _behind_splits(stack, branch, able, traits, best)
+    return LevelSplits(
+        tables,
+        branch,
+        best.form[able],
+        best.n_branches[able],
+        low[able],
+        high[able],
+        missing_at[able],
+        typical[able],
+        best.gain[able],
+        best.merit[able],
+        best.exact[able],
+        search.criterion.chance,
+        schema,
+        search.recipe,
+        search.at_root,
+    )
+
 
 def propose(
-    search: Search, table: CountTable, attribute: Attribute, index: int
+    search: Search, table: CountTable, schema: Schema, index: int
 ) -> Candidate | None:
-    """Return the best split of one attribute, or None if it cannot be split.
+    """Return the best split of one attribute at one node, None if it cannot be split.
 
-    Gain and merit are those of the classes as the search alters them; the
-    candidate's counts are as they are.
+    What is not known of the attribute is what the table says.
 
     Examples
     --------
     >>> from spinney.recipes.named_recipes import RECIPES
     >>> height = CountTable.of([[0, 1], [1, 0], [0, 1], [1, 0], [1, 0]])
-    >>> attribute = Attribute("height", "ordinal", tuple("abcde"))
+    >>> schema = Schema((Attribute("height", "ordinal", tuple("abcde")),), None)
     >>> search = Search.of(RECIPES["id3"], numeric=False)
-    >>> propose(search, height, attribute, 0).split.threshold
+    >>> propose(search, height, schema, 0).split.threshold
     2.5
     """
-    cuts = search.cuts.get(index)
-    if cuts is not None:
-        return best_by_bucket(search, table, attribute, index, cuts)
-    return best_split(
-        search,
-        table,
-        attribute,
-        index,
-        observed=search.observed.get(index),
-        at_root=search.at_root.get(index),
-    )
+    stack = TableStack.of([{index: table}])
+    splits = best_splits(search.knowing(stack, schema), stack, schema)
+    return splits.candidate(0) if len(splits) else None
 
 
-def best_by_bucket(
-    search: Search, table: CountTable, attribute: Attribute, index: int, cuts: Floats
-) -> Candidate | None:
-    """Return the best split of a number whose buckets are searched like codes."""
-    codes = tuple(range(len(cuts) + 1))
-    multiway = search.recipe.grouping == "multiway"
-    coded = Attribute(attribute.name, "nominal" if multiway else "ordinal", codes)
-    candidate = best_split(search, bucketed(table, cuts).occurring(), coded, index)
-    return candidate and _in_numbers(candidate, table, cuts)
+def in_buckets(stack: TableStack, cuts: Any) -> tuple[TableStack, Integers]:
+    """Return the stack with numbers as the buckets they are in, and each line's line.
 
-
-def best_split(
-    search: Search,
-    table: CountTable,
-    attribute: Attribute,
-    index: int,
-    *,
-    observed: NDArray[Any] | None = None,
-    at_root: RootStatistics | None = None,
-) -> Candidate | None:
-    """Return the best split of an attribute by its own values.
-
-    ``observed`` are its values over all rows, for a threshold that is one of them,
-    and ``at_root`` what all rows say of it, if the table is not the root's.
+    ``cuts`` are those of the attributes that have buckets.
     """
-    criterion, policy, altered = search.criterion, search.policy, search.altered
-    at_root = at_root or statistics_of(table, attribute)
-    allowed = _ways(search, table, attribute, observed=observed, at_root=at_root)
-    if allowed is None:
-        return None
-    ways, admissible = allowed
-    gains = criterion.gain(ways.table)[admissible]
-    unit = criterion.gain_unit(table.total + table.missing)
-    best = first_best(gains, criterion.tolerance, unit)
-    split = _split_of(ways, int(admissible[best]), table, attribute, index)
-    if split.missing is None and not (policy.divides or policy.surrogates):
-        split = replace(split, missing=_default(split, policy, at_root))
-    counts = _sides(table, split) if attribute.kind == "numeric" else table
-    plain = attribute.kind == "numeric" and attribute.formula is None
-    if plain and search.recipe.thresholds == "observed":
-        split = _at_observed(split, table.values if observed is None else observed)
-    merit = float(criterion.merit(branch_table(counts, split).scaled(altered)))
-    p_value = None
+    lines = np.arange(len(stack.values))
+    if not cuts:
+        return stack, lines
+    values, attribute = stack.values.copy(), stack.attribute[stack.owner]
+    for index in np.unique(stack.attribute).tolist():
+        if index in cuts:
+            own = attribute == index
+            values[own] = codes_of(values[own], cuts[index])
+    first = np.ones(len(values), dtype=bool)
+    first[1:] = (values[1:] != values[:-1]) | (stack.owner[1:] != stack.owner[:-1])
+    line, n_lines = np.cumsum(first) - 1, int(first.sum())
+    coarse = replace(
+        stack,
+        start=starts_of(np.bincount(stack.owner[first], minlength=len(stack))),
+        values=values[first],
+        weights=sums_by(line, stack.weights, n_lines),
+        rows=counts_by(line, stack.rows, n_lines),
+    )
+    return coarse, line
+
+
+def _typical_buckets(coarse: TableStack, traits: Traits) -> Floats:
+    """Return what stands for a missing value; of buckets it is that of the node."""
+    typical = traits.typical.copy()
+    share = coarse.sizes / coarse.known[coarse.owner]
+    mean = np.bincount(coarse.owner, share * coarse.values, minlength=len(coarse))
+    commonest = first_best_by(
+        coarse.sizes / maxima(coarse.sizes, coarse.start)[coarse.owner], coarse.start
+    )
+    for table in np.flatnonzero(traits.numeric & (coarse.counts > 0)):
+        if traits.kind[table] == NOMINAL:
+            typical[table] = coarse.values[commonest[table]]
+        else:
+            typical[table] = np.rint(float(f"{mean[table]:.12g}"))
+    return typical
+
+
+def _by_form(
+    search: Search, coarse: TableStack, stack: TableStack, traits: Traits
+) -> Iterator[tuple[Form, Integers]]:
+    """Give the tables of each form of question that have something to choose."""
+    grouping, counts = search.recipe.grouping, stack.counts
+    nominal = traits.kind == NOMINAL
+    form = np.full(len(stack), Form.THRESHOLD)
+    size = np.zeros(len(stack), dtype=np.int64)  # tables of one size are alike
+    if grouping == "merge":
+        form[traits.kind != NUMERIC] = Form.MERGED
+    elif grouping == "ordered":
+        form[nominal] = Form.ORDERED
+    else:
+        form[nominal] = Form.MULTIWAY
+        size[nominal] = np.frexp(traits.n_codes[nominal].astype(float))[1]
+        in_two = nominal & ((grouping == "binary") | (counts > MOST_BRANCHES))
+        if in_two.any():
+            proven = has_two_classes(stack) & _is_free(search, coarse)
+            every = in_two & (counts <= ENUMERATED) & ~proven
+            form[in_two], size[in_two] = Form.PREFIX, 0
+            form[every], size[every] = Form.SUBSET, counts[every]
+    enough = counts + (stack.lacking & search.policy.tells) > 1
+    keys = form * (1 + size.max(initial=0)) + size
+    for key in np.unique(keys[enough]):
+        tables = np.flatnonzero(enough & (keys == key))
+        yield Form(int(form[tables[0]])), tables
+
+
+def _is_free(search: Search, coarse: TableStack) -> NDArray[np.bool_]:
+    """Return of which tables every subset is allowed and counted as it is."""
+    recipe = search.recipe
+    limited = recipe.least_branch(search.total) > 0 or recipe.min_branch_share > 0
+    moved = coarse.lacking & search.policy.moves
+    return ~moved & (search.criterion.ordered and not limited)
+
+
+def _search_form(
+    search: Search,
+    form: Form,
+    tables: Integers,
+    coarse: TableStack,
+    counted: Filled,
+    traits: Traits,
+    best: _Best,
+) -> None:
+    """Find the best split of some tables of one form, and write it down."""
+    criterion = search.criterion
+    part = counted.stack.taken(tables).scaled(search.altered)
+    weight, known = coarse.weight[tables], coarse.known[tables]
+    least = _least(search, known, traits.kind[tables], part)
+    ways = _ways(search, form, part, tables, least, coarse, traits)
+    if not (form == Form.MERGED and search.policy.tells):
+        ways = placed(ways, part, search.policy)
+    allowed = np.flatnonzero(_allowed(search, ways, least, weight))
+    if not len(allowed):
+        return
+    if len(allowed) < len(ways):
+        ways = ways.taken(allowed)
+    gains = np.asarray(criterion.gain(ways.table))
+    start = np.searchsorted(ways.owner, np.arange(len(tables) + 1))
+    unit = criterion.gain_units(coarse.total[tables] + coarse.missing[tables])
+    first = first_best_by(gains, start, criterion.tolerance, unit)
+    able = np.flatnonzero(first >= 0)
+    here, branch = tables[able], ways.goes(first)
+    missing_at = ways.missing_at[first[able]]
+    n_branches = ways.table.weights.shape[1]
+    won = _counted_by_branch(part, branch, n_branches, able, missing_at)
+    gain, merit = gains[first[able]], np.asarray(criterion.merit(won))
     if criterion.chance:
-        merit = max(merit - ways.log_multiplier, 0.0)
-        p_value = exp(-merit)
-    candidate = Candidate(split, counts, float(gains[best]), merit, ways.exact, p_value)
-    return _corrected(search, candidate, n_ways=len(admissible))
+        merit = np.maximum(merit - ways.log_multiplier[able], 0.0)
+    if form == Form.THRESHOLD and search.recipe.mdl_correction and criterion.bits:
+        gain = gain - np.log2(np.diff(start)[able]) / weight[able]
+        merit = _per(criterion, gain, won)
+    best.gain[here], best.merit[here], best.form[here] = gain, merit, form
+    best.missing_at[here], best.exact[here] = missing_at, ways.exact[able]
+    best.branch[counted.stack.lines_of(tables)] = branch
+    if form == Form.MULTIWAY:
+        own = counted.line[here] >= 0
+        best.n_branches[here] = traits.n_codes[here] + (own & search.policy.tells)
+    if form == Form.MERGED:
+        last = maxima(branch.astype(np.float64), part.start)[able]
+        best.n_branches[here] = 1 + np.maximum(last, missing_at)
+
+
+def _per(criterion: Criterion, gain: Floats, won: CountTable) -> Floats:
+    """Return corrected gains as merits: over what the criterion divides them by."""
+    if criterion.per is None:
+        return gain
+    return ratio_of(gain, np.asarray(criterion.per(won)))
+
+
+def _counted_by_branch(
+    stack: TableStack,
+    branch: Integers,
+    n_branches: int,
+    tables: Integers,
+    missing_at: Integers,
+) -> CountTable:
+    """Return some tables by branch, as a stack, their lines added up once more.
+
+    What is left of a sum after a subtraction has fewer digits than a sum, and −ln p of
+    small numbers would show it.
+    """
+    keys, size = stack.owner * n_branches + branch, len(stack) * n_branches
+    shape = (len(stack), n_branches, -1)
+    weights = sums_by(keys, stack.weights, size).reshape(shape)[tables]
+    rows = counts_by(keys, stack.rows, size).reshape(shape)[tables]
+    missing, missing_rows = stack.missing[tables], stack.missing_rows[tables]
+    counted = np.flatnonzero(missing_at >= 0)
+    where = counted, missing_at[counted]
+    weights[where] += missing[counted]
+    rows[where] += missing_rows[counted]
+    missing[counted], missing_rows[counted] = 0.0, 0
+    return CountTable(np.arange(n_branches), weights, rows, missing, missing_rows)
+
+
+def _least(search: Search, known: Floats, kind: Integers, part: TableStack) -> Floats:
+    """Return the least weight of a branch of each table, of a known weight."""
+    recipe = search.recipe
+    least = np.full(len(known), recipe.least_branch(search.total))
+    if part.is_moments or not recipe.min_cut_share:
+        return least
+    side = recipe.least_side(known, part.weights.shape[1])
+    return np.where(kind == NOMINAL, least, np.maximum(least, side))
+
+
+def _ways(
+    search: Search,
+    form: Form,
+    part: TableStack,
+    tables: Integers,
+    least: Floats,
+    coarse: TableStack,
+    traits: Traits,
+) -> Ways:
+    """Return the ways to branch on some tables of one form."""
+    if form == Form.THRESHOLD:
+        return thresholds(part, traits.step[tables])
+    if form == Form.SUBSET:
+        return every_subset(part)
+    if form == Form.PREFIX:
+        return best_prefixes(part, free=_is_free(search, coarse)[tables])
+    if form == Form.MULTIWAY:
+        return multiway(part, traits.n_codes[tables] + search.policy.tells)
+    if form == Form.ORDERED:
+        return ordered(part, _root_ranks(search, part))
+    kinds = [KINDS[kind] for kind in traits.kind[tables]]
+    merging = [merging_of(search.recipe, search.criterion, float(w)) for w in least]
+    return merged(part, kinds, merging, floating=search.policy.tells)
+
+
+def _root_ranks(search: Search, part: TableStack) -> Integers:
+    """Return where the code of each line stands in the order of all rows."""
+    ranks = np.zeros(len(part.values), dtype=np.int64)
+    attribute, codes = part.attribute[part.owner], part.values.astype(np.int64)
+    for index in np.unique(part.attribute).tolist():
+        own = attribute == index
+        ranks[own] = search.at_root.statistics[index].ranks[codes[own]]
+    return ranks
+
+
+def _allowed(
+    search: Search, ways: Ways, least: Floats, weight: Floats
+) -> NDArray[np.bool_]:
+    """Return which ways give two branches enough rows each, as they weigh themselves.
+
+    ``weight`` is that of all rows of each table, of which branches need a share.
+    """
+    table, altered = ways.table, search.altered
+    enough = table.rows.any(axis=2)
+    if least.any():
+        own = table if altered is None else table.scaled(1 / altered)
+        enough &= own.sizes >= (least * (1 - TOLERANCE))[ways.owner, None]
+    allowed = enough.sum(axis=1) >= 2
+    if search.recipe.min_branch_share > 0:
+        share = search.recipe.min_branch_share * weight * (1 + TOLERANCE)
+        allowed &= (table.sizes > share[ways.owner, None]).sum(axis=1) >= 2
+    return np.asarray(allowed)
+
+
+def _next_to_cuts(
+    search: Search, stack: TableStack, best: _Best
+) -> tuple[Floats, Floats]:
+    """Return the values next to each threshold; ∞ above where nothing is.
+
+    Of an order of codes, the former is the rank of the last one on the left.
+    """
+    left = best.branch == 0
+    n_left = np.bincount(stack.owner, left, minlength=len(stack)).astype(np.int64)
+    last = stack.start[:-1] + n_left - 1
+    values = np.append(stack.values, np.inf)
+    above = np.where(last + 1 < stack.start[1:], last + 1, len(stack.values))
+    low, in_order = values[last], best.form == Form.ORDERED
+    if in_order.any():
+        tables = np.flatnonzero(in_order)
+        part, lines = stack.taken(tables), stack.lines_of(tables)
+        ranks = np.where(left[lines], _root_ranks(search, part), -1.0)
+        low[tables] = maxima(ranks, part.start)
+    return low, values[above]
+
+
+def _behind_splits(
+    stack: TableStack,
+    branch: Integers,
+    able: Integers,
+    traits: Traits,
+    best: _Best,
+) -> tuple[TableStack, Integers]:
+    """Return the counts behind the splits of some tables, and the branch of each line.
+
+    Numbers are counted by branch: of a threshold at the values next to it, of
+    intervals at their greatest values.
+    """
+    tables, branch = stack.taken(able), branch[stack.lines_of(able)]
+    owner, numeric = tables.owner, traits.numeric[able]
+    if not numeric.any():
+        return tables, branch
+    first = np.ones(len(owner), dtype=bool)
+    first[1:] = (owner[1:] != owner[:-1]) | (branch[1:] != branch[:-1])
+    first |= ~numeric[owner]
+    group, begins = np.cumsum(first) - 1, np.flatnonzero(first)
+    ends = np.append(begins[1:], len(owner)) - 1
+    at_first = (best.form[able][owner[begins]] == Form.THRESHOLD) & (
+        branch[begins] == 1
+    )
+    merged_tables = replace(
+        tables,
+        start=starts_of(np.bincount(owner[begins], minlength=len(able))),
+        values=tables.values[np.where(at_first, begins, ends)],
+        weights=sums_by(group, tables.weights, len(begins)),
+        rows=counts_by(group, tables.rows, len(begins)),
+    )
+    return merged_tables, branch[begins]
 
 
 def recount(
@@ -147,138 +499,6 @@ def _with_branches_only(table: CountTable, split: Split) -> CountTable:
         missing=table.missing + table.weights[lost].sum(axis=0),
         missing_rows=table.missing_rows + table.rows[lost].sum(axis=0),
     )
-
-
-def _ways(
-    search: Search,
-    table: CountTable,
-    attribute: Attribute,
-    *,
-    observed: NDArray[Any] | None,
-    at_root: RootStatistics,
-) -> tuple[Groupings, Integers] | None:
-    """Return the ways to branch and which of them are allowed; None without any."""
-    recipe, criterion = search.recipe, search.criterion
-    least = recipe.least_branch(search.total)
-    if attribute.kind != "nominal" and not table.is_moments:
-        known = float(table.sizes.sum())
-        least = max(least, recipe.least_side(known, table.weights.shape[-1]))
-    ways = ways_to_branch(
-        table.scaled(search.altered),
-        attribute,
-        grouping=recipe.grouping,
-        policy=search.policy,
-        limited=least > 0 or recipe.min_branch_share > 0 or not criterion.ordered,
-        step=recipe.step_of(observed),
-        merging=merging_of(recipe, criterion, least),
-        at_root=at_root,
-    )
-    if ways is None:
-        return None
-    share = recipe.min_branch_share * table.weight
-    admissible = np.flatnonzero(
-        _admissible(ways, least, search.altered) & _balanced(ways, share)
-    )
-    return (ways, admissible) if len(admissible) else None
-
-
-def _corrected(search: Search, candidate: Candidate, *, n_ways: int) -> Candidate:
-    """Return a candidate whose gain pays for naming one threshold of those tried."""
-    criterion = search.criterion
-    threshold = isinstance(candidate.split, Threshold)
-    if not (search.recipe.mdl_correction and criterion.bits and threshold):
-        return candidate
-    merit = gain = candidate.gain - float(np.log2(n_ways)) / candidate.table.weight
-    if criterion.per is not None:
-        divisor = float(criterion.per(candidate.branches.scaled(search.altered)))
-        merit = gain / divisor if divisor > 0 else 0.0
-    return replace(candidate, gain=gain, merit=merit)
-
-
-def _at_observed(split: Split, values: NDArray[Any]) -> Split:
-    """Return a threshold moved down to the greatest value that is not above it."""
-    assert isinstance(split, Threshold)
-    if split.threshold == np.inf:
-        return split
-    below = int(np.searchsorted(values, split.threshold, side="right")) - 1
-    return replace(split, threshold=float(values[below]))
-
-
-def _in_numbers(candidate: Candidate, table: CountTable, cuts: Floats) -> Candidate:
-    """Return a candidate over buckets as one over the numbers in them."""
-    split = candidate.split
-    if isinstance(split, Threshold):
-        cut = split.threshold
-        if np.isfinite(cut):
-            split = replace(split, threshold=float(cuts[int(cut)]))
-    else:
-        assert isinstance(split, Groups)
-        split = _intervals(split, cuts)
-    return replace(candidate, split=split, table=_sides(table, split))
-
-
-def _intervals(split: Groups, cuts: Floats) -> Intervals:
-    """Return groups of neighbouring buckets as intervals, that of missing ones last.
-
-    A bucket that no row has here lies in the group above it.
-    """
-    order = sorted(range(split.n_branches), key=lambda b: split.groups[b] or (np.inf,))
-    ends = [split.groups[branch][-1] for branch in order if split.groups[branch]]
-    edges = [float(cuts[end]) for end in ends[:-1]]
-    if len(ends) < split.n_branches:
-        edges.append(np.inf)
-    missing = None if split.missing is None else order.index(split.missing)
-    shares = tuple(split.shares[branch] for branch in order)
-    return Intervals(split.attribute, tuple(edges), shares, missing)
-
-
-def _default(split: Split, policy: Policy, at_root: RootStatistics) -> int:
-    """Return the branch of missing values where no training row had one."""
-    if policy.by_root:
-        branch = int(split.branch_of(np.array([at_root.default_value]))[0])
-        if branch >= 0:
-            return branch
-    return first_best(np.array(split.shares))
-
-
-def _balanced(ways: Groupings, share: float) -> NDArray[np.bool_]:
-    """Return which ways give two branches more weight than this each."""
-    more = ways.table.sizes > share * (1 + TOLERANCE)
-    return np.asarray((share == 0) | (more.sum(axis=1) >= 2))
-
-
-def _admissible(
-    ways: Groupings, least: float, altered: Floats | None
-) -> NDArray[np.bool_]:
-    """Return which ways give two branches with enough rows each, as they are."""
-    enough = ways.table.rows.any(axis=2)
-    if least > 0:
-        own = ways.table if altered is None else ways.table.scaled(1 / altered)
-        enough &= own.sizes >= least * (1 - TOLERANCE)
-    return np.asarray(enough.sum(axis=1) >= 2)
-
-
-def _split_of(
-    ways: Groupings, way: int, table: CountTable, attribute: Attribute, index: int
-) -> Split:
-    """Return a way as a split, with the shares of its branches."""
-    sides = ways.sides(way)
-    missing = None if ways.missing_at is None else int(ways.missing_at[way])
-    split: Split
-    if isinstance(sides, tuple):
-        if ways.missing_as is not None:
-            missing = next(b for b, side in enumerate(sides) if ways.missing_as in side)
-        # The code after the last one stands for missing as a value of its own.
-        last = len(attribute.values)
-        groups = tuple(tuple(code for code in side if code < last) for side in sides)
-        split = Groups(index, groups, (), missing)
-    else:
-        if ways.missing_as is not None:
-            missing = int(ways.missing_as > sides)
-        split = Threshold(index, sides, (), missing)
-    known = table.merged(split.branch_of(table.values), split.n_branches)
-    sizes = known.sizes
-    return replace(split, shares=tuple((sizes / sizes.sum()).tolist()))
 
 
 def _sides(table: CountTable, split: Split) -> CountTable:

@@ -5,10 +5,15 @@ which shuffles the attributes by Fisher and Yates' method, from their own order 
 as far as it must: until so many of them vary.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from spinney._support.keyed_random import WORD
+from spinney.search.node_split import n_different
+from spinney.search.tree_search import Search
+from spinney.trees import TableStack
 
 FACTOR = 0x2545F4914F6CDD1D
 
@@ -53,6 +58,24 @@ def drawn(
         order[index], order[other] = order[other], order[index]
         varying += varies(order[index])
     return order
+
+
+def drawn_tables(
+    stack: TableStack,
+    search: Search,
+    draws: Draws,
+    keys: Sequence[int],
+    n_attributes: int,
+) -> TableStack:
+    """Return the tables of the attributes that each node draws, by its key."""
+    varies = np.zeros((len(keys), n_attributes), dtype=bool)
+    varies[stack.node, stack.attribute] = n_different(stack, search) > 1
+    taken = np.zeros(varies.shape, dtype=bool)
+    for node, key in enumerate(keys):
+        taken[node, drawn(key, n_attributes, draws.tries, varies[node].__getitem__)] = (
+            True
+        )
+    return stack.taken(np.flatnonzero(taken[stack.node, stack.attribute]))
 
 
 def _below(state: int, n: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
-"""Ways to group the values of one attribute into branches.
+"""Ways to group the values of attributes into branches, of many tables at once.
 
-Each function takes the attribute's count table at a node and returns
-:class:`Groupings`: a stack of tables by branches, one for each way considered.
+Each function takes a stack of count tables and returns :class:`Ways`: a stack of tables
+by branches, one for each way considered.
 
 thresholds
     numbers and ordered codes: one cut between every two neighbouring values.
@@ -25,260 +25,296 @@ subsets
     with more classes, along the first principal component of their class shares
     (Coppersmith, Hong and Hosking 1999); that is good but not exact, and the
     candidate says so.
+ordered
+    two branches: the cuts of an order of all codes that holds for the whole tree (M5).
+merged
+    the one grouping that CHAID's merging leads to.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.trees import CountTable
+from spinney._support.segments import counts_by, running_sums
+from spinney.search.chaid.merge_values import Merging, merge
+from spinney.search.value_order import principal_score
+from spinney.trees import CountTable, TableStack, ratio_of
 
-ENUMERATED = 12
 LISTED = 256
 
-Sides = float | tuple[tuple[int, ...], ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Groupings:
-    """A stack of tables by branches, and what each of them means.
+@dataclass(frozen=True, slots=True, eq=False)
+class Ways:
+    """The ways considered to branch on the tables of a stack, one after the other.
 
     Parameters
     ----------
     table : CountTable
-        ``weights`` and ``rows`` of shape (ways, branches, classes).
-    sides : function of int
-        The threshold or the groups of codes of a way.
-    missing_at : array of shape (ways,), optional
-        The branch whose counts include the missing rows.
-    missing_as : number, optional
-        The value at which the missing rows were counted before grouping.
-    exact : bool
+        A stack: ``weights`` and ``rows`` of shape (ways, branches, classes), the
+        ``missing`` ones of shape (ways, classes).
+    owner : array of shape (ways,)
+        The table of each way, rising.
+    goes : function
+        From one way for each table to the branch of each line of the stack.
+    missing_at : array of shape (ways,)
+        The branch whose counts include the missing rows; -1 where none does.
+    exact : array of shape (tables,)
         Whether no better grouping of this form exists.
-    log_multiplier : float
+    log_multiplier : array of shape (tables,)
         The logarithm of what p is multiplied by, as there was a choice of groupings.
     """
 
     table: CountTable
-    sides: Callable[[int], Sides]
-    missing_at: Integers | None = None
-    missing_as: float | None = None
-    exact: bool = True
-    log_multiplier: float = 0.0
+    owner: Integers
+    goes: Callable[[Integers], Integers]
+    missing_at: Integers
+    exact: NDArray[np.bool_]
+    log_multiplier: Floats
 
     def __len__(self) -> int:
         """Return how many ways there are."""
-        return len(self.table.weights)
+        return len(self.owner)
 
-    def with_missing_at(self, ways: Integers, branches: Integers) -> "Groupings":
-        """Return these ways, their missing rows counted in the given branches."""
-        weights, rows = self.table.weights[ways], self.table.rows[ways]
-        weights[np.arange(len(ways)), branches] += self.table.missing
-        rows[np.arange(len(ways)), branches] += self.table.missing_rows
-        stack = replace(self.table.without_missing(), weights=weights, rows=rows)
+    def taken(self, ways: Integers) -> "Ways":
+        """Return some of the ways, in this order."""
+        table, goes = self.table, self.goes
         return replace(
             self,
-            table=stack,
-            sides=lambda way: self.sides(int(ways[way])),
-            missing_at=branches,
+            table=replace(
+                table,
+                weights=table.weights[ways],
+                rows=table.rows[ways],
+                missing=table.missing[ways],
+                missing_rows=table.missing_rows[ways],
+            ),
+            owner=self.owner[ways],
+            goes=lambda chosen: goes(ways[chosen]),
+            missing_at=self.missing_at[ways],
         )
 
 
-def midpoint(low: float, high: float) -> float:
-    """Return a threshold t between two neighbouring values, low ≤ t < high.
-
-    It is the midpoint to 12 digits. Between neighbouring floats, where no number
-    lies between, or the rounded one is outside, it falls back to ``low``: a value
-    equal to the threshold goes left.
-
-    >>> midpoint(0.36, 0.403), midpoint(-1.7e308, 1.7e308), midpoint(0.0, 5e-324)
-    (0.3815, 0.0, 0.0)
-    """
-    with np.errstate(over="ignore"):
-        middle = float(np.float64(low) + np.float64(high)) / 2
-    if not np.isfinite(middle):
-        middle = low / 2 + high / 2
-    for threshold in (float(f"{middle:.12g}"), middle):
-        if low <= threshold < high:
-            return threshold
-    return float(low)
-
-
-def midpoints(low: Floats, high: Floats) -> Floats:
-    """Return the midpoint of each pair, as :func:`midpoint` has it.
-
-    Rounded to a whole number of twelve digits and scaled back by a power of ten that a
-    float holds exactly, a number is what its decimal digits say. Where the product is
-    too close to a half to tell, or such a power does not do, the digits are written.
-
-    >>> midpoints(np.array([0.36, 0.0]), np.array([0.403, 5e-324]))
-    array([0.3815, 0.    ])
-    """
-    with np.errstate(all="ignore"):
-        middle = (low + high) / 2
-        indices = 11 - np.floor(np.log10(np.abs(middle)))
-        power = 10.0 ** np.clip(np.abs(indices), 0, 22)
-        scaled = np.where(indices >= 0, middle * power, middle / power)
-        digits = np.rint(scaled)
-        found = np.where(indices >= 0, digits / power, digits * power)
-        # The product is below 2⁴⁰ and so right to 2⁻¹².
-        told = np.abs(np.abs(scaled - np.floor(scaled)) - 0.5) > 1e-3
-        told &= (np.abs(digits) >= 1e11) & (np.abs(digits) < 1e12)
-        told &= (np.abs(indices) <= 22) & (low <= found) & (found < high)
-    for index in np.flatnonzero(~told):
-        found[index] = midpoint(float(low[index]), float(high[index]))
-    return np.asarray(found)
-
-
-def _two_sides(table: CountTable, left: Floats, left_rows: Integers) -> CountTable:
-    """Stack left sides with what remains on the right."""
-    right_rows = table.rows.sum(axis=0) - left_rows
-    right = np.where(right_rows > 0, table.total - left, 0.0)
-    return replace(
+def ways_of(
+    stack: TableStack,
+    weights: Floats,
+    rows: Integers,
+    *,
+    owner: Integers,
+    goes: Callable[[Integers], Integers],
+    exact: bool | NDArray[np.bool_] = True,
+    log_multiplier: Floats | float = 0.0,
+) -> Ways:
+    """Return ways whose missing rows, those of their tables, are still aside."""
+    table = CountTable(
+        np.arange(weights.shape[1]),
+        weights,
+        rows,
+        stack.missing[owner],
+        stack.missing_rows[owner],
+    )
+    return Ways(
         table,
-        values=np.arange(2),
-        weights=np.stack([left, right], axis=1),
-        rows=np.stack([left_rows, right_rows], axis=1),
+        owner,
+        goes,
+        np.full(len(owner), -1),
+        np.broadcast_to(exact, len(stack)),
+        np.broadcast_to(np.float64(log_multiplier), len(stack)),
     )
 
 
-def thresholds(table: CountTable, *, step: float = 0.0) -> Groupings | None:
-    """Return the cuts between neighbours more than ``step`` apart; None without any."""
-    values = table.values
-    cuts = np.flatnonzero(values[:-1] + step < values[1:])
-    if len(cuts) == 0:
-        return None
-    left = table.weights.cumsum(axis=0)[cuts]
-    left_rows = table.rows.cumsum(axis=0)[cuts]
+def prefixes(
+    stack: TableStack,
+    order: Integers | None = None,
+    *,
+    apart: NDArray[np.bool_] | None = None,
+    first_is_left: bool = False,
+    exact: bool | NDArray[np.bool_] = True,
+) -> Ways:
+    """Return the cuts of each table's lines in some order, or in their own.
 
-    def sides(way: int) -> float:
-        low, high = values[cuts[way]], values[cuts[way] + 1]
-        return midpoint(float(low), float(high))
-
-    return Groupings(_two_sides(table, left, left_rows), sides)
-
-
-def multiway(table: CountTable, codes: Integers) -> Groupings | None:
-    """Return the one grouping that gives each code its own branch."""
-    if len(table.values) < 2:
-        return None
-    merged = table.merged(np.searchsorted(codes, table.values), len(codes))
-    stack = replace(merged, weights=merged.weights[None], rows=merged.rows[None])
-    groups = tuple((int(code),) for code in codes)
-    return Groupings(stack, lambda _: groups)
-
-
-def subsets(table: CountTable, *, free: bool = True) -> Groupings | None:
-    """Return two-sided groupings of the codes that occur; the first code is left.
-
-    ``free`` says that every subset is allowed and counted as it is.
+    ``order`` lists the lines, table by table. ``apart`` says which lines may be the
+    last of a left side, where not all may. ``first_is_left`` turns each way so that
+    the first line of its table, as it stands, is on the left.
     """
-    k = len(table.values)
-    if k < 2:
-        return None
-    present = table.rows.any(axis=0)
-    two_classes = present.sum() <= 2  # a numeric target, too, has one order
-    if k <= ENUMERATED and not (two_classes and free):
-        return _every_subset(table)
-    if table.is_moments:
-        return _prefixes(table, _mean(table.weights), exact=free)
-    if two_classes:
-        return _prefixes(table, class_share(table.weights[:, present]), exact=free)
-    return _prefixes(table, principal_score(table.weights), exact=False)
+    n_lines, owner = len(stack.values), stack.owner
+    last = np.zeros(n_lines, dtype=bool)
+    last[stack.start[1:][stack.counts > 0] - 1] = True
+    cuts = np.flatnonzero(~last if apart is None else ~last & apart)
+    whose = owner[cuts]
+    weights, rows = stack.weights, stack.rows
+    if order is not None:
+        weights, rows = weights[order], rows[order]
+    left = running_sums(weights, stack.start)[cuts]
+    left_rows = running_sums(rows, stack.start)[cuts]
+    right_rows = counts_by(owner, rows, len(stack))[whose] - left_rows
+    right = np.where(right_rows > 0, stack.total[whose] - left, 0.0)
+    both, both_rows = (
+        np.stack([left, right], axis=1),
+        np.stack([left_rows, right_rows], axis=1),
+    )
+    position = np.arange(n_lines)
+    if order is not None:
+        position[order] = np.arange(n_lines)
+    turned = np.zeros(len(cuts), dtype=bool)
+    if first_is_left:
+        turned = position[stack.start[whose]] > cuts
+        both[turned] = both[turned, ::-1]
+        both_rows[turned] = both_rows[turned, ::-1]
+
+    def goes(chosen: Integers) -> Integers:
+        right_side = position > np.append(cuts, 0)[chosen][owner]
+        return (right_side ^ np.append(turned, False)[chosen][owner]).astype(np.int64)
+
+    return ways_of(stack, both, both_rows, owner=whose, goes=goes, exact=exact)
 
 
-def ordered(table: CountTable, ranks: Integers) -> Groupings | None:
-    """Return the cuts of an order of all codes; the earlier codes are left.
+def thresholds(stack: TableStack, step: Floats | float = 0.0) -> Ways:
+    """Return the cuts between neighbours more than ``step`` apart, one for each table.
 
-    ``ranks`` says where each code stands. Of cuts that no code at the node tells
-    apart the first one stands for all. With more than ``LISTED`` codes, only those
-    at the node are named, so that a tree's size does not grow with them all.
-
-    >>> table = CountTable.of_moments([[1, 5, 25], [1, 1, 1]])      # codes 0 and 1
-    >>> ordered(table, np.array([3, 1, 0, 2])).sides(0)
-    ((1, 2), (0, 3))
+    >>> ways = thresholds(TableStack.of([{0: CountTable.of([[1, 0], [0, 2], [3, 0]])}]))
+    >>> ways.table.weights.tolist()
+    [[[1.0, 0.0], [3.0, 2.0]], [[1.0, 2.0], [3.0, 0.0]]]
     """
-    if len(table.values) < 2:
-        return None
-    here = np.argsort(ranks[table.values])
-    left = table.weights[here].cumsum(axis=0)[:-1]
-    left_rows = table.rows[here].cumsum(axis=0)[:-1]
-
-    def sides(way: int) -> Sides:
-        last = ranks[table.values[here[way]]]
-        codes = np.arange(len(ranks)) if len(ranks) <= LISTED else table.values
-        low = ranks[codes] <= last
-        return tuple(codes[low].tolist()), tuple(codes[~low].tolist())
-
-    return Groupings(_two_sides(table, left, left_rows), sides)
+    wide = np.broadcast_to(step, len(stack))[stack.owner[:-1]]
+    apart = np.append(stack.values[:-1] + wide < stack.values[1:], False)
+    return prefixes(stack, apart=apart)
 
 
-def _prefixes(table: CountTable, scores: Floats, *, exact: bool) -> Groupings:
-    """Return the prefixes of the values in order of score, as left or right sides."""
-    order = np.argsort(scores, kind="stable")
-    left = table.weights[order].cumsum(axis=0)[:-1]
-    left_rows = table.rows[order].cumsum(axis=0)[:-1]
-    stack = _two_sides(table, left, left_rows)
-    swapped = np.arange(len(left)) < int(np.flatnonzero(order == 0)[0])
-    stack.weights[swapped] = stack.weights[swapped, ::-1]
-    stack.rows[swapped] = stack.rows[swapped, ::-1]
+def multiway(stack: TableStack, n_branches: Integers) -> Ways:
+    """Return for each table the one way that gives each code its own branch.
 
-    def sides(way: int) -> Sides:
-        parts = order[: way + 1], order[way + 1 :]
-        left, right = reversed(parts) if swapped[way] else parts
-        return _codes(table, left), _codes(table, right)
+    Tables of fewer than two values have none.
+    """
+    most = int(n_branches.max(initial=1))
+    varies = stack.counts > 1
+    owner = np.flatnonzero(varies)
+    index = np.cumsum(varies) - 1
+    lines = np.flatnonzero(varies[stack.owner])
+    keys = index[stack.owner[lines]], stack.values[lines].astype(np.int64)
+    weights = np.zeros((len(owner), most, stack.weights.shape[1]))
+    rows = np.zeros((len(owner), most, stack.rows.shape[1]), dtype=np.int64)
+    weights[keys], rows[keys] = stack.weights[lines], stack.rows[lines]
+    codes = stack.values.astype(np.int64)
+    return ways_of(stack, weights, rows, owner=owner, goes=lambda _: codes)
 
-    return Groupings(stack, sides, exact=exact)
 
+def every_subset(stack: TableStack) -> Ways:
+    """Return every subset that holds a table's first value, but not all of them.
 
-def _every_subset(table: CountTable) -> Groupings:
-    """Return every subset that holds the first value, but not all of them."""
-    k = len(table.values)
+    All tables have the same number of values.
+    """
+    k, n = int(stack.counts[0]), len(stack)
     numbers = np.arange(2 ** (k - 1) - 1)
     rest = (numbers[:, None] >> np.arange(k - 1)) & 1
     masks = np.hstack([np.ones((len(numbers), 1), dtype=bool), rest.astype(bool)])
-    stack = _two_sides(table, masks @ table.weights, masks @ table.rows)
+    left = masks @ stack.weights.reshape(n, k, -1)
+    left_rows = masks @ stack.rows.reshape(n, k, -1)
+    total_rows = stack.rows.reshape(n, k, -1).sum(axis=1, keepdims=True)
+    right_rows = total_rows - left_rows
+    right = np.where(right_rows > 0, stack.total[:, None] - left, 0.0)
 
-    def sides(way: int) -> Sides:
-        left, right = np.flatnonzero(masks[way]), np.flatnonzero(~masks[way])
-        return _codes(table, left), _codes(table, right)
+    def flat(one: NDArray, other: NDArray) -> NDArray:
+        return np.stack([one, other], axis=2).reshape(-1, 2, one.shape[-1])
 
-    return Groupings(stack, sides)
+    def goes(chosen: Integers) -> Integers:
+        return (~masks[chosen % len(numbers)]).astype(np.int64).ravel()
 
-
-def _codes(table: CountTable, indices: Integers) -> tuple[int, ...]:
-    return tuple(sorted(map(int, table.values[indices])))
-
-
-def class_share(weights: Floats) -> Floats:
-    """Return the share of the last class at each value."""
-    totals = weights.sum(axis=1)
-    shares: Floats = np.divide(
-        weights[:, -1], totals, out=np.zeros_like(totals), where=totals > 0
+    owner = np.repeat(np.arange(n), len(numbers))
+    return ways_of(
+        stack, flat(left, right), flat(left_rows, right_rows), owner=owner, goes=goes
     )
-    return shares
 
 
-def _mean(moments: Floats) -> Floats:
-    """Return the mean of the target at each value."""
-    means: Floats = np.divide(
-        moments[:, 1],
-        moments[:, 0],
-        out=np.zeros(len(moments)),
-        where=moments[:, 0] > 0,
+def best_prefixes(stack: TableStack, *, free: NDArray[np.bool_]) -> Ways:
+    """Return the prefixes of the values in order of class share, mean or direction.
+
+    ``free`` says of which tables every subset is allowed and counted as it is.
+    """
+    scores, two = _scores(stack)
+    order = np.lexsort((scores, stack.owner))
+    return prefixes(stack, order, first_is_left=True, exact=free & two)
+
+
+def has_two_classes(stack: TableStack) -> NDArray[np.bool_]:
+    """Return which tables have at most two classes; a number has one order, too."""
+    if stack.is_moments:
+        return np.ones(len(stack), dtype=bool)
+    present = counts_by(stack.owner, stack.rows, len(stack)) > 0
+    return np.asarray(present.sum(axis=1) <= 2)
+
+
+def _scores(stack: TableStack) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return what the values of each table are ordered by, and where that is proven."""
+    two, weights = has_two_classes(stack), stack.weights
+    if stack.is_moments:
+        return ratio_of(weights[:, 1], weights[:, 0]), two
+    present = counts_by(stack.owner, stack.rows, len(stack)) > 0
+    last = present.shape[1] - 1 - np.argmax(present[:, ::-1], axis=1)
+    own = weights[np.arange(len(weights)), last[stack.owner]]
+    scores = np.asarray(ratio_of(own, weights.sum(axis=1)))
+    for table in np.flatnonzero(~two):
+        lines = slice(stack.start[table], stack.start[table + 1])
+        scores[lines] = principal_score(weights[lines])
+    return scores, two
+
+
+def ordered(stack: TableStack, ranks: Integers) -> Ways:
+    """Return the cuts of an order of all codes; ``ranks`` says where each line stands.
+
+    Of cuts that no code at the node tells apart the first one stands for all.
+    """
+    return prefixes(stack, np.lexsort((ranks, stack.owner)))
+
+
+def merged(
+    stack: TableStack,
+    kinds: Sequence[str],
+    merging: Sequence[Merging | None],
+    *,
+    floating: bool,
+) -> Ways:
+    """Return the one way of each table that CHAID's merging leads to, if it has groups.
+
+    ``floating`` says that missing rows are a category of their own, which may merge
+    with any.
+    """
+    results = [
+        merge(
+            stack.table(number),
+            kind=kinds[number],
+            floating=floating and bool(stack.lacking[number]),
+            settings=merging[number],
+        )
+        for number in range(len(stack))
+    ]
+    owner = np.array([n for n, r in enumerate(results) if len(r.groups) > 1], np.int64)
+    most = max((len(result.groups) for result in results), default=1)
+    branches = np.concatenate([np.zeros(0, np.int64), *(r.branches for r in results)])
+    weights = np.zeros((len(stack), most, stack.weights.shape[1]))
+    rows = np.zeros((len(stack), most, stack.rows.shape[1]), dtype=np.int64)
+    np.add.at(weights, (stack.owner, branches), stack.weights)
+    np.add.at(rows, (stack.owner, branches), stack.rows)
+    ways = ways_of(
+        stack,
+        weights[owner],
+        rows[owner],
+        owner=owner,
+        goes=lambda _: branches,
+        exact=np.array([result.exact for result in results], dtype=bool),
+        log_multiplier=np.array([result.log_multiplier for result in results]),
     )
-    return means
+    at = [-1 if results[n].missing is None else results[n].missing for n in owner]
+    return with_missing_at(ways, np.arange(len(owner)), np.array(at, dtype=np.int64))
 
 
-def principal_score(weights: Floats) -> Floats:
-    """Return each value's place along the main direction of the class shares."""
-    totals = weights.sum(axis=1, keepdims=True)
-    shares = np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0)
-    mean = weights.sum(axis=0) / weights.sum()
-    centred = (shares - mean) * np.sqrt(totals)
-    _, _, directions = np.linalg.svd(centred, full_matrices=False)
-    main = directions[0]
-    main = main * np.sign(main[np.argmax(np.abs(main))])
-    return np.asarray((shares - mean) @ main)
+def with_missing_at(ways: Ways, chosen: Integers, branches: Integers) -> Ways:
+    """Return some ways, missing rows counted in the given branches; -1 leaves them."""
+    placed = ways.taken(chosen)
+    counted = np.flatnonzero(branches >= 0)
+    table, where = placed.table, (counted, branches[counted])
+    table.weights[where] += table.missing[counted]
+    table.rows[where] += table.missing_rows[counted]
+    table.missing[counted], table.missing_rows[counted] = 0.0, 0
+    return replace(placed, missing_at=branches)

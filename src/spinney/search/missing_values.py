@@ -1,4 +1,4 @@
-"""What a missing value means, at one node of a growing tree.
+"""What a missing value means at the nodes of a growing tree.
 
 fractional
     the merit is counted on the rows whose value is known and discounted by their
@@ -25,114 +25,21 @@ no training row was missing at a node, ``most-common``, ``own-category`` and
 ``branch`` send missing values to the heaviest branch, the first of equals.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.ties import heaviest
+from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import counts_by, first_best_by, maxima, starts_of
 from spinney.errors import refuse_unknown
-from spinney.search.chaid.merge_values import Merging, merge
-from spinney.search.groupings import Groupings, multiway, ordered, subsets, thresholds
-from spinney.search.root_statistics import RootStatistics, statistics_of
-from spinney.trees import CountTable
-
-if TYPE_CHECKING:
-    from spinney.data import Attribute
+from spinney.search.groupings import Ways, ways_of, with_missing_at
+from spinney.trees import CountTable, TableStack, ratio_of
 
 # With more values at a node than this a branch each would be a tree that nobody can
 # read, grown on hardly any rows a branch: such an attribute is split in two subsets.
 MOST_BRANCHES = 1000
-
-
-def policy_named(name: str) -> "Policy":
-    """Return the policy of this name."""
-    if isinstance(name, str) and name in POLICIES:
-        return POLICIES[name]
-    refuse_unknown("missing", name, POLICIES)
-
-
-def ways_to_branch(
-    table: CountTable,
-    attribute: "Attribute",
-    *,
-    grouping: str,
-    policy: "Policy",
-    limited: bool = False,
-    merging: Merging | None = None,
-    step: float = 0.0,
-    at_root: RootStatistics | None = None,
-) -> Groupings | None:
-    """Return the ways to branch on an attribute, missing rows placed by the policy.
-
-    With the grouping "merge" there is one way, that of CHAID: ``merging`` says how,
-    and missing values that are a category of their own merge with any.
-
-    None where there is nothing to choose: fewer than two values. ``limited`` says
-    that branches need a least weight, so that not every grouping is allowed, or that
-    nothing is known of the criterion, so that the best one need not be a prefix.
-    ``step`` is how far apart two numbers must be for a threshold between them, and
-    ``at_root`` what all rows say of the attribute, if the table is not the root's.
-    """
-    at_root = at_root or statistics_of(table, attribute)
-    absent = bool(table.missing_rows.any())
-    free = not limited and not (absent and policy.moves)
-
-    def known(counts: CountTable) -> Groupings | None:
-        if grouping == "merge" and attribute.kind != "numeric":
-            return merged_ways(counts, attribute.kind, merging)
-        if attribute.kind == "numeric":
-            return thresholds(counts, step=step)
-        if attribute.kind == "ordinal":
-            return thresholds(counts)
-        if grouping == "binary":
-            return subsets(counts, free=free)
-        if grouping == "ordered":
-            return ordered(counts, at_root.ranks)
-        if len(counts.values) > MOST_BRANCHES:
-            return subsets(counts, free=free)
-        codes = np.union1d(np.arange(len(attribute.values)), counts.values)
-        return multiway(counts, codes)
-
-    if not absent:
-        return known(table)
-    if policy.by_root:
-        nominal = attribute.kind == "nominal"
-        return _typical(table, at_root.default_value, known, nominal=nominal)
-    if grouping == "merge" and policy.tells and attribute.kind != "numeric":
-        return merged_ways(table, attribute.kind, merging, floating=True)
-    return policy.place(table, attribute, known)
-
-
-def merged_ways(
-    table: CountTable, kind: str, merging: Merging | None, *, floating: bool = False
-) -> Groupings | None:
-    """Return the one grouping that CHAID's merging leads to; None if it is all one."""
-    if len(table.values) + floating < 2:
-        return None
-    merged = merge(table, kind=kind, floating=floating, settings=merging)
-    n_groups = len(merged.groups)
-    if n_groups < 2:
-        return None
-    grouped = table.merged(merged.branches, n_groups)
-    if merged.missing is not None:
-        grouped = grouped.with_missing_at(merged.missing)
-    stack = replace(grouped, weights=grouped.weights[None], rows=grouped.rows[None])
-    codes = tuple(
-        tuple(int(table.values[value]) for value in group) for group in merged.groups
-    )
-    return Groupings(
-        stack,
-        lambda _: codes,
-        None if merged.missing is None else np.array([merged.missing]),
-        exact=merged.exact,
-        log_multiplier=merged.log_multiplier,
-    )
-
-
-Known = Callable[[CountTable], Groupings | None]
-Place = Callable[[CountTable, "Attribute", Known], Groupings | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +50,14 @@ class Policy:
     ----------
     name : str
         What the user types.
-    place : function
-        Given a table with missing rows, the attribute, and how its known values
-        are grouped: the ways to branch, missing rows placed.
     divides : bool
         Whether a row with a missing value goes to every branch.
     moves : bool
         Whether missing rows are placed after the values are grouped.
     tells : bool
         Whether a missing value tells a row from one whose value is known.
+    commonest : bool
+        Whether a missing value is the commonest one of the node.
     by_root : bool
         Whether a missing value is the typical one of all rows, wherever it is
         missing.
@@ -160,114 +66,203 @@ class Policy:
     """
 
     name: str
-    place: Place
     divides: bool = False
     moves: bool = False
     tells: bool = False
+    commonest: bool = False
     by_root: bool = False
     surrogates: bool = False
 
-
-def _typical(
-    table: CountTable, value: float, known: Known, *, nominal: bool
-) -> Groupings | None:
-    """Return the ways to branch with the missing rows counted at one value.
-
-    A number beyond those at the node counts as the nearest of them, so that no
-    side of a threshold consists of missing rows only.
-    """
-    values = table.values
-    if not len(values):
-        return None
-    index = int(np.searchsorted(values, value))
-    inside = nominal or 0 < index < len(values)
-    nearest = min(index, len(values) - 1)
-    if values[nearest] == value or not inside:
-        filled = table.with_missing_at(nearest)
-    else:
-        filled = replace(
-            table.without_missing(),
-            values=np.insert(values, index, value),
-            weights=np.insert(table.weights, index, table.missing, axis=0),
-            rows=np.insert(table.rows, index, table.missing_rows, axis=0),
-        )
-    ways = known(filled)
-    return ways and replace(ways, missing_as=value)
-
-
-def _aside(
-    table: CountTable, _attribute: "Attribute", known: Known
-) -> Groupings | None:
-    return known(table)
-
-
-def _most_common(
-    table: CountTable, _attribute: "Attribute", known: Known
-) -> Groupings | None:
-    if len(table.values) == 0:
-        return None
-    commonest = heaviest(table.sizes)
-    ways = known(table.with_missing_at(commonest))
-    return ways and replace(ways, missing_as=float(table.values[commonest]))
-
-
-def _branch(
-    table: CountTable, _attribute: "Attribute", known: Known
-) -> Groupings | None:
-    ways = known(table)
-    if ways is None:
-        return None
-    ways_of, branches = np.nonzero(ways.table.rows.any(axis=2))
-    return ways.with_missing_at(ways_of, branches)
-
-
-def _own_category(
-    table: CountTable, attribute: "Attribute", known: Known
-) -> Groupings | None:
-    if attribute.kind == "nominal":
-        code = len(attribute.values)
-        ways = known(table.with_missing_as(code))
-        return ways and replace(ways, missing_as=code)
-    sides = _branch(table, attribute, known)
-    return _known_or_missing(table) if sides is None else _with_alone(sides, table)
-
-
-def _known_or_missing(table: CountTable) -> Groupings:
-    """Return the question whether the value is known: the threshold ∞."""
-    stack = replace(
-        table.without_missing(),
-        values=np.arange(2),
-        weights=np.stack([table.total, table.missing])[None],
-        rows=np.stack([table.rows.sum(axis=0), table.missing_rows])[None],
-    )
-    return Groupings(stack, lambda _: np.inf, np.array([1]))
-
-
-def _with_alone(ways: Groupings, table: CountTable) -> Groupings:
-    """Return the ways, and as the last one the missing rows on their own."""
-    alone = _known_or_missing(table)
-    assert ways.missing_at is not None
-    assert alone.missing_at is not None
-    stack = replace(
-        ways.table,
-        weights=np.concatenate([ways.table.weights, alone.table.weights]),
-        rows=np.concatenate([ways.table.rows, alone.table.rows]),
-    )
-    return Groupings(
-        stack,
-        lambda way: ways.sides(way) if way < len(ways) else np.inf,
-        np.concatenate([ways.missing_at, alone.missing_at]),
-    )
+    @property
+    def needs_default(self) -> bool:
+        """Whether a split must say where a missing value goes, if no row had one."""
+        return not (self.divides or self.surrogates)
 
 
 POLICIES = {
     policy.name: policy
     for policy in (
-        Policy("fractional", _aside, divides=True),
-        Policy("most-common", _most_common),
-        Policy("own-category", _own_category, tells=True),
-        Policy("branch", _branch, moves=True),
-        Policy("mean", _aside, by_root=True),
-        Policy("surrogate", _aside, surrogates=True),
+        Policy("fractional", divides=True),
+        Policy("most-common", commonest=True),
+        Policy("own-category", tells=True),
+        Policy("branch", moves=True),
+        Policy("mean", by_root=True),
+        Policy("surrogate", surrogates=True),
     )
 }
+
+
+def policy_named(name: str) -> Policy:
+    """Return the policy of this name."""
+    if isinstance(name, str) and name in POLICIES:
+        return POLICIES[name]
+    refuse_unknown("missing", name, POLICIES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filled:
+    """A stack whose missing rows are counted at a value, where the policy says so.
+
+    Parameters
+    ----------
+    stack : TableStack
+        The tables, with a further line where none had that value.
+    line : array of shape (tables,)
+        The line that counts a table's missing rows; -1 where none does.
+    own : array of shape (lines,)
+        Which lines were there before.
+    """
+
+    stack: TableStack
+    line: Integers
+    own: NDArray[np.bool_]
+
+
+def unfilled(stack: TableStack) -> Filled:
+    """Return a stack whose missing rows stay aside."""
+    own = np.ones(len(stack.values), dtype=bool)
+    return Filled(stack, np.full(len(stack), -1), own)
+
+
+def filled(
+    stack: TableStack,
+    policy: Policy,
+    *,
+    nominal: NDArray[np.bool_],
+    n_codes: Integers,
+    typical: Floats,
+) -> Filled:
+    """Return a stack with its missing rows counted as the policy says.
+
+    Of each table, ``nominal`` says whether its values are categories, ``n_codes`` how
+    many there are in all, and ``typical`` which is the typical one of all rows.
+    """
+    lacking, some = stack.lacking, stack.counts > 0
+    if not lacking.any():
+        return unfilled(stack)
+    if policy.commonest:
+        sizes = ratio_of(stack.sizes, maxima(stack.sizes, stack.start)[stack.owner])
+        line = first_best_by(sizes, stack.start)
+        return _counted_at(stack, np.where(lacking & some, line, -1))
+    if policy.by_root:
+        return _counted_as(stack, typical, lacking & some, nominal=nominal)
+    if policy.tells:
+        return _with_line(stack, lacking & nominal, n_codes, stack.start[1:])
+    return unfilled(stack)
+
+
+def _counted_at(stack: TableStack, line: Integers) -> Filled:
+    """Return the stack with the missing rows of tables counted at a line, or aside."""
+    tables = np.flatnonzero(line >= 0)
+    weights, rows = stack.weights.copy(), stack.rows.copy()
+    weights[line[tables]] += stack.missing[tables]
+    rows[line[tables]] += stack.missing_rows[tables]
+    counted = replace(stack, weights=weights, rows=rows).without_missing(line >= 0)
+    return Filled(counted, line, np.ones(len(weights), dtype=bool))
+
+
+def _counted_as(
+    stack: TableStack,
+    value: Floats,
+    lacking: NDArray[np.bool_],
+    *,
+    nominal: NDArray[np.bool_],
+) -> Filled:
+    """Return the stack with the missing rows of tables counted at a value.
+
+    A number beyond those at the node counts as the nearest of them, so that no
+    side of a threshold consists of missing rows only.
+    """
+    below = np.bincount(
+        stack.owner, stack.values < value[stack.owner], minlength=len(stack)
+    ).astype(np.int64)
+    nearest = stack.start[:-1] + np.minimum(below, np.maximum(stack.counts - 1, 0))
+    at = np.zeros(len(stack), dtype=bool)
+    at[lacking] = stack.values[nearest[lacking]] == value[lacking]
+    inside = nominal | ((below > 0) & (below < stack.counts))
+    new = lacking & ~at & inside
+    added = _with_line(stack, new, value, stack.start[:-1] + below)
+    before = np.concatenate([[0], np.cumsum(new)])[:-1]
+    line = np.where(lacking & ~new, nearest + before, -1)
+    counted = _counted_at(added.stack, line)
+    return replace(added, stack=counted.stack, line=np.where(new, added.line, line))
+
+
+def _with_line(
+    stack: TableStack, tables: NDArray[np.bool_], value: NDArray[Any], before: Integers
+) -> Filled:
+    """Return the stack with the missing rows of some tables as one more line each.
+
+    It has the ``value``, and stands ``before`` a line.
+    """
+    at = before[tables]
+    grown = replace(
+        stack,
+        start=starts_of(stack.counts + tables),
+        values=np.insert(stack.values, at, value[tables]),
+        weights=np.insert(stack.weights, at, stack.missing[tables], axis=0),
+        rows=np.insert(stack.rows, at, stack.missing_rows[tables], axis=0),
+    )
+    line = np.full(len(stack), -1)
+    line[tables] = at + np.arange(len(at))
+    own = np.ones(len(grown.values), dtype=bool)
+    own[line[tables]] = False
+    return Filled(grown.without_missing(tables), line, own)
+
+
+def placed(ways: Ways, stack: TableStack, policy: Policy) -> Ways:
+    """Return the ways with missing rows in each branch in turn, if the policy moves.
+
+    Where missing is a value of its own, there is one more way: is the value known?
+    """
+    if not (policy.moves or policy.tells) or not stack.lacking.any():
+        return ways
+    lacking = stack.lacking[ways.owner]
+    possible = ways.table.rows.any(axis=2)
+    possible[~lacking] = False
+    possible[~lacking, 0] = True
+    chosen, branches = np.nonzero(possible)
+    moved = with_missing_at(ways, chosen, np.where(lacking[chosen], branches, -1))
+    return _joined(moved, known_or_missing(stack), stack) if policy.tells else moved
+
+
+def _joined(ways: Ways, more: Ways, stack: TableStack) -> Ways:
+    """Return ways of two branches, and after those of each table the further ones."""
+    n_ways, owner = len(ways), stack.owner
+    tables = zip(_arrays(ways.table), _arrays(more.table), strict=True)
+
+    def goes(chosen: Integers) -> Integers:
+        first = ways.goes(np.where(chosen < n_ways, chosen, -1)) if n_ways else 0
+        further = more.goes(np.maximum(chosen - n_ways, 0))
+        return np.where((chosen < n_ways)[owner], first, further)
+
+    both = replace(
+        ways,
+        table=CountTable(np.arange(2), *(np.concatenate(pair) for pair in tables)),
+        owner=np.concatenate([ways.owner, more.owner]),
+        goes=goes,
+        missing_at=np.concatenate([ways.missing_at, more.missing_at]),
+    )
+    return both.taken(np.argsort(both.owner, kind="stable"))
+
+
+def _arrays(table: CountTable) -> tuple[NDArray[Any], ...]:
+    return table.weights, table.rows, table.missing, table.missing_rows
+
+
+def known_or_missing(stack: TableStack) -> Ways:
+    """Return the question whether a value is known, of tables where some are not.
+
+    It is the threshold ∞: all known values are on the left.
+    """
+    owner = np.flatnonzero(stack.lacking)
+    n_lines = len(stack.values)
+    rows = counts_by(stack.owner, stack.rows, len(stack))
+    ways = ways_of(
+        stack,
+        np.stack([stack.total, np.zeros_like(stack.total)], axis=1)[owner],
+        np.stack([rows, np.zeros_like(rows)], axis=1)[owner],
+        owner=owner,
+        goes=lambda _: np.zeros(n_lines, dtype=np.int64),
+    )
+    return with_missing_at(ways, np.arange(len(owner)), np.ones(len(owner), np.int64))

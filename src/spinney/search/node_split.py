@@ -1,74 +1,304 @@
-"""The best split of a node, from its count tables.
+"""The best split of each node of a level, from the best splits of its attributes.
 
 Merits that are equal within a relative 1e-12, and an absolute one below their unit,
 are a tie, and a tie goes to the first attribute in column order, or in the order the
 user prefers.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.ties import TOLERANCE, first_best
+from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import first_best_by, maxima, starts_of
+from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
 from spinney.errors import ParameterError, Setting
 from spinney.recipes import Recipe
-from spinney.search.attribute_split import propose
-from spinney.search.missing_values import Policy
+from spinney.search.level_splits import LevelSplits
 from spinney.search.tree_search import Search
-from spinney.trees import Candidate, CountTable, Reason, Threshold
+from spinney.trees import Candidate, Reason, TableStack, Threshold
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was found at a node: the candidates, and the winner or the reason."""
+    """What came of a node: the candidates, and the winner or the reason."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: Sequence[Candidate]
     chosen: int | None = None
     reason: Reason | None = None
 
 
-def decide(
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelDecisions:
+    """What came of each node of a level.
+
+    Parameters
+    ----------
+    parts : sequence of LevelSplits
+        The best splits of all attributes, by parts of the level.
+    part, number : arrays of shape (splits,)
+        In which of them a split is, and where; by node, in column order.
+    start : array of shape (nodes + 1,)
+        Where the splits of each node begin.
+    chosen : array of shape (nodes,)
+        Which of its own splits a node takes; -1 for none.
+    reasons : list
+        Why it takes none.
+    """
+
+    parts: Sequence[LevelSplits]
+    part: Integers
+    number: Integers
+    start: Integers
+    chosen: Integers
+    reasons: list[Reason | None]
+
+    def candidate(self, line: int) -> Candidate:
+        """Return one of the splits."""
+        return self.parts[self.part[line]].candidate(int(self.number[line]))
+
+    def of_node(
+        self, node: int
+    ) -> tuple[Sequence[Candidate], int | None, Reason | None]:
+        """Return the splits of a node, which of them it takes, or why it takes none."""
+        chosen, start = int(self.chosen[node]), self.start
+        return (
+            LazyCandidates(self, range(start[node], start[node + 1])),
+            None if chosen < 0 else chosen,
+            self.reasons[node],
+        )
+
+
+class LazyCandidates(Sequence[Candidate]):
+    """The candidates of a node, each made when it is first looked at."""
+
+    __slots__ = ("_level", "_lines", "_made")
+
+    def __init__(self, level: LevelDecisions, lines: range) -> None:
+        self._level, self._lines = level, lines
+        self._made: dict[int, Candidate] = {}
+
+    def __len__(self) -> int:
+        """Return the number of candidates."""
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, at: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Candidate, ...]: ...
+    def __getitem__(self, at: int | slice) -> Candidate | tuple[Candidate, ...]:
+        """Return a candidate, or some."""
+        if isinstance(at, slice):
+            return tuple(self[each] for each in range(*at.indices(len(self))))
+        line = self._lines[at]
+        if line not in self._made:
+            self._made[line] = self._level.candidate(line)
+        return self._made[line]
+
+
+def n_different(stack: TableStack, search: Search) -> Integers:
+    """Return how many values the rows of each table have, as the policy tells them."""
+    return np.asarray(stack.counts + (stack.lacking & search.policy.tells))
+
+
+def decide_level(
     search: Search,
-    tables: Mapping[int, CountTable],
+    parts: Sequence[LevelSplits],
     schema: Schema,
     *,
-    forced: int | None = None,
-    paid: Collection[int] = (),
-) -> Decision:
-    """Choose the split of a node from the tables of its attributes.
+    totals: Floats,
+    different: Integers,
+    forced: Mapping[int, int],
+    paid: Callable[[int], Collection[int]],
+) -> LevelDecisions:
+    """Choose the split of each node among those of its attributes.
 
-    An attribute's merit is divided by 1 + what it costs to ask for it, unless it was
-    ``paid`` for above. One that is ``forced`` wins whatever its merit.
+    ``totals`` are the weights of the nodes, and ``different`` the most values that an
+    attribute has there, -1 where none was looked at. An attribute's merit is divided by
+    1 + what it costs to ask for it, unless it was ``paid`` for above. One that is
+    ``forced`` wins whatever its merit.
     """
-    proposals = (
-        propose(search, tables[index], schema.attributes[index], index)
-        for index in sorted(tables)
+    n_nodes = len(totals)
+    splits = _Splits.of(parts, n_nodes)
+    able = splits.every
+    gates = (
+        (_competing(search, splits, schema), Reason.MIN_GAIN),
+        (splits.gain >= search.recipe.min_gain * (1 - TOLERANCE), Reason.MIN_GAIN),
+        (_significant(search, splits), Reason.SIGNIFICANCE),
     )
-    candidates = tuple(each for each in proposals if each is not None)
-    if forced is not None:
-        return _forced(candidates, schema.attributes[forced], forced)
-    if not candidates:
-        return Decision((), reason=_why_none(tables, search.policy))
-    recipe, criterion = search.recipe, search.criterion
-    able = [
-        number
-        for number in compete(search, candidates, schema)
-        if candidates[number].gain >= recipe.min_gain * (1 - TOLERANCE)
+    left = np.bincount(splits.node, minlength=n_nodes) > 0
+    reasons: list[Reason | None] = [
+        None if some else _why_none(int(different[node]))
+        for node, some in enumerate(left)
     ]
-    if not able:
-        return Decision(candidates, reason=Reason.MIN_GAIN)
-    able = [number for number in able if is_significant(candidates[number], recipe)]
-    if not able:
-        return Decision(candidates, reason=Reason.SIGNIFICANCE)
+    for passed, reason in gates:
+        able = able & passed
+        still = np.bincount(splits.node[able], minlength=n_nodes) > 0
+        for node in np.flatnonzero(left & ~still):
+            reasons[node] = reason
+        left = still
+    chosen = _first_best(search, splits, schema, able, totals, paid)
+    for node, attribute in forced.items():
+        chosen[node] = _forced(splits, node, schema.attributes[attribute], attribute)
+        reasons[node] = None
+    chosen = np.where(chosen < 0, -1, chosen - splits.start[:-1])
+    return LevelDecisions(
+        parts, splits.part, splits.number, splits.start, chosen, reasons
+    )
 
-    rank = {attribute: order for order, attribute in enumerate(search.preference)}
-    able.sort(key=lambda number: rank.get(candidates[number].attribute, len(rank)))
-    scores = np.array([score(candidates[number], schema, paid) for number in able])
-    table = next(iter(tables.values()))
-    unit = criterion.merit_unit(table.total + table.missing)
-    return Decision(candidates, able[first_best(scores, criterion.tolerance, unit)])
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Splits:
+    """The best splits of all parts of a level, by node, in column order."""
+
+    part: Integers
+    number: Integers
+    start: Integers
+    node: Integers
+    attribute: Integers
+    gain: Floats
+    merit: Floats
+    threshold: NDArray[np.bool_]
+    every: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, parts: Sequence[LevelSplits], n_nodes: int) -> "_Splits":
+        """Return the splits of all nodes."""
+        node = np.concatenate([part.tables.node for part in parts])
+        attribute = np.concatenate([part.tables.attribute for part in parts])
+        order = np.lexsort((attribute, node))
+        counts = np.bincount(node, minlength=n_nodes)
+        return cls(
+            np.repeat(np.arange(len(parts)), [len(part) for part in parts])[order],
+            np.concatenate([np.arange(len(part)) for part in parts])[order],
+            starts_of(counts),
+            node[order],
+            attribute[order],
+            np.concatenate([part.gain for part in parts])[order],
+            np.concatenate([part.merit for part in parts])[order],
+            np.concatenate([part.is_threshold for part in parts])[order],
+            np.ones(len(node), dtype=bool),
+        )
+
+    @classmethod
+    def of_candidates(cls, candidates: Sequence[Candidate]) -> "_Splits":
+        """Return the splits of one node."""
+        n_splits = len(candidates)
+        here, numbers = np.zeros(n_splits, np.int64), np.arange(n_splits)
+        thresholds = [isinstance(c.split, Threshold) for c in candidates]
+        return cls(
+            here,
+            numbers,
+            np.array([0, n_splits]),
+            here,
+            np.array([c.attribute for c in candidates], np.int64),
+            np.array([c.gain for c in candidates], np.float64),
+            np.array([c.merit for c in candidates], np.float64),
+            np.array(thresholds, np.bool_),
+            np.ones(n_splits, dtype=bool),
+        )
+
+
+def _competing(search: Search, splits: _Splits, schema: Schema) -> NDArray[np.bool_]:
+    """Return which splits the criterion lets compete with the others of their node."""
+    criterion = search.criterion
+    if not criterion.average:
+        return splits.every
+    most = np.maximum(maxima(splits.gain, splits.start), 1.0)
+    least = _averages(search, splits, schema) - (criterion.slack + TOLERANCE * most)
+    enough = splits.gain >= least[splits.node]
+    return np.asarray(enough & _paying(search, splits))
+
+
+def _averages(search: Search, splits: _Splits, schema: Schema) -> Floats:
+    """Return the average gain at each node; infinite where no split counts in it.
+
+    Not counted are thresholds whose gain is used up by the correction, and nominal
+    attributes of many values, which gain by having them.
+    """
+    counts = _paying(search, splits) & ~_many_values(search, schema)[splits.attribute]
+    n_nodes = len(splits.start) - 1
+    number = np.bincount(splits.node[counts], minlength=n_nodes)
+    total = np.bincount(splits.node[counts], splits.gain[counts], minlength=n_nodes)
+    return np.divide(total, number, out=np.full(n_nodes, np.inf), where=number > 0)
+
+
+def _paying(search: Search, splits: _Splits) -> NDArray[np.bool_]:
+    """Return whose gain is one after the correction."""
+    recipe = search.recipe
+    if not recipe.mdl_correction:
+        return splits.every
+    return np.asarray(~splits.threshold | (splits.gain > recipe.min_gain))
+
+
+def _many_values(search: Search, schema: Schema) -> NDArray[np.bool_]:
+    """Return which attributes have many values, unless all are such."""
+    most = search.criterion.many_values * search.total * (1 - TOLERANCE)
+    many = np.array(
+        [a.kind == "nominal" and len(a.values) >= most for a in schema.attributes],
+        dtype=bool,
+    )
+    return many & ~many.all()
+
+
+def _significant(search: Search, splits: _Splits) -> NDArray[np.bool_]:
+    """Return which splits have a p of at most the recipe's level, if it has one."""
+    level = search.recipe.alpha_split
+    if level is None or not search.criterion.chance:
+        return splits.every
+    return np.asarray(np.exp(-splits.merit) <= level * (1 + TOLERANCE))
+
+
+def _first_best(
+    search: Search,
+    splits: _Splits,
+    schema: Schema,
+    able: NDArray[np.bool_],
+    totals: Floats,
+    paid: Callable[[int], Collection[int]],
+) -> Integers:
+    """Return the first best of the able splits of each node, -1 without any."""
+    rank = np.full(len(schema.attributes), len(search.preference))
+    for order, attribute in reversed(list(enumerate(search.preference))):
+        rank[attribute] = order
+    lines = np.flatnonzero(able)
+    if search.preference:
+        own_rank = rank[splits.attribute[lines]]
+        lines = lines[np.lexsort((own_rank, splits.node[lines]))]
+    node, scores = splits.node[lines], splits.merit[lines]
+    if any(attribute.cost for attribute in schema.attributes):
+        prices = [
+            price_of(int(splits.attribute[line]), schema, paid(int(splits.node[line])))
+            for line in lines
+        ]
+        scores = scores / (1 + np.array(prices, dtype=np.float64))
+    criterion = search.criterion
+    unit = 1.0 if criterion.chance else criterion.gain_units(totals)
+    start = np.searchsorted(node, np.arange(len(totals) + 1))
+    first = first_best_by(scores, start, criterion.tolerance, unit)
+    return np.where(first < 0, -1, np.append(lines, -1)[first])
+
+
+def _forced(splits: _Splits, node: int, attribute: Attribute, index: int) -> int:
+    lines = np.flatnonzero((splits.node == node) & (splits.attribute == index))
+    if len(lines):
+        return int(lines[0])
+    raise ParameterError(
+        Setting("force"),
+        f": the attribute {attribute.name!r} cannot split its node: it has one value "
+        "there, or its branches would be too small; force another one",
+    )
+
+
+def _why_none(different: int) -> Reason:
+    """Return why no attribute could be split, where one has at most so many values."""
+    if different < 0:
+        return Reason.EXHAUSTED
+    return Reason.IDENTICAL if different < 2 else Reason.ROWS_IN_LEAF
 
 
 def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
@@ -78,8 +308,13 @@ def score(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
 
 def price(candidate: Candidate, schema: Schema, paid: Collection[int]) -> float:
     """Return what it costs to ask, but for what was ``paid`` above."""
+    return price_of(candidate.attribute, schema, paid)
+
+
+def price_of(attribute: int, schema: Schema, paid: Collection[int]) -> float:
+    """Return what it costs to ask for an attribute, but for what was paid above."""
     known = set(schema.behind(paid))
-    columns = schema.behind([candidate.attribute])
+    columns = schema.behind([attribute])
     return sum(schema.attributes[index].cost for index in columns if index not in known)
 
 
@@ -94,65 +329,13 @@ def compete(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> list[int]:
     """Return the numbers of the candidates that the criterion lets compete."""
-    criterion = search.criterion
-    if not criterion.average:
-        return list(range(len(candidates)))
-    average = average_gain(search, candidates, schema)
-    gains = np.array([candidate.gain for candidate in candidates])
-    margin = criterion.slack + TOLERANCE * max(1.0, float(gains.max(initial=0.0)))
-    return [
-        number
-        for number, candidate in enumerate(candidates)
-        if gains[number] >= average - margin and _pays(candidate, search.recipe)
-    ]
+    splits = _Splits.of_candidates(candidates)
+    return np.flatnonzero(_competing(search, splits, schema)).tolist()
 
 
 def average_gain(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> float:
-    """Return the average gain; infinite where no candidate counts in it.
-
-    Not counted are thresholds whose gain is used up by the correction, and nominal
-    attributes of many values, which gain by having them.
-    """
-    most = search.criterion.many_values * search.total * (1 - TOLERANCE)
-    many = [a.kind == "nominal" and len(a.values) >= most for a in schema.attributes]
-    none = all(many)
-    gains = [
-        candidate.gain
-        for candidate in candidates
-        if _pays(candidate, search.recipe) and (none or not many[candidate.attribute])
-    ]
-    return float(np.mean(gains)) if gains else np.inf
-
-
-def _pays(candidate: Candidate, recipe: Recipe) -> bool:
-    """Return whether a corrected gain is one."""
-    corrected = recipe.mdl_correction and isinstance(candidate.split, Threshold)
-    return not corrected or candidate.gain > recipe.min_gain
-
-
-def _forced(
-    candidates: tuple[Candidate, ...], attribute: Attribute, index: int
-) -> Decision:
-    for chosen, candidate in enumerate(candidates):
-        if candidate.attribute == index:
-            return Decision(candidates, chosen)
-    raise ParameterError(
-        Setting("force"),
-        f": the attribute {attribute.name!r} cannot split its node: it has one value "
-        "there, or its branches would be too small; force another one",
-    )
-
-
-def _why_none(tables: Mapping[int, CountTable], policy: Policy) -> Reason:
-    """Return why no attribute could be split."""
-    if not tables:
-        return Reason.EXHAUSTED
-    different = max(n_different(table, policy) for table in tables.values())
-    return Reason.IDENTICAL if different < 2 else Reason.ROWS_IN_LEAF
-
-
-def n_different(table: CountTable, policy: Policy) -> int:
-    """Return how many values the rows of a node have, as far as the policy tells."""
-    return len(table.values) + (policy.tells and bool(table.missing_rows.any()))
+    """Return the average gain; infinite where no candidate counts in it."""
+    splits = _Splits.of_candidates(candidates)
+    return float(_averages(search, splits, schema)[0])

@@ -9,16 +9,18 @@ A table is made as coarse as the drawn cut, so that there is nothing to choose, 
 candidate that comes of it is given the cut itself and its counts.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from spinney._support.arrays import Integers
 from spinney._support.keyed_random import coin, uniform
 from spinney.data import Attribute, Schema
-from spinney.search.node_split import Decision
-from spinney.trees import Candidate, CountTable, Groups, Threshold
+from spinney.search.attribute_split import best_splits
+from spinney.search.level_splits import LevelSplits
+from spinney.search.tree_search import Search
+from spinney.trees import Candidate, CountTable, Groups, TableStack, Threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +35,45 @@ class Drawn:
     branches: Integers
 
 
-def coarse_tables(
-    tables: Mapping[int, CountTable], schema: Schema, key: int, *, binary: bool
-) -> tuple[dict[int, CountTable], dict[int, Drawn]]:
-    """Return tables of two values each, and what was drawn to make them so.
+@dataclass(frozen=True, eq=False)
+class DrawnSplits(LevelSplits):
+    """Splits whose cuts were drawn, by node and attribute."""
 
-    Nominal attributes stay as they are unless they are to be split in two, and so do
-    those with fewer than two values.
+    drawn: Mapping[tuple[int, int], Drawn] = field(default_factory=dict)
+
+    def candidate(self, number: int) -> Candidate:
+        """Return a split with the cut that was drawn."""
+        candidate = super().candidate(number)
+        key = int(self.tables.node[number]), candidate.attribute
+        return _refined(candidate, self.drawn[key]) if key in self.drawn else candidate
+
+
+def splits_of_drawn_cuts(
+    search: Search, stack: TableStack, schema: Schema, keys: Sequence[int]
+) -> DrawnSplits:
+    """Return the split of each table at a drawn cut; ``keys`` are those of the nodes.
+
+    Nominal attributes are searched unless they are to be split in two.
     """
-    coarse, cuts = dict(tables), {}
-    for index, table in tables.items():
+    binary = search.recipe.grouping == "binary"
+    coarse: list[dict[int, CountTable]] = [{} for _ in keys]
+    drawn: dict[tuple[int, int], Drawn] = {}
+    pairs = zip(stack.node.tolist(), stack.attribute.tolist(), strict=True)
+    for number, (node, index) in enumerate(pairs):
         attribute = schema.attributes[index]
+        table = stack.table(number, codes=attribute.kind != "numeric")
+        coarse[node][index] = table
         if len(table.values) < 2 or (attribute.kind == "nominal" and not binary):
             continue
-        cut = _draw(table, attribute, index, key)
+        cut = drawn[node, index] = _draw(table, attribute, index, keys[node])
         # One value stands for each side: of numbers those that meet at the cut.
         left, right = (np.flatnonzero(cut.branches == side) for side in (0, 1))
         ends = [left[0 if attribute.kind == "nominal" else -1], right[0]]
         sides = table.merged(cut.branches, 2)
-        coarse[index] = replace(sides, values=table.values[ends])
-        cuts[index] = cut
-    return coarse, cuts
+        coarse[node][index] = replace(sides, values=table.values[ends])
+    splits = best_splits(search, TableStack.of(coarse), schema)
+    given = {each.name: getattr(splits, each.name) for each in fields(splits)}
+    return DrawnSplits(**given, drawn=drawn)
 
 
 def _draw(table: CountTable, attribute: Attribute, index: int, key: int) -> Drawn:
@@ -73,17 +93,6 @@ def _draw(table: CountTable, attribute: Attribute, index: int, key: int) -> Draw
     if attribute.kind == "ordinal":
         cut = float(np.floor(cut)) + 0.5
     return Drawn(table, cut, (table.values > cut).astype(np.int64))
-
-
-def with_drawn_cuts(decision: Decision, cuts: Mapping[int, Drawn]) -> Decision:
-    """Return a decision over coarse tables as one about the cuts that were drawn."""
-    candidates = tuple(
-        _refined(candidate, cuts[candidate.attribute])
-        if candidate.attribute in cuts
-        else candidate
-        for candidate in decision.candidates
-    )
-    return replace(decision, candidates=candidates)
 
 
 def _refined(candidate: Candidate, cut: Drawn) -> Candidate:

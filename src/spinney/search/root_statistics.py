@@ -1,14 +1,18 @@
-"""What all training rows together say of an attribute."""
+"""What all training rows together say of the attributes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.arrays import Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import heaviest
 from spinney.data import Attribute, Schema
-from spinney.trees import CountTable
+from spinney.recipes import Recipe
+from spinney.search.buckets import cuts_of
+from spinney.trees import CountTable, TableStack
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +25,7 @@ class RootStatistics:
         The mean of a number in 12 digits; the commonest code, or of ordered codes
         that next to their mean. 0 where no value is known.
     ranks : array of int
-        The place of each code in the order of the mean of a numeric target, lowest
+        The position of each code in the order of the mean of a numeric target, lowest
         first. Rows whose value is missing count at the commonest code; codes
         without rows have the mean of all. Empty for a number.
     """
@@ -61,8 +65,53 @@ def statistics_of(table: CountTable, attribute: Attribute) -> RootStatistics:
 def statistics_by_attribute(
     tables: Mapping[int, CountTable], schema: Schema
 ) -> dict[int, RootStatistics]:
-    """Return what the root's tables say, by the attributes' places."""
+    """Return what the root's tables say, by attribute."""
     return {
         index: statistics_of(table, schema.attributes[index])
         for index, table in tables.items()
     }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtRoot:
+    """What is known of each attribute from all rows, for the search at every node.
+
+    Parameters
+    ----------
+    cuts : mapping of int to array
+        The cuts between the buckets of numeric attributes, if they have any.
+    observed : mapping of int to array
+        The values of attributes over all rows.
+    statistics : mapping of int to RootStatistics
+        What all rows say of each attribute.
+    steps : mapping of int to float
+        How far apart two numbers must be for a threshold between them.
+    """
+
+    cuts: Mapping[int, Floats] = field(default_factory=dict)
+    observed: Mapping[int, NDArray[Any]] = field(default_factory=dict)
+    statistics: Mapping[int, RootStatistics] = field(default_factory=dict)
+    steps: Mapping[int, float] = field(default_factory=dict)
+
+    def with_tables(
+        self, stack: TableStack, schema: Schema, recipe: Recipe
+    ) -> "AtRoot":
+        """Return what is known after these tables of all rows have been seen.
+
+        What was known of their attributes before stays.
+        """
+        cuts, observed = dict(self.cuts), dict(self.observed)
+        statistics, steps = dict(self.statistics), dict(self.steps)
+        for number, index in enumerate(stack.attribute.tolist()):
+            if index in statistics:
+                continue
+            attribute = schema.attributes[index]
+            numeric = attribute.kind == "numeric"
+            table = stack.table(number, codes=not numeric)
+            statistics[index] = statistics_of(table, attribute)
+            observed[index] = table.values
+            if numeric:
+                steps[index] = recipe.step_of(table.values)
+                if recipe.bucketing is not None:
+                    cuts[index] = cuts_of(table, recipe.bucketing, recipe.n_buckets)
+        return AtRoot(cuts, observed, statistics, steps)

@@ -18,22 +18,37 @@ sending all to the heavier branch does; the greatest agreement comes first, on a
 the first column.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import (
+    counts_by,
+    first_best_by,
+    maxima,
+    running_sums,
+    sums_by,
+)
 from spinney._support.ties import equal_to_best, first_best, heaviest, last_best
-from spinney.data import Attribute, Schema
-from spinney.search.buckets import bucketed
-from spinney.search.groupings import midpoint
+from spinney.data import Schema
+from spinney.search.attribute_split import in_buckets
+from spinney.search.cut_points import midpoint
+from spinney.search.root_statistics import AtRoot
 from spinney.search.tree_search import Search
-from spinney.sources import Agreement, Counts, Request, Surrogates
-from spinney.trees import CountTable, Groups, Route, Split, Surrogate, Threshold
+from spinney.sources import Agreement, Counts, Surrogates
+from spinney.trees import (
+    CountTable,
+    Groups,
+    Route,
+    Split,
+    Surrogate,
+    TableStack,
+    Threshold,
+    ratio_of,
+)
 
 LEAST_ROWS = 2
 LEAST_ADJUSTED = 1e-10
@@ -41,22 +56,21 @@ LEAST_ADJUSTED = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class NodeToRoute:
-    """A node whose rows are about to leave it, with the tables that it has."""
+    """A node whose rows are about to leave it: its split, the counts behind that.
+
+    ``attributes`` are those that may stand in; the counts have the rows' own weights.
+    """
 
     node: int
     split: Split
-    tables: Mapping[int, CountTable]
-
-    @property
-    def own(self) -> CountTable:
-        """The table of the attribute that the node asks about."""
-        return self.tables[self.split.attribute]
+    table: CountTable
+    attributes: tuple[int, ...]
 
     @property
     def heaviest(self) -> int:
         """The branch of the greatest weight, by the rows' own weights."""
-        goes = self.split.branch_of(self.own.values)
-        return heaviest(self.own.merged(goes, self.split.n_branches).sizes)
+        goes = self.split.branch_of(self.table.values)
+        return heaviest(self.table.merged(goes, self.split.n_branches).sizes)
 
 
 def routes_of(
@@ -71,157 +85,187 @@ def routes_of(
     if not to_route or not search.policy.surrogates:
         return [(Route(each.split), None) for each in to_route]
     assert isinstance(source, Surrogates)
-    to_route = _with_own(source, to_route)
     requests = [
         Agreement(
             each.node,
             each.split,
-            tuple(index for index in each.tables if index != each.split.attribute),
+            tuple(index for index in each.attributes if index != each.split.attribute),
         )
         for each in to_route
     ]
+    ranked: list[list[Surrogate]] = [[] for _ in to_route]
     most = search.recipe.surrogates
-    tables = source.agreements(requests) if most else [{} for _ in to_route]
+    if most and any(request.attributes for request in requests):
+        parts = [
+            StandIns.of(stack, schema, search.at_root)
+            for stack in source.agreements(requests)
+        ]
+        ranked = ranked_surrogates(parts, len(to_route), most=most)
     routes = [
-        Route(
-            each.split,
-            surrogates_of(agreements, each.tables, schema, most=most, cuts=search.cuts),
-            each.heaviest,
-        )
-        for each, agreements in zip(to_route, tables, strict=True)
+        Route(each.split, tuple(surrogates), each.heaviest)
+        for each, surrogates in zip(to_route, ranked, strict=True)
     ]
-    lacking = [
-        index for index, each in enumerate(to_route) if each.own.missing_rows.any()
-    ]
+    lacking = [i for i, each in enumerate(to_route) if each.table.missing_rows.any()]
     asked = [(to_route[index].node, routes[index]) for index in lacking]
     routed = dict(zip(lacking, source.routed(asked) if asked else (), strict=True))
     return [(route, routed.get(index)) for index, route in enumerate(routes)]
 
 
-def _with_own(source: Counts, to_route: Sequence[NodeToRoute]) -> list[NodeToRoute]:
-    """Return the nodes, each with the table of its own attribute.
+def ranked_surrogates(
+    parts: "Sequence[StandIns]", n_nodes: int, *, most: int
+) -> list[list[Surrogate]]:
+    """Return the best surrogates of each node, best first."""
+    ranked: list[list[Surrogate]] = []
+    whose = np.concatenate([part.stack.node for part in parts])
+    number = np.concatenate([np.arange(len(part.stack)) for part in parts])
+    part_of = np.repeat(np.arange(len(parts)), [len(part.stack) for part in parts])
+    attribute = np.concatenate([part.stack.attribute for part in parts])
+    agreement = np.concatenate([part.agreement for part in parts])
+    adjusted = np.concatenate([part.adjusted for part in parts])
+    able = np.flatnonzero(adjusted > LEAST_ADJUSTED)  # not NaN: it may be asked
+    able = able[np.lexsort((attribute[able], whose[able]))]
+    ends = np.searchsorted(whose[able], np.arange(n_nodes + 1))
+    for node in range(n_nodes):
+        left = able[ends[node] : ends[node + 1]]
+        ranked.append([])
+        while len(left) and len(ranked[node]) < most:
+            best = first_best(agreement[left])
+            surrogate = parts[part_of[left[best]]].surrogate(int(number[left[best]]))
+            ranked[node].append(surrogate)
+            left = np.delete(left, best)
+    return ranked
 
-    That of a combination which was made for the node is not among those it was
-    searched with.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StandIns:
+    """The question about each attribute that agrees best with its node's split.
+
+    Parameters
+    ----------
+    stack : TableStack
+        Value × branch, the last column for rows that the split does not send; numbers
+        by bucket, where they have any.
+    agreement, adjusted : arrays of shape (tables,)
+        See ``Surrogate``; NaN where no question may be asked.
+    cut : array of shape (tables,)
+        The last line on the left of a threshold.
+    turned : array of shape (tables,)
+        Whether values up to the threshold take the second branch.
+    goes : array of shape (lines,)
+        The branch of each code of a nominal attribute; -1 where no row tells.
     """
-    lacking = [each for each in to_route if each.split.attribute not in each.tables]
-    requests = [Request(each.node, (each.split.attribute,)) for each in lacking]
-    answers = source.tables(requests) if requests else []
-    own = {each.node: tables for each, tables in zip(lacking, answers, strict=True)}
-    return [
-        replace(each, tables={**each.tables, **own.get(each.node, {})})
-        for each in to_route
-    ]
 
+    stack: TableStack
+    agreement: Floats
+    adjusted: Floats
+    cut: Integers
+    turned: NDArray[np.bool_]
+    goes: Integers
+    schema: Schema
+    at_root: AtRoot
 
-def surrogates_of(
-    agreements: Mapping[int, CountTable],
-    tables: Mapping[int, CountTable],
-    schema: Schema,
-    *,
-    most: int,
-    cuts: Mapping[int, Floats] = MappingProxyType({}),
-) -> tuple[Surrogate, ...]:
-    """Return the best surrogates, best first, from tables of value × branch.
+    @classmethod
+    def of(cls, stack: TableStack, schema: Schema, at_root: AtRoot) -> "StandIns":
+        """Find the best question about each attribute.
 
-    ``tables`` are those of the node itself: a threshold lies half-way to the next
-    value that any row of the node has, or at the next of ``cuts``.
+        Examples
+        --------
+        >>> from spinney.data import Attribute
+        >>> length = CountTable.of([[3, 0, 0], [2, 1, 0], [0, 4, 0]])
+        >>> schema = Schema((Attribute("length", "numeric"),), None)
+        >>> best = StandIns.of(TableStack.of([{0: length}]), schema, AtRoot())
+        >>> best.surrogate(0).split.threshold
+        1.5
+        """
+        stack, _ = in_buckets(stack, at_root.cuts)
+        kinds = [attribute.kind == "nominal" for attribute in schema.attributes]
+        nominal = np.array(kinds, dtype=bool)[stack.attribute]
+        cut, turned, agreeing = _best_cuts(stack)
+        goes, by_codes = _best_codes(stack)
+        agreeing = np.where(nominal, by_codes, agreeing)
+        branches = stack.total[:, :2] + stack.missing[:, :2]
+        everything, majority = branches.sum(axis=1), branches.max(axis=1)
+        lesser = everything - majority
+        # Where it is so light that no float tells it from nothing, nothing is asked.
+        agreeing = np.where(lesser > 0, agreeing, np.nan)
+        adjusted = ratio_of(agreeing - majority, lesser)
+        return cls(
+            stack,
+            np.minimum(ratio_of(agreeing, everything), 1.0),
+            np.where(np.isnan(agreeing), np.nan, np.minimum(adjusted, 1.0)),
+            cut,
+            turned & ~nominal,
+            goes,
+            schema,
+            at_root,
+        )
 
-    Examples
-    --------
-    >>> length = CountTable.of([[3, 0], [2, 1], [0, 4]])
-    >>> schema = Schema((Attribute("length", "numeric"),), None)
-    >>> surrogates_of({0: length}, {0: length}, schema, most=5)[0].split.threshold
-    1.5
-    """
-    surrogates: list[Surrogate] = []
-    for index in sorted(agreements):
-        attribute, own = schema.attributes[index], tables[index]
-        if index in cuts:
-            surrogate = _best_by_bucket(agreements[index], own, cuts[index], index)
+    def surrogate(self, number: int) -> Surrogate:
+        """Return the question about an attribute."""
+        stack, index = self.stack, int(self.stack.attribute[number])
+        split: Split
+        if self.schema.attributes[index].kind == "nominal":
+            lines = slice(stack.start[number], stack.start[number + 1])
+            codes, goes = stack.values[lines].astype(np.int64), self.goes[lines]
+            groups = tuple(tuple(codes[goes == side].tolist()) for side in (0, 1))
+            split = Groups(index, groups, ())
         else:
-            surrogate = _best(agreements[index], own.values, attribute, index)
-        if surrogate is not None and surrogate.adjusted > LEAST_ADJUSTED:
-            surrogates.append(surrogate)
-    ranked: list[Surrogate] = []
-    while surrogates and len(ranked) < most:
-        best = first_best(np.array([surrogate.agreement for surrogate in surrogates]))
-        ranked.append(surrogates.pop(best))
-    return tuple(ranked)
+            # Half-way to the next value that any row of the node has.
+            low, high = stack.values[self.cut[number] : self.cut[number] + 2].tolist()
+            threshold = midpoint(low, high)
+            if index in self.at_root.cuts:
+                threshold = float(self.at_root.cuts[index][int(threshold)])
+            split = Threshold(index, threshold, ())
+        return Surrogate(
+            split,
+            float(self.agreement[number]),
+            float(self.adjusted[number]),
+            bool(self.turned[number]),
+        )
 
 
-def _best_by_bucket(
-    table: CountTable, own: CountTable, cuts: Floats, index: int
-) -> Surrogate | None:
-    """Return the best question about a number whose threshold is one of the cuts."""
-    by_bucket, at_node = (bucketed(each, cuts).occurring() for each in (table, own))
-    codes = Attribute("bucket", "ordinal", tuple(range(len(cuts) + 1)))
-    surrogate = _best(by_bucket, at_node.values, codes, index)
-    if surrogate is None or not isinstance(surrogate.split, Threshold):
-        return None
-    threshold = float(cuts[int(surrogate.split.threshold)])
-    return replace(surrogate, split=replace(surrogate.split, threshold=threshold))
+def _best_cuts(
+    stack: TableStack,
+) -> tuple[Integers, NDArray[np.bool_], Floats]:
+    """Return the last line on the left, the way round, and the weight that agrees.
 
-
-def _best(
-    table: CountTable, values: NDArray[Any], attribute: Attribute, index: int
-) -> Surrogate | None:
-    """Return the question about one attribute that agrees best, if it may be asked."""
-    branches = table.total + table.missing
-    everything, majority = float(branches.sum()), float(branches.max())
-    lesser = everything - majority
-    if lesser <= 0:  # so light that no float tells it from nothing
-        return None
-    if attribute.kind == "nominal":
-        groups = _groups(table)
-        if groups is None:
-            return None
-        split: Split = Groups(index, groups, ())
-        goes = split.branch_of(table.values)
-        agreeing = float(table.weights[np.arange(len(goes)), goes].sum())
-        swapped = False
-    else:
-        cut = _cut(table)
-        if cut is None:
-            return None
-        low, agreeing, swapped = cut
-        above = values[np.searchsorted(values, table.values[low], side="right")]
-        split = Threshold(index, midpoint(float(table.values[low]), float(above)), ())
-    adjusted = (agreeing - majority) / lesser
-    return Surrogate(
-        split, min(agreeing / everything, 1.0), min(adjusted, 1.0), swapped
-    )
-
-
-def _groups(table: CountTable) -> tuple[tuple[int, ...], ...] | None:
-    """Return the values that take each branch; None if too few rows take one."""
-    shares = table.weights / table.total.sum()
-    equal = equal_to_best(shares).all(axis=1)
-    goes = np.where(equal, last_best(shares.sum(axis=0)), shares.argmax(axis=1))
-    rows = np.bincount(goes, table.rows.sum(axis=1), minlength=2)
-    if rows.min(initial=LEAST_ROWS) < LEAST_ROWS:
-        return None
-    return tuple(tuple(map(int, table.values[goes == side])) for side in (0, 1))
-
-
-def _cut(table: CountTable) -> tuple[int, float, bool] | None:
-    """Return the place of the last value on the left, what agrees, and the way round.
-
-    None where no cut leaves enough rows on both sides.
+    That is NaN where no cut leaves enough rows on both sides.
     """
-    left = table.weights.cumsum(axis=0)[:-1]
-    left_rows = table.rows.sum(axis=1).cumsum()[:-1]
-    right_rows = table.rows.sum() - left_rows
+    owner, n_tables = stack.owner, len(stack)
+    left = running_sums(stack.weights[:, :2], stack.start)
+    rows = stack.rows[:, :2].sum(axis=1, keepdims=True)
+    left_rows = running_sums(rows, stack.start)[:, 0]
+    right_rows = counts_by(owner, rows, n_tables)[owner, 0] - left_rows
+    total = sums_by(owner, stack.weights[:, :2], n_tables)
+    straight = left[:, 0] + total[owner, 1] - left[:, 1]
+    agreeing = np.maximum(straight, total.sum(axis=1)[owner] - straight)
     allowed = np.flatnonzero((left_rows >= LEAST_ROWS) & (right_rows >= LEAST_ROWS))
-    if len(allowed) == 0:
-        return None
-    straight = _agreeing(left, table.total)[allowed]
-    agreeing = np.stack([straight, table.total.sum() - straight], axis=1)
-    best = heaviest(agreeing.max(axis=1))
-    swapped = bool(agreeing[best, 1] > agreeing[best, 0])
-    return int(allowed[best]), float(agreeing[best].max()), swapped
+    start = np.searchsorted(owner[allowed], np.arange(n_tables + 1))
+    most = maxima(agreeing[allowed], start)
+    share = ratio_of(agreeing[allowed], np.where(most > 0, most, 1.0)[owner[allowed]])
+    first = first_best_by(share, start)
+    cut = np.where(first < 0, 0, np.append(allowed, 0)[first])
+    best = np.append(agreeing, 0.0)[cut] if len(agreeing) else np.zeros(n_tables)
+    turned = np.append(straight, 0.0)[cut] < best
+    return cut, turned, np.where(first < 0, np.nan, best)
 
 
-def _agreeing(left: Floats, total: Floats) -> Floats:
-    """Return the weight on the left of branch 0, and on the right of branch 1."""
-    return np.asarray(left[:, 0] + total[1] - left[:, 1])
+def _best_codes(stack: TableStack) -> tuple[Integers, Floats]:
+    """Return the branch that each code takes, and the weight that agrees.
+
+    That is NaN where too few rows take one of the branches.
+    """
+    owner, n_tables = stack.owner, len(stack)
+    weights, rows = stack.weights[:, :2], stack.rows[:, :2].sum(axis=1)
+    total = sums_by(owner, weights, n_tables)
+    shares = ratio_of(weights, np.repeat(total.sum(axis=1)[owner], 2).reshape(-1, 2))
+    heavier = last_best(sums_by(owner, shares, n_tables))
+    goes = np.where(
+        equal_to_best(shares).all(axis=1), heavier[owner], shares.argmax(axis=1)
+    )
+    sides = [np.bincount(owner, rows * (goes == s), minlength=n_tables) for s in (0, 1)]
+    agreeing = np.bincount(
+        owner, weights[np.arange(len(goes)), goes], minlength=n_tables
+    )
+    enough = np.minimum(*sides) >= LEAST_ROWS
+    return np.where(rows > 0, goes, -1), np.where(enough, agreeing, np.nan)

@@ -1,18 +1,15 @@
 """What is the same at every node of a tree while its splits are sought."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney.data import Schema
 from spinney.recipes import Recipe
-from spinney.search.buckets import cuts_of
 from spinney.search.missing_values import Policy, policy_named
-from spinney.search.root_statistics import RootStatistics, statistics_by_attribute
-from spinney.trees import CountTable
+from spinney.search.root_statistics import AtRoot
+from spinney.trees import TableStack
 from spinney.trees.criteria import Criterion
 
 
@@ -36,11 +33,7 @@ class Search:
         What class weights are multiplied by besides, to find merits under costs.
     preference : sequence of int
         Attributes that win ties, first to last; the others follow in order.
-    cuts : mapping of int to array
-        The cuts between the buckets of numeric attributes.
-    observed : mapping of int to array
-        The values of attributes over all rows.
-    at_root : mapping of int to RootStatistics
+    at_root : AtRoot
         What all rows say of each attribute.
     """
 
@@ -51,9 +44,7 @@ class Search:
     class_weights: Floats | None = None
     altered: Floats | None = None
     preference: Sequence[int] = ()
-    cuts: Mapping[int, Floats] = field(default_factory=dict)
-    observed: Mapping[int, NDArray[Any]] = field(default_factory=dict)
-    at_root: Mapping[int, RootStatistics] = field(default_factory=dict)
+    at_root: AtRoot = field(default_factory=AtRoot)
 
     @classmethod
     def of(cls, recipe: Recipe, *, numeric: bool, **more: Any) -> "Search":
@@ -61,21 +52,11 @@ class Search:
         criterion = recipe.measure(numeric=numeric)
         return cls(recipe, criterion, policy_named(recipe.missing), **more)
 
-    def from_root(self, tables: Mapping[int, CountTable], schema: Schema) -> "Search":
-        """Return the search that knows what all rows say of each attribute.
+    def knowing(self, stack: TableStack, schema: Schema) -> "Search":
+        """Return the search that knows what tables, as a source counts them, say.
 
-        ``tables`` are those of the root as the source counts them.
+        They are those of all rows, or of an attribute that only one node has.
         """
-        method, cuts = self.recipe.bucketing, {}
-        if method is not None:
-            cuts = {
-                index: cuts_of(table, method, self.recipe.n_buckets)
-                for index, table in tables.items()
-                if schema.attributes[index].kind == "numeric"
-            }
         return replace(
-            self,
-            cuts=cuts,
-            observed={index: table.values for index, table in tables.items()},
-            at_root=statistics_by_attribute(tables, schema),
+            self, at_root=self.at_root.with_tables(stack, schema, self.recipe)
         )

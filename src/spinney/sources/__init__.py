@@ -11,6 +11,7 @@ from spinney.sources.base import (
     Surrogates,
     TermRequest,
     Totals,
+    tables_of,
     take_formulas,
     with_formulas,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Surrogates",
     "TermRequest",
     "Totals",
+    "tables_of",
     "take_formulas",
     "with_formulas",
 ]

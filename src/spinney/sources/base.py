@@ -12,7 +12,7 @@ these terms vary together, for linear models and combinations. A recipe that nee
 part which a source lacks is refused before a tree is grown (``growth.source_parts``).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -20,10 +20,9 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Attribute, Schema
-from spinney.trees import CountTable, Route, Split, Term, sizes, spread_of
+from spinney.trees import CountTable, Route, Split, TableStack, Term, sizes, spread_of
 
 ROOT = 0
-LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,10 +113,6 @@ class Counts(Protocol):
     """What every source answers; nodes are known by number, the root is 0.
 
     A source can grow one tree after another, but one at a time.
-
-    ``whole`` says that every row's own weight is a whole number, and all together no
-    more than float64 counts exactly, so that sums are exact in any order and siblings
-    may be had by subtraction. Of a numeric target the moments must be so too.
     """
 
     @property
@@ -125,17 +120,16 @@ class Counts(Protocol):
         """The attributes and classes that the tables' codes mean."""
         ...
 
-    @property
-    def whole(self) -> bool:
-        """Whether the weights of all rows are whole numbers."""
-        ...
-
     def root(self) -> Totals:
         """Return the totals of all rows."""
         ...
 
-    def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
-        """Return for each request the tables by attribute."""
+    def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
+        """Give the tables of all requests, in one stack or in several.
+
+        The nodes of a stack are the requests by their number. Where there is more than
+        should be held at once, each stack has some of the attributes, at all nodes.
+        """
         ...
 
     def partition(
@@ -163,11 +157,11 @@ class Counts(Protocol):
 class Surrogates(Protocol):
     """What is asked where other attributes stand in for a missing value."""
 
-    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
-        """Return for each request the tables by attribute, value × branch.
+    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
+        """Give the tables of all requests, value × branch, as ``tables`` does.
 
         The columns of a table are the branches of the split in the place of
-        classes; rows that the split itself does not send are left out.
+        classes, and last the rows that the split itself does not send.
         """
         ...
 
@@ -207,3 +201,16 @@ def take_formulas(source: Counts, schema: Schema) -> None:
     """Let the attributes of a tree's schema that have formulas stand in a source."""
     for index in range(schema.n_columns, len(schema.attributes)):
         with_formulas(source).extend(index, schema.attributes[index])
+
+
+def tables_of(
+    source: Counts, requests: Sequence[Request], schema: Schema
+) -> list[dict[int, CountTable]]:
+    """Return for each request the tables by attribute, one by one."""
+    answers: list[dict[int, CountTable]] = [{} for _ in requests]
+    for stack in source.tables(requests):
+        keys = zip(stack.node.tolist(), stack.attribute.tolist(), strict=True)
+        for number, (node, index) in enumerate(keys):
+            codes = schema.attributes[index].kind != "numeric"
+            answers[node][index] = stack.table(number, codes=codes)
+    return answers

@@ -16,6 +16,7 @@ from spinney.trees.split import (
     describe,
     possible_codes,
 )
+from spinney.trees.table_stack import TableStack, joined_stacks
 from spinney.trees.tree import NO_REASON, Candidate, Node, Reason, Tree, reason_codes
 from spinney.trees.tree_arrays import (
     Links,
@@ -26,6 +27,7 @@ from spinney.trees.tree_arrays import (
     links_of,
     parted,
     question_arrays,
+    surrogate_arrays,
     winner_arrays,
 )
 
@@ -47,6 +49,7 @@ __all__ = [
     "Split",
     "Surrogate",
     "SurrogateArrays",
+    "TableStack",
     "Term",
     "Threshold",
     "Tree",
@@ -57,6 +60,7 @@ __all__ = [
     "describe",
     "expected_costs",
     "joined",
+    "joined_stacks",
     "labels_of",
     "lazy_nodes_of",
     "links_of",
@@ -68,5 +72,6 @@ __all__ = [
     "reason_codes",
     "sizes",
     "spread_of",
+    "surrogate_arrays",
     "winner_arrays",
 ]

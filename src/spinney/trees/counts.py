@@ -9,9 +9,8 @@ the attribute is missing::
     value 1   [                     ]           stand behind each weight
     missing   [  missing            ]
 
-``rows`` are whole numbers and subtract exactly, so a cell without rows has the
-weight 0 and not a rounding rest. Where weights are whole numbers too, a table
-got by subtraction is the counted one, bit for bit.
+``rows`` are whole numbers and subtract exactly, so what is on one side of a cut and
+has no rows has the weight 0 and not a rounding rest.
 
 Where the target is a number, a line of ``weights`` holds its moments Σw, Σwy, Σwy²,
 y being measured from the target's origin, and ``rows`` has one column.
@@ -46,15 +45,14 @@ class CountTable:
     rows : array of shape (..., k, classes), or (..., k, 1) for moments
         How many rows stand behind each weight.
     missing, missing_rows : arrays of shape (classes,), or (3,) and (1,)
-        The same for rows whose value is missing.
+        The same for rows whose value is missing. A stack has them for all of its
+        tables together, or with the stack's further axes for each.
 
     Examples
     --------
     >>> table = CountTable.of([[3, 3], [4, 2], [1, 4]])
     >>> table.total
     array([8., 9.])
-    >>> (table - CountTable.of([[3, 3]])).values
-    array([1, 2])
     """
 
     values: NDArray[Any]
@@ -101,9 +99,10 @@ class CountTable:
         return sizes(self.weights, self.rows)
 
     @property
-    def missing_size(self) -> float:
-        """The weight of the rows whose value is missing."""
-        return float(sizes(self.missing, self.missing_rows))
+    def missing_size(self) -> float | Floats:
+        """The weight of the rows whose value is missing; one for each of a stack."""
+        absent = sizes(self.missing, self.missing_rows)
+        return float(absent) if absent.ndim == 0 else absent
 
     @property
     def total(self) -> Floats:
@@ -116,38 +115,14 @@ class CountTable:
         return float(self.sizes.sum() + self.missing_size)
 
     @property
-    def known_share(self) -> float:
-        """ρ: the share of the weight whose value is known."""
+    def known_share(self) -> float | Floats:
+        """ρ: the share of the weight whose value is known; one for each of a stack."""
         absent = self.missing_size
-        if absent == 0:
+        if not np.any(absent):
             return 1.0
-        known = np.asarray(self.sizes.sum(axis=-1)).flat[0]
-        return float(known / (known + absent))
-
-    def __add__(self, other: "CountTable") -> "CountTable":
-        """Return the table of the rows of both."""
-        return self._combine(other, sign=1)
-
-    def __sub__(self, other: "CountTable") -> "CountTable":
-        """Return the table of the rows of this one that are not in the other."""
-        return self._combine(other, sign=-1)
-
-    def _combine(self, other: "CountTable", *, sign: int) -> "CountTable":
-        values = np.union1d(self.values, other.values)
-        rows = np.zeros((len(values), self.rows.shape[-1]), dtype=np.int64)
-        weights = np.zeros((len(values), self.weights.shape[-1]))
-        for table, factor in ((self, 1), (other, sign)):
-            lines = np.searchsorted(values, table.values)
-            rows[lines] += factor * table.rows
-            weights[lines] += factor * table.weights
-        weights = np.where(rows == 0, 0.0, weights)
-        missing_rows = self.missing_rows + sign * other.missing_rows
-        missing = self.missing + sign * other.missing
-        missing = np.where(missing_rows == 0, 0.0, missing)
-        occurs = rows.any(axis=1)
-        return CountTable(
-            values[occurs], weights[occurs], rows[occurs], missing, missing_rows
-        )
+        known = self.sizes.sum(axis=-1)
+        share = np.asarray(known / (known + absent))
+        return float(share) if share.ndim == 0 else share
 
     def scaled(self, class_weights: "Floats | None") -> "CountTable":
         """Return the table with each class's weight multiplied."""

@@ -43,6 +43,7 @@ from spinney.sources import (
     Counts,
     Request,
     TermRequest,
+    tables_of,
     take_formulas,
     with_formulas,
 )
@@ -97,7 +98,7 @@ def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     asked = sorted({node.split.attribute for node in tree if node.split is not None})
     if not asked:
         return {}
-    (tables,) = source.tables([Request(ROOT, tuple(asked))])
+    (tables,) = tables_of(source, [Request(ROOT, tuple(asked))], tree.schema)
     return statistics_by_attribute(tables, tree.schema)
 
 

@@ -44,7 +44,14 @@ from spinney.growth.plain.learner import grow_tree, search_over
 from spinney.recipes import Recipe
 from spinney.search import Decision
 from spinney.search.oblique import admitted, bits_known, bits_of, lead, proposed
-from spinney.sources import ROOT, Counts, Request, take_formulas, with_formulas
+from spinney.sources import (
+    ROOT,
+    Counts,
+    Request,
+    tables_of,
+    take_formulas,
+    with_formulas,
+)
 from spinney.trees import CountTable, Groups, Intervals, Node, Split, Tree
 
 MOST_NUMBERS = 12
@@ -133,7 +140,7 @@ def _counted(
     for number in sorted(passed):
         node = tree.nodes[number]
         if number in wanted:
-            yield node, _tables(source, number, made, len(schema.attributes))
+            yield node, _tables(source, number, made, schema)
         further = {
             branch: child
             for branch, child in enumerate(node.children)
@@ -144,16 +151,18 @@ def _counted(
 
 
 def _tables(
-    source: Counts, node: int, made: Sequence[Attribute], first: int
+    source: Counts, node: int, made: Sequence[Attribute], schema: Schema
 ) -> list[CountTable]:
     """Return the tables of new attributes at a node, a batch at a time."""
     tables: list[CountTable] = []
+    first = len(schema.attributes)
     for start in range(0, len(made), BATCH):
         batch = made[start : start + BATCH]
         for further, attribute in enumerate(batch):
             with_formulas(source).extend(first + further, attribute)
         indices = tuple(range(first, first + len(batch)))
-        (answer,) = source.tables([Request(node, indices)])
+        request = Request(node, indices)
+        (answer,) = tables_of(source, [request], schema.extended(batch))
         tables += [answer[index] for index in indices]
     return tables
 
@@ -173,7 +182,7 @@ def pairs(source: Counts, tree: Tree) -> list[Formula]:
         and schema.attributes[candidate.attribute].kind == "numeric"
     ]
     indices = tuple(sorted(able[:MOST_NUMBERS]))
-    (tables,) = source.tables([Request(ROOT, indices)])
+    (tables,) = tables_of(source, [Request(ROOT, indices)], schema)
     formulas: list[Formula] = []
     for one, other in combinations(indices, 2):
         units = {schema.attributes[index].unit for index in (one, other)}

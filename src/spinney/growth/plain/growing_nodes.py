@@ -1,23 +1,37 @@
-"""Growing nodes: which of their tables are counted, and what they become.
-
-Siblings are asked about together. The largest of them is had by subtraction where
-that is exact: the parent's tables less those of the others.
-"""
+"""Growing nodes, and the tree of arrays that they become."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from spinney.data import Schema
-from spinney.growth.leaf_estimates import outputs_of
+from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
-from spinney.search import Decision
 from spinney.sources import Totals
-from spinney.trees import Candidate, CountTable, Node, Route, Split, Tree, labels_of
+from spinney.trees import (
+    Candidate,
+    CountTable,
+    LazyNodes,
+    Node,
+    Reason,
+    Route,
+    Split,
+    Tree,
+    TreeArrays,
+    reason_codes,
+    surrogate_arrays,
+    winner_arrays,
+)
 
 
 @dataclass(slots=True, eq=False)
 class Growing:
-    """A node that grows: what is known of it so far; ``key`` is what it draws by."""
+    """A node that grows: what is known of it so far; ``key`` is what it draws by.
+
+    Where it has been decided, it has ``candidates``, and knows which of them was
+    ``chosen``, the winner, or the reason why none was.
+    """
 
     number: int
     totals: Totals
@@ -26,39 +40,25 @@ class Growing:
     parent: "Growing | None" = None
     branch: int = 0
     path: tuple[str, ...] = ()
-    whole: bool = True
     key: int = 0
-    tables: dict[int, CountTable] | None = None
-    decision: Decision = field(default_factory=lambda: Decision(()))
+    candidates: Sequence[Candidate] = ()
+    chosen: int | None = None
+    reason: Reason | None = None
     forced: bool = False
     route: Route | None = None
     routed: CountTable | None = None
     children: "list[Growing]" = field(default_factory=list)
 
     @property
-    def candidate(self) -> Candidate:
+    def winner(self) -> Candidate:
         """The winning split with its counts."""
-        assert self.decision.chosen is not None
-        return self.decision.candidates[self.decision.chosen]
+        assert self.chosen is not None
+        return self.candidates[self.chosen]
 
     @property
     def is_open(self) -> bool:
         """Whether its best split is known."""
-        return self.decision.chosen is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Siblings whose tables are wanted: some counted, at most one subtracted."""
-
-    counted: tuple[Growing, ...]
-    subtracted: Growing | None = None
-
-    @property
-    def nodes(self) -> tuple[Growing, ...]:
-        """All that get tables."""
-        rest = () if self.subtracted is None else (self.subtracted,)
-        return (*self.counted, *rest)
+        return self.chosen is not None
 
 
 def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
@@ -69,33 +69,22 @@ def steps_to(node: Growing) -> Iterator[tuple[Split, int]]:
         node = node.parent
 
 
-def plan(node: Growing, front: Sequence[Growing]) -> Family:
-    """Choose which children to count, and which to have by subtraction.
+@dataclass(frozen=True, eq=False)
+class PlainNodes(LazyNodes):
+    """Nodes in printing order, each made when it is first asked for."""
 
-    Subtraction is used only where it is exact: whole weights, no divided row.
-    """
-    if front and front[0].whole:
-        largest = max(front, key=lambda child: int(child.totals.rows.sum()))
-        others = [c for c in node.children if c is not largest and c.totals.rows.any()]
-        n_others = sum(int(child.totals.rows.sum()) for child in others)
-        if n_others < largest.totals.rows.sum():
-            return Family(tuple(others), largest)
-    return Family(tuple(front))
+    tree: TreeArrays
+    schema: Schema
+    by_node: tuple[tuple[Sequence[Candidate], int | None], ...]
+    _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
+    def _arrays(self) -> TreeArrays:
+        """Return the whole tree."""
+        return self.tree
 
-def remainder(family: Family) -> dict[int, CountTable]:
-    """Return the parent's tables less those of the counted siblings."""
-    node = family.subtracted
-    assert node is not None
-    assert node.parent is not None
-    assert node.parent.tables is not None
-    rest = {attribute: node.parent.tables[attribute] for attribute in node.attributes}
-    for sibling in family.counted:
-        assert sibling.tables is not None
-        rest = {
-            attribute: rest[attribute] - sibling.tables[attribute] for attribute in rest
-        }
-    return rest
+    def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
+        """Return the splits of a node, and which of them won."""
+        return self.by_node[number]
 
 
 def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
@@ -107,36 +96,25 @@ def finish(root: Growing, schema: Schema, recipe: Recipe) -> Tree:
         order.append(node)
         stack.extend(reversed(node.children))
     numbers = {id(node): number for number, node in enumerate(order)}
-    nodes: list[Node] = []
-    for number, node in enumerate(order):
-        parent = None if node.parent is None else numbers[id(node.parent)]
-        weights = node.totals.weights
-        if parent is not None and not node.totals.rows.any():
-            outputs = nodes[parent].distribution
-        else:
-            outputs = outputs_of(
-                weights,
-                schema.target,
-                recipe=recipe,
-                everything=root.totals.weights,
-            )
-        nodes.append(
-            Node(
-                number=number,
-                parent=parent,
-                branch=node.branch,
-                depth=node.depth,
-                weights=weights,
-                n_rows=int(node.totals.rows.sum()),
-                distribution=outputs,
-                label=int(labels_of(outputs, schema.target.costs)),
-                candidates=node.decision.candidates,
-                chosen=node.decision.chosen,
-                children=tuple(numbers[id(child)] for child in node.children),
-                reason=node.decision.reason,
-                forced=node.forced,
-                surrogates=() if node.route is None else node.route.surrogates,
-                otherwise=None if node.route is None else node.route.otherwise,
-            )
-        )
-    return Tree(schema, tuple(nodes))
+    routes = [node.route for node in order]
+    surrogates = [() if route is None else route.surrogates for route in routes]
+    otherwise = [
+        -1 if route is None or route.otherwise is None else route.otherwise
+        for route in routes
+    ]
+    parents = [-1 if n.parent is None else numbers[id(n.parent)] for n in order]
+    tree = TreeArrays(
+        **winner_arrays([node.winner if node.children else None for node in order]),
+        parent=np.array(parents, np.int32),
+        weights=np.array([node.totals.weights for node in order]),
+        rows=np.array([int(node.totals.rows.sum()) for node in order], np.int64),
+        reason=reason_codes(*(node.reason for node in order)),
+        forced=np.array([node.forced for node in order], np.bool_),
+        otherwise=np.array(otherwise, np.int32),
+        surrogates=surrogate_arrays(surrogates) if any(surrogates) else None,
+    )
+    tree = replace(tree, outputs=outputs_of_tree(tree, schema.target, recipe))
+    return Tree(
+        schema,
+        PlainNodes(tree, schema, tuple((n.candidates, n.chosen) for n in order)),
+    )

@@ -12,9 +12,9 @@ open nodes
 The algorithm, a level at a time::
 
     front ← the root
-    while there is a front:
-        ask the source for the tables of the front       (siblings by subtraction)
-        decide each node: its best split, or the reason to stop
+    while there is a front, or an open node:
+        ask the source for the tables of the front: one stack of all nodes × attributes
+        find the best split of every table, and of every node, or the reason to stop
         take open nodes: all of them, or the best one if leaves are limited
         ask the source for their surrogates, if the recipe has any
         make their children; those that may be split are the next front
@@ -22,10 +22,9 @@ The algorithm, a level at a time::
 No row is ever seen here, and nothing recurs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,44 +34,36 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
-from spinney.growth.plain.growing_nodes import (
-    Family,
-    Growing,
-    finish,
-    plan,
-    remainder,
-    steps_to,
-)
+from spinney.growth.plain.growing_nodes import Growing, finish, steps_to
 from spinney.recipes import Recipe
 from spinney.search import (
     Decision,
-    Drawn,
+    LevelSplits,
     NodeToRoute,
     Search,
-    coarse_tables,
-    decide,
-    drawn,
+    best_splits,
+    decide_level,
+    drawn_tables,
     n_different,
     routes_of,
-    with_drawn_cuts,
+    splits_of_drawn_cuts,
 )
 from spinney.search.oblique import combined
-from spinney.sources import Counts, Request, Totals, take_formulas
+from spinney.sources import Counts, Request, Totals, tables_of, take_formulas
 from spinney.trees import (
     Groups,
     Reason,
     Route,
     Split,
+    TableStack,
     Threshold,
     Tree,
     altered_priors,
     describe,
+    joined_stacks,
     possible_codes,
 )
 from spinney.trees.criteria import deviation
-
-if TYPE_CHECKING:
-    from spinney.trees import CountTable
 
 
 def grow_tree(source: Counts, recipe: Recipe, options: Options | None = None) -> Tree:
@@ -95,7 +86,6 @@ class _Learner:
             0,
             totals,
             tuple(range(len(self.schema.attributes))),
-            whole=source.whole,
             key=0 if options.draws is None else root_key(options.draws.seed),
         )
         self.unit, self.least_deviation = 1.0, 0.0
@@ -111,25 +101,23 @@ class _Learner:
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
-        front = [Family((self.root,))] if self.may_split(self.root) else []
+        front = [self.root] if self.may_split(self.root) else []
         open_nodes: list[tuple[float, int, Growing]] = []
-        while front:
-            for node in self.ask(front):
-                self.decide(node)
+        while front or open_nodes:
+            self.decide(front)
+            for node in front:
                 if node.is_open:
                     heappush(open_nodes, (self.urgency(node), node.number, node))
             taken = self.take(open_nodes)
             self.find_routes(taken)
-            front = [self.split(node) for node in taken]
+            front = [child for node in taken for child in self.split(node)]
         self.warn_unreached()
         return finish(self.root, self.schema, self.recipe)
 
     def may_split(self, node: Growing) -> bool:
         """Return whether a node is worth asking about; note the reason if not."""
-        reason = self.stop(node)
-        if reason is not None:
-            node.decision = Decision((), reason=reason)
-        return reason is None
+        node.reason = self.stop(node)
+        return node.reason is None
 
     def stop(self, node: Growing) -> Reason | None:
         """Return why a node is a leaf before any table is asked for."""
@@ -149,76 +137,83 @@ class _Learner:
             return Reason.DEVIATION
         return None
 
-    def ask(self, families: Sequence[Family]) -> list[Growing]:
-        """Give the nodes of the families their tables, and return those to decide."""
-        counted = [node for family in families for node in family.counted]
-        requests = [Request(node.number, node.attributes) for node in counted]
-        for node, tables in zip(counted, self.source.tables(requests), strict=True):
-            node.tables = tables
-        for family in families:
-            if family.subtracted is not None:
-                family.subtracted.tables = remainder(family)
-        nodes = [node for family in families for node in family.nodes]
-        for node in nodes:
-            if node.parent is not None:
-                node.parent.tables = None
-            if node.decision.reason is not None:
-                node.tables = None
-        if self.n_nodes == 0 and self.root.tables is not None:
-            self.search = self.search.from_root(self.root.tables, self.schema)
-        return [node for node in nodes if node.tables is not None]
-
-    def decide(self, node: Growing) -> None:
-        """Find a node's best split, or the reason why there is none."""
-        forced = self.options.forced.get(node.path)
-        node.forced = forced is not None
-        self.reached.add(node.path)
-        paid = {split.attribute for split, _ in steps_to(node)}
-        scale, draws = self.options.class_weights, self.options.draws
-        tables = {i: table.scaled(scale) for i, table in self.looked_at(node).items()}
-        cuts: dict[int, Drawn] = {}
-        if draws is not None and draws.cuts:
-            binary = self.recipe.grouping == "binary"
-            tables, cuts = coarse_tables(tables, self.schema, node.key, binary=binary)
-        node.decision = decide(
-            self.search, tables, self.schema, forced=forced, paid=paid
+    def decide(self, front: Sequence[Growing]) -> None:
+        """Find the best split of each node, or the reason why there is none."""
+        if not front:
+            return
+        forced: dict[int, int] = {}
+        for at, node in enumerate(front):
+            self.reached.add(node.path)
+            node.forced = node.path in self.options.forced
+            if node.forced:
+                forced[at] = self.options.forced[node.path]
+        parts, different = [], np.full(len(front), -1)
+        for stack in self.looked_at(front):
+            np.maximum.at(different, stack.node, n_different(stack, self.search))
+            parts.append(self.best_splits(stack, front))
+        decisions = decide_level(
+            self.search,
+            parts,
+            self.schema,
+            totals=np.array([node.totals.weights for node in front]),
+            different=different,
+            forced=forced,
+            paid=lambda at: paid_above(front[at]),
         )
-        if cuts:
-            node.decision = with_drawn_cuts(node.decision, cuts)
-        if self.recipe.linear_terms > 1 and not node.forced:
-            node.decision, made = combined(
-                self.search,
-                self.source,
-                node.number,
-                tables=tables,
-                decision=node.decision,
-                schema=self.schema,
-                paid=paid,
-            )
-            self.schema = self.schema.extended([] if made is None else [made])
-        if not node.is_open:
-            node.tables = None
+        for at, node in enumerate(front):
+            node.candidates, node.chosen, node.reason = decisions.of_node(at)
+        if self.recipe.linear_terms > 1:
+            for node in front:
+                self.combine(node)
 
-    def looked_at(self, node: Growing) -> "Mapping[int, CountTable]":
-        """Return the tables of all attributes, or of those that are drawn."""
-        assert node.tables is not None
-        draws, tables = self.options.draws, node.tables
-        if draws is None:
-            return tables
-        policy = self.search.policy
-        attributes = drawn(
-            node.key,
-            len(self.schema.attributes),
-            draws.tries,
-            lambda index: index in tables and n_different(tables[index], policy) > 1,
+    def looked_at(self, front: Sequence[Growing]) -> Iterator[TableStack]:
+        """Give the tables of all attributes, or of those that each node draws."""
+        requests = [Request(node.number, node.attributes) for node in front]
+        stacks, draws = self.source.tables(requests), self.options.draws
+        if draws is not None:
+            stacks = iter([joined_stacks(stacks)])  # a node draws among all of them
+        for stack in stacks:
+            if front[0] is self.root:
+                self.search = self.search.knowing(stack, self.schema)
+            if draws is not None:
+                keys = [node.key for node in front]
+                n_attributes = len(self.schema.attributes)
+                stack = drawn_tables(stack, self.search, draws, keys, n_attributes)
+            yield stack.scaled(self.options.class_weights)
+
+    def best_splits(self, stack: TableStack, front: Sequence[Growing]) -> LevelSplits:
+        """Return the best split of each table, or the one whose cut is drawn."""
+        if self.options.draws is None or not self.options.draws.cuts:
+            return best_splits(self.search, stack, self.schema)
+        keys = [node.key for node in front]
+        return splits_of_drawn_cuts(self.search, stack, self.schema, keys)
+
+    def combine(self, node: Growing) -> None:
+        """Let a combination of numbers compete with what a node has chosen."""
+        if node.forced:
+            return
+        (tables,) = tables_of(
+            self.source, [Request(node.number, node.attributes)], self.schema
         )
-        return {index: tables[index] for index in attributes if index in tables}
+        scale = self.options.class_weights
+        decision, made = combined(
+            self.search,
+            self.source,
+            node.number,
+            tables={index: table.scaled(scale) for index, table in tables.items()},
+            decision=Decision(tuple(node.candidates), node.chosen, node.reason),
+            schema=self.schema,
+            paid=paid_above(node),
+        )
+        node.candidates, node.chosen = decision.candidates, decision.chosen
+        node.reason = decision.reason
+        self.schema = self.schema.extended([] if made is None else [made])
 
     def urgency(self, node: Growing) -> float:
         """Return the order of best-first growth: forced, then by gain over all rows."""
         if node.forced:
             return -np.inf
-        return -float(node.totals.weight * node.candidate.gain)
+        return -float(node.totals.weight * node.winner.gain)
 
     def take(self, open_nodes: list[tuple[float, int, Growing]]) -> list[Growing]:
         """Take the nodes to split next: all, or the best if leaves are limited."""
@@ -229,7 +224,7 @@ class _Learner:
             return taken
         while open_nodes:
             node = self.most_urgent(open_nodes)
-            more = node.candidate.split.n_branches - 1
+            more = node.winner.split.n_branches - 1
             if self.n_leaves + more <= limit:
                 self.n_leaves += more
                 return [node]
@@ -240,7 +235,7 @@ class _Learner:
                     Setting("max_leaves", int(limit)),
                     ": raise the limit",
                 )
-            node.decision = replace(node.decision, chosen=None, reason=Reason.LEAVES)
+            node.chosen, node.reason = None, Reason.LEAVES
         return []
 
     def most_urgent(self, open_nodes: list[tuple[float, int, Growing]]) -> Growing:
@@ -257,8 +252,14 @@ class _Learner:
 
     def find_routes(self, nodes: Sequence[Growing]) -> None:
         """Find how rows leave these nodes, and what surrogates make of it."""
+        scale = self.options.class_weights
         to_route = [
-            NodeToRoute(node.number, node.candidate.split, node.tables or {})
+            NodeToRoute(
+                node.number,
+                node.winner.split,
+                node.winner.table.scaled(None if scale is None else 1 / scale),
+                node.attributes,
+            )
             for node in nodes
         ]
         routes = routes_of(self.search, self.source, to_route, self.schema)
@@ -266,26 +267,22 @@ class _Learner:
             node.route = route
             node.routed = routed and routed.scaled(self.options.class_weights)
 
-    def split(self, node: Growing) -> Family:
-        """Make the children of a node and send them their rows."""
+    def split(self, node: Growing) -> list[Growing]:
+        """Make the children of a node, and send those that may be split their rows."""
         assert node.route is not None
-        absent = bool(node.candidate.table.missing_rows.any())
-        divided = absent and node.route.final_branch is None
-        node.children = self.children_of(node, whole=node.whole and not divided)
+        node.children = self.children_of(node)
         front = [child for child in node.children if self.may_split(child)]
-        family = plan(node, front)
-        if family.subtracted is None:
-            node.tables = None
         if front:
-            kept = {child.branch: child.number for child in family.nodes}
+            absent = node.winner.table.missing_rows.any()
             route = node.route if absent else Route(node.route.split)
-            self.source.partition(node.number, route, kept)
-        return family
+            children = {child.branch: child.number for child in front}
+            self.source.partition(node.number, route, children)
+        return front
 
-    def children_of(self, node: Growing, *, whole: bool) -> list[Growing]:
+    def children_of(self, node: Growing) -> list[Growing]:
         """Return the children with the counts that the split gives them."""
-        split = node.candidate.split
-        weights, rows = node.candidate.shared_out()
+        split = node.winner.split
+        weights, rows = node.winner.shared_out()
         if node.routed is not None:
             weights, rows = node.routed.weights, node.routed.rows
         used = self.recipe.grouping == "multiway" and is_multiway(split)
@@ -301,7 +298,6 @@ class _Learner:
                 branch=branch,
                 parent=node,
                 path=self.path_to(node, branch),
-                whole=whole,
                 key=branch_key(node.key, branch) if self.options.draws else 0,
             )
             for branch in range(split.n_branches)
@@ -328,6 +324,11 @@ class _Learner:
                     f": no node to split is reached by the path {path!r}; write its "
                     "branches as they are printed, from the root on",
                 )
+
+
+def paid_above(node: Growing) -> set[int]:
+    """Return the attributes that were asked about on the way to a node."""
+    return {split.attribute for split, _ in steps_to(node)}
 
 
 def search_over(

@@ -15,7 +15,15 @@ from spinney._support.arrays import Floats
 from spinney.growth.leaf_estimates import outputs_of
 from spinney.recipes import Recipe
 from spinney.search import recount
-from spinney.sources import ROOT, Counts, Request, Surrogates, Totals, take_formulas
+from spinney.sources import (
+    ROOT,
+    Counts,
+    Request,
+    Surrogates,
+    Totals,
+    tables_of,
+    take_formulas,
+)
 from spinney.trees import (
     Candidate,
     Node,
@@ -107,7 +115,7 @@ class Rows:
         own = tree.root.weights if everything is None else everything
         self.target, self.everything = tree.schema.target, own
         self.criterion = recipe.measure(numeric=self.target.is_numeric)
-        self.attributes = tree.schema.attributes
+        self.schema = tree.schema
         take_formulas(source, tree.schema)
         costs = tree.schema.target.costs
         self.altered: Floats | None = None
@@ -170,12 +178,12 @@ class Rows:
             recount(
                 candidate,
                 tables[candidate.attribute].scaled(self.scale),
-                self.attributes[candidate.attribute],
+                self.schema.attributes[candidate.attribute],
                 criterion=self.criterion,
                 altered=self.altered,
             )
             for candidate, tables in zip(
-                asked, self.source.tables(requests), strict=True
+                asked, tables_of(self.source, requests, self.schema), strict=True
             )
         ]
 

@@ -5,6 +5,7 @@ from spinney.search.buckets.bucket_methods import (
     METHODS,
     bucket_texts,
     bucketed,
+    codes_of,
     cuts_of,
     is_exact,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "Buckets",
     "bucket_texts",
     "bucketed",
+    "codes_of",
     "cuts_of",
     "discretise",
     "entropy_mdl",

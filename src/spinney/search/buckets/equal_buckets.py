@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
-from spinney.search.groupings import midpoint
+from spinney.search.cut_points import midpoint
 from spinney.trees import CountTable
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.search.groupings import class_share, principal_score
+from spinney.search.value_order import class_share, principal_score
 from spinney.trees import CountTable
 
 MOST = 1000

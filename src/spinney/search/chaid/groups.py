@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE, equal_to_best
 from spinney.search.chaid.categories import Portions, scores_of
-from spinney.search.groupings import ENUMERATED
+from spinney.search.value_order import ENUMERATED
 from spinney.trees.criteria import Significance, Test
 
 CELLS = 1 << 18  # of the tables that are tested at once: a few megabytes

@@ -24,12 +24,11 @@ import numpy as np
 
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
-from spinney.search.attribute_split import best_by_bucket, best_split
-from spinney.search.buckets import cuts_of
+from spinney.search.attribute_split import propose
 from spinney.search.node_split import Decision, compete, is_significant, score
 from spinney.search.oblique.directions import combinations
 from spinney.search.tree_search import Search
-from spinney.sources import Counts, Request, TermRequest, with_formulas
+from spinney.sources import Counts, Request, TermRequest, tables_of, with_formulas
 from spinney.trees import Candidate, CountTable, Node, Reason, Term, Tree, spread_of
 from spinney.trees.criteria import gain
 
@@ -77,7 +76,7 @@ def combined(
     for further, attribute in enumerate(made):
         formulas_of.extend(first + further, attribute)
     request = Request(node, tuple(range(first, first + len(made))))
-    (counted,) = source.tables([request])
+    (counted,) = tables_of(source, [request], schema.extended(made))
     rival = None if decision.chosen is None else decision.candidates[decision.chosen]
     known = bits_known(decision)
     node_total = tables[columns[0]].total + tables[columns[0]].missing
@@ -132,12 +131,7 @@ def _middle(table: CountTable) -> float:
 def proposed(search: Search, table: CountTable, schema: Schema) -> Candidate | None:
     """Return the best split of the last attribute; buckets are made at the node."""
     table = table.scaled(search.class_weights)
-    index, attribute = len(schema.attributes) - 1, schema.attributes[-1]
-    method = search.recipe.bucketing
-    if method is not None and len(table.values):
-        cuts = cuts_of(table, method, search.recipe.n_buckets)
-        return best_by_bucket(search, table, attribute, index, cuts)
-    return best_split(search, table, attribute, index, observed=table.values)
+    return propose(search, table, schema, len(schema.attributes) - 1)
 
 
 def admitted(

@@ -1,16 +1,17 @@
 """Rows in memory, as arrays of codes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import starts_of
 from spinney.data import Attribute, Schema
 from spinney.sources.base import (
-    LARGEST_WHOLE,
     ROOT,
     Agreement,
     Products,
@@ -18,13 +19,16 @@ from spinney.sources.base import (
     TermRequest,
     Totals,
 )
-from spinney.trees import CountTable, Route, Split, Surrogate
+from spinney.trees import CountTable, Route, Split, Surrogate, TableStack
 
-# With more distinct values than this for each row of a node, the values that occur
-# there are found first, so that a small node costs what its rows cost.
-SPARSE = 4
+# With more values at nodes than this for each cell that is counted, those that occur
+# are found by sorting, so that small nodes cost what their rows cost.
+SPARSE = 2
+LEAST_SPARSE = 1000
+MOST_AT_ONCE = 1 << 21  # cells that are counted at once, unless one column has more
 
-Tally = Callable[[Integers, int], tuple[Floats, Integers]]
+Which = Callable[[NDArray[Any]], NDArray[Any]]
+Tally = Callable[[Integers, Which, int], tuple[Floats, Integers]]
 
 
 class MemorySource:
@@ -84,39 +88,60 @@ class MemorySource:
             return np.zeros(len(self._targets), dtype=np.int64)
         return np.asarray(self._targets, dtype=np.int64)
 
-    @cached_property
-    def whole(self) -> bool:
-        """Whether the weights of all rows, or their moments, are whole numbers."""
-        _, weights = self._members[ROOT]
-        if self._numbers is None:
-            return _is_whole(weights)
-        return _is_whole(weights) and _is_whole(weights * self._numbers**2)
-
     def root(self) -> Totals:
         """Return the totals of all rows."""
-        tally, number = self._tallied(*self._members[ROOT], None, 1)
+        rows, weights = self._members[ROOT]
+        at_one = np.zeros(len(rows), dtype=np.int64)
+        tally, number = self._tallied(rows, weights, at_one, lambda own: own, 1)
         return Totals(tally[0], number[0])
 
-    def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
-        """Return for each request the tables by attribute."""
-        answers = []
-        for request in requests:
-            rows, weights = self._members[request.node]
-            tally = partial(self._tallied, rows, weights)
-            answers.append({a: self._count(rows, a, tally) for a in request.attributes})
-        return answers
+    def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
+        """Give the tables of all requests, some attributes at a time."""
+        rows, weights, owner = self._level([request.node for request in requests])
+        tally = partial(self._tallied, rows, weights)
+        return self._stacks(requests, rows, owner, tally)
 
-    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
-        """Return for each request the tables by attribute, value × branch."""
-        answers = []
-        for request in requests:
-            rows, weights = self._members[request.node]
-            branches = self._goes(request.split, rows)
-            known = branches >= 0
-            rows, weights, branches = rows[known], weights[known], branches[known]
-            tally = partial(_crossed, weights, branches, request.split.n_branches)
-            answers.append({a: self._count(rows, a, tally) for a in request.attributes})
-        return answers
+    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
+        """Give the tables of all requests, value × branch."""
+        rows, weights, owner = self._level([request.node for request in requests])
+        ends = np.searchsorted(owner, np.arange(len(requests) + 1))
+        branches = np.full(len(rows), -1)
+        for request, (one, other) in zip(requests, pairwise(ends), strict=True):
+            branches[one:other] = self._goes(request.split, rows[one:other])
+        most = max((request.split.n_branches for request in requests), default=0)
+        branches[branches < 0] = most
+        tally = partial(_crossed, weights, branches, most + 1)
+        return self._stacks(requests, rows, owner, tally)
+
+    def _level(self, nodes: Sequence[int]) -> tuple[Integers, Floats, Integers]:
+        """Return the rows of nodes, one node after the other, and their weights."""
+        members = [self._members[node] for node in nodes]
+        if len(members) == 1:
+            rows, weights = members[0]
+            return rows, weights, np.zeros(len(rows), dtype=np.int64)
+        owner = np.repeat(np.arange(len(nodes)), [len(rows) for rows, _ in members])
+        rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in members)])
+        return rows, np.concatenate([np.zeros(0), *(own for _, own in members)]), owner
+
+    def _stacks(
+        self,
+        requests: Sequence[Request] | Sequence[Agreement],
+        rows: Integers,
+        owner: Integers,
+        tally: Tally,
+    ) -> Iterator[TableStack]:
+        """Give the tables of some attributes at a time, over rows by their nodes."""
+        wanted = sorted({index for request in requests for index in request.attributes})
+        pairs = np.zeros((len(requests), 1 + max(wanted, default=0)), dtype=bool)
+        for node, request in enumerate(requests):
+            pairs[node, list(request.attributes)] = True
+        n_at_once = max(1, MOST_AT_ONCE // max(1, len(rows)))
+        for first in range(0, len(wanted), n_at_once):
+            attributes = wanted[first : first + n_at_once]
+            columns = [self._column(index, rows) for index in attributes]
+            stack = _counted(attributes, columns, owner, len(requests), tally)
+            asked = pairs[stack.node, stack.attribute]
+            yield stack if asked.all() else stack.taken(np.flatnonzero(asked))
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
@@ -125,7 +150,7 @@ class MemorySource:
             rows, weights = self._members[node]
             n_branches = route.split.n_branches
             cells, counts = self._tallied(
-                rows, weights, self._branches(route, rows), n_branches
+                rows, weights, self._branches(route, rows), lambda own: own, n_branches
             )
             none = np.zeros_like(cells[0]), np.zeros_like(counts[0])
             answers.append(CountTable(np.arange(n_branches), cells, counts, *none))
@@ -255,50 +280,105 @@ class MemorySource:
             branches[branches < 0] = route.final_branch
         return branches
 
-    def _count(self, rows: Integers, attribute: int, tally: Tally) -> CountTable:
-        """Count one attribute over some rows."""
-        values, ranks = self._column(attribute, rows)
-        ranks = ranks + 1  # a missing cell has rank 0
-        if len(values) > SPARSE * len(rows):
-            occurring, ranks = np.unique(np.append(ranks, 0), return_inverse=True)
-            values, ranks = values[occurring[1:] - 1], ranks[:-1]
-        cells, counts = tally(ranks, len(values) + 1)
-        present = 1 + np.flatnonzero(counts[1:].any(axis=1))
-        return CountTable(
-            values[present - 1], cells[present], counts[present], cells[0], counts[0]
-        )
-
     def _tallied(
-        self, rows: Integers, weights: Floats, ranks: Integers | None, size: int
+        self, rows: Integers, weights: Floats, lines: Integers, which: Which, size: int
     ) -> tuple[Floats, Integers]:
-        """Return weights and numbers of rows, a line a rank: by class, or moments."""
-        if ranks is None:
-            ranks = np.zeros(len(rows), dtype=np.int64)
-        if self._numbers is not None:
-            first = weights * self._numbers[rows]
-            columns = (weights, first, first * self._numbers[rows])
-            moments = [np.bincount(ranks, column, minlength=size) for column in columns]
-            number = np.bincount(ranks, minlength=size)
-            return np.stack(moments, axis=1).astype(np.float64), number[:, None]
-        n_classes = self.schema.n_classes
-        return _crossed(weights, self._classes[rows], n_classes, ranks, size)
+        """Return weights and numbers of rows, one line per value: by class, or moments.
+
+        Entries are counted at ``lines``; ``which`` says of which row each entry is.
+        """
+        if self._numbers is None:
+            n_classes = self.schema.n_classes
+            return _crossed(weights, self._classes[rows], n_classes, lines, which, size)
+        numbers = self._numbers[rows]
+        first = weights * numbers
+        columns = (weights, first, first * numbers)
+        moments = [np.bincount(lines, which(c), minlength=size) for c in columns]
+        number = np.bincount(lines, minlength=size)
+        return np.stack(moments, axis=1).astype(np.float64), number[:, None]
 
 
 def _crossed(
-    weights: Floats, columns: Integers, n_columns: int, ranks: Integers, size: int
+    weights: Floats,
+    columns: Integers,
+    n_columns: int,
+    lines: Integers,
+    which: Which,
+    size: int,
 ) -> tuple[Floats, Integers]:
-    """Return weights and numbers of rows, a line a rank, by column."""
-    keys = ranks * n_columns + columns
-    tally = np.bincount(keys, weights, minlength=size * n_columns)
-    number = np.bincount(keys, minlength=size * n_columns)
-    shape = (size, n_columns)
-    return tally.astype(np.float64).reshape(shape), number.reshape(shape)
+    """Return weights and numbers of rows, one line per value, by column."""
+    keys = lines * n_columns + which(columns)
+    number = np.bincount(keys, minlength=size * n_columns).reshape(size, n_columns)
+    if len(weights) and weights.min() == weights.max() == 1:
+        return number.astype(np.float64), number
+    tally = np.bincount(keys, which(weights), minlength=size * n_columns)
+    return tally.astype(np.float64).reshape(number.shape), number
 
 
-def _is_whole(amounts: Floats) -> bool:
-    """Return whether amounts are whole numbers whose sum is exact in any order."""
-    whole = bool(np.all(amounts == np.floor(amounts)))
-    return whole and bool(amounts.sum() <= LARGEST_WHOLE)
+def _counted(
+    attributes: Sequence[int],
+    columns: Sequence[tuple[NDArray[Any], Integers]],
+    owner: Integers,
+    n_nodes: int,
+    tally: Tally,
+) -> TableStack:
+    """Return the tables of attributes at nodes, from the ranks of the nodes' rows.
+
+    Every value of every attribute has a number at every node, a missing one the first
+    of its table; what occurs becomes a line. Where few of them occur, as at the many
+    nodes of a deep level, the numbers that do are found by sorting.
+    """
+    n_rows, n_attributes = len(owner), len(attributes)
+    lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
+    offset = starts_of(np.repeat(lengths, n_nodes))  # where each table's numbers begin
+    keys = np.empty((n_attributes, n_rows), dtype=np.int64)
+    for at, (_, ranks) in enumerate(columns):
+        keys[at] = owner * lengths[at]
+        keys[at] += ranks
+        keys[at] += offset[at * n_nodes] + 1
+    flat, n_numbers = keys.ravel(), int(offset[-1])
+    if n_numbers <= SPARSE * flat.size + LEAST_SPARSE:
+        weights, rows = tally(flat, lambda own: np.tile(own, n_attributes), n_numbers)
+        numbers = np.flatnonzero(rows.any(axis=1))
+        weights, rows = weights[numbers], rows[numbers]
+    else:
+        order = _stable_order(flat, n_numbers)
+        ranked = flat[order]
+        first = np.ones(len(ranked), dtype=bool)
+        first[1:] = ranked[1:] != ranked[:-1]
+        numbers, whose = ranked[first], order % n_rows
+        weights, rows = tally(
+            np.cumsum(first) - 1, lambda own: own[whose], len(numbers)
+        )
+    table = np.searchsorted(offset, numbers, side="right") - 1
+    rank = numbers - offset[table] - 1
+    known = rank >= 0
+    missing = np.zeros((n_attributes * n_nodes, weights.shape[1]))
+    missing_rows = np.zeros((len(missing), rows.shape[1]), dtype=np.int64)
+    missing[table[~known]], missing_rows[table[~known]] = weights[~known], rows[~known]
+    begins = starts_of(lengths - 1)
+    values = np.concatenate([np.asarray(v, dtype=np.float64) for v, _ in columns])
+    return TableStack(
+        np.tile(np.arange(n_nodes), n_attributes),
+        np.repeat(np.array(attributes, dtype=np.int64), n_nodes),
+        starts_of(np.bincount(table[known], minlength=len(missing))),
+        values[begins[table[known] // n_nodes] + rank[known]],
+        weights[known],
+        rows[known],
+        missing,
+        missing_rows,
+    )
+
+
+def _stable_order(keys: Integers, n_keys: int) -> Integers:
+    """Return the order that sorts keys, equal ones as they stand.
+
+    Key and position in one word are sorted far sooner than positions by their key.
+    """
+    bits = max(1, int(len(keys) - 1).bit_length())
+    if n_keys.bit_length() + bits > 62:
+        return np.argsort(keys, kind="stable")
+    return np.sort(keys << bits | np.arange(len(keys))) & ((1 << bits) - 1)
 
 
 def _valued(attribute: Attribute, cells: NDArray[Any]) -> tuple[NDArray[Any], Integers]:

@@ -20,7 +20,7 @@ and written as escaped literals by one function where there is only a relation.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ import numpy as np
 from spinney.data import Attribute, Schema, Value
 from spinney.data.duckdb import SqlColumn
 from spinney.sources.base import (
-    LARGEST_WHOLE,
     ROOT,
     Agreement,
     Products,
@@ -61,7 +60,7 @@ from spinney.sources.sql.sql_products import (
     term_expression,
 )
 from spinney.sources.sql.sql_routes import Path, SqlRoutes, Values
-from spinney.trees import CountTable, Route, Term
+from spinney.trees import CountTable, Route, TableStack, Term
 
 
 class SqlSource:
@@ -94,27 +93,22 @@ class SqlSource:
         self._made: dict[int, Attribute] = {}
         self._paths: dict[int, Path] = {ROOT: ()}
         self._routes = SqlRoutes(self._attribute, self._sql_column, engine.mark)
-        self._totals, self.whole = self._count_classes()
+        self._totals = self._count_classes()
 
-    def _count_classes(self) -> tuple[Totals, bool]:
+    def _count_classes(self) -> Totals:
         target = self.schema.target
         weights = np.zeros(target.width)
         rows = np.zeros(target.n_outputs, dtype=np.int64)
-        whole = True
         measure = self._of_target("weight")
-        last = measure.sums[-1].removeprefix("sum(").removesuffix(")")
         statement = (
-            f"SELECT {', '.join(measure.selected)}, "
-            f"bool_and({last} = floor({last})) FROM ({self._rows.select()})"
+            f"SELECT {', '.join(measure.selected)} FROM ({self._rows.select()})"
             f"{' GROUP BY class' if measure.keys else ''}"
         )
-        for *line, is_whole in self._engine.fetch(statement):
+        for line in self._engine.fetch(statement):
             code, count, amounts = self._measures(line)
             rows[code] = count
             weights[code : code + len(amounts)] = amounts
-            whole = whole and bool(is_whole)
-        exact = bool(weights[-1 if target.is_numeric else ...].sum() <= LARGEST_WHOLE)
-        return Totals(weights, rows), whole and exact
+        return Totals(weights, rows)
 
     def _of_target(self, weight: str) -> Measure:
         """Return how the target is counted: weights by class, or moments."""
@@ -193,28 +187,28 @@ class SqlSource:
         ]
         return f"SELECT *, {', '.join(made)} FROM ({rows})" if made else rows
 
-    def tables(self, requests: Sequence[Request]) -> list[dict[int, CountTable]]:
-        """Return for each request the tables by attribute, from one statement."""
+    def tables(self, requests: Sequence[Request]) -> Iterator[TableStack]:
+        """Give the tables of all requests, from one statement."""
         values: Values = []
         wanted = {index for request in requests for index in request.attributes}
         nodes = self._nodes([request.node for request in requests], values, wanted)
         measure = self._of_target("weight * part")
-        return self._counted(requests, f"{nodes} WHERE part > 0", measure, values)
+        yield self._counted(requests, f"{nodes} WHERE part > 0", measure, values)
 
-    def agreements(self, requests: Sequence[Agreement]) -> list[dict[int, CountTable]]:
-        """Return for each request the tables of value × branch, from one statement."""
+    def agreements(self, requests: Sequence[Agreement]) -> Iterator[TableStack]:
+        """Give the tables of value × branch of all requests, from one statement."""
         values: Values = []
         wanted = {index for request in requests for index in request.attributes}
         wanted.update(request.split.attribute for request in requests)
         nodes = self._nodes([request.node for request in requests], values, wanted)
         goes = {r.node: self._routes.branch(r.split, values) for r in requests}
-        rows = f"{nodes}, {by_node(goes, 'branch')} WHERE part > 0"
-        n_branches = max((r.split.n_branches for r in requests), default=0)
+        most = max((r.split.n_branches for r in requests), default=0)
+        sent = {node: f"coalesce({branch}, {most})" for node, branch in goes.items()}
+        rows = f"{nodes}, {by_node(sent, 'branch')} WHERE part > 0"
         measure = Measure(
-            ("branch",), ("sum(weight * part)",), read_code, n_branches, n_branches
+            ("branch",), ("sum(weight * part)",), read_code, most + 1, most + 1
         )
-        rows = f"{rows} AND branch IS NOT NULL"
-        return self._counted(requests, rows, measure, values)
+        yield self._counted(requests, rows, measure, values)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
@@ -307,11 +301,11 @@ class SqlSource:
         rows: str,
         measure: Measure,
         values: Values,
-    ) -> list[dict[int, CountTable]]:
-        """Return for each request the tables by attribute, from one statement."""
+    ) -> TableStack:
+        """Return the tables of all requests, from one statement."""
         wanted = sorted({index for request in requests for index in request.attributes})
         if not wanted:
-            return [{} for _ in requests]
+            return TableStack.of([])
         columns = [f"a{index}" for index in wanted]
         groupings = [
             f"GROUPING({', '.join(columns[start : start + GROUPING_COLUMNS])})"
@@ -329,13 +323,14 @@ class SqlSource:
             position, value = grouped_by(line[n_measures:], len(wanted))
             entry = (value, *measure.read(line[:n_measures]))
             entries[int(node), wanted[position]].append(entry)
-        return [
+        answers = [
             {
                 index: self._table(entries[request.node, index], index, measure)
                 for index in request.attributes
             }
             for request in requests
         ]
+        return TableStack.of(answers)
 
     def _table(
         self, entries: Sequence[Entry], index: int, measure: Measure

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import CountTable
@@ -94,6 +96,12 @@ class Criterion:
         has the tree of the same target in millimetres.
         """
         return 1.0 if self.unit is None else float(self.unit(weights))
+
+    def gain_units(self, weights: Floats) -> Floats:
+        """Return the same for many nodes, a line each."""
+        if self.unit is None:
+            return np.ones(len(weights))
+        return np.asarray(self.unit(weights))
 
     def merit_unit(self, weights: Floats) -> float:
         """Return what merits are measured in; logarithms of p have no unit."""

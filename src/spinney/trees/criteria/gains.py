@@ -56,7 +56,7 @@ def split_information(table: Tabular) -> Floats:
     """
     table = as_table(table)
     sizes = table.sizes
-    absent = np.broadcast_to(table.missing_size, (*sizes.shape[:-1], 1))
+    absent = np.broadcast_to(table.missing_size, sizes.shape[:-1])[..., None]
     return entropy(np.concatenate([sizes, absent], axis=-1))
 
 

@@ -100,8 +100,10 @@ def _plain_table(stack: CountTable, index: tuple[int, ...]) -> CountTable:
         values=stack.values[filled],
         weights=stack.weights[index][filled],
         rows=stack.rows[index][filled],
-        missing=stack.missing.copy(),
-        missing_rows=stack.missing_rows.copy(),
+        missing=stack.missing[index if stack.missing.ndim > 1 else ()].copy(),
+        missing_rows=stack.missing_rows[
+            index if stack.missing_rows.ndim > 1 else ()
+        ].copy(),
     )
     for array in (table.weights, table.rows, table.missing, table.missing_rows):
         array.flags.writeable = False

@@ -1,0 +1,109 @@
+"""Arrays of many parts, one after the other, and what is done with all parts at once.
+
+``start`` says where each part begins; its last entry is the length of the whole array.
+A part may be empty.
+"""
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.ties import TOLERANCE
+
+EXACT = 2.0**53  # whole numbers up to this have exact sums in any order
+
+
+def starts_of(counts: Integers) -> Integers:
+    """Return where parts of these lengths begin, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(counts)])
+
+
+def owners_of(start: Integers) -> Integers:
+    """Return the part of each entry.
+
+    >>> owners_of(np.array([0, 2, 2, 3]))
+    array([0, 0, 2])
+    """
+    return np.repeat(np.arange(len(start) - 1), np.diff(start))
+
+
+def sums_by(owner: Integers, values: Floats, n_parts: int) -> Floats:
+    """Return the sum of the entries of each part, added up in their order.
+
+    >>> sums_by(np.array([0, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), 3)
+    array([[4., 6.],
+           [0., 0.],
+           [5., 6.]])
+    """
+    width = values.shape[1]
+    keys = (owner[:, None] * width + np.arange(width)).ravel()
+    sums = np.bincount(keys, values.ravel(), minlength=n_parts * width)
+    return sums.astype(np.float64).reshape(n_parts, width)
+
+
+def counts_by(owner: Integers, values: Integers, n_parts: int) -> Integers:
+    """Return the sum of the whole numbers of each part."""
+    return np.rint(sums_by(owner, values.astype(np.float64), n_parts)).astype(np.int64)
+
+
+def running_sums(values: Floats, start: Integers) -> Floats:
+    """Return the sums of each part up to each of its entries, added up in their order.
+
+    Sums of whole numbers are exact, so one running sum of all parts serves; other
+    numbers are added up part by part, those of about one length side by side.
+
+    >>> running_sums(np.array([[1.0], [2.0], [0.5], [0.25]]), np.array([0, 2, 4])).T
+    array([[1.  , 3.  , 0.5 , 0.75]])
+    """
+    counts = np.diff(start)
+    if values.dtype.kind == "i" or _is_whole(values):
+        sums = values.cumsum(axis=0)
+        none = np.zeros((1, sums.shape[1]), sums.dtype)
+        before = np.concatenate([none, sums])[start[:-1]]
+        return np.asarray(sums - np.repeat(before, counts, axis=0))
+    sums = np.empty_like(values)
+    length = np.frexp(counts.astype(np.float64))[1]
+    for size in np.unique(length[counts > 0]):
+        parts = np.flatnonzero(length == size)
+        entries = start[parts, None] + np.arange(counts[parts].max())
+        inside = np.arange(entries.shape[1]) < counts[parts, None]
+        block = np.zeros((*entries.shape, values.shape[1]))
+        block[inside] = values[entries[inside]]
+        sums[entries[inside]] = block.cumsum(axis=1)[inside]
+    return sums
+
+
+def _is_whole(values: Floats) -> bool:
+    whole = bool(np.all(values == np.rint(values)))
+    return whole and float(np.abs(values).sum()) <= EXACT
+
+
+def maxima(values: Floats, start: Integers) -> Floats:
+    """Return the greatest entry of each part, −∞ of an empty one."""
+    greatest = np.full(len(start) - 1, -np.inf)
+    filled = np.diff(start) > 0
+    if filled.any():
+        greatest[filled] = np.maximum.reduceat(values, start[:-1][filled])
+    return greatest
+
+
+def first_best_by(
+    merits: Floats,
+    start: Integers,
+    tolerance: float = TOLERANCE,
+    unit: Floats | float = 1.0,
+) -> Integers:
+    """Return the first entry of each part that equals its best; -1 of an empty one.
+
+    What is equal is the rule of ``_support.ties``.
+
+    >>> first_best_by(np.array([0.1, 0.3, 0.3, 5.0]), np.array([0, 3, 3, 4]))
+    array([ 1, -1,  3])
+    """
+    best = maxima(merits, start)
+    with np.errstate(invalid="ignore"):
+        least = best - tolerance * np.maximum(unit, np.abs(best))
+    equal = np.flatnonzero(merits >= np.repeat(least, np.diff(start)))
+    first = np.full(len(start) - 1, -1, dtype=np.int64)
+    owner = np.searchsorted(start, equal, side="right") - 1
+    first[owner[::-1]] = equal[::-1]
+    return first
