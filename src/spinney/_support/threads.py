@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache, partial
-from typing import TypeVar
+from itertools import count
+from typing import Any, TypeVar
 
 from spinney._support.checks import check_whole
 
@@ -50,6 +51,33 @@ def in_threads(work: Callable[[int, int], Result], n_rows: int) -> list[Result]:
     ends = [n_rows * part // n for part in range(n + 1)]
     pieces = [partial(work, ends[part], ends[part + 1]) for part in range(n)]
     return run_all(pieces)
+
+
+def in_turns(
+    work: Callable[[int, int, Any], None],
+    n: int,
+    *,
+    step: int,
+    n_jobs: int,
+    room: Callable[[], Any] = lambda: None,
+) -> list[Any]:
+    """Do a piece of work for each stretch of so many of n things, whoever is free.
+
+    Each thread has a room of its own, which is handed to its work; return the rooms.
+    """
+    turns, rooms = count(), list[Any]()
+
+    def do() -> None:
+        own = room()
+        rooms.append(own)
+        while (first := step * next(turns)) < n:
+            work(first, min(n, first + step), own)
+
+    if n_jobs == 1 or n <= step:
+        do()
+    else:
+        run_all([do] * n_jobs)
+    return rooms
 
 
 def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:

@@ -4,7 +4,7 @@ k-means and k-prototypes share this: both divide rows and weights by powers of t
 meanwhile (``scaling.py``), and both keep the start that led to the least inertia.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ class Clustering:
         The cluster of each row, that of its nearest centroid.
     inertia : float
         The weighted sum of the distances of rows to their centroids: squared ones of
-        k-means, those of ``prototypes/mixed_rows.py`` of k-prototypes.
+        k-means, those of ``prototypes/mixed_distances.py`` of k-prototypes.
     n_iterations : int
     converged : bool
         Whether nothing moved any more.
@@ -74,29 +74,6 @@ def best_of_starts(
         if other.inertia < best.inertia * (1 - TOLERANCE):
             best = other
     return best
-
-
-def farthest_rows(
-    distances: Floats, least: float, doubles: Callable[[int], Integers]
-) -> Iterator[Integers]:
-    """Yield rows by falling distance, the first of equals first, with their doubles.
-
-    Parameters
-    ----------
-    distances : array
-        Of the rows to their centroids.
-    least : float
-        A row must be farther than this.
-    doubles : callable
-        Given a row, the rows that are equal to it, itself among them.
-    """
-    far = np.flatnonzero(distances > least)
-    seen: set[int] = set()
-    for row in far[np.argsort(-distances[far], kind="stable")].tolist():
-        if row not in seen:
-            alike = doubles(row)
-            seen.update(alike.tolist())
-            yield alike
 
 
 def unscaled(

@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney.cluster.fit_k_means import nearest_scaled
 from spinney.cluster.prototypes.fit_k_prototypes import nearest_prototypes
 from spinney.cluster.prototypes.mixed_coding import mixed_cells, values_of
-from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 from spinney.data import Attribute, Fingerprint, Schema, Table, Target
 from spinney.errors import DataError, Setting, phrase
 

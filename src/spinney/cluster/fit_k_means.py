@@ -12,19 +12,14 @@ from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
 from spinney.cluster.cluster_draws import Draws, Pool
-from spinney.cluster.cluster_rows import (
-    PlainRows,
-    Rows,
-    one_thread_a_product,
-    squares_between,
-)
+from spinney.cluster.cluster_rows import Rows, one_thread_a_product, squares_between
 from spinney.cluster.clustering import (
     Clustering,
     best_of_starts,
     unscaled,
     weights_as_given,
 )
-from spinney.cluster.k_means_iterations import Watch, iterate
+from spinney.cluster.iterations import Watch, iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
 from spinney.cluster.scaling import scaled_start, scaling_power
 from spinney.errors import DataError, ParameterError, Setting, refusal
@@ -76,7 +71,7 @@ def k_means(
     n_jobs : int, optional
         How many threads; one per core if not given.
     watch : callable, optional
-        Called after every iteration of every start; see ``k_means_iterations.Watch``.
+        Called after every iteration of every start; see ``iterations.Watch``.
 
     Examples
     --------
@@ -135,7 +130,7 @@ def rows_for(
 ) -> Rows:
     """Return rows that NumPy works on, or compiled loops where there is much work."""
     if work < LEAST_WORK:
-        return PlainRows(cells, weights)
+        return Rows(cells, weights)
     from spinney.cluster.compiled_rows import CompiledRows
 
     return CompiledRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
@@ -165,10 +160,10 @@ def nearest_scaled(
     cells, points, power = _alike(cells, centroids)
     rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
     with _one_thread_a_product(rows):
-        rows.restart(len(points))
+        rows.restart(points)
         rows.assign(points)
         labels = rows.labels()
-        return labels, rows.squares(points, labels), power
+        return labels, rows.costs(points, labels), power
 
 
 def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
@@ -253,4 +248,4 @@ def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[An
 
 def _one_thread_a_product(rows: Rows) -> Any:
     """Let each product of matrices use one thread, since we have our own."""
-    return nullcontext() if isinstance(rows, PlainRows) else one_thread_a_product()
+    return nullcontext() if type(rows) is Rows else one_thread_a_product()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import GOLDEN, WORD, root_key
 from spinney._support.row_order import keys_of
-from spinney.cluster.prototypes.mixed_rows import MixedCells
+from spinney.cluster.prototypes.mixed_distances import MixedCells
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,9 @@ from spinney.cluster.choose_k.choice import MEASURES
 from spinney.cluster.choose_k.cluster_measures import mean_widths, silhouettes
 from spinney.cluster.clustering import Clustering
 from spinney.cluster.fit_k_means import k_means, nearest_centroids
-from spinney.cluster.k_means_iterations import Watch
+from spinney.cluster.iterations import Watch
 from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes, nearest_prototypes
-from spinney.cluster.prototypes.mixed_rows import MixedCells, distances_to_all
+from spinney.cluster.prototypes.mixed_distances import MixedCells, distances_to_all
 from spinney.cluster.scaling import scaled, scaling_power
 
 Cells = NDArray[Any] | MixedCells

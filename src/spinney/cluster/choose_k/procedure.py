@@ -17,7 +17,7 @@ from spinney.cluster.choose_k.elbow import Elbow, elbow_of
 from spinney.cluster.choose_k.gap import Gaps, gaps_of
 from spinney.cluster.choose_k.methods import KMeansMethod, Method
 from spinney.cluster.clustering import Clustering
-from spinney.cluster.prototypes.mixed_rows import MixedCells
+from spinney.cluster.prototypes.mixed_distances import MixedCells
 from spinney.errors import DataError, Setting, refusal
 
 LARGEST_K = 10

@@ -11,7 +11,7 @@ from spinney.cluster.prototypes.mixed_coding import (
     prototypes_of,
     values_of,
 )
-from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 
 __all__ = [
     "LARGEST_GAMMA",

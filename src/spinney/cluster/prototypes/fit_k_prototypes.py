@@ -14,16 +14,11 @@ from spinney.cluster.clustering import (
     unscaled,
     weights_as_given,
 )
+from spinney.cluster.iterations import iterate
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 from spinney.cluster.prototypes.mixed_rows import (
-    MixedCells,
     MixedRows,
-    PlainMixed,
-    Prototypes,
-)
-from spinney.cluster.prototypes.prototype_iterations import (
-    costs_of,
     filled_in,
-    iterate_prototypes,
     middle_of,
     spreads_of,
 )
@@ -99,7 +94,7 @@ def k_prototypes(
                 chosen = huang_rows(rows, n_clusters, draws, margins)
             first = scaled[chosen].as_prototypes()
         first = filled_in(scaled, first, middle)
-        return iterate_prototypes(rows, first, max_iterations=max_iterations)
+        return iterate(rows, first, max_iterations=max_iterations)
 
     best = unscaled(best_of_starts(n_starts, seed, run), power, heavy, _multiplied)
     return replace(best, gamma=gamma)
@@ -111,7 +106,7 @@ def rows_for(
     """Return rows that NumPy works on, or compiled loops where there is much work."""
     columns = cells.numbers.shape[1] + cells.codes.shape[1]
     if len(cells) * columns * times < LEAST_WORK:
-        return PlainMixed(cells, weights, 1.0)
+        return MixedRows(cells, weights, 1.0)
     from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
 
     return CompiledMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
@@ -145,10 +140,10 @@ def nearest_prototypes(
     points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
     rows = rows_for(scaled, np.empty(0), len(points.codes), n_jobs)
     rows.gamma = _scaled_gamma(scaled, gamma, power)
-    rows.restart(len(points.codes))
+    rows.restart(points)
     rows.assign(points)
     labels = rows.labels()
-    costs = costs_of(scaled, points, labels, rows.gamma)
+    costs = rows.costs(points, labels)
     with np.errstate(over="ignore"):
         return labels, np.ldexp(costs, 2 * power)
 

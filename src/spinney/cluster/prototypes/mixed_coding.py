@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 from spinney.data import Attribute, Schema, Table
 from spinney.errors import DataError, ParameterError, Setting
 
