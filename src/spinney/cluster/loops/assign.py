@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
 from spinney._support.jit.compile import entry, kernel
 from spinney.cluster.loops.lanes import LANES, square, two_least
 
@@ -44,16 +43,16 @@ class Assigning(NamedTuple):
     """
 
     rows: NDArray[Any]
-    weights: Floats
+    weights: NDArray[np.float64]
     sizes: NDArray[Any]
     own: NDArray[np.int32]
     upper: NDArray[Any]
     lower: NDArray[Any]
     centroids: NDArray[Any]
     norms: NDArray[Any]
-    moves: Floats
-    limits: Floats
-    scales: Floats
+    moves: NDArray[np.float64]
+    limits: NDArray[np.float64]
+    scales: NDArray[np.float64]
 
 
 @kernel

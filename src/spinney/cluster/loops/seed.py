@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
 from spinney._support.jit.compile import entry
 from spinney.cluster.loops.lanes import LANES, gain, squares
 
@@ -23,7 +22,7 @@ class Seeding(NamedTuple):
     """The rows, how near they are so far, and the candidates in groups of lanes."""
 
     rows: NDArray[Any]
-    weights: Floats
+    weights: NDArray[np.float64]
     near: NDArray[Any]
     owner: NDArray[np.int32]
     better: NDArray[np.uint8]

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
 from spinney._support.jit.compile import entry, kernel
 from spinney._support.jit.references import reference
 
@@ -23,10 +22,10 @@ from spinney._support.jit.references import reference
 class Measuring(NamedTuple):
     """Rows, and prototypes: ``points`` are their numbers, column × cluster."""
 
-    numbers: Floats
+    numbers: NDArray[np.float64]
     codes: NDArray[np.int32]
-    points: Floats
-    unlike: Floats
+    points: NDArray[np.float64]
+    unlike: NDArray[np.float64]
     gamma: float
 
 
