@@ -25,12 +25,7 @@ from spinney.data.cells import (
     typed_levels,
     warn_of_large_integers,
 )
-from spinney.data.declarations import (
-    Declarations,
-    check_declarations,
-    check_names,
-    nothing_left,
-)
+from spinney.data.declarations import Declarations, check_names, nothing_left
 from spinney.data.duckdb.sql_text import (
     Family,
     number_expression,
@@ -150,8 +145,7 @@ def plan(
     """
     declarations = declarations or Declarations()
     names = list(relation.columns if names is None else names)
-    check_names(names)
-    check_declarations(declarations, names)
+    check_names(names, declarations)
     raw_columns = [
         _raw_column(name, column, kind)
         for name, column, kind in zip(

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
-from spinney.data.declarations import Declarations, check_declarations, check_names
-from spinney.data.duckdb.columns import first_line, load, plan
+from spinney.data.declarations import Declarations, check_names
+from spinney.data.duckdb.columns import first_line
 from spinney.data.duckdb.connection import connected, literal_path
 from spinney.data.duckdb.sql_text import quote_text
 from spinney.data.readers.local_files import wrong_encoding
-from spinney.data.table import Table
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError
 
@@ -32,40 +31,20 @@ _SAMPLE = 100
 _INTEGER = r"\s*[+-]?\d+\s*"
 
 
-def read_delimited(
-    path: Path,
-    origin: str,
-    *,
-    declarations: Declarations,
-    delimiters: str = DELIMITERS,
-    encoding: str = "utf-8",
-) -> Table:
-    """Return the table in a plain UTF-8 file that the user knows as ``origin``."""
-    with open_delimited(
-        path,
-        origin,
-        declarations=declarations,
-        delimiters=delimiters,
-        encoding=encoding,
-    ) as (_, relation, names):
-        return load(relation, plan(relation, declarations, names=names))
-
-
 @contextmanager
 def open_delimited(
     path: Path,
     origin: str,
     *,
     declarations: Declarations,
-    delimiters: str = DELIMITERS,
-    encoding: str = "utf-8",
+    delimiters: str,
+    encoding: str,
 ) -> "Iterator[tuple[DuckDBPyConnection, DuckDBPyRelation, list[str]]]":
     """Give a connection, a relation over the file, and the names of its columns."""
     import duckdb
 
     delimiter, names = _header(path, origin, delimiters)
-    check_names(names, origin=f"the header of {origin!r}")
-    check_declarations(declarations, names)
+    check_names(names, declarations, origin=f"the header of {origin!r}")
     with (
         _plain_header(path, origin, names, delimiter=delimiter) as plain,
         connected(plain) as connection,
