@@ -34,7 +34,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps
-from spinney.growth.prune.walks import Running, cut, deepest_first
+from spinney.growth.prune.walks import Running, bottom_up, pruned_by
 from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
 from spinney.search import LISTED, RootStatistics, statistics_by_attribute
@@ -81,8 +81,7 @@ def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
         steps = adjusted_steps(tree, fits, sizes)
     models = _smoothed(tree, [each.model for each in fits], sizes, recipe.smoothing)
     nodes = tuple(map(_with_model, tree, models))
-    cuts = {step.node for step in steps if step.pruned}
-    return Pruned(cut(Tree(tree.schema, nodes), cuts), Steps(steps))
+    return pruned_by(Tree(tree.schema, nodes), steps)
 
 
 def _with_model(node: Node, model: LinearModel) -> Node:
@@ -202,29 +201,19 @@ def adjusted_steps(
         np.array([0.0 if node.is_leaf else 1.0 for node in tree]),
     )
     negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
-    steps = []
-    for node in deepest_first(tree):
+
+    def judge(node: Node) -> tuple[float, float, bool]:
         own, size = found[node.number], sizes[node.number]
         as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
         as_tree = adjusted(
             errors.as_tree(node), int(parameters.as_tree(node)), weight=size
         )
         pruned = as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible
-        steps.append(
-            PruneStep(
-                node.number,
-                tree.condition(node),
-                as_tree,
-                as_leaf,
-                pruned,
-                measure="adjusted error of the node",
-                risk_before=errors.total / scale,
-                risk_after=errors.after(node) / scale,
-            )
-        )
-        errors.decide(node, pruned=pruned)
         parameters.decide(node, pruned=pruned)
-    return steps
+        return as_tree, as_leaf, pruned
+
+    measure = "adjusted error of the node"
+    return bottom_up(tree, judge, errors, measure=measure, unit=scale)
 
 
 def adjusted(error: float, n_parameters: int, *, weight: float) -> float:

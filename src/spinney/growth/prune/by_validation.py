@@ -12,7 +12,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.errors import DataError
 from spinney.growth.prune.prune_record import Pruned, PruneStep
 from spinney.growth.prune.risk import costs_of, leaf_risks
-from spinney.growth.prune.walks import bottom_up, top_down
+from spinney.growth.prune.walks import cheapest, top_down
 from spinney.trees import Node, Tree
 from spinney.trees.predict import Entries, flatten
 
@@ -165,7 +165,7 @@ def reduced_error(
     tree: Tree, *, validation: Validation, costs: Floats | None = None
 ) -> Pruned:
     """Return the pruned tree and what each step did."""
-    return bottom_up(
+    return cheapest(
         tree,
         -validation.merit,
         risks=leaf_risks(tree, costs),

@@ -6,10 +6,10 @@ from typing import Any
 from spinney._support.arrays import Floats
 from spinney._support.checks import is_whole
 from spinney.errors import ParameterError, Setting, refusal
-from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
+from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import Running, cut, deepest_first
-from spinney.trees import Tree
+from spinney.growth.prune.walks import Running, bottom_up, pruned_by
+from spinney.trees import Node, Tree
 
 
 def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> Pruned:
@@ -19,24 +19,13 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
     """
     chosen = {_checked(tree, number) for number in _listed(nodes)}
     errors = Running(tree, leaf_risks(tree, costs))
-    steps = []
-    for node in deepest_first(tree):
-        if node.number in chosen:
-            before, after = errors.total, errors.after(node)
-            steps.append(
-                PruneStep(
-                    node.number,
-                    tree.condition(node),
-                    before,
-                    after,
-                    pruned=True,
-                    measure="training risk",
-                    risk_before=before,
-                    risk_after=after,
-                )
-            )
-        errors.decide(node, pruned=node.number in chosen)
-    return Pruned(cut(tree, chosen), Steps(steps))
+
+    def judge(node: Node) -> tuple[float, float, bool] | None:
+        if node.number not in chosen:
+            return None
+        return errors.total, errors.after(node), True
+
+    return pruned_by(tree, bottom_up(tree, judge, errors, measure="training risk"))
 
 
 def _listed(nodes: object) -> list[Any]:
