@@ -88,7 +88,7 @@ def impurity_importances(forest: Forest) -> Importances:
         total = line.sum()
         if total > 0:
             line /= total
-    return Importances(_names(forest), by_tree)
+    return Importances(forest.schema.names, by_tree)
 
 
 def permutation_importances(
@@ -108,7 +108,7 @@ def permutation_importances(
         at_once=threads_of(n_jobs),
         done=done,
     )
-    return Importances(_names(forest), np.array(lines))
+    return Importances(forest.schema.names, np.array(lines))
 
 
 def _by_permutation(
@@ -145,7 +145,3 @@ def _errors(votes: Floats, truth: NDArray[Any]) -> Floats:
     if votes.shape[1] == 1:
         return np.asarray((votes[:, 0] - truth) ** 2)
     return np.asarray(labels_of(votes, None) != truth, dtype=np.float64)
-
-
-def _names(forest: Forest) -> tuple[str, ...]:
-    return tuple(attribute.name for attribute in forest.schema.attributes)
