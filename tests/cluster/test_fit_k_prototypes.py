@@ -13,7 +13,7 @@ from spinney._support.jit.compile import OFF
 from spinney.cluster.cluster_draws import Draws
 from spinney.cluster.iterations import iterate
 from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
-from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes
+from spinney.cluster.prototypes.fit_k_prototypes import KPrototypesMethod
 from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 from spinney.cluster.prototypes.mixed_rows import MixedRows, middle_of, spreads_of
 from spinney.cluster.prototypes.prototype_starts import Margins, cao_rows, huang_rows
@@ -165,9 +165,9 @@ def test_weights_are_copies(table, start):
     if start == "given":
         first = cells_of(given_start, kinds).as_prototypes()
     k = len(given_start) if start == "given" else min(len(given_start), len(copies))
-    settings = {"start": first, "seed": 3, "max_iterations": 40}
-    one = k_prototypes(cells_of(rows, kinds), k, weights=np.array(weights), **settings)
-    two = k_prototypes(cells_of(copies, kinds), k, **settings)
+    method = KPrototypesMethod(init=first, n_init=1, seed=3, max_iter=40)
+    one = method.fit(cells_of(rows, kinds), k, weights=np.array(weights))
+    two = method.fit(cells_of(copies, kinds), k)
     assert one.gamma == pytest.approx(two.gamma, rel=1e-12)
     kept = np.repeat(one.labels, np.array(weights).astype(int))
     assert kept.tolist() == two.labels.tolist()

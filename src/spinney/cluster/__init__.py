@@ -17,7 +17,6 @@ from spinney.cluster.fit_k_means import (
     Start,
     checked_centroids,
     distances_between,
-    k_means,
     nearest_centroids,
 )
 from spinney.cluster.iterations import Watch
@@ -43,7 +42,6 @@ __all__ = [
     "distances_between",
     "explain_k_means",
     "in_batches",
-    "k_means",
     "nearest_centroids",
     "numbers_of",
     "scaled",

@@ -21,7 +21,7 @@ from spinney.cluster.prototypes.mixed_distances import MixedCells
 class Distinct:
     """Different rows and what each weighs; none weighs nothing."""
 
-    cells: NDArray[Any] | MixedCells
+    cells: Any  # an array, or MixedCells
     weights: Floats
 
     def __len__(self) -> int:

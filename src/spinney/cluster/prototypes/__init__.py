@@ -3,7 +3,6 @@
 from spinney.cluster.prototypes.fit_k_prototypes import (
     LARGEST_GAMMA,
     MIXED_STARTS,
-    k_prototypes,
     nearest_prototypes,
 )
 from spinney.cluster.prototypes.mixed_coding import (
@@ -18,7 +17,6 @@ __all__ = [
     "MIXED_STARTS",
     "MixedCells",
     "Prototypes",
-    "k_prototypes",
     "mixed_cells",
     "nearest_prototypes",
     "prototypes_of",
