@@ -34,7 +34,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps
-from spinney.growth.prune.walks import Running, bottom_up, pruned_by
+from spinney.growth.prune.walks import Judgement, Running, bottom_up, pruned_by
 from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
 from spinney.search import LISTED, RootStatistics, statistics_by_attribute
@@ -202,7 +202,7 @@ def adjusted_steps(
     )
     negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
 
-    def judge(node: Node) -> tuple[float, float, bool]:
+    def judge(node: Node) -> Judgement:
         own, size = found[node.number], sizes[node.number]
         as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
         as_tree = adjusted(

@@ -1,7 +1,7 @@
 """Weakest links, and the table of subtrees by α, as rpart's cptable shows them."""
 
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from heapq import heappop, heappush
 from typing import Any
 
@@ -229,17 +229,7 @@ class Sequence:
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the subtrees as plain data, by rising α."""
         return [
-            {
-                "alpha": row.alpha,
-                "leaves": row.leaves,
-                "splits": row.splits,
-                "risk": row.risk,
-                "relative_error": row.relative_error,
-                "cut": list(row.cut),
-                "error": row.error,
-                "deviation": row.deviation,
-                "chosen": index == self.chosen,
-            }
+            {**asdict(row), "cut": list(row.cut), "chosen": index == self.chosen}
             for index, row in enumerate(self.subtrees)
         ]
 

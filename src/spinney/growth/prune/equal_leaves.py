@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import Running, bottom_up, pruned_by
+from spinney.growth.prune.walks import Judgement, Running, bottom_up, pruned_by
 from spinney.trees import Node, Tree
 
 
@@ -23,7 +23,7 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
     """
     cuts: set[int] = set()
 
-    def judge(node: Node) -> tuple[float, float, bool] | None:
+    def judge(node: Node) -> Judgement | None:
         children = tree.children(node)
         if not all(child.is_leaf or child.number in cuts for child in children):
             return None

@@ -55,18 +55,22 @@ class Running:
             self.below[node.number] = self.as_tree(node)
 
 
-Judge = Callable[[Node], tuple[float, float, bool] | None]
-"""From a node to what a step says of it: before, after and whether it becomes a leaf;
-None of a node that stays without a step."""
+Judgement = tuple[float, float, bool]
+"""What a step says of a node: before, after, and whether it becomes a leaf."""
 
 
 def bottom_up(
-    tree: Tree, judge: Judge, errors: Running, *, measure: str, unit: float = 1.0
+    tree: Tree,
+    judge: Callable[[Node], Judgement | None],
+    errors: Running,
+    *,
+    measure: str,
+    unit: float = 1.0,
 ) -> list[PruneStep]:
     """Return the steps of judging every inner node after those below it.
 
-    ``measure`` is what ``judge`` goes by; ``errors`` are the training risk, which steps
-    have divided by ``unit``.
+    A node of which ``judge`` says None stays, without a step. ``measure`` is what it
+    goes by; ``errors`` are the training risk, which steps have divided by ``unit``.
     """
     steps = []
     for node in deepest_first(tree):
@@ -122,7 +126,7 @@ def cheapest(
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
     gone = None if settled is None else _at_or_below(tree, settled)
 
-    def judge(node: Node) -> tuple[float, float, bool]:
+    def judge(node: Node) -> Judgement:
         before, after = costs.total, costs.after(node)
         saved = costs.as_tree(node) - float(as_leaf[node.number])
         pruned = saved >= -margin if cut_ties else saved > margin
