@@ -82,11 +82,11 @@ def in_turns(
 
 def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:
     """Do pieces of work, in threads if there are several; return what they return."""
-    listed = list(pieces)
-    if len(listed) == 1 or n_threads() == 1:
-        return [piece() for piece in listed]
+    work = list(pieces)
+    if len(work) == 1 or n_threads() == 1:
+        return [piece() for piece in work]
     pool = _pool(os.getpid(), n_threads())
-    futures = [pool.submit(copy_context().run, piece) for piece in listed]
+    futures = [pool.submit(copy_context().run, piece) for piece in work]
     return [future.result() for future in futures]
 
 

@@ -98,7 +98,7 @@ def cost_complexity(
         risks + alpha,
         risks=risks,
         measure=f"{unit} + {alpha:g} × leaves",
-        settled=sequence.cuts(chosen),
+        leaves=sequence.cuts(chosen),
     )
     return replace(result, sequence=replace(sequence, chosen=chosen))
 

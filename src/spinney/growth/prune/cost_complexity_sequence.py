@@ -25,7 +25,7 @@ class Links:
 
     Parameters
     ----------
-    alpha : array, one number a node
+    alpha : array, one number per node
         Where a node becomes a leaf; that of an ancestor may come first. It is −∞ for
         a leaf, and 0 where a node is no better than a leaf.
     bends : tuple
@@ -139,7 +139,7 @@ class Sequence:
     """The subtrees by rising α: from the smallest with the least risk to the root.
 
     ``print`` shows it as rpart's cptable does, the root first. ``chosen`` is the
-    place of the subtree that was taken, if one was.
+    index of the subtree that was taken, if one was.
     """
 
     subtrees: tuple[Subtree, ...]
@@ -185,7 +185,7 @@ class Sequence:
         )
 
     def best(self, rule: str) -> int:
-        """Return the place that a rule chooses.
+        """Return the index of the subtree that a rule chooses.
 
         Parameters
         ----------

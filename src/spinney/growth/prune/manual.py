@@ -17,7 +17,7 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
 
     The deepest are cut first, so that each step says what it did by itself.
     """
-    chosen = {_checked(tree, number) for number in _listed(nodes)}
+    chosen = {_checked(tree, number) for number in _as_list(nodes)}
     errors = Running(tree, leaf_risks(tree, costs))
 
     def judge(node: Node) -> Judgement | None:
@@ -28,20 +28,20 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
     return pruned_by(tree, bottom_up(tree, judge, errors, measure="training risk"))
 
 
-def _listed(nodes: object) -> list[Any]:
+def _as_list(nodes: object) -> list[Any]:
     if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
         raise refusal(
             Setting("nodes", nodes),
             "must be a list of numbers of nodes, such as [3, 7]",
         )
-    listed = list(nodes)
-    if not listed:
+    numbers = list(nodes)
+    if not numbers:
         raise refusal(
             Setting("nodes", []),
             "names no node",
             "give the numbers of nodes to cut, such as [3, 7]",
         )
-    return listed
+    return numbers
 
 
 def _checked(tree: Tree, number: Any) -> int:

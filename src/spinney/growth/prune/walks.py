@@ -99,7 +99,7 @@ def cheapest(
     measure: str,
     scale: float = 1.0,
     cut_ties: bool = True,
-    settled: Collection[int] | None = None,
+    leaves: Collection[int] | None = None,
 ) -> Pruned:
     """Prune each node that does not cost more as a leaf; deepest first.
 
@@ -117,21 +117,21 @@ def cheapest(
         A negative one turns costs into merits.
     cut_ties : bool
         Whether a node is cut where that changes nothing.
-    settled : collection of int, optional
+    leaves : collection of int, optional
         The nodes that are to be leaves: costs then decide below them only, where
         nothing but the record depends on it.
     """
     costs = Running(tree, as_leaf, of_split)
     # Sums over a tree are exact to a share of the largest of them.
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
-    gone = None if settled is None else _at_or_below(tree, settled)
+    gone = None if leaves is None else _at_or_below(tree, leaves)
 
     def judge(node: Node) -> Judgement:
         before, after = costs.total, costs.after(node)
         saved = costs.as_tree(node) - float(as_leaf[node.number])
         pruned = saved >= -margin if cut_ties else saved > margin
-        if gone is not None and settled is not None:
-            pruned = node.number in settled or (pruned and node.number in gone)
+        if gone is not None and leaves is not None:
+            pruned = node.number in leaves or (pruned and node.number in gone)
         costs.decide(node, pruned=pruned)
         return before / scale, after / scale, pruned
 
