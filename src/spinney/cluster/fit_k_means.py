@@ -17,6 +17,7 @@ from spinney.cluster.cluster_rows import Rows, one_thread_a_product, squares_bet
 from spinney.cluster.clustering import Clustering, Starts, unscaled, weights_as_given
 from spinney.cluster.iterations import Watch, iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
+from spinney.cluster.scaling import scaled as scaled_cells
 from spinney.cluster.scaling import scaled_start, scaling_power
 from spinney.errors import DataError, ParameterError, Setting, refusal
 
@@ -81,8 +82,7 @@ class KMeansMethod(Starts):
         """
         given, heavy = weights_as_given(weights)
         cells = _as_kernels_take_it(cells)
-        power, n_starts = scaling_power(cells), self.n_starts(cells, k)
-        scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
+        n_starts, (scaled, power) = self.n_starts(cells, k), scaled_cells(cells)
         work = scaled.size * k * n_starts
         if scaled.shape[1] * k * n_starts > LEAST_WIDE:
             work = max(work, LEAST_WORK)
