@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
-from spinney._support.jit.references import reference
 
 
 class Measuring(NamedTuple):
@@ -54,7 +53,6 @@ def add_up(task, row, lanes):
 @entry
 def measure(task, lanes, out, span):
     """Write the distances from some rows to all prototypes."""
-    task = reference(task)
     for row in range(span[0], span[1]):
         add_up(task, row, lanes)
         for cluster in range(lanes.shape[1]):
@@ -68,7 +66,6 @@ def assign_rows(task, weights, own, scales, room, span):
     ``own`` is the cluster of each row, or -1; ``room`` is (sums, counts, lanes): what
     the clusters gain is added to the first two.
     """
-    task = reference(task)
     sums, counts, lanes = room
     changed = 0
     for row in range(span[0], span[1]):
