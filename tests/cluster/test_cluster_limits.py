@@ -114,10 +114,10 @@ def test_candidates_that_tie_but_for_a_rounding():
         many = np.repeat(rows, times, axis=0)
         own = times.astype(float)
         for turn in range(2):
-            chance = Draws(seed).branch(turn)
-            one = plus_plus(Rows(rows, own), 15, chance, Pool(rows))
-            chance = Draws(seed).branch(turn)
-            two = plus_plus(Rows(many, np.empty(0)), 15, chance, Pool(many))
+            draws = Draws(seed).branch(turn)
+            one = plus_plus(Rows(rows, own), 15, draws, Pool(rows))
+            draws = Draws(seed).branch(turn)
+            two = plus_plus(Rows(many, np.empty(0)), 15, draws, Pool(many))
             assert np.array_equal(rows[one], many[two])
 
 

@@ -138,8 +138,8 @@ def test_both_ways_start_from_the_same_rows(table, seed, dense):
             densities = margins.densities(spreads_of(own.cells, weights, middle))
             found.append(cao_rows(own, n_clusters, densities, middle).tolist())
         else:
-            chance = Draws(seed)
-            found.append(huang_rows(own, n_clusters, chance, margins).tolist())
+            draws = Draws(seed)
+            found.append(huang_rows(own, n_clusters, draws, margins).tolist())
     assert found[0] == found[1]
     rows = [table[0][row] for row in found[0]]
     if not dense:  # all different, as long as there are different ones

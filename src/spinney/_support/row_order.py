@@ -53,7 +53,7 @@ def copies_of(
 ) -> Copies:
     """Return the rows by what is in them; a row of weight k comes k times.
 
-    Numbers count by their ranks or, sooner found, by what they are.
+    Numbers count by their ranks or, which is faster, by what they are.
 
     Beyond ``MOST_COPIES`` a copy stands for as many rows as it takes to have no more,
     as far as the weights of different rows have a common divisor. Where weights are

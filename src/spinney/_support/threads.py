@@ -61,7 +61,7 @@ def in_turns(
     n_jobs: int,
     room: Callable[[], Any] = lambda: None,
 ) -> list[Any]:
-    """Do a piece of work for each stretch of so many of n things, whoever is free.
+    """Do a piece of work for each stretch of ``step`` of n things, by any free thread.
 
     Each thread has a room of its own, which is handed to its work; return the rooms.
     """

@@ -246,7 +246,7 @@ class Schema:
         *,
         optional: "Iterable[int]" = (),
     ) -> list[Any]:
-        """Return one array of cells an attribute, whatever the table's order.
+        """Return one array of cells per attribute, whatever the table's order.
 
         Parameters
         ----------

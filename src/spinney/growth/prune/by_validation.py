@@ -100,7 +100,7 @@ def validate(
     tree : Tree
         The tree.
     columns : sequence of arrays
-        One an attribute, as ``Schema.encode`` gives them: those of
+        One per attribute, as ``Schema.encode`` gives them: those of
         ``FlatTree.read`` at least.
     targets : array
         Class codes, -1 for a class that is unknown; or numbers.

@@ -44,7 +44,7 @@ class TrainingRows:
     Parameters
     ----------
     columns : sequence of arrays
-        One a column of the table.
+        One per column of the table.
     targets : array
         Class codes or numbers.
     weights : array
