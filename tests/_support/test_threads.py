@@ -8,7 +8,13 @@ import pytest
 import spinney
 from spinney import ParameterError
 from spinney._support import threads
-from spinney._support.threads import in_threads, limited_threads, n_threads, run_each
+from spinney._support.threads import (
+    in_threads,
+    in_turns,
+    limited_threads,
+    n_threads,
+    run_each,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +101,18 @@ def test_a_tree_grows_and_predicts_within_the_limit(n_jobs, monkeypatch):
         lambda: spinney.grow(table, "y", recipe="cart", n_jobs=n_jobs)
     )
     within_the_limit(lambda: grown.predict(table))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_turns_are_taken_once_and_rooms_are_given_back(n_jobs):
+    def work(first, last, room):
+        room.extend(range(first, last))
+
+    rooms = in_turns(work, 10, step=3, n_jobs=n_jobs, room=list)
+    assert len(rooms) == n_jobs
+    assert sorted(each for room in rooms for each in room) == list(range(10))
+
+
+def test_one_turn_takes_one_thread():
+    rooms = in_turns(lambda first, last, room: None, 3, step=3, n_jobs=4)
+    assert rooms == [None]

@@ -9,8 +9,8 @@ import pytest
 from spinney import KMeans, KPrototypes, MiniBatchKMeans, load
 from spinney.cluster import fit_k_means as fit
 from spinney.cluster.cluster_draws import Draws, Pool
-from spinney.cluster.cluster_rows import PlainRows
-from spinney.cluster.fit_k_means import k_means
+from spinney.cluster.cluster_rows import Rows
+from spinney.cluster.fit_k_means import KMeansMethod
 from spinney.cluster.k_means_starts import plus_plus
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.output.file.cluster_file import save_clusters
@@ -114,10 +114,10 @@ def test_candidates_that_tie_but_for_a_rounding():
         many = np.repeat(rows, times, axis=0)
         own = times.astype(float)
         for turn in range(2):
-            chance = Draws(seed).branch(turn)
-            one = plus_plus(PlainRows(rows, own), 15, chance, Pool(rows))
-            chance = Draws(seed).branch(turn)
-            two = plus_plus(PlainRows(many, np.empty(0)), 15, chance, Pool(many))
+            draws = Draws(seed).branch(turn)
+            one = plus_plus(Rows(rows, own), 15, draws, Pool(rows))
+            draws = Draws(seed).branch(turn)
+            two = plus_plus(Rows(many, np.empty(0)), 15, draws, Pool(many))
             assert np.array_equal(rows[one], many[two])
 
 
@@ -126,8 +126,8 @@ def test_starts_that_tie_but_for_a_rounding():
     for seed in range(60):
         grid = generator.integers(0, 3, (40, 2)) / 3
         order = generator.permutation(40)
-        one = k_means(grid, 4, n_starts=6, seed=seed)
-        two = k_means(grid[order], 4, n_starts=6, seed=seed)
+        method = KMeansMethod(n_init=6, seed=seed)
+        one, two = method.fit(grid, 4), method.fit(grid[order], 4)
         assert np.array_equal(one.centroids, two.centroids)
 
 
@@ -149,8 +149,8 @@ def test_few_rows_of_many_columns_are_for_compiled_loops(monkeypatch):
         return real(cells, weights, 0, n_jobs)
 
     monkeypatch.setattr(fit, "rows_for", asking)
-    k_means(np.eye(4, 3000), 2, n_starts=2)
-    k_means(np.eye(4, 30), 2, n_starts=2)
+    KMeansMethod(n_init=2).fit(np.eye(4, 3000), 2)
+    KMeansMethod(n_init=2).fit(np.eye(4, 30), 2)
     assert asked == [True, False]
 
 

@@ -16,10 +16,15 @@ from spinney.cluster.choose_k import cluster_measures as measures_module
 from spinney.cluster.choose_k.cluster_measures import (
     calinski_harabasz,
     davies_bouldin,
-    silhouette,
     silhouettes,
 )
 from spinney.errors import DataError
+
+
+def silhouette(cells, labels, weights=None):
+    """Return the silhouette of one clustering."""
+    return silhouettes(cells, [labels], weights)[0]
+
 
 small = st.integers(-3, 3).map(float)
 middling = st.floats(-1e6, 1e6, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3)

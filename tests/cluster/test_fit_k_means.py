@@ -11,9 +11,9 @@ from tests.twins.naive_kmeans import k_means as naive
 
 from spinney._support.jit.compile import OFF
 from spinney.cluster.cluster_draws import Draws, Pool
-from spinney.cluster.cluster_rows import PlainRows
+from spinney.cluster.cluster_rows import Rows
 from spinney.cluster.compiled_rows import CompiledRows
-from spinney.cluster.k_means_iterations import iterate
+from spinney.cluster.iterations import iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
 from spinney.errors import SpinneyWarning
 
@@ -46,7 +46,7 @@ def both(rows, weights, kind):
     cells = np.array(rows, dtype=kind)
     given_weights = NONE if weights is None else np.array(weights)
     return (
-        PlainRows(cells, given_weights),
+        Rows(cells, given_weights),
         CompiledRows(cells, given_weights, 1),
     )
 
@@ -98,7 +98,7 @@ def clumps(n, d, k, kind, seed=0, offset=0.0):
 def test_many_rows_in_threads(kind, n, d, k, offset):
     cells = clumps(n, d, k, kind, offset=offset)
     found = []
-    for own in (PlainRows(cells, NONE), CompiledRows(cells, NONE, 1)):
+    for own in (Rows(cells, NONE), CompiledRows(cells, NONE, 1)):
         start = plus_plus(own, k, Draws(1), Pool(cells))
         found.append(iterate(own, cells[start], max_iterations=12, tolerance=0.0))
     rows = CompiledRows(cells, NONE, 1)
@@ -119,7 +119,7 @@ def test_pixels_tie_often(kind):
     cells = random.integers(0, 4, size=(150 if OFF else 5000, 3)).astype(kind)
     results = [
         iterate(own, cells[:50], max_iterations=50, tolerance=0.0)
-        for own in (PlainRows(cells, NONE), CompiledRows(cells, NONE, 1))
+        for own in (Rows(cells, NONE), CompiledRows(cells, NONE, 1))
     ]
     np.testing.assert_array_equal(results[0].labels, results[1].labels)
     np.testing.assert_array_equal(results[0].centroids, results[1].centroids)
@@ -135,7 +135,7 @@ def test_rows_halfway_between_centroids(kind, offset):
     cells = ((centroids[one] + centroids[other]) / 2).astype(kind)
     results = [
         iterate(own, centroids, max_iterations=1, tolerance=0.0)
-        for own in (PlainRows(cells, NONE), CompiledRows(cells, NONE, 1))
+        for own in (Rows(cells, NONE), CompiledRows(cells, NONE, 1))
     ]
     np.testing.assert_array_equal(results[0].centroids, results[1].centroids)
     np.testing.assert_array_equal(results[0].labels, results[1].labels)

@@ -11,14 +11,11 @@ from tests.twins.naive_prototypes import k_prototypes as naive
 
 from spinney._support.jit.compile import OFF
 from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.iterations import iterate
 from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
-from spinney.cluster.prototypes.fit_k_prototypes import k_prototypes
-from spinney.cluster.prototypes.mixed_rows import MixedCells, PlainMixed, Prototypes
-from spinney.cluster.prototypes.prototype_iterations import (
-    iterate_prototypes,
-    middle_of,
-    spreads_of,
-)
+from spinney.cluster.prototypes.fit_k_prototypes import KPrototypesMethod
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
+from spinney.cluster.prototypes.mixed_rows import MixedRows, middle_of, spreads_of
 from spinney.cluster.prototypes.prototype_starts import Margins, cao_rows, huang_rows
 
 NONE = np.empty(0)
@@ -101,7 +98,7 @@ def tables(draw, *, whole_weights=False):
 def both(table):
     rows, kinds, _, weights, gamma = table
     cells, own = cells_of(rows, kinds), np.array(weights)
-    return PlainMixed(cells, own, gamma), CompiledMixed(cells, own, gamma, 1)
+    return MixedRows(cells, own, gamma), CompiledMixed(cells, own, gamma, 1)
 
 
 @settings(max_examples=examples(300))
@@ -111,7 +108,7 @@ def test_both_ways_are_the_naive_one(table, most):
     expected = naive(rows, kinds, start, weights, gamma, max_iterations=most)
     for own in both(table):
         begin = cells_of(start, kinds).as_prototypes()
-        found = iterate_prototypes(own, begin, max_iterations=most)
+        found = iterate(own, begin, max_iterations=most)
         assert found.labels.tolist() == expected.labels
         assert rows_again(found.centroids, own.cells, kinds) == expected.prototypes
         assert found.n_iterations == expected.n_iterations
@@ -125,9 +122,7 @@ def test_cost_never_rises(table):
         assert after <= before * (1 + 1e-9) + 1e-12
     own = both(table)[1]
     begin = cells_of(start, kinds).as_prototypes()
-    found = [
-        iterate_prototypes(own, begin, max_iterations=n).inertia for n in range(1, 5)
-    ]
+    found = [iterate(own, begin, max_iterations=n).inertia for n in range(1, 5)]
     for before, after in pairwise([costs[0], *found]):
         assert after <= before * (1 + 1e-9) + 1e-12
 
@@ -143,8 +138,8 @@ def test_both_ways_start_from_the_same_rows(table, seed, dense):
             densities = margins.densities(spreads_of(own.cells, weights, middle))
             found.append(cao_rows(own, n_clusters, densities, middle).tolist())
         else:
-            chance = Draws(seed)
-            found.append(huang_rows(own, n_clusters, chance, margins).tolist())
+            draws = Draws(seed)
+            found.append(huang_rows(own, n_clusters, draws, margins).tolist())
     assert found[0] == found[1]
     rows = [table[0][row] for row in found[0]]
     if not dense:  # all different, as long as there are different ones
@@ -170,9 +165,9 @@ def test_weights_are_copies(table, start):
     if start == "given":
         first = cells_of(given_start, kinds).as_prototypes()
     k = len(given_start) if start == "given" else min(len(given_start), len(copies))
-    settings = {"start": first, "seed": 3, "max_iterations": 40}
-    one = k_prototypes(cells_of(rows, kinds), k, weights=np.array(weights), **settings)
-    two = k_prototypes(cells_of(copies, kinds), k, **settings)
+    method = KPrototypesMethod(init=first, n_init=1, seed=3, max_iter=40)
+    one = method.fit(cells_of(rows, kinds), k, weights=np.array(weights))
+    two = method.fit(cells_of(copies, kinds), k)
     assert one.gamma == pytest.approx(two.gamma, rel=1e-12)
     kept = np.repeat(one.labels, np.array(weights).astype(int))
     assert kept.tolist() == two.labels.tolist()
@@ -190,7 +185,7 @@ def test_order_of_rows_changes_no_start(table, random):
     shuffled = [rows[i] for i in order], [weights[i] for i in order]
     found = []
     for some, heavy in ((rows, weights), shuffled):
-        own = PlainMixed(cells_of(some, kinds), np.array(heavy), gamma)
+        own = MixedRows(cells_of(some, kinds), np.array(heavy), gamma)
         margins = Margins(own.cells, np.array(heavy))
         chosen = huang_rows(own, len(start), Draws(5), margins)
         found.append([some[row] for row in chosen])
@@ -218,7 +213,7 @@ def test_many_rows_in_threads(weighted):
     weights = np.random.default_rng(1).random(len(cells)) if weighted else NONE
     found = []
     for own in (
-        PlainMixed(cells, weights, 1.7),
+        MixedRows(cells, weights, 1.7),
         *[swift(cells, weights, n) for n in (1, 2)],
     ):
         margins = Margins(cells, weights)
@@ -229,7 +224,7 @@ def test_many_rows_in_threads(weighted):
             np.where(np.isnan(first.numbers), middle.numbers, first.numbers),
             np.where(first.codes == cells.missing, middle.codes, first.codes),
         )
-        found.append(iterate_prototypes(own, first, max_iterations=15))
+        found.append(iterate(own, first, max_iterations=15))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)
         assert found[0].centroids.same(other.centroids)

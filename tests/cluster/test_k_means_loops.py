@@ -11,12 +11,13 @@ from spinney.cluster.loops.assign import (
     GROWN,
     HALF,
     LONGEST,
+    Assigning,
     settle,
     sift,
     squared_distances,
 )
 from spinney.cluster.loops.lanes import LANES
-from spinney.cluster.loops.seed import gains_of, take
+from spinney.cluster.loops.seed import Seeding, gains_of, take
 
 # Whole numbers, so that sums on the scale 1 are what they seem.
 ROWS = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [10.0, 2.0], [5.0, 0.0]])
@@ -111,13 +112,15 @@ def seeding(weights, gap):
     points, lanes = in_lanes(ROWS[[2, 4]]), np.empty((1, LANES))
     span = np.array([len(ROWS), 0, 1])
     gap = np.array([gap])
-    gains_of(ROWS, weights, near, owner, better, gap, points, lanes, gains, span)
-    return near, owner, better, points, gains
+    task = Seeding(ROWS, weights, near, owner, better, points)
+    gains_of(task, gap, lanes, gains, span)
+    return task, gains
 
 
 @pytest.mark.parametrize("weights", [np.empty(0), np.array([1.0, 2.0, 3.0, 4.0, 5.0])])
 def test_gains_and_taking_a_candidate(weights):
-    near, owner, better, points, gains = seeding(weights, 0.0)
+    task, gains = seeding(weights, 0.0)
+    near, owner, better = task.near, task.owner, task.better
     own = weights if len(weights) else np.ones(len(ROWS))
     for lane, candidate in enumerate((2, 4)):
         off = [max(near[i] - square(ROWS[i], ROWS[candidate]), 0) for i in range(5)]
@@ -127,7 +130,7 @@ def test_gains_and_taking_a_candidate(weights):
     bins = np.array([0, 1, 1, 0, 1], np.uint16)
     totals, lanes = np.zeros((1, 2)), np.empty((1, LANES))
     span = np.array([len(ROWS), 0, 1, 1, 7])  # candidate 1, row 4, is centroid 7
-    take(ROWS, weights, near, owner, better, bins, points, lanes, totals, span)
+    take(task, bins, lanes, totals, span)
     both = [min(square(row, ROWS[0]), square(row, ROWS[4])) for row in ROWS]
     assert near.tolist() == both
     assert owner.tolist() == [0, 0, 7, 7, 7]
@@ -137,32 +140,45 @@ def test_gains_and_taking_a_candidate(weights):
 
 
 def test_rows_within_the_gap_gain_nothing():
-    *_, better, _, gains = seeding(np.empty(0), 1000.0)
+    task, gains = seeding(np.empty(0), 1000.0)
     assert not gains.any()
-    assert not better.any()
+    assert not task.better.any()
 
 
 # Assigning
 
 
-def state_of(clusters, upper, lower):
-    kinds = (np.int32, np.float64, np.float64)
-    parts = zip((clusters, upper, lower), kinds, strict=True)
-    return tuple(np.array(part, kind) for part, kind in parts)
+def assigning(clusters, upper, lower, *, weights=None):
+    """Return the rows with these clusters and bounds, without moves and errors."""
+    k = len(CENTROIDS)
+    norms = np.full(LANES, INFINITE)
+    norms[:k] = [square(point, [0, 0]) for point in CENTROIDS]
+    return Assigning(
+        rows=ROWS,
+        weights=np.empty(0) if weights is None else weights,
+        sizes=np.array([square(row, [0, 0]) for row in ROWS]),
+        own=np.array(clusters, np.int32),
+        upper=np.array(upper, np.float64),
+        lower=np.array(lower, np.float64),
+        centroids=CENTROIDS,
+        norms=norms,
+        moves=np.zeros((3, k)),
+        limits=np.zeros(4),
+        scales=UNIT,
+    )
 
 
 def test_sift_lists_rows_that_may_leave():
     # No cluster yet; bounds that are apart; half of the way to the next is farther;
     # bounds that meet, and a distance that is below the others all the same; none.
-    state = state_of([-1, 0, 1, 1, 0], [9, 1, 9, 9, 9], [0, 2, 0, 3, 1])
-    moves = np.zeros((3, 3))
-    moves[HALF] = 0.5, 2.0, 1.0
-    waiting, limits = np.full(5, -1), np.zeros(4)
-    n = sift(ROWS, CENTROIDS, state, moves, limits, waiting, np.array([0, 5]))
+    task = assigning([-1, 0, 1, 1, 0], [9, 1, 9, 9, 9], [0, 2, 0, 3, 1])
+    task.moves[HALF] = 0.5, 2.0, 1.0
+    waiting = np.full(5, -1)
+    n = sift(task, waiting, np.array([0, 5]))
     assert waiting[:n].tolist() == [0, 4]
-    assert state[1].tolist() == [9, 1, 1, 2, 9]  # reached: true distances, now kept
-    moves[GROWN, 0], moves[FALLEN] = 2.0, 3.0
-    n = sift(ROWS, CENTROIDS, state, moves, limits, waiting, np.array([1, 2]))
+    assert task.upper.tolist() == [9, 1, 1, 2, 9]  # reached: true distances, now kept
+    task.moves[GROWN, 0], task.moves[FALLEN] = 2.0, 3.0
+    n = sift(task, waiting, np.array([1, 2]))
     assert waiting[:n].tolist() == [1]  # upper 1 + 2 is no longer below 2 - 3
 
 
@@ -170,32 +186,17 @@ def test_sift_lists_rows_that_may_leave():
 def test_settle_sends_rows_to_the_first_nearest(weights):
     k = len(CENTROIDS)
     clusters = [-1, 1, 1, -1, -1]
-    state = state_of(clusters, np.zeros(5), np.zeros(5))
-    norms, products = np.full(LANES, INFINITE), np.zeros((5, LANES))
-    norms[:k] = [square(point, [0, 0]) for point in CENTROIDS]
+    task = assigning(clusters, np.zeros(5), np.zeros(5), weights=weights)
+    products = np.zeros((5, LANES))
     products[:, :k] = -2 * ROWS @ CENTROIDS.T
-    sizes = np.array([square(row, [0, 0]) for row in ROWS])
-    limits = np.zeros(4)
-    limits[ERROR], limits[LONGEST] = 1e-12, np.sqrt(norms[:k].max())
+    task.limits[ERROR], task.limits[LONGEST] = 1e-12, np.sqrt(task.norms[:k].max())
     sums = np.zeros((2, k, 3), np.int64)
     room = (sums, np.zeros((2, LANES)), np.zeros(LANES, np.int32))
-    more = (state, np.zeros((3, k)), limits, UNIT)
-    changed = settle(
-        ROWS,
-        weights,
-        CENTROIDS,
-        norms,
-        products,
-        np.arange(5),
-        sizes,
-        more,
-        room,
-        np.array([0, 5]),
-    )
+    changed = settle(task, products, np.arange(5), room, np.array([0, 5]))
     apart = [[square(row, point) for point in CENTROIDS] for row in ROWS]
     nearest = [line.index(min(line)) for line in apart]
     assert nearest == [0, 0, 1, 1, 0]  # row 4 lies between two centroids
-    assert state[0].tolist() == nearest
+    assert task.own.tolist() == nearest
     assert changed == 4
     own = weights if len(weights) else np.ones(5)
     expected = np.zeros((k, 3))
@@ -209,8 +210,8 @@ def test_settle_sends_rows_to_the_first_nearest(weights):
     assert not sums[1].any()
     for row, line in enumerate(apart):
         least, next_one = sorted(np.sqrt(line))[:2]
-        assert state[1][row] >= least >= state[1][row] - 1e-4
-        assert next_one - 1e-4 <= state[2][row] <= next_one
+        assert task.upper[row] >= least >= task.upper[row] - 1e-4
+        assert next_one - 1e-4 <= task.lower[row] <= next_one
 
 
 def test_squared_distances_of_some_rows():

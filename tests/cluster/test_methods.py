@@ -10,11 +10,11 @@ from tests.twins.naive_prototypes import distance_of_rows
 
 import spinney
 from spinney import KPrototypes
+from spinney.cluster.choose_k import KPrototypesMethod
 from spinney.cluster.choose_k.cluster_measures import mean_widths
 from spinney.cluster.choose_k.elbow import elbow_of
-from spinney.cluster.choose_k.methods import KPrototypesMethod
 from spinney.cluster.choose_k.procedure import Limits, choose
-from spinney.cluster.prototypes.mixed_rows import distances_to_all
+from spinney.cluster.prototypes.mixed_distances import distances_to_all
 from spinney.errors import DataError, ParameterError
 
 KINDS = ["numeric", "nominal", 3]

@@ -15,9 +15,9 @@ from tests.helpers.fuzz import examples
 from tests.twins import naive_choosing as naive
 
 import spinney
+from spinney.cluster.choose_k import KMeansMethod
 from spinney.cluster.choose_k.choice import MEASURES, Line
 from spinney.cluster.choose_k.choice_rules import decided
-from spinney.cluster.choose_k.methods import KMeansMethod
 from spinney.cluster.choose_k.procedure import Limits, choose
 from spinney.errors import DataError, ParameterError
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spinney.cluster.prototypes.loops.assign import assign_rows, measure
+from spinney.cluster.prototypes.loops.assign import Measuring, assign_rows, measure
 
 NONE = np.nan
 NUMBERS = np.array([[0.0, 1.0], [4.0, NONE], [NONE, NONE], [8.0, 2.0]])
@@ -12,6 +12,7 @@ CODES = np.array([[0, 2], [1, 3], [1, 4], [4, 3]], np.int32)
 POINTS = np.array([[0.0, 8.0], [0.0, 2.0]])  # column × cluster
 UNLIKE = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.5], [0.5, 0.0], [0.0, 0.0]])
 GAMMA = 3.0
+TASK = Measuring(NUMBERS, CODES, POINTS, UNLIKE, GAMMA)
 
 
 def distance(row, cluster):
@@ -24,7 +25,7 @@ def distance(row, cluster):
 def test_measure_writes_the_distances_of_some_rows():
     out = np.full((4, 2), -1.0)
     lanes, span = np.empty((2, 2)), np.array([0, 3])
-    measure(NUMBERS, CODES, POINTS, UNLIKE, GAMMA, lanes, out, span)
+    measure(TASK, lanes, out, span)
     for row in range(3):
         assert out[row].tolist() == [distance(row, 0), distance(row, 1)]
     assert out[3].tolist() == [-1.0, -1.0]
@@ -37,9 +38,7 @@ def test_rows_are_sent_and_what_clusters_hold_is_kept(weights):
     sums, counts = np.zeros((2, 2, 5), np.int64), np.zeros((5, 2), np.int64)
     room, scales = (sums, counts, np.empty((2, 2))), np.ones((3, 5))
     span = np.array([0, 4])
-    changed = assign_rows(
-        NUMBERS, CODES, weights, own, POINTS, UNLIKE, GAMMA, scales, room, span
-    )
+    changed = assign_rows(TASK, weights, own, scales, room, span)
     nearest = [min((0, 1), key=lambda k: (distance(row, k), k)) for row in range(4)]
     assert nearest == [0, 1, 1, 1]
     assert own.tolist() == nearest
@@ -64,8 +63,8 @@ def test_a_row_between_two_prototypes_goes_to_the_first():
     room = np.zeros((2, 2, 5), np.int64), np.zeros((5, 2), np.int64), np.empty((2, 2))
     codes = np.array([[4, 4]], np.int32)
     scales, span = np.ones((3, 5)), np.array([0, 1])
-    empty = np.empty(0)
-    arguments = (middle, codes, empty, own, POINTS, UNLIKE, GAMMA, scales, room, span)
+    task = TASK._replace(numbers=middle, codes=codes)
+    arguments = (task, np.empty(0), own, scales, room, span)
     assert assign_rows(*arguments) == 1
     assert assign_rows(*arguments) == 0
     assert own.tolist() == [0]

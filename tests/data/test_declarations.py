@@ -89,10 +89,10 @@ def test_only_some_columns_are_looked_for():
 
 
 def test_names():
-    check_names(["a", "A", " a", "naïve"])
+    check_names(["a", "A", " a", "naïve"], Declarations())
     with pytest.raises(DataError, match=r"t\.csv has no columns"):
-        check_names([], origin="t.csv")
+        check_names([], Declarations(), origin="t.csv")
     with pytest.raises(DataError, match=r"columns 1, 3 of the table .* have no name"):
-        check_names(["", "a", "\t "])
+        check_names(["", "a", "\t "], Declarations())
     with pytest.raises(DataError, match="more than one column named 'a', 'b'"):
-        check_names(["a", "b", "a", "b", "c"])
+        check_names(["a", "b", "a", "b", "c"], Declarations())

@@ -8,7 +8,7 @@ import pytest
 
 from spinney import DataError, KMeans, KPrototypes, ParameterError, read_table
 from spinney.cluster.cluster_draws import Draws
-from spinney.cluster.prototypes.mixed_rows import MixedCells
+from spinney.cluster.prototypes.mixed_distances import MixedCells
 from spinney.cluster.prototypes.prototype_starts import Margins
 from spinney.data.declarations import Declarations
 from spinney.errors import SpinneyWarning

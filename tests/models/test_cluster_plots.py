@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import TABLES
 
 from spinney.cli import run
-from spinney.cluster.choose_k.methods import KMeansMethod
+from spinney.cluster.choose_k import KMeansMethod
 from spinney.cluster.choose_k.procedure import choose
 from spinney.data.readers import read_table
 from spinney.errors import DataError, MissingExtraError, ParameterError

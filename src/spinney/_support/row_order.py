@@ -53,7 +53,7 @@ def copies_of(
 ) -> Copies:
     """Return the rows by what is in them; a row of weight k comes k times.
 
-    Numbers count by their ranks or, sooner found, by what they are.
+    Numbers count by their ranks or, which is faster, by what they are.
 
     Beyond ``MOST_COPIES`` a copy stands for as many rows as it takes to have no more,
     as far as the weights of different rows have a common divisor. Where weights are
@@ -73,7 +73,9 @@ def copies_of(
     (17500, 400.0)
     """
     n_rows = len(columns[0])
-    keys = _keys(columns, ranked=ranked)
+    # The last column is that of the target.
+    matrix = None if ranked else matrix_behind(columns[:-1])
+    keys = _keys(columns, matrix, ranked=ranked)
     itself = np.arange(n_rows)
     own = np.ones(n_rows) if weights is None else weights
     # Of equal rows that differ in weight the order must be one, too.
@@ -113,31 +115,17 @@ def keys_of(cells: NDArray[Any]) -> NDArray[np.uint64]:
     >>> keys[0] == keys[2] != keys[1]
     np.True_
     """
-    keys = np.zeros(len(cells), dtype=np.uint64)
-    if cells.size < MANY_CELLS:
-        return _stirred_in(keys, list(cells.T), ranked=False)
-    from spinney._support.loops.hashing import stir_rows
-
-    def stir(start: int, stop: int) -> None:
-        stir_rows(cells, start, stop, keys)
-
-    in_threads(stir, len(cells))
-    return keys
+    return _keys(list(cells.T), cells, ranked=False)
 
 
-def _stirred_in(
-    keys: NDArray[np.uint64], columns: Sequence[NDArray[Any]], *, ranked: bool
+def _keys(
+    columns: Sequence[NDArray[Any]], matrix: NDArray[Any] | None, *, ranked: bool
 ) -> NDArray[np.uint64]:
-    """Return keys with columns stirred in, one after the other."""
-    for column in columns:
-        keys = _stirred(keys ^ _stirred(_words(column, ranked=ranked)))
-    return keys
+    """Return a word for each row, its columns stirred in one after the other.
 
-
-def _keys(columns: Sequence[NDArray[Any]], *, ranked: bool) -> NDArray[np.uint64]:
-    """Return a word for each row; the first columns of many by a compiled loop."""
-    keys = np.zeros(len(columns[0]), dtype=np.uint64)
-    matrix = None if ranked else matrix_behind(columns[:-1])
+    ``matrix`` has the first of the columns; where it is large a compiled loop does it.
+    """
+    keys = np.zeros(len(columns[0]) if matrix is None else len(matrix), np.uint64)
     if matrix is not None and matrix.size >= MANY_CELLS:
         from spinney._support.loops.hashing import stir_rows
 
@@ -145,8 +133,10 @@ def _keys(columns: Sequence[NDArray[Any]], *, ranked: bool) -> NDArray[np.uint64
             stir_rows(matrix, start, stop, keys)
 
         in_threads(stir, len(matrix))
-        columns = columns[-1:]
-    return _stirred_in(keys, columns, ranked=ranked)
+        columns = columns[matrix.shape[1] :]
+    for column in columns:
+        keys = _stirred(keys ^ _stirred(_words(column, ranked=ranked)))
+    return keys
 
 
 def _words(column: NDArray[Any], *, ranked: bool) -> NDArray[np.uint64]:

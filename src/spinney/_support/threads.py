@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache, partial
-from typing import TypeVar
+from itertools import count
+from typing import Any, TypeVar
 
 from spinney._support.checks import check_whole
 
@@ -52,13 +53,40 @@ def in_threads(work: Callable[[int, int], Result], n_rows: int) -> list[Result]:
     return run_all(pieces)
 
 
+def in_turns(
+    work: Callable[[int, int, Any], None],
+    n: int,
+    *,
+    step: int,
+    n_jobs: int,
+    room: Callable[[], Any] = lambda: None,
+) -> list[Any]:
+    """Do a piece of work for each stretch of ``step`` of n things, by any free thread.
+
+    Each thread has a room of its own, which is handed to its work; return the rooms.
+    """
+    turns, rooms = count(), list[Any]()
+
+    def do() -> None:
+        own = room()
+        rooms.append(own)
+        while (first := step * next(turns)) < n:
+            work(first, min(n, first + step), own)
+
+    if n_jobs == 1 or n <= step:
+        do()
+    else:
+        run_all([do] * n_jobs)
+    return rooms
+
+
 def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:
     """Do pieces of work, in threads if there are several; return what they return."""
-    listed = list(pieces)
-    if len(listed) == 1 or n_threads() == 1:
-        return [piece() for piece in listed]
+    work = list(pieces)
+    if len(work) == 1 or n_threads() == 1:
+        return [piece() for piece in work]
     pool = _pool(os.getpid(), n_threads())
-    futures = [pool.submit(copy_context().run, piece) for piece in listed]
+    futures = [pool.submit(copy_context().run, piece) for piece in work]
     return [future.result() for future in futures]
 
 

@@ -17,10 +17,9 @@ from spinney.cluster.fit_k_means import (
     Start,
     checked_centroids,
     distances_between,
-    k_means,
     nearest_centroids,
 )
-from spinney.cluster.k_means_iterations import Watch
+from spinney.cluster.iterations import Watch
 from spinney.cluster.mini_batch import Running, in_batches
 from spinney.cluster.scaling import scaled
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
@@ -43,7 +42,6 @@ __all__ = [
     "distances_between",
     "explain_k_means",
     "in_batches",
-    "k_means",
     "nearest_centroids",
     "numbers_of",
     "scaled",

@@ -1,63 +1,23 @@
 """The rows that k-means works on, and what it asks of all of them.
 
-Two classes answer the same questions with the same bits: :class:`PlainRows` by NumPy,
-which needs no compiler, and ``CompiledRows`` (``compiled_rows.py``) by loops and
-bounds.
+:class:`Rows` answers by NumPy, which needs no compiler; ``CompiledRows``
+(``compiled_rows.py``) answers by loops and bounds, with the same bits.
 """
 
-from functools import lru_cache
-from typing import Any, Protocol
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.cluster_draws import BINS
-from spinney.cluster.exact_sums import Scales, parts_of, scales_for, sums_of
+from spinney.cluster.exact_sums import Scales, means_of, parts_of, scales_for, sums_of
+from spinney.cluster.iterations import fill_empty
+from spinney.cluster.scaling import rounding_square
 
 # Sums of floats are added up by blocks of so many rows, whatever the threads.
 BLOCK = 1 << 14
-
-
-class Rows(Protocol):
-    """Rows of numbers, all of one type of float, with weights."""
-
-    cells: NDArray[Any]
-    weights: Floats  # empty: every row weighs 1
-
-    # Seeding: see cluster/k_means_starts.py.
-
-    def begin(self, row: int, bins: NDArray[np.uint16]) -> None:
-        """Take a row as the first centroid; the bins are those of ``totals``."""
-
-    def gains(self, candidates: Integers) -> Floats:
-        """Return what each row would take off the sum of squared distances."""
-
-    def take(self, row: int) -> None:
-        """Take a row as one more centroid."""
-
-    def totals(self) -> Floats:
-        """Return the weighted squared distances to the nearest, summed by bin."""
-
-    def nearest(self) -> NDArray[Any]:
-        """Return the squared distance of each row to its nearest centroid."""
-
-    # Iterating: see cluster/k_means_iterations.py.
-
-    def restart(self, n_clusters: int) -> None:
-        """Forget all assignments."""
-
-    def assign(self, centroids: NDArray[Any]) -> int:
-        """Send each row to the nearest centroid; return how many went elsewhere."""
-
-    def labels(self) -> Integers:
-        """Return the cluster of each row."""
-
-    def sums(self) -> tuple[Integers, Scales]:
-        """Return the sums of the clusters, and their scales."""
-
-    def squares(self, centroids: NDArray[Any], labels: Integers) -> Floats:
-        """Return each row's squared distance to its centroid, in float64."""
 
 
 def squares_between(cells: NDArray[Any], points: NDArray[Any]) -> Floats:
@@ -77,13 +37,17 @@ def squares_between(cells: NDArray[Any], points: NDArray[Any]) -> Floats:
     return total
 
 
-class PlainRows:
-    """Rows that NumPy works on, every distance of every iteration."""
+class Rows:
+    """Rows of numbers, all of one type of float, with weights.
+
+    ``weights`` are empty where every row weighs 1. NumPy computes every distance of
+    every iteration.
+    """
 
     def __init__(self, cells: NDArray[Any], weights: Floats) -> None:
         self.cells, self.weights = cells, weights
-        self._parts: Integers | None = None
-        self._scales: Scales | None = None
+
+    # Seeding: see k_means_starts.py.
 
     def begin(self, row: int, bins: NDArray[np.uint16]) -> None:
         """Take a row as the first centroid; the bins are those of ``totals``."""
@@ -122,9 +86,13 @@ class PlainRows:
             totals[column % 2] += apart * apart
         return np.asarray(totals[0] + totals[1])
 
-    def restart(self, n_clusters: int) -> None:
-        """Forget all assignments."""
-        self._k = n_clusters
+    # Iterating: see iterations.py.
+
+    same = staticmethod(np.array_equal)
+
+    def restart(self, centroids: NDArray[Any]) -> None:
+        """Forget all assignments; as many clusters follow as there are centroids."""
+        self._k = len(centroids)
         self._labels = np.full(len(self.cells), -1)
 
     def assign(self, centroids: NDArray[Any]) -> int:
@@ -138,14 +106,7 @@ class PlainRows:
         """Return the cluster of each row."""
         return self._labels
 
-    def sums(self) -> tuple[Integers, Scales]:
-        """Return the sums of the clusters, and their scales."""
-        if self._parts is None or self._scales is None:
-            self._scales = scales_for(self.cells, self.weights)
-            self._parts = parts_of(self.cells, self.weights, self._scales)
-        return sums_of(self._parts, self._labels, self._k), self._scales
-
-    def squares(self, centroids: NDArray[Any], labels: Integers) -> Floats:
+    def costs(self, centroids: NDArray[Any], labels: Integers) -> Floats:
         """Return each row's squared distance to its centroid, in float64."""
         total = np.zeros(len(self.cells))
         for column in range(self.cells.shape[1]):
@@ -153,6 +114,41 @@ class PlainRows:
             apart = one - centroids[labels, column].astype(np.float64)
             total += apart * apart
         return total
+
+    def moved(self, centroids: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """Return the centroids at the means of their rows, and how many were filled."""
+        sums = self.sums().copy()
+        filled = len(list(fill_empty(self, centroids, sums)))
+        means, weights = means_of(sums, self.scales)
+        stay = weights <= 0
+        means[stay] = centroids[stay]
+        return means.astype(centroids.dtype), filled
+
+    @cached_property
+    def scales(self) -> Scales:
+        """The scales of the sums of the clusters."""
+        return scales_for(self.cells, self.weights)
+
+    @cached_property
+    def _parts(self) -> Integers:
+        return parts_of(self.cells, self.weights, self.scales)
+
+    def parts(self, some: Integers) -> Integers:
+        """Return what some of the rows add to the sums of their clusters."""
+        own = self.weights[some] if len(self.weights) else self.weights
+        return parts_of(self.cells[some], own, self.scales)
+
+    def sums(self) -> Integers:
+        """Return the sums of the clusters."""
+        return sums_of(self._parts, self._labels, self._k)
+
+    def alike(self, row: int, among: Integers) -> Integers:
+        """Return those of some rows that are equal to one."""
+        return np.asarray(among[(self.cells[among] == self.cells[row]).all(axis=1)])
+
+    def rounding(self) -> float:
+        """Return the largest cost that rounding alone could have made."""
+        return rounding_square(self.cells)
 
 
 def one_thread_a_product() -> Any:
@@ -171,6 +167,6 @@ def _libraries() -> Any:
 def in_blocks(numbers: Floats, bins: Any, n_bins: int) -> Floats:
     """Return the sums by block and bin, each added up row by row."""
     n_blocks = -(-len(numbers) // BLOCK)
-    places = np.arange(len(numbers)) // BLOCK * n_bins + bins
-    sums = np.bincount(places, weights=numbers, minlength=n_blocks * n_bins)
+    indices = np.arange(len(numbers)) // BLOCK * n_bins + bins
+    sums = np.bincount(indices, weights=numbers, minlength=n_blocks * n_bins)
     return np.asarray(sums.reshape(n_blocks, n_bins), dtype=np.float64)

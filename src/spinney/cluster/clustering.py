@@ -4,7 +4,7 @@ k-means and k-prototypes share this: both divide rows and weights by powers of t
 meanwhile (``scaling.py``), and both keep the start that led to the least inertia.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,13 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
 from spinney.cluster.cluster_draws import Draws
 from spinney.cluster.scaling import scaled_weights
+
+DRAWN = ("k-means++", "random", "huang")
+"""The starts that are drawn; so are those of a user's function."""
+
+N_STARTS = 4
+CHEAP_WORK = 10_000_000
+"""So many rows × columns × clusters are cheap enough for several starts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +34,7 @@ class Clustering:
         The cluster of each row, that of its nearest centroid.
     inertia : float
         The weighted sum of the distances of rows to their centroids: squared ones of
-        k-means, those of ``prototypes/mixed_rows.py`` of k-prototypes.
+        k-means, those of ``prototypes/mixed_distances.py`` of k-prototypes.
     n_iterations : int
     converged : bool
         Whether nothing moved any more.
@@ -55,48 +62,69 @@ def weights_as_given(weights: Floats | None) -> tuple[Floats, int]:
     return scaled_weights(given)
 
 
-def best_of_starts(
-    n_starts: int, seed: int, run: Callable[[Draws], Clustering]
-) -> Clustering:
-    """Return the clustering of least inertia, the first of those equal to rounding.
+def is_drawn(init: Any) -> bool:
+    """Return whether a start is drawn, so that another one may be better."""
+    return callable(init) or (isinstance(init, str) and init in DRAWN)
+
+
+def n_starts_of(n_init: int | str, init: Any, work: int) -> int:
+    """Return how many starts ``n_init`` means.
+
+    ``"auto"`` is 4 where they are cheap, else 1; work is rows × columns × clusters. One
+    start is made where nothing is drawn; any other number is taken as it is.
+
+    >>> n_starts_of("auto", "k-means++", 10**7), n_starts_of("auto", "random", 10**8)
+    (4, 1)
+    >>> n_starts_of("auto", "optimal", 10), n_starts_of(7, "huang", 10**8)
+    (1, 7)
+    """
+    if not is_drawn(init):
+        return 1
+    if isinstance(n_init, str):
+        return N_STARTS if work <= CHEAP_WORK else 1
+    return n_init
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starts:
+    """How clusters are looked for, of any number of them.
 
     Parameters
     ----------
-    n_starts : int
+    init : str, array, Prototypes or callable
+        Centroids to start from, or what draws them.
+    n_init : int or "auto"
+        How many starts: see :func:`n_starts_of`. Of clusterings equally good, but for a
+        rounding, the first is taken.
+    max_iter : int
     seed : int
-    run : callable
-        Given the random numbers of one start, what it leads to.
+        The same seed leads to the same clustering, whatever ``n_jobs``.
+    n_jobs : int, optional
+        How many threads; one per core if not given.
     """
-    draws = Draws(seed)
-    best = run(draws.branch(0))
-    for turn in range(1, n_starts):
-        other = run(draws.branch(turn))
-        if other.inertia < best.inertia * (1 - TOLERANCE):
-            best = other
-    return best
 
+    init: Any
+    n_init: int | str = "auto"
+    max_iter: int = 300
+    seed: int = 0
+    n_jobs: int | None = 1
 
-def farthest_rows(
-    distances: Floats, least: float, doubles: Callable[[int], Integers]
-) -> Iterator[Integers]:
-    """Yield rows by falling distance, the first of equals first, with their doubles.
+    def n_starts(self, cells: Any, k: int) -> int:
+        """Return how many starts k clusters of some rows have."""
+        return n_starts_of(self.n_init, self.init, cells.size * k)
 
-    Parameters
-    ----------
-    distances : array
-        Of the rows to their centroids.
-    least : float
-        A row must be farther than this.
-    doubles : callable
-        Given a row, the rows that are equal to it, itself among them.
-    """
-    far = np.flatnonzero(distances > least)
-    seen: set[int] = set()
-    for row in far[np.argsort(-distances[far], kind="stable")].tolist():
-        if row not in seen:
-            alike = doubles(row)
-            seen.update(alike.tolist())
-            yield alike
+    def best(self, n_starts: int, run: Callable[[Draws], Clustering]) -> Clustering:
+        """Return the clustering of least inertia, the first of those equal to rounding.
+
+        ``run`` is given the random numbers of one start, and returns what it leads to.
+        """
+        draws = Draws(self.seed)
+        best = run(draws.branch(0))
+        for turn in range(1, n_starts):
+            other = run(draws.branch(turn))
+            if other.inertia < best.inertia * (1 - TOLERANCE):
+                best = other
+        return best
 
 
 def unscaled(

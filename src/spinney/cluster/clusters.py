@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.fit_k_means import nearest_scaled
 from spinney.cluster.prototypes.fit_k_prototypes import nearest_prototypes
-from spinney.cluster.prototypes.mixed_coding import mixed_cells, values_of
-from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+from spinney.cluster.prototypes.mixed_coding import coded_levels, mixed_cells, values_of
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 from spinney.data import Attribute, Fingerprint, Schema, Table, Target
 from spinney.errors import DataError, Setting, phrase
 
@@ -100,9 +100,7 @@ class Clusters:
     @property
     def prototypes(self) -> Prototypes:
         """The centroids as k-prototypes takes them."""
-        coded = [a for a in self.schema.attributes if a.kind != "numeric"]
-        sizes = [len(attribute.values) for attribute in coded]
-        first = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        _, first = coded_levels(self.schema)
         codes = np.where(self.codes < 0, first[-1], self.codes + first[:-1])
         return Prototypes(self.centroids, codes)
 

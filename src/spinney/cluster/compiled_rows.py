@@ -2,17 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import n_threads, run_all
+from spinney._support.threads import in_turns, n_threads
 from spinney.cluster.cluster_draws import BINS
-from spinney.cluster.cluster_rows import BLOCK, squares_between
-from spinney.cluster.exact_sums import Scales, scales_for
+from spinney.cluster.cluster_rows import BLOCK, Rows, squares_between
 from spinney.cluster.loops.assign import (
     ERROR,
     FALLEN,
@@ -21,26 +19,27 @@ from spinney.cluster.loops.assign import (
     KEPT,
     LONGEST,
     TINY,
+    Assigning,
     settle,
     sift,
     squared_distances,
 )
 from spinney.cluster.loops.lanes import LANES
-from spinney.cluster.loops.seed import gains_of, take
+from spinney.cluster.loops.seed import Seeding, gains_of, take
 
 PRODUCTS = 1 << 16  # at once: they stay in the cache
 MANY_CLUSTERS = 2048  # whose distances to each other are not worth their room
 FAR_OFF = 4  # a squared mean of so many variances is taken off the rows
 
 
-class CompiledRows:
+class CompiledRows(Rows):
     """Rows of contiguous floats that compiled loops work on."""
 
     def __init__(self, cells: NDArray[Any], weights: Floats, n_jobs: int) -> None:
-        self.cells, self.weights = cells, weights
+        super().__init__(cells, weights)
         self.n_jobs = max(1, min(n_jobs, n_threads()))
         self._n_blocks = -(-len(cells) // BLOCK)
-        self._scales: Scales | None = None
+        self._middle: NDArray[Any] | None = None
         precision = np.finfo(cells.dtype)
         columns = cells.shape[1]
         self._limits = np.zeros(4)
@@ -50,61 +49,48 @@ class CompiledRows:
         self._limits[KEPT] = 4 * precision.eps
 
     def _each(
-        self, work: Callable[[int, int, Any], None], room: Callable[[], Any]
-    ) -> None:
+        self,
+        work: Callable[[int, int, Any], None],
+        room: Callable[[], Any] = lambda: None,
+    ) -> list[Any]:
         """Do all blocks, some at a time, each thread with a room of its own."""
-        size = max(1, self._n_blocks // (8 * self.n_jobs))
-        turns = count()
-
-        def do() -> None:
-            own = room()
-            while (first := size * next(turns)) < self._n_blocks:
-                work(first, min(self._n_blocks, first + size), own)
-
-        if self.n_jobs == 1:
-            do()
-        else:
-            run_all([do] * self.n_jobs)
+        n, jobs = self._n_blocks, self.n_jobs
+        return in_turns(work, n, step=max(1, n // (8 * jobs)), n_jobs=jobs, room=room)
 
     # Seeding
 
     def begin(self, row: int, bins: NDArray[np.uint16]) -> None:
         """Take a row as the first centroid; the bins are those of ``totals``."""
-        n = len(self.cells)
+        n, first = len(self.cells), np.array([row])
         self._near = np.full(n, np.inf, self.cells.dtype)
         self._owner = np.zeros(n, np.int32)
         self._better = np.full((1, n), 1, np.uint8)
         self._chosen: list[int] = []
         self._bins = bins
         self._totals = np.zeros((self._n_blocks, BINS))
-        self._candidates = np.array([row])
-        self._points = self._in_lanes(self._candidates)
+        self._ask(first)
         self.take(row)
+
+    def _ask(self, candidates: Integers) -> None:
+        """Let these rows be the candidates."""
+        self._candidates, points = candidates, self._in_lanes(candidates)
+        if len(self._better) != len(points):
+            self._better = np.zeros((len(points), len(self.cells)), np.uint8)
+        self._seeding = Seeding(
+            self.cells, self.weights, self._near, self._owner, self._better, points
+        )
+        self._lanes = partial(np.empty, (1, LANES), self.cells.dtype)
 
     def gains(self, candidates: Integers) -> Floats:
         """Return what each row would take off the sum of squared distances."""
-        self._candidates = candidates
-        self._points = points = self._in_lanes(candidates)
-        groups, gap = len(points), self._gap(candidates)
-        if len(self._better) != groups:
-            self._better = np.zeros((groups, len(self.cells)), np.uint8)
+        self._ask(candidates)
+        groups, gap = len(self._better), self._gap(candidates)
         gains = np.zeros((self._n_blocks * groups, LANES))
 
         def work(first: int, last: int, lanes: Any) -> None:
-            gains_of(
-                self.cells,
-                self.weights,
-                self._near,
-                self._owner,
-                self._better,
-                gap,
-                points,
-                lanes,
-                gains,
-                np.array([BLOCK, first, last]),
-            )
+            gains_of(self._seeding, gap, lanes, gains, np.array([BLOCK, first, last]))
 
-        self._each(work, partial(np.empty, (1, LANES), self.cells.dtype))
+        self._each(work, self._lanes)
         by_block = gains.reshape(self._n_blocks, groups * LANES)
         return np.array([np.sum(by_block[:, k].copy()) for k in range(len(candidates))])
 
@@ -113,20 +99,10 @@ class CompiledRows:
         candidate = int(np.flatnonzero(self._candidates == row)[0])
 
         def work(first: int, last: int, lanes: Any) -> None:
-            take(
-                self.cells,
-                self.weights,
-                self._near,
-                self._owner,
-                self._better,
-                self._bins,
-                self._points,
-                lanes,
-                self._totals,
-                np.array([BLOCK, first, last, candidate, len(self._chosen)]),
-            )
+            span = np.array([BLOCK, first, last, candidate, len(self._chosen)])
+            take(self._seeding, self._bins, lanes, self._totals, span)
 
-        self._each(work, partial(np.empty, (1, LANES), self.cells.dtype))
+        self._each(work, self._lanes)
         self._chosen.append(row)
 
     def _gap(self, candidates: Integers) -> NDArray[Any]:
@@ -147,25 +123,17 @@ class CompiledRows:
         """Return the weighted squared distances to the nearest, summed by bin."""
         return np.asarray(np.sum(self._totals, axis=0))
 
-    def nearest(self) -> NDArray[Any]:
-        """Return the squared distance of each row to its nearest centroid."""
-        return self._near
-
     # Iterating
 
-    def restart(self, n_clusters: int) -> None:
-        """Forget all assignments."""
-        if self._scales is None:
-            self._scales = scales_for(self.cells, self.weights)
+    def restart(self, centroids: NDArray[Any]) -> None:
+        """Forget all assignments; as many clusters follow as there are centroids."""
+        if self._middle is None:
             self._centre()
-        kind, n = self.cells.dtype, len(self.cells)
-        self._state = (
-            np.full(n, -1, np.int32),
-            np.zeros(n, kind),
-            np.zeros(n, kind),
-        )
-        self._moves = np.zeros((3, n_clusters))
-        self._sums = np.zeros((2, n_clusters, self.cells.shape[1] + 1), np.int64)
+        kind, n, k = self.cells.dtype, len(self.cells), len(centroids)
+        self._labels = np.full(n, -1, np.int32)
+        self._bounds = np.zeros(n, kind), np.zeros(n, kind)
+        self._moves = np.zeros((3, k))
+        self._sums = np.zeros((2, k, self.cells.shape[1] + 1), np.int64)
         self._before: NDArray[Any] | None = None
 
     def _centre(self) -> None:
@@ -193,21 +161,19 @@ class CompiledRows:
         self._before = centroids
         self._moves[HALF] = _halves(centroids)
         task = _Assignment(self, centroids)
-        self._each(task.work, task.room)
-        for sums, _, _ in task.rooms:
+        for (sums, _, _), _ in self._each(task.work, task.room):
             self._sums += sums
         return sum(task.changed)
 
     def labels(self) -> Integers:
         """Return the cluster of each row."""
-        return self._state[0].astype(np.int64)
+        return self._labels.astype(np.int64)
 
-    def sums(self) -> tuple[Integers, Scales]:
-        """Return the sums of the clusters, and their scales."""
-        assert self._scales is not None
-        return self._sums, self._scales
+    def sums(self) -> Integers:
+        """Return the sums of the clusters."""
+        return self._sums
 
-    def squares(self, centroids: NDArray[Any], labels: Integers) -> Floats:
+    def costs(self, centroids: NDArray[Any], labels: Integers) -> Floats:
         """Return each row's squared distance to its centroid, in float64."""
         out = np.empty(len(self.cells))
 
@@ -215,7 +181,7 @@ class CompiledRows:
             span = np.array([first * BLOCK, min(len(self.cells), last * BLOCK)])
             squared_distances(self.cells, centroids, labels, out, span)
 
-        self._each(work, lambda: None)
+        self._each(work)
         return out
 
 
@@ -223,47 +189,46 @@ class _Assignment:
     """One assignment of all rows, in pieces."""
 
     def __init__(self, rows: CompiledRows, centroids: NDArray[Any]) -> None:
-        self.rows, self.centroids = rows, centroids
+        self.rows = rows
         kind, k = centroids.dtype, len(centroids)
         centred = centroids - rows._middle
         width = -(-k // LANES) * LANES
         self.factors = np.zeros((centroids.shape[1], width), kind)
         self.factors[:, :k] = -2 * centred.T
         squares = (centred.astype(np.float64) ** 2).sum(axis=1)
-        self.norms = np.full(width, np.inf, kind)
-        self.norms[:k] = squares
-        self.limits = rows._limits.copy()
-        self.limits[LONGEST] = np.sqrt(squares.max()) * (1 + 1e-6)
+        norms = np.full(width, np.inf, kind)
+        norms[:k] = squares
+        limits = rows._limits.copy()
+        limits[LONGEST] = np.sqrt(squares.max()) * (1 + 1e-6)
         self.height = max(32, PRODUCTS // width)
-        self.rooms: list[Any] = []
         self.changed: list[int] = []
+        self.task = Assigning(
+            rows=rows.cells,
+            weights=rows.weights,
+            sizes=rows._sizes,
+            own=rows._labels,
+            upper=rows._bounds[0],
+            lower=rows._bounds[1],
+            centroids=centroids,
+            norms=norms,
+            moves=rows._moves,
+            limits=limits,
+            scales=rows.scales.factors,
+        )
 
     def room(self) -> Any:
         """Return what one thread needs."""
-        kind = self.centroids.dtype
-        sums = np.zeros_like(self.rows._sums)
-        lanes = np.zeros((2, LANES), kind)
-        made = (sums, lanes, np.zeros(LANES, np.int32))
-        self.rooms.append(made)
+        kind = self.factors.dtype
+        sums, lanes = np.zeros_like(self.rows._sums), np.zeros((2, LANES), kind)
         products = np.empty((self.height, self.factors.shape[1]), kind)
-        return made, products
+        return (sums, lanes, np.zeros(LANES, np.int32)), products
 
     def work(self, first: int, last: int, own: Any) -> None:
         """Assign the rows of some blocks."""
         rows, (room, products) = self.rows, own
         begin, end = first * BLOCK, min(len(rows.cells), last * BLOCK)
         waiting = np.empty(end - begin, np.int64)
-        n = sift(
-            rows.cells,
-            self.centroids,
-            rows._state,
-            rows._moves,
-            self.limits,
-            waiting,
-            np.array([begin, end]),
-        )
-        assert rows._scales is not None
-        more = (rows._state, rows._moves, self.limits, rows._scales.factors)
+        n = sift(self.task, waiting, np.array([begin, end]))
         for start in range(0, n, self.height):
             stop = min(n, start + self.height)
             turn = waiting[start:stop]
@@ -272,20 +237,8 @@ class _Assignment:
             else:
                 chosen = rows._centred[turn]
             np.matmul(chosen, self.factors, out=products[: len(turn)])
-            self.changed.append(
-                settle(
-                    rows.cells,
-                    rows.weights,
-                    self.centroids,
-                    self.norms,
-                    products,
-                    waiting,
-                    rows._sizes,
-                    more,
-                    room,
-                    np.array([start, stop]),
-                )
-            )
+            span = np.array([start, stop])
+            self.changed.append(settle(self.task, products, waiting, room, span))
 
 
 def _halves(centroids: NDArray[Any]) -> Floats:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,11 @@ from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
 from spinney.cluster.cluster_draws import Draws, Pool
-from spinney.cluster.cluster_rows import (
-    PlainRows,
-    Rows,
-    one_thread_a_product,
-    squares_between,
-)
-from spinney.cluster.clustering import (
-    Clustering,
-    best_of_starts,
-    unscaled,
-    weights_as_given,
-)
-from spinney.cluster.k_means_iterations import Watch, iterate
+from spinney.cluster.cluster_rows import Rows, one_thread_a_product, squares_between
+from spinney.cluster.clustering import Clustering, Starts, unscaled, weights_as_given
+from spinney.cluster.iterations import Watch, iterate
 from spinney.cluster.k_means_starts import drawn_rows, plus_plus
+from spinney.cluster.scaling import scaled as scaled_cells
 from spinney.cluster.scaling import scaled_start, scaling_power
 from spinney.errors import DataError, ParameterError, Setting, refusal
 
@@ -38,84 +30,90 @@ LEAST_WORK = 4_000_000
 LEAST_WIDE = 10_000
 
 
-def k_means(
-    cells: NDArray[Any],
-    n_clusters: int,
-    *,
-    weights: Floats | None = None,
-    start: Start = "k-means++",
-    n_starts: int = 1,
-    max_iterations: int = 300,
-    tolerance: float = 0.0,
-    seed: int = 0,
-    n_jobs: int | None = None,
-    watch: Watch | None = None,
-) -> Clustering:
-    """Return the clustering of least inertia that some starts lead to.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KMeansMethod(Starts):
+    """k-means of numbers: the clustering of least inertia that some starts lead to.
 
     Parameters
     ----------
-    cells : array, rows × columns
-        Finite numbers, float32 or float64; at least as many rows as clusters.
-    n_clusters : int
-    weights : array, optional
-        Those of the rows, none of them negative; rows of weight 0 are labelled only.
-    start : {"k-means++", "random", "optimal"}, array or callable
-        Centroids to start from, or what draws them. ``"optimal"``, of one column, is
-        the best clustering there is (``_support/kmeans_1d.py``). A callable is given
-        the cells, the number of clusters and a ``random_state``, and returns centroids.
-    n_starts : int
-        How many times; of clusterings equally good, but for a rounding, the first is
-        returned.
-    max_iterations : int
-    tolerance : float
+    init : {"k-means++", "random", "optimal"}, array or callable
+        ``"optimal"``, of one column, is the best clustering there is
+        (``_support/kmeans_1d.py``). A callable is given the cells, the number of
+        clusters and a ``random_state``, and returns centroids.
+    tol : float
         The iterations end if the squared moves of all centroids sum to no more than
         this times the mean variance of the columns. 0: only when nothing moves.
-    seed : int
-        The same seed leads to the same clustering, whatever ``n_jobs``.
-    n_jobs : int, optional
-        How many threads; one per core if not given.
-    watch : callable, optional
-        Called after every iteration of every start; see ``k_means_iterations.Watch``.
+    n_init, max_iter, seed, n_jobs
+        See :class:`~spinney.cluster.clustering.Starts`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> clustering = k_means(np.array([[1.0], [2.0], [8.0]]), 2)
+    >>> clustering = KMeansMethod().fit(np.array([[1.0], [2.0], [8.0]]), 2)
     >>> np.sort(clustering.centroids.ravel())
     array([1.5, 8. ])
     >>> clustering.inertia
     0.5
     """
-    given, heavy = weights_as_given(weights)
-    cells = _as_kernels_take_it(cells)
-    power = scaling_power(cells)
-    scaled: NDArray[Any] = np.ldexp(cells, -power) if power else cells
-    work = scaled.size * n_clusters * n_starts
-    if scaled.shape[1] * n_clusters * n_starts > LEAST_WIDE:
-        work = max(work, LEAST_WORK)
-    rows = rows_for(scaled, given, work, n_jobs)
-    limit = tolerance * float(np.mean(np.var(scaled, axis=0))) if tolerance else 0.0
-    if isinstance(start, str) and start == "optimal":
-        start = _optimal(cells, given, n_clusters)
-    pool = Pool(scaled) if isinstance(start, str) else None
 
-    def run(draws: Draws) -> Clustering:
-        if pool is not None:
-            draw = plus_plus if start == "k-means++" else drawn_rows
-            centroids = rows.cells[draw(rows, n_clusters, draws, pool)]
-        else:
-            centroids = _given(rows, n_clusters, start, draws, power)
-        return iterate(
-            rows,
-            centroids,
-            max_iterations=max_iterations,
-            tolerance=limit,
-            watch=_unscaled_watch(watch, power),
-        )
+    init: Start = "k-means++"
+    tol: float = 0.0
 
-    with _one_thread_a_product(rows):
-        return unscaled(best_of_starts(n_starts, seed, run), power, heavy)
+    def fit(
+        self,
+        cells: NDArray[Any],
+        k: int,
+        *,
+        weights: Floats | None = None,
+        watch: Watch | None = None,
+    ) -> Clustering:
+        """Return k clusters of some rows.
+
+        Parameters
+        ----------
+        cells : array, rows × columns
+            Finite numbers, float32 or float64; at least as many rows as clusters.
+        k : int
+        weights : array, optional
+            Those of the rows, none of them negative; rows of weight 0 are labelled
+            only.
+        watch : callable, optional
+            Called after every iteration of every start; see ``iterations.Watch``.
+        """
+        given, heavy = weights_as_given(weights)
+        cells = _as_kernels_take_it(cells)
+        n_starts, (scaled, power) = self.n_starts(cells, k), scaled_cells(cells)
+        work = scaled.size * k * n_starts
+        if scaled.shape[1] * k * n_starts > LEAST_WIDE:
+            work = max(work, LEAST_WORK)
+        rows = rows_for(scaled, given, work, self.n_jobs)
+        start, limit = self.init, 0.0
+        if self.tol:
+            limit = self.tol * float(np.mean(np.var(scaled, axis=0)))
+        if isinstance(start, str) and start == "optimal":
+            start = _optimal(cells, given, k)
+        pool = Pool(scaled) if isinstance(start, str) else None
+
+        def run(draws: Draws) -> Clustering:
+            if pool is not None:
+                draw = plus_plus if start == "k-means++" else drawn_rows
+                centroids = rows.cells[draw(rows, k, draws, pool)]
+            else:
+                centroids = _given(rows, k, start, draws, power)
+            return iterate(
+                rows,
+                centroids,
+                max_iterations=self.max_iter,
+                tolerance=limit,
+                watch=_unscaled_watch(watch, power),
+            )
+
+        with _one_thread_a_product(rows):
+            return unscaled(self.best(n_starts, run), power, heavy)
+
+    def labels(self, cells: NDArray[Any], clustering: Clustering) -> Integers:
+        """Return the clusters of other rows."""
+        return nearest_centroids(cells, clustering.centroids, n_jobs=self.n_jobs)[0]
 
 
 def _unscaled_watch(watch: Watch | None, power: int) -> Watch | None:
@@ -135,7 +133,7 @@ def rows_for(
 ) -> Rows:
     """Return rows that NumPy works on, or compiled loops where there is much work."""
     if work < LEAST_WORK:
-        return PlainRows(cells, weights)
+        return Rows(cells, weights)
     from spinney.cluster.compiled_rows import CompiledRows
 
     return CompiledRows(cells, weights, n_threads() if n_jobs is None else n_jobs)
@@ -165,10 +163,10 @@ def nearest_scaled(
     cells, points, power = _alike(cells, centroids)
     rows = rows_for(cells, np.empty(0), cells.size * len(points), n_jobs)
     with _one_thread_a_product(rows):
-        rows.restart(len(points))
+        rows.restart(points)
         rows.assign(points)
         labels = rows.labels()
-        return labels, rows.squares(points, labels), power
+        return labels, rows.costs(points, labels), power
 
 
 def distances_between(cells: NDArray[Any], centroids: NDArray[Any]) -> Floats:
@@ -253,4 +251,4 @@ def checked_centroids(given: Any, n_clusters: int, n_columns: int) -> NDArray[An
 
 def _one_thread_a_product(rows: Rows) -> Any:
     """Let each product of matrices use one thread, since we have our own."""
-    return nullcontext() if isinstance(rows, PlainRows) else one_thread_a_product()
+    return nullcontext() if type(rows) is Rows else one_thread_a_product()

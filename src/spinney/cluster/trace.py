@@ -11,7 +11,11 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, shown, signs_to_ascii
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster.clustering import Clustering
-from spinney.cluster.fit_k_means import checked_centroids, distances_between, k_means
+from spinney.cluster.fit_k_means import (
+    KMeansMethod,
+    checked_centroids,
+    distances_between,
+)
 from spinney.errors import DataError
 
 ROWS_SHOWN = 20
@@ -189,9 +193,9 @@ def explain_k_means(
     start : array, clusters × columns
         The centroids to begin with.
     names : sequence of str, optional
-        Those of the columns; x0, x1, ... if not said.
+        Those of the columns; x0, x1, ... if not given.
     weights, max_iterations, tolerance
-        As in :func:`spinney.cluster.fit_k_means.k_means`.
+        As in :class:`spinney.KMeans`: the weights of rows, ``max_iter`` and ``tol``.
     rows : int
         Distances are shown of the first rows, so many at most.
 
@@ -261,15 +265,10 @@ def explain_k_means(
             )
         )
 
-    clustering = k_means(
-        cells,
-        len(centroids),
-        weights=weights,
-        start=centroids,
-        max_iterations=max_iterations,
-        tolerance=tolerance,
-        watch=watch,
+    method = KMeansMethod(
+        init=centroids, max_iter=max_iterations, tol=tolerance, n_jobs=None
     )
+    clustering = method.fit(cells, len(centroids), weights=weights, watch=watch)
     labels = tuple(names or (f"x{index}" for index in range(cells.shape[1])))
     return Trace(labels, head, len(cells), tuple(iterations), clustering)
 

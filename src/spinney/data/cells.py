@@ -14,7 +14,7 @@ one; a text where it *is* a marker. The empty text is always missing.
 
 import datetime
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.declarations import Declarations
-from spinney.data.table import Column, Kind, Value, factorise, level_order
+from spinney.data.table import Column, Kind, Table, Value, factorise, level_order
 from spinney.data.times import (
     TIME_UNITS,
     as_instant,
@@ -272,6 +272,19 @@ def column_from_values(
         return _number_column(name, cells, declarations)
     levels = declarations.ordinal[name] if kind == "ordinal" else None
     return coded_column(name, cells, missing=declarations.missing, levels=levels)
+
+
+def table_of(
+    columns: Mapping[str, Any],
+    n_rows: int,
+    declarations: Declarations,
+    *,
+    column: Callable[[str, Any, Declarations], Column] = column_from_values,
+) -> Table:
+    """Return the table of the columns that are not ignored, each made of its cells."""
+    kept = (name for name in columns if not declarations.ignores(name))
+    made = tuple(column(name, columns[name], declarations) for name in kept)
+    return Table(made, n_rows)
 
 
 def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[str]]:

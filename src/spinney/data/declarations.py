@@ -86,8 +86,10 @@ def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def check_names(names: Sequence[str], *, origin: str = "the table") -> None:
-    """Raise DataError unless the names of the columns are distinct and not blank."""
+def check_names(
+    names: Sequence[str], declarations: Declarations, *, origin: str = "the table"
+) -> None:
+    """Raise unless columns have distinct names, and what is declared fits them."""
     if not names:
         msg = f"{origin} has no columns: give it at least one"
         raise DataError(msg)
@@ -107,6 +109,7 @@ def check_names(names: Sequence[str], *, origin: str = "the table") -> None:
             "rename all but one"
         )
         raise DataError(msg)
+    check_declarations(declarations, names)
 
 
 def check_declarations(declarations: Declarations, names: Sequence[str]) -> None:

@@ -47,7 +47,7 @@ class _Pair:
 
     def text(self, attributes: "Sequence[Attribute]") -> str:
         """Return how it reads, such as ``length / width``."""
-        first, second = (shown(attributes[place].name) for place in self.places)
+        first, second = (shown(attributes[index].name) for index in self.places)
         return f"{first} {self.sign} {second}"
 
 
@@ -109,7 +109,7 @@ class Linear:
         """
         terms = zip(self.places, self.coefficients, strict=True)
         with np.errstate(over="ignore", invalid="ignore"):
-            first, *rest = (factor * columns[place] for place, factor in terms)
+            first, *rest = (factor * columns[index] for index, factor in terms)
             for term in rest:
                 first = first + term
             return _finite(first)
@@ -117,13 +117,13 @@ class Linear:
     def text(self, attributes: "Sequence[Attribute]") -> str:
         """Return how it reads, such as ``0.5·length − 1.25·width``."""
         text = ""
-        for place, factor in zip(self.places, self.coefficients, strict=True):
+        for index, factor in zip(self.places, self.coefficients, strict=True):
             if text:
                 text += " − " if factor < 0 else " + "
             elif factor < 0:
                 text = "−"
             times = "" if abs(factor) == 1 else f"{number_text(abs(factor))}·"
-            text += times + shown(attributes[place].name)
+            text += times + shown(attributes[index].name)
         return text
 
 

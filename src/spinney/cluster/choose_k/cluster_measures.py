@@ -24,22 +24,6 @@ DISTANCES = 1 << 22
 MOST_ROWS = 512
 
 
-def silhouette(
-    cells: NDArray[Any], labels: Any, weights: Floats | None = None
-) -> float | None:
-    """Return the mean silhouette width (Rousseeuw 1987), from -1 to 1.
-
-    Of a row, a is the mean distance to the other rows of its cluster, b the least mean
-    distance to those of another cluster, and its width is (b - a) / max(a, b); 0 if it
-    is alone in its cluster, or if a and b are 0. A cluster that weighs no more than 1
-    is a row alone. None where there is one cluster only.
-
-    >>> silhouette(np.array([[0.0], [1.0], [4.0]]), [0, 0, 1]).__round__(4)
-    0.4722
-    """
-    return silhouettes(cells, [labels], weights)[0]
-
-
 def silhouettes(
     cells: NDArray[Any],
     labelings: Sequence[Any],
@@ -47,10 +31,19 @@ def silhouettes(
     *,
     n_jobs: int = 1,
 ) -> list[float | None]:
-    """Return the silhouettes of several clusterings; distances are computed once.
+    """Return the mean silhouette widths of several clusterings (Rousseeuw 1987).
 
-    A block of distances times the weighted memberships of all clusterings is the sums
-    of distances to all clusters. Memory grows with the rows, not with their square.
+    Of a row, a is the mean distance to the other rows of its cluster, b the least mean
+    distance to those of another cluster, and its width is (b - a) / max(a, b), from -1
+    to 1; 0 if it is alone in its cluster, or if a and b are 0. A cluster that weighs no
+    more than 1 is a row alone. None where there is one cluster only.
+
+    Distances are computed once: a block of them times the weighted memberships of all
+    clusterings is the sums of distances to all clusters. Memory grows with the rows,
+    not with their square.
+
+    >>> silhouettes(np.array([[0.0], [1.0], [4.0]]), [[0, 0, 1]])[0].__round__(4)
+    0.4722
     """
     labelled = [_labelled(cells, labels, weights) for labels in labelings]
     if not labelled:

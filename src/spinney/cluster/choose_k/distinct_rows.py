@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import GOLDEN, WORD, root_key
 from spinney._support.row_order import keys_of
-from spinney.cluster.prototypes.mixed_rows import MixedCells
+from spinney.cluster.prototypes.mixed_distances import MixedCells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
     """Different rows and what each weighs; none weighs nothing."""
 
-    cells: NDArray[Any] | MixedCells
+    cells: Any  # an array, or MixedCells
     weights: Floats
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
     """Return n rows drawn by weight, equal ones once with how often they were drawn.
 
     Rows are shuffled by seed, and every (weight / n)-th of the running weight is
-    taken, from a place drawn in the first stretch (systematic sampling): so a row is
+    taken, from a point drawn in the first stretch (systematic sampling): so a row is
     drawn as often as its share of the weight times n, rounded up or down, and rows of
     weight 1 are drawn at most once.
 
@@ -79,8 +79,8 @@ def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
     """
     order = np.argsort(_mixed(_keys(rows.cells) ^ np.uint64(root_key(seed))))
     running = np.cumsum(rows.weights[order])
-    marks = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
-    passed = np.minimum(np.searchsorted(running, marks, side="right"), len(order) - 1)
+    points = (np.arange(n) + numbers_drawn(1, seed=seed)) * (running[-1] / n)
+    passed = np.minimum(np.searchsorted(running, points, side="right"), len(order) - 1)
     drawn = np.bincount(order[passed], minlength=len(order))
     chosen = drawn > 0
     return Distinct(rows.cells[chosen], drawn[chosen].astype(np.float64))

@@ -82,7 +82,7 @@ def gaps_of(
     """
     whole = bool(np.all(rows.weights == np.floor(rows.weights)))
     n_rows = int(rows.weight) if whole and rows.weight < 2**53 else len(rows)
-    cells: Any = rows.cells
+    cells = rows.cells
     if n_rows > most_rows:
         n_rows = most_rows
         rows = sampled(rows, n_rows, seed=seed)

@@ -15,9 +15,15 @@ from spinney.cluster.choose_k.cluster_measures import calinski_harabasz, davies_
 from spinney.cluster.choose_k.distinct_rows import Distinct, distinct_rows, sampled
 from spinney.cluster.choose_k.elbow import Elbow, elbow_of
 from spinney.cluster.choose_k.gap import Gaps, gaps_of
-from spinney.cluster.choose_k.methods import KMeansMethod, Method
+from spinney.cluster.choose_k.methods import (
+    Method,
+    measures_of,
+    scaled_rows,
+    silhouettes_of,
+)
 from spinney.cluster.clustering import Clustering
-from spinney.cluster.prototypes.mixed_rows import MixedCells
+from spinney.cluster.fit_k_means import KMeansMethod
+from spinney.cluster.prototypes.mixed_distances import MixedCells
 from spinney.errors import DataError, Setting, refusal
 
 LARGEST_K = 10
@@ -102,7 +108,7 @@ def choose(
     """
     method, limits = method or KMeansMethod(), limits or Limits()
     wanted = _measures(measures, rule, method)
-    small, power = method.scaled(cells)
+    small, power = scaled_rows(cells)
     rows = distinct_rows(small, weights)
     if not len(rows):
         msg = "there is no row of weight: clusters need at least one"
@@ -158,9 +164,12 @@ class _Curve:
             self.silhouette_rows = self.limits.silhouette_rows
             rows = sampled(rows, self.silhouette_rows, seed=self.method.seed)
             labelings = [self.method.labels(rows.cells, c) for c in self.clusterings]
-        gamma = self.clusterings[0].gamma
-        self.columns["silhouette"] = self.method.silhouettes(
-            rows.cells, labelings, rows.weights, gamma
+        self.columns["silhouette"] = silhouettes_of(
+            rows.cells,
+            labelings,
+            rows.weights,
+            gamma=self.clusterings[0].gamma,
+            n_jobs=self.method.n_jobs or 1,
         )
 
     def calinski_harabasz(self) -> None:
@@ -172,9 +181,9 @@ class _Curve:
         self._each("davies_bouldin", davies_bouldin)
 
     def _each(self, name: str, measure: Callable[..., float | None]) -> None:
-        cells: Any = self.rows.cells
+        rows = self.rows
         self.columns[name] = [
-            measure(cells, one.labels, self.rows.weights) for one in self.clusterings
+            measure(rows.cells, one.labels, rows.weights) for one in self.clusterings
         ]
 
     def elbow(self) -> None:
@@ -226,21 +235,22 @@ class _Curve:
 def _measures(measures: Any, rule: str, method: Method) -> tuple[str, ...]:
     """Return the measures to take, in their order."""
     check_named("rule", rule, MEASURES)
-    if rule not in method.measures:
+    possible = measures_of(method)
+    if rule not in possible:
         raise refusal(
             Setting("rule", rule),
             "is of k-means, and this is k-prototypes",
-            f"{' or '.join(method.measures)} choose here",
+            f"{' or '.join(possible)} choose here",
         )
     if measures is None:
-        measures = set(method.measures) - {"gap"}
+        measures = set(possible) - {"gap"}
     elif isinstance(measures, str):
         raise refusal(
             Setting("measures", measures),
             f"must be a list of names, such as [{measures!r}]",
         )
     for name in measures:
-        check_named("measures", name, method.measures)
+        check_named("measures", name, possible)
     return tuple(name for name in MEASURES if name in {*measures, rule})
 
 

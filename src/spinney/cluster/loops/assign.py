@@ -18,7 +18,10 @@ Sums are whole numbers (``spinney.cluster.exact_sums``): what leaves a cluster a
 comes to it is subtracted and added exactly, in any order.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
 from spinney.cluster.loops.lanes import LANES, square, two_least
@@ -32,6 +35,26 @@ GROWN, HALF, FALLEN = np.arange(3)
 ERROR, TINY, KEPT, LONGEST = np.arange(4)
 
 
+class Assigning(NamedTuple):
+    """Rows with their clusters, -1 at first, and bounds; and the centroids.
+
+    ``sizes`` are |x|² of the centred rows; ``norms`` are |c|², filled up to groups of
+    lanes; ``scales`` are those of the sums.
+    """
+
+    rows: NDArray[Any]
+    weights: NDArray[np.float64]
+    sizes: NDArray[Any]
+    own: NDArray[np.int32]
+    upper: NDArray[Any]
+    lower: NDArray[Any]
+    centroids: NDArray[Any]
+    norms: NDArray[Any]
+    moves: NDArray[np.float64]
+    limits: NDArray[np.float64]
+    scales: NDArray[np.float64]
+
+
 @kernel
 def keep_upper(upper, row, reach, moved, limits):
     """Keep an upper bound as it would have been at the start."""
@@ -39,13 +62,13 @@ def keep_upper(upper, row, reach, moved, limits):
 
 
 @entry
-def sift(rows, centroids, state, moves, limits, waiting, span):
+def sift(task, waiting, span):
     """List the rows that may have to leave their clusters; return how many.
 
-    ``state`` is (cluster of each row or -1, upper, lower); ``span`` has the first and
-    the last row.
+    ``span`` has the first and the last row.
     """
-    own, upper, lower = state
+    rows, centroids, moves, limits = task.rows, task.centroids, task.moves, task.limits
+    own, upper, lower = task.own, task.upper, task.lower
     n = 0
     for row in range(span[0], span[1]):
         cluster = own[row]
@@ -66,21 +89,22 @@ def sift(rows, centroids, state, moves, limits, waiting, span):
 
 
 @entry
-def settle(rows, weights, centroids, norms, products, waiting, sizes, more, room, span):
+def settle(task, products, waiting, room, span):
     """Send the rows that wait to their nearest centroids; return how many left.
 
-    ``products`` are −2 x·c, a line for each row that waits, and ``norms`` are |c|²,
-    both filled up to groups of lanes; ``sizes`` are |x|². ``more`` is (state, moves,
-    limits, scales), ``room`` is (sums, lanes, places); ``span`` has the first and the
-    last of the rows that wait.
+    ``products`` are −2 x·c, a line for each row that waits, filled up to groups of
+    lanes. ``room`` is (sums, lanes, groups); ``span`` has the first and the last of the
+    rows that wait.
     """
-    state, moves, limits, scales = more
-    own, upper, lower = state
-    sums, lanes, places = room
+    rows, weights, sizes, scales = task.rows, task.weights, task.sizes, task.scales
+    centroids, norms = task.centroids, task.norms
+    own, upper, lower = task.own, task.upper, task.lower
+    moves, limits = task.moves, task.limits
+    sums, lanes, groups = room
     changed = 0
     for turn in range(span[0], span[1]):
         row, line = waiting[turn], turn - span[0]
-        two_least(products, np.int64(line), norms, lanes, places)
+        two_least(products, np.int64(line), norms, lanes, groups)
         best, second, lane = np.float64(lanes[0, 0]), np.inf, 0
         for other in range(1, LANES):
             value = np.float64(lanes[0, other])
@@ -90,7 +114,7 @@ def settle(rows, weights, centroids, norms, products, waiting, sizes, more, room
             else:
                 second = min(value, second)
         second = min(second, np.float64(lanes[1, lane]))
-        nearest = np.int64(places[lane]) * LANES + lane
+        nearest = np.int64(groups[lane]) * LANES + lane
         size = np.float64(sizes[row])
         length = np.sqrt(size) + limits[LONGEST]
         error = limits[ERROR] * length * length + limits[TINY]

@@ -97,8 +97,8 @@ class _Emitter:
             undefined = ir.Constant(vector.type, ir.Undefined)
             pair = []
             for first in (0, size):
-                places = list(range(first, first + size))
-                mask = ir.Constant(ir.VectorType(_WORD, size), places)
+                chosen = list(range(first, first + size))
+                mask = ir.Constant(ir.VectorType(_WORD, size), chosen)
                 pair.append(self.builder.shuffle_vector(vector, undefined, mask))
             vector = join(*pair)
         return self.builder.extract_element(vector, _WORD(0))
@@ -209,9 +209,9 @@ def _gain(_: Any, before: Any, weight: Any, lanes: Any, gains: Any, line: Any) -
 
 @intrinsic
 def _two_least(
-    _: Any, products: Any, line: Any, norms: Any, lanes: Any, places: Any
+    _: Any, products: Any, line: Any, norms: Any, lanes: Any, groups: Any
 ) -> Any:
-    kinds = products, types.int64, norms, lanes, places
+    kinds = products, types.int64, norms, lanes, groups
     return types.void(*kinds), _emit_two_least
 
 
@@ -242,7 +242,7 @@ def _plain_gain(before: Any, weight: float, lanes: Any, gains: Any, line: int) -
 
 
 def _plain_two_least(
-    products: Any, line: int, norms: Any, lanes: Any, places: Any
+    products: Any, line: int, norms: Any, lanes: Any, groups: Any
 ) -> None:
     """Write the two least sums of each lane, and the group of the least."""
     values = (products[line] + norms).reshape(-1, LANES)
@@ -251,7 +251,7 @@ def _plain_two_least(
     lanes[1] = np.inf
     if len(values) > 1:
         lanes[1] = np.take_along_axis(values, order[1:2], axis=0)[0]
-    places[:] = order[0]
+    groups[:] = order[0]
 
 
 squares = _plain_squares if OFF else _squares

@@ -9,19 +9,34 @@ is added. ``better`` keeps which candidates are nearer to a row than its owner, 
 each: only those rows are looked at when one is taken.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry
 from spinney.cluster.loops.lanes import LANES, gain, squares
 
 
+class Seeding(NamedTuple):
+    """The rows, how near they are so far, and the candidates in groups of lanes."""
+
+    rows: NDArray[Any]
+    weights: NDArray[np.float64]
+    near: NDArray[Any]
+    owner: NDArray[np.int32]
+    better: NDArray[np.uint8]
+    points: NDArray[Any]
+
+
 @entry
-def gains_of(rows, weights, near, owner, better, gap, points, lanes, gains, span):
+def gains_of(seeding, gap, lanes, gains, span):
     """Add up, block by block, what each point would take off the squared distances.
 
-    ``gains`` has a line a block and group of points; ``span`` is the number of rows in
-    a block, and the first and last block to do.
+    ``gains`` has one line per block and group of points; ``span`` is the number of rows
+    in a block, and the first and last block to do.
     """
+    rows, weights, near, owner, better, points = seeding
     n, groups, size = rows.shape[0], points.shape[0], span[0]
     for block in range(span[1], span[2]):
         for row in range(block * size, min(n, (block + 1) * size)):
@@ -39,11 +54,12 @@ def gains_of(rows, weights, near, owner, better, gap, points, lanes, gains, span
 
 
 @entry
-def take(rows, weights, near, owner, better, bins, points, lanes, totals, span):
+def take(seeding, bins, lanes, totals, span):
     """Take candidate number ``span[3]`` in, as centroid number ``span[4]``.
 
     ``totals`` gets the weighted sums of the squared distances by block and bin.
     """
+    rows, weights, near, owner, better, points = seeding
     n, size = rows.shape[0], span[0]
     group, lane = span[3] // LANES, span[3] % LANES
     for block in range(span[1], span[2]):

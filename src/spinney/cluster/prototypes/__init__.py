@@ -3,7 +3,6 @@
 from spinney.cluster.prototypes.fit_k_prototypes import (
     LARGEST_GAMMA,
     MIXED_STARTS,
-    k_prototypes,
     nearest_prototypes,
 )
 from spinney.cluster.prototypes.mixed_coding import (
@@ -11,14 +10,13 @@ from spinney.cluster.prototypes.mixed_coding import (
     prototypes_of,
     values_of,
 )
-from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 
 __all__ = [
     "LARGEST_GAMMA",
     "MIXED_STARTS",
     "MixedCells",
     "Prototypes",
-    "k_prototypes",
     "mixed_cells",
     "nearest_prototypes",
     "prototypes_of",

@@ -1,95 +1,82 @@
 """Rows of numbers and codes that compiled loops work on, in threads."""
 
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.threads import n_threads, run_all
-from spinney.cluster.prototypes.loops.assign import assign_rows, measure
-from spinney.cluster.prototypes.mixed_rows import (
+from spinney._support.threads import in_turns, n_threads
+from spinney.cluster.prototypes.loops.assign import Measuring, assign_rows, measure
+from spinney.cluster.prototypes.mixed_distances import (
     MixedCells,
     Prototypes,
-    Tallies,
-    mixed_scales,
     unlikeness,
 )
+from spinney.cluster.prototypes.mixed_rows import MixedRows, Tallies
 
 BLOCK = 1 << 11
 
 
-class CompiledMixed:
+class CompiledMixed(MixedRows):
     """Rows that compiled loops work on: the same bits as NumPy's."""
 
     def __init__(
         self, cells: MixedCells, weights: Floats, gamma: float, n_jobs: int
     ) -> None:
-        self.cells, self.gamma = cells, gamma
         # Arrays that may be written to are one type to the compiler; others another.
-        self.weights = np.require(weights, requirements=["C", "W"])
-        self.scales = mixed_scales(cells, weights)
+        super().__init__(cells, np.require(weights, requirements=["C", "W"]), gamma)
         self.n_jobs = max(1, min(n_jobs, n_threads()))
         self._numbers = np.require(cells.numbers, requirements=["C", "W"])
         self._codes = np.require(cells.codes, requirements=["C", "W"])
 
     def _each(
-        self, work: Callable[[Any, Any], None], room: Callable[[], Any]
+        self, work: Callable[[int, int, Any], None], room: Callable[[], Any]
     ) -> list[Any]:
         """Do all blocks, each thread with a room of its own; return the rooms."""
-        n, turns = len(self.cells), count()
-        rooms: list[Any] = []
+        n, jobs = len(self.cells), self.n_jobs
+        return in_turns(work, n, step=BLOCK, n_jobs=jobs, room=room)
 
-        def do() -> None:
-            own = room()
-            rooms.append(own)
-            while (begin := BLOCK * next(turns)) < n:
-                work(np.array([begin, min(n, begin + BLOCK)]), own)
+    def _measuring(self, prototypes: Prototypes) -> Measuring:
+        points = np.ascontiguousarray(prototypes.numbers.T)
+        unlike = unlikeness(self.cells, prototypes.codes)
+        return Measuring(self._numbers, self._codes, points, unlike, self.gamma)
 
-        if self.n_jobs == 1 or n <= BLOCK:
-            do()
-        else:
-            run_all([do] * self.n_jobs)
-        return rooms
+    def distances(self, prototypes: Prototypes) -> Floats:
+        """Return the distances from all rows to a few prototypes."""
+        task = self._measuring(prototypes)
+        out = np.empty((len(self.cells), len(prototypes.codes)))
 
-    def restart(self, n_clusters: int) -> None:
-        """Forget all assignments."""
+        def work(first: int, last: int, lanes: Any) -> None:
+            measure(task, lanes, out, np.array([first, last]))
+
+        self._each(work, lambda: np.empty((2, out.shape[1])))
+        return out
+
+    def restart(self, prototypes: Prototypes) -> None:
+        """Forget all assignments; as many clusters follow as there are prototypes."""
+        self._k = len(prototypes.codes)
         self._labels = np.full(len(self.cells), -1, np.int32)
-        self._tallies = self._nothing(n_clusters)
+        self._tallies = self._nothing()
 
-    def _nothing(self, n_clusters: int) -> Tallies:
+    def _nothing(self) -> Tallies:
         width = 2 * self._numbers.shape[1] + 1
         return Tallies(
-            np.zeros((2, n_clusters, width), np.int64),
-            np.zeros((self.cells.unseen + 1, n_clusters), np.int64),
+            np.zeros((2, self._k, width), np.int64),
+            np.zeros((self.cells.unseen + 1, self._k), np.int64),
         )
 
     def assign(self, prototypes: Prototypes) -> int:
         """Send each row to the nearest prototype; return how many went elsewhere."""
-        unlike = unlikeness(self.cells, prototypes.codes)
-        points = np.ascontiguousarray(prototypes.numbers.T)
-        changed: list[int] = []
+        task, own, weights = self._measuring(prototypes), self._labels, self.weights
+        factors, changed = self.scales.factors, list[int]()
 
         def room() -> Any:
-            n_clusters = len(prototypes.codes)
-            return (*self._nothing(n_clusters), np.empty((2, n_clusters)))
+            return (*self._nothing(), np.empty((2, self._k)))
 
-        def work(span: Any, own: Any) -> None:
-            changed.append(
-                assign_rows(
-                    self._numbers,
-                    self._codes,
-                    self.weights,
-                    self._labels,
-                    points,
-                    unlike,
-                    self.gamma,
-                    self.scales.factors,
-                    own,
-                    span,
-                )
-            )
+        def work(first: int, last: int, room: Any) -> None:
+            span = np.array([first, last])
+            changed.append(assign_rows(task, weights, own, factors, room, span))
 
         for sums, counts, _ in self._each(work, room):
             self._tallies.sums[...] += sums
@@ -103,24 +90,3 @@ class CompiledMixed:
     def tallies(self) -> Tallies:
         """Return what the clusters hold."""
         return self._tallies
-
-    def distances(self, prototypes: Prototypes) -> Floats:
-        """Return the distances from all rows to a few prototypes."""
-        unlike = unlikeness(self.cells, prototypes.codes)
-        points = np.ascontiguousarray(prototypes.numbers.T)
-        out = np.empty((len(self.cells), len(prototypes.codes)))
-
-        def work(span: Any, lanes: Any) -> None:
-            measure(
-                self._numbers,
-                self._codes,
-                points,
-                unlike,
-                self.gamma,
-                lanes,
-                out,
-                span,
-            )
-
-        self._each(work, lambda: np.empty((2, out.shape[1])))
-        return out

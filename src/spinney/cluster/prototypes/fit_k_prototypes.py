@@ -1,6 +1,6 @@
 """k-prototypes of a table: γ, starts, restarts, and who does the work."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,22 +8,12 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads
 from spinney.cluster.cluster_draws import Draws
-from spinney.cluster.clustering import (
-    Clustering,
-    best_of_starts,
-    unscaled,
-    weights_as_given,
-)
+from spinney.cluster.clustering import Clustering, Starts, unscaled, weights_as_given
+from spinney.cluster.iterations import Watch, iterate
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 from spinney.cluster.prototypes.mixed_rows import (
-    MixedCells,
     MixedRows,
-    PlainMixed,
-    Prototypes,
-)
-from spinney.cluster.prototypes.prototype_iterations import (
-    costs_of,
     filled_in,
-    iterate_prototypes,
     middle_of,
     spreads_of,
 )
@@ -37,72 +27,74 @@ LARGEST_GAMMA = 1e300  # so that costs are finite
 LEAST_WORK = 1_000_000
 
 
-def k_prototypes(
-    cells: MixedCells,
-    n_clusters: int,
-    *,
-    weights: Floats | None = None,
-    gamma: float | None = None,
-    start: str | Prototypes = "huang",
-    n_starts: int = 1,
-    max_iterations: int = 100,
-    seed: int = 0,
-    n_jobs: int | None = None,
-) -> Clustering:
-    """Return the clustering of least cost that some starts lead to, with its γ.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KPrototypesMethod(Starts):
+    """k-prototypes of mixed rows: the clustering of least cost of some starts.
 
     Parameters
     ----------
-    cells : MixedCells
-        At least as many rows as clusters.
-    n_clusters : int
-    weights : array, optional
-        Those of the rows, none of them negative; rows of weight 0 are labelled only.
+    init : {"huang", "cao"} or Prototypes
+        Cells that a given prototype lacks are those of the middle of all rows.
     gamma : float, optional
         What a nominal difference weighs; see :func:`default_gamma` if not given.
-    start : {"huang", "cao"} or Prototypes
-        Cells that a given prototype lacks are those of the middle of all rows.
-    n_starts : int
-        How many times; of clusterings equally good, but for a rounding, the first is
-        returned.
-    max_iterations : int
-    seed : int
-        The same seed leads to the same clustering, whatever ``n_jobs``.
-    n_jobs : int, optional
-        How many threads; one per core if not given.
+    n_init, max_iter, seed, n_jobs
+        See :class:`~spinney.cluster.clustering.Starts`.
     """
-    given, heavy = weights_as_given(weights)
-    weighty = cells[given > 0] if len(given) else cells
-    cells = _without(cells, np.asarray(np.isnan(weighty.numbers).all(axis=0)))
-    power = _power(cells)
-    scaled = _scaled(cells, power)
-    rows = rows_for(scaled, given, n_clusters * n_starts, n_jobs)
-    middle = middle_of(rows)
-    spreads = np.empty(0)
-    if gamma is None or (isinstance(start, str) and start == "cao"):
-        spreads = spreads_of(scaled, given, middle)
-    if gamma is None:
-        gamma = default_gamma(np.ldexp(spreads, power))
-    rows.gamma = _scaled_gamma(scaled, gamma, power)
-    margins = Margins(scaled, given) if isinstance(start, str) else None
 
-    def run(draws: Draws) -> Clustering:
-        if margins is None:
-            assert isinstance(start, Prototypes)
-            numbers = scaled_start(start.numbers, scaled.numbers, power)
-            first = Prototypes(numbers, start.codes)
-        else:
-            if start == "cao":
-                densities = margins.densities(spreads)
-                chosen = cao_rows(rows, n_clusters, densities, middle)
+    init: str | Prototypes = "huang"
+    gamma: float | None = None
+
+    def fit(
+        self,
+        cells: MixedCells,
+        k: int,
+        *,
+        weights: Floats | None = None,
+        watch: Watch | None = None,
+    ) -> Clustering:
+        """Return k clusters of at least as many rows, with the γ that they are by.
+
+        None of the weights is negative; rows of weight 0 are labelled only. ``watch``
+        is called after every iteration of every start.
+        """
+        given, heavy = weights_as_given(weights)
+        n_starts = self.n_starts(cells, k)
+        weighty = cells[given > 0] if len(given) else cells
+        cells = _without(cells, np.asarray(np.isnan(weighty.numbers).all(axis=0)))
+        power = power_of_mixed(cells)
+        scaled = scaled_mixed(cells, power)
+        rows = rows_for(scaled, given, k * n_starts, self.n_jobs)
+        start, gamma, middle = self.init, self.gamma, middle_of(rows)
+        spreads = np.empty(0)
+        if gamma is None or (isinstance(start, str) and start == "cao"):
+            spreads = spreads_of(scaled, given, middle)
+        if gamma is None:
+            gamma = default_gamma(np.ldexp(spreads, power))
+        rows.gamma = scaled_gamma(scaled, gamma, power)
+        margins = Margins(scaled, given) if isinstance(start, str) else None
+
+        def run(draws: Draws) -> Clustering:
+            if margins is None:
+                assert isinstance(start, Prototypes)
+                numbers = scaled_start(start.numbers, scaled.numbers, power)
+                first = Prototypes(numbers, start.codes)
             else:
-                chosen = huang_rows(rows, n_clusters, draws, margins)
-            first = scaled[chosen].as_prototypes()
-        first = filled_in(scaled, first, middle)
-        return iterate_prototypes(rows, first, max_iterations=max_iterations)
+                if start == "cao":
+                    densities = margins.densities(spreads)
+                    chosen = cao_rows(rows, k, densities, middle)
+                else:
+                    chosen = huang_rows(rows, k, draws, margins)
+                first = scaled[chosen].as_prototypes()
+            first = filled_in(scaled, first, middle)
+            return iterate(rows, first, max_iterations=self.max_iter, watch=watch)
 
-    best = unscaled(best_of_starts(n_starts, seed, run), power, heavy, _multiplied)
-    return replace(best, gamma=gamma)
+        best = unscaled(self.best(n_starts, run), power, heavy, _multiplied)
+        return replace(best, gamma=gamma)
+
+    def labels(self, cells: MixedCells, clustering: Clustering) -> Integers:
+        """Return the clusters of other rows."""
+        prototypes, gamma = clustering.centroids, clustering.gamma
+        return nearest_prototypes(cells, prototypes, gamma, n_jobs=self.n_jobs)[0]
 
 
 def rows_for(
@@ -111,7 +103,7 @@ def rows_for(
     """Return rows that NumPy works on, or compiled loops where there is much work."""
     columns = cells.numbers.shape[1] + cells.codes.shape[1]
     if len(cells) * columns * times < LEAST_WORK:
-        return PlainMixed(cells, weights, 1.0)
+        return MixedRows(cells, weights, 1.0)
     from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
 
     return CompiledMixed(cells, weights, 1.0, n_threads() if n_jobs is None else n_jobs)
@@ -140,15 +132,15 @@ def nearest_prototypes(
 ) -> tuple[Integers, Floats]:
     """Return each row's nearest prototype, the first of equals, and the distance."""
     cells = _without(cells, np.asarray(np.isnan(prototypes.numbers).any(axis=0)))
-    power = _power(cells, prototypes.numbers)
-    scaled = _scaled(cells, power)
+    power = power_of_mixed(cells, prototypes.numbers)
+    scaled = scaled_mixed(cells, power)
     points = Prototypes(np.ldexp(prototypes.numbers, -power), prototypes.codes)
     rows = rows_for(scaled, np.empty(0), len(points.codes), n_jobs)
-    rows.gamma = _scaled_gamma(scaled, gamma, power)
-    rows.restart(len(points.codes))
+    rows.gamma = scaled_gamma(scaled, gamma, power)
+    rows.restart(points)
     rows.assign(points)
     labels = rows.labels()
-    costs = costs_of(scaled, points, labels, rows.gamma)
+    costs = rows.costs(points, labels)
     with np.errstate(over="ignore"):
         return labels, np.ldexp(costs, 2 * power)
 
@@ -160,7 +152,7 @@ def _without(cells: MixedCells, nowhere: NDArray[np.bool_]) -> MixedCells:
     return replace(cells, numbers=np.where(nowhere, np.nan, cells.numbers))
 
 
-def _power(cells: MixedCells, *more: Floats) -> int:
+def power_of_mixed(cells: MixedCells, *more: Floats) -> int:
     """Return the power of two to divide numbers by, so that no square overflows.
 
     γ is divided by its square, so no order of distances changes. Numbers whose squares
@@ -172,13 +164,15 @@ def _power(cells: MixedCells, *more: Floats) -> int:
     return 0 if power < 0 and cells.codes.shape[1] else power
 
 
-def _scaled(cells: MixedCells, power: int) -> MixedCells:
+def scaled_mixed(cells: MixedCells, power: int) -> MixedCells:
+    """Return rows whose numbers are divided by a power of two."""
     if not power:
         return cells
     return replace(cells, numbers=np.ldexp(cells.numbers, -power))
 
 
-def _scaled_gamma(cells: MixedCells, gamma: float, power: int) -> float:
+def scaled_gamma(cells: MixedCells, gamma: float, power: int) -> float:
+    """Return γ for rows whose numbers are divided by a power of two."""
     return float(np.ldexp(gamma, -2 * power)) if cells.codes.shape[1] else 0.0
 
 

@@ -5,16 +5,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cluster.prototypes.mixed_rows import MixedCells, Prototypes
+from spinney._support.arrays import Integers
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 from spinney.data import Attribute, Schema, Table
 from spinney.errors import DataError, ParameterError, Setting
+
+
+def coded_levels(schema: Schema) -> tuple[list[Attribute], Integers]:
+    """Return the coded attributes, and the index of the first level of each, and last.
+
+    That is ``MixedCells.first``.
+    """
+    coded = [a for a in schema.attributes if a.kind != "numeric"]
+    sizes = [len(attribute.values) for attribute in coded]
+    return coded, np.append(0, np.cumsum(sizes)).astype(np.int64)
 
 
 def mixed_cells(schema: Schema, table: Table) -> MixedCells:
     """Return the rows of a table as numbers and codes."""
     numeric = [a for a in schema.attributes if a.kind == "numeric"]
-    coded = [a for a in schema.attributes if a.kind != "numeric"]
-    first = np.append(0, np.cumsum([len(a.values) for a in coded])).astype(np.int64)
+    coded, first = coded_levels(schema)
     numbers = np.empty((table.n_rows, len(numeric)))
     for index, attribute in enumerate(numeric):
         numbers[:, index] = attribute.encode(table[attribute.name])
@@ -65,7 +75,7 @@ def prototypes_of(schema: Schema, table: Table, n_clusters: int) -> Prototypes:
         )
     cells = mixed_cells(schema, table)
     if (cells.codes == cells.unseen).any():
-        coded = [a for a in schema.attributes if a.kind != "numeric"]
+        coded, _ = coded_levels(schema)
         row, index = np.argwhere(cells.codes == cells.unseen)[0]
         name = coded[index].name
         raise DataError(

@@ -1,106 +1,34 @@
-"""Rows of numbers and of coded values, prototypes, and distances between them.
+"""The rows that k-prototypes works on, and what it asks of all of them.
 
-The distance from a row to a prototype is ::
+Each column of a prototype is the value of least cost for the rows of its cluster: the
+weighted mean of numbers, the most frequent nominal value, the weighted median of ranks.
+A cell that is missing costs nothing whatever the value, so only known ones count. Hence
+neither half of an iteration raises the cost; and where an iteration leaves the cost as
+it was, rows have only gone to earlier clusters: so the iterations come to an end.
 
-    Σ (x − m)²  over numeric columns
-    + γ · ( Σ [x ≠ m] over nominal columns + Σ |r(x) − r(m)| / (L − 1) over ordinal )
-
-with r the rank of a value among the L levels of its column. A missing cell adds nothing
-to it: the share of columns that are known is the same for all prototypes, so scaling by
-it could not change which one is nearest.
-
-Two classes answer the same questions with the same bits: :class:`PlainMixed` by NumPy,
-which needs no compiler, and ``CompiledMixed`` (``compiled_mixed_rows.py``) by loops.
+:class:`MixedRows` answers by NumPy, which needs no compiler; ``CompiledMixed``
+(``compiled_mixed_rows.py``) answers by loops, with the same bits.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.cluster.cluster_draws import weight_of_each
-from spinney.cluster.exact_sums import Scales, parts_of, scales_for, sums_of
+from spinney.cluster.exact_sums import Scales, means_of, parts_of, scales_for, sums_of
+from spinney.cluster.iterations import fill_empty
+from spinney.cluster.prototypes.mixed_distances import (
+    MixedCells,
+    Prototypes,
+    distances_to_few,
+    unlikeness,
+)
+from spinney.cluster.scaling import rounding_square
 
 # As many distances at once as NumPy works on.
 DISTANCES = 1 << 18
-
-
-class Prototypes(NamedTuple):
-    """The values of each cluster: numbers, NaN if not known, and codes."""
-
-    numbers: Floats
-    codes: Integers
-
-    def same(self, other: "Prototypes") -> bool:
-        """Return whether two lists of prototypes are equal, cell by cell."""
-        return np.array_equal(self.codes, other.codes) and np.array_equal(
-            self.numbers, other.numbers, equal_nan=True
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MixedCells:
-    """Rows of numeric columns and of coded ones, nominal or ordinal.
-
-    Parameters
-    ----------
-    numbers : array, rows × numeric columns
-        Finite, or NaN where missing.
-    codes : array of int32, rows × coded columns
-        The index of a value among the levels of all columns, one column after the
-        other: ``first[column]`` + its code. ``missing`` and ``unseen`` are the two
-        codes after all levels.
-    first : array, coded columns + 1
-        The index of the first level of each column, and last of no column.
-    ordinal : array of bool, coded columns
-        Whether levels have an order.
-    """
-
-    numbers: Floats
-    codes: NDArray[np.int32]
-    first: Integers
-    ordinal: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @property
-    def missing(self) -> int:
-        """The code of a missing cell."""
-        return int(self.first[-1])
-
-    @property
-    def unseen(self) -> int:
-        """The code of a value that is none of the levels: unlike all others."""
-        return self.missing + 1
-
-    @property
-    def size(self) -> int:
-        """How many cells there are."""
-        return self.numbers.size + self.codes.size
-
-    def matrix(self) -> Floats:
-        """Return numbers and codes side by side: rows are equal if these are."""
-        return np.ascontiguousarray(np.hstack([self.numbers, self.codes]))
-
-    def __getitem__(self, rows: Any) -> "MixedCells":
-        """Return some of the rows."""
-        return replace(self, numbers=self.numbers[rows], codes=self.codes[rows])
-
-    def as_prototypes(self) -> Prototypes:
-        """Return the rows as prototypes."""
-        return Prototypes(self.numbers.copy(), self.codes.astype(np.int64))
-
-    def alike(self, row: int, among: Integers) -> Integers:
-        """Return those of some rows that are equal to one, missing cells included."""
-        numbers, codes = self.numbers[among], self.codes[among]
-        same = (numbers == self.numbers[row]) | (
-            np.isnan(numbers) & np.isnan(self.numbers[row])
-        )
-        same_codes = (codes == self.codes[row]).all(axis=1)
-        return np.asarray(among[same.all(axis=1) & same_codes])
 
 
 class Tallies(NamedTuple):
@@ -113,76 +41,6 @@ class Tallies(NamedTuple):
     sums: Integers
     counts: Integers
 
-    def weighty(self) -> NDArray[np.bool_]:
-        """Return which clusters have rows of weight."""
-        return np.asarray((self.sums[:, :, -1] != 0).any(axis=0))
-
-
-class MixedRows(Protocol):
-    """Rows with weights, and a γ."""
-
-    cells: MixedCells
-    weights: Floats  # empty: every row weighs 1
-    gamma: float
-    scales: Scales
-
-    def restart(self, n_clusters: int) -> None:
-        """Forget all assignments."""
-
-    def assign(self, prototypes: Prototypes) -> int:
-        """Send each row to the nearest prototype; return how many went elsewhere."""
-
-    def labels(self) -> Integers:
-        """Return the cluster of each row."""
-
-    def tallies(self) -> Tallies:
-        """Return what the clusters hold."""
-
-    def distances(self, prototypes: Prototypes) -> Floats:
-        """Return the distances from all rows to a few prototypes."""
-
-
-def unlikeness(cells: MixedCells, codes: Integers) -> Floats:
-    """Return what each code adds to the distance from each prototype, before γ.
-
-    ``codes`` are those of the prototypes. The last two lines are those of missing
-    cells, 0, and of values that no row had, 1.
-    """
-    table = np.zeros((cells.unseen + 1, len(codes)))
-    table[cells.unseen] = 1.0
-    for column, ordinal in enumerate(cells.ordinal):
-        begin, end = cells.first[column : column + 2]
-        apart = np.abs(np.arange(begin, end)[:, None] - codes[None, :, column])
-        part = apart / max(1, end - begin - 1) if ordinal else apart != 0
-        table[begin:end] = np.where(codes[:, column] < cells.missing, part, 0.0)
-    return table
-
-
-def distances_to_all(cells: MixedCells, part: slice, gamma: float) -> Floats:
-    """Return the root of the distance from each row of a part to each of all rows.
-
-    >>> cells = MixedCells(
-    ...     np.array([[0.0], [3.0], [np.nan]]),
-    ...     np.array([[0], [1], [1]], np.int32), np.array([0, 2]), np.array([False]),
-    ... )
-    >>> distances_to_all(cells, slice(0, 1), 16.0)
-    array([[0., 5., 4.]])
-    """
-    table = unlikeness(cells, cells.codes[part].astype(np.int64))
-    total = np.zeros((len(cells.numbers[part]), len(cells)))
-    for codes in cells.codes.T:
-        total += table[codes].T
-    total *= gamma
-    for column in cells.numbers.T:
-        apart = column[part, None] - column[None, :]
-        total += np.where(np.isnan(apart), 0.0, apart * apart)
-    return np.asarray(np.sqrt(total))
-
-
-def mixed_scales(cells: MixedCells, weights: Floats) -> Scales:
-    """Return the scales of the sums of all columns."""
-    return scales_for(widened(cells.numbers), weights)
-
 
 def widened(numbers: Floats) -> Floats:
     """Return numbers, 0 where missing, and beside them 1 where known, else 0."""
@@ -190,17 +48,28 @@ def widened(numbers: Floats) -> Floats:
     return np.hstack([np.where(known, numbers, 0.0), known])
 
 
-class PlainMixed:
-    """Rows that NumPy works on."""
+class MixedRows:
+    """Rows with weights, and a γ.
+
+    ``weights`` are empty where every row weighs 1.
+    """
 
     def __init__(self, cells: MixedCells, weights: Floats, gamma: float) -> None:
         self.cells, self.weights, self.gamma = cells, weights, gamma
-        self.scales = mixed_scales(cells, weights)
-        self._parts: Integers | None = None
+        self.scales = scales_for(widened(cells.numbers), weights)
 
-    def restart(self, n_clusters: int) -> None:
-        """Forget all assignments."""
-        self._k = n_clusters
+    def distances(self, prototypes: Prototypes) -> Floats:
+        """Return the distances from all rows to a few prototypes."""
+        unlike = unlikeness(self.cells, prototypes.codes)
+        return distances_to_few(self.cells, prototypes.numbers, unlike, self.gamma)
+
+    # Iterating: see ../iterations.py.
+
+    same = staticmethod(Prototypes.same)
+
+    def restart(self, prototypes: Prototypes) -> None:
+        """Forget all assignments; as many clusters follow as there are prototypes."""
+        self._k = len(prototypes.codes)
         self._labels = np.full(len(self.cells), -1)
 
     def assign(self, prototypes: Prototypes) -> int:
@@ -210,7 +79,7 @@ class PlainMixed:
         step = max(1, DISTANCES // self._k)
         for begin in range(0, len(nearest), step):
             part = self.cells[begin : begin + step]
-            apart = _measured(part, prototypes.numbers, unlike, self.gamma)
+            apart = distances_to_few(part, prototypes.numbers, unlike, self.gamma)
             nearest[begin : begin + step] = np.argmin(apart, axis=1)
         changed = int(np.count_nonzero(nearest != self._labels))
         self._labels = nearest
@@ -220,41 +89,133 @@ class PlainMixed:
         """Return the cluster of each row."""
         return self._labels
 
+    def costs(self, prototypes: Prototypes, labels: Integers) -> Floats:
+        """Return the distance of each row to the prototype of its cluster."""
+        cells = self.cells
+        total, other = np.zeros(len(cells)), np.zeros(len(cells))
+        for column in range(cells.numbers.shape[1]):
+            cell = cells.numbers[:, column]
+            apart = cell - prototypes.numbers[labels, column]
+            apart[np.isnan(cell)] = 0.0
+            total += apart * apart
+        unlike = unlikeness(cells, prototypes.codes)
+        for column in range(cells.codes.shape[1]):
+            other += unlike[cells.codes[:, column], labels]
+        return np.asarray(total + self.gamma * other)
+
+    def moved(self, prototypes: Prototypes) -> tuple[Prototypes, int]:
+        """Return the prototypes of least cost for their rows, and how many were filled.
+
+        What no row of a cluster knows stays as it was.
+        """
+        sums, counts = (each.copy() for each in self.tallies())
+        filled = 0
+        for doubles, cluster, other in fill_empty(self, prototypes, sums):
+            unit = self._units[doubles].sum()
+            for code in self.cells.codes[doubles[0]]:
+                counts[code, cluster] -= unit
+                counts[code, other] += unit
+            filled += 1
+        tallies = Tallies(sums, counts)
+        return of_least_cost(self.cells, tallies, self.scales, prototypes), filled
+
+    def parts(self, some: Integers) -> Integers:
+        """Return what some of the rows add to the sums of their clusters."""
+        own = self.weights[some] if len(self.weights) else self.weights
+        return parts_of(widened(self.cells.numbers[some]), own, self.scales)
+
+    @cached_property
+    def _parts(self) -> Integers:
+        return self.parts(np.arange(len(self.cells)))
+
+    @cached_property
+    def _units(self) -> Integers:
+        """The weights as whole numbers, on the scale of their sum."""
+        own = weight_of_each(self.weights, len(self.cells))
+        return np.asarray(np.rint(own * self.scales.factors[0, -1]), dtype=np.int64)
+
     def tallies(self) -> Tallies:
         """Return what the clusters hold."""
-        if self._parts is None:
-            wide = widened(self.cells.numbers)
-            self._parts = parts_of(wide, self.weights, self.scales)
-        sums = sums_of(self._parts, self._labels, self._k)
         counts = np.zeros((self.cells.unseen + 1, self._k), np.int64)
-        units = units_of(self.weights, self.scales, len(self.cells))
-        for column in range(self.cells.codes.shape[1]):
-            np.add.at(counts, (self.cells.codes[:, column], self._labels), units)
-        return Tallies(sums, counts)
+        for codes in self.cells.codes.T:
+            np.add.at(counts, (codes, self._labels), self._units)
+        return Tallies(sums_of(self._parts, self._labels, self._k), counts)
 
-    def distances(self, prototypes: Prototypes) -> Floats:
-        """Return the distances from all rows to a few prototypes."""
-        unlike = unlikeness(self.cells, prototypes.codes)
-        return _measured(self.cells, prototypes.numbers, unlike, self.gamma)
+    def alike(self, row: int, among: Integers) -> Integers:
+        """Return those of some rows that are equal to one, missing cells included."""
+        numbers, codes = self.cells.numbers[among], self.cells.codes[among]
+        own, own_codes = self.cells.numbers[row], self.cells.codes[row]
+        same = (numbers == own) | (np.isnan(numbers) & np.isnan(own))
+        equal = same.all(axis=1) & (codes == own_codes).all(axis=1)
+        return np.asarray(among[equal])
+
+    def rounding(self) -> float:
+        """Return the largest cost that rounding alone could have made."""
+        return rounding_square(np.nan_to_num(self.cells.numbers))
 
 
-def units_of(weights: Floats, scales: Scales, n: int) -> Integers:
-    """Return weights as whole numbers, on the scale of their sum."""
-    own = weight_of_each(weights, n)
-    return np.asarray(np.rint(own * scales.factors[0, -1]), dtype=np.int64)
+def of_least_cost(
+    cells: MixedCells, tallies: Tallies, scales: Scales, before: Prototypes
+) -> Prototypes:
+    """Return prototypes of the values of least cost, as before where none is known."""
+    numbers = _means(tallies.sums, scales)
+    numbers = np.where(np.isnan(numbers), before.numbers, numbers)
+    codes = before.codes.copy()
+    for column, ordinal in enumerate(cells.ordinal):
+        begin, end = cells.first[column : column + 2]
+        counts = tallies.counts[begin:end]
+        total = counts.sum(axis=0)
+        if ordinal:
+            best = np.argmax(2 * np.cumsum(counts, axis=0) >= total, axis=0)
+        elif end > begin:
+            best = np.argmax(counts, axis=0)
+        else:
+            continue
+        known = total > 0
+        codes[known, column] = begin + best[known]
+    return Prototypes(numbers, codes)
 
 
-def _measured(
-    cells: MixedCells, points: Floats, unlike: Floats, gamma: float
-) -> Floats:
-    total = np.zeros((len(cells), len(points)))
-    for column in range(points.shape[1]):
-        cell = cells.numbers[:, column]
-        apart = cell[:, None] - points[None, :, column]
-        apart *= apart
-        apart[np.isnan(cell)] = 0.0
-        total += apart
-    other = np.zeros_like(total)
-    for column in range(cells.codes.shape[1]):
-        other += unlike[cells.codes[:, column]]
-    return np.asarray(total + gamma * other)
+def _means(sums: Integers, scales: Scales) -> Floats:
+    """Return the means of known numbers by cluster and column, NaN if there is none."""
+    width = (sums.shape[2] - 1) // 2
+    pairs = np.stack([sums[:, :, :width], sums[:, :, width:-1]], axis=-1)
+    factors = np.stack(
+        [scales.factors[:, :width], scales.factors[:, width:-1]], axis=-1
+    )
+    flat = pairs.reshape(2, -1, 2)
+    own = np.tile(factors, (1, sums.shape[1], 1))
+    means, _ = means_of(flat, Scales(own, scales.bits))
+    return means.reshape(sums.shape[1], width)
+
+
+def middle_of(rows: MixedRows) -> Prototypes:
+    """Return the one prototype of all rows; NaN or missing where no cell is known."""
+    cells = rows.cells
+    nothing = Prototypes(
+        np.full((1, cells.numbers.shape[1]), np.nan),
+        np.full((1, cells.codes.shape[1]), cells.missing),
+    )
+    rows.restart(nothing)
+    rows.assign(nothing)  # there is only one to go to, however far
+    return of_least_cost(cells, rows.tallies(), rows.scales, nothing)
+
+
+def filled_in(cells: MixedCells, given: Prototypes, middle: Prototypes) -> Prototypes:
+    """Return prototypes whose unknown cells are those of the middle of all rows."""
+    return Prototypes(
+        np.where(np.isnan(given.numbers), middle.numbers, given.numbers),
+        np.where(given.codes == cells.missing, middle.codes, given.codes),
+    )
+
+
+def spreads_of(cells: MixedCells, weights: Floats, middle: Prototypes) -> Floats:
+    """Return the standard deviation of each numeric column, over its known cells.
+
+    NaN where there is none. The sums are exact: no order of rows changes them.
+    """
+    squares = widened((cells.numbers - middle.numbers) ** 2)
+    scales = scales_for(squares, weights)
+    parts = parts_of(squares, weights, scales)
+    sums = sums_of(parts, np.zeros(len(cells), np.int64), 1)
+    return np.asarray(np.sqrt(_means(sums, scales)[0]))

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import keys_of
 from spinney.cluster.cluster_draws import Draws, filled_up, weight_of_each
-from spinney.cluster.prototypes.mixed_rows import MixedCells, MixedRows, Prototypes
-from spinney.cluster.prototypes.prototype_iterations import filled_in
+from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
+from spinney.cluster.prototypes.mixed_rows import MixedRows, filled_in
 
 
 class Margins:

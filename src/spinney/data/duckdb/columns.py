@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,7 @@ from spinney.data.cells import (
     typed_levels,
     warn_of_large_integers,
 )
-from spinney.data.declarations import (
-    Declarations,
-    check_declarations,
-    check_names,
-    nothing_left,
-)
+from spinney.data.declarations import Declarations, check_names, nothing_left
 from spinney.data.duckdb.sql_text import (
     Family,
     number_expression,
@@ -45,6 +40,8 @@ from spinney.errors import DataError, Setting, phrase
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
     from duckdb.sqltypes import DuckDBPyType
+
+Key = TypeVar("Key")
 
 _FAMILIES: dict[str, Family] = {
     **dict.fromkeys(("varchar", "enum", "uuid"), "text"),
@@ -150,8 +147,7 @@ def plan(
     """
     declarations = declarations or Declarations()
     names = list(relation.columns if names is None else names)
-    check_names(names)
-    check_declarations(declarations, names)
+    check_names(names, declarations)
     raw_columns = [
         _raw_column(name, column, kind)
         for name, column, kind in zip(
@@ -226,7 +222,7 @@ def _check_texts(
             number = f"TRY_CAST({text} AS DOUBLE) IS NOT NULL"
             test = f"{number} AND NOT contains({text}, '_')"
             tests[raw.name] = f"min(CASE WHEN {test} THEN NULL ELSE {text} END)"
-    for name, cell in _aggregate(relation, tests).items():
+    for name, cell in aggregated(relation, tests).items():
         if cell is not None:
             raise refuse_text(name, str(cell), declarations=declarations)
 
@@ -239,7 +235,7 @@ def _check_cells(
     """Raise for a cell that has no place in its column, warn of large integers."""
     pairs = list(zip(raw_columns, columns, strict=True))
     tests = {column.name: _refused(raw, column) for raw, column in pairs}
-    answers = _aggregate(relation, tests)
+    answers = aggregated(relation, tests)
     for column in columns:
         if (cell := answers[column.name]) is not None:
             raise _refusal(column, str(cell))
@@ -250,7 +246,7 @@ def _check_cells(
         for raw, column in pairs
         if raw.is_wide and column.kind == "numeric"
     }
-    for name, is_large in _aggregate(relation, large).items():
+    for name, is_large in aggregated(relation, large).items():
         if is_large:
             warn_of_large_integers(name)
 
@@ -267,7 +263,7 @@ def _without_unseen_types(
     """
     typed = [c for c in columns if c.kind == "ordinal" and c.family != "text"]
     counts = {column.name: f"count({column.expression})" for column in typed}
-    known = _aggregate(relation, counts)
+    known = aggregated(relation, counts)
     return tuple(
         column
         if known.get(column.name) != 0
@@ -278,10 +274,10 @@ def _without_unseen_types(
     )
 
 
-def _aggregate(
-    relation: "DuckDBPyRelation", expressions: Mapping[str, str]
-) -> dict[str, object]:
-    """Return the value of each aggregate by its name."""
+def aggregated(
+    relation: "DuckDBPyRelation", expressions: Mapping[Key, str]
+) -> dict[Key, Any]:
+    """Return the value of each aggregate by its name, in one pass over the rows."""
     if not expressions:
         return {}
     row = relation.aggregate(_listed(expressions.values())).fetchall()[0]

@@ -70,5 +70,5 @@ def text_expression(quoted: str, family: Family, markers: tuple[str, ...]) -> st
         )
     if family == "instant":
         text = f"CAST(make_timestamp(epoch_us({quoted})) AS VARCHAR)"
-    listed = ", ".join(map(quote_text, ["", *markers]))
-    return f"CASE WHEN {text} IN ({listed}) THEN NULL ELSE {text} END"
+    texts = ", ".join(map(quote_text, ["", *markers]))
+    return f"CASE WHEN {text} IN ({texts}) THEN NULL ELSE {text} END"

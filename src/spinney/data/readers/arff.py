@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from spinney.data.cells import column_from_values, parse_number
-from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.cells import parse_number, table_of
+from spinney.data.declarations import Declarations, check_names
 from spinney.data.table import Table
 from spinney.errors import DataError
 
@@ -59,22 +59,14 @@ def read_arff(path: Path, origin: str, *, declarations: Declarations) -> Table:
             msg = f"{origin!r} has no @data line: it is cut short, or no ARFF file"
             raise DataError(msg)
         names = [attribute.name for attribute in attributes]
-        check_names(names, origin=repr(origin))
-        check_declarations(declarations, names)
+        check_names(names, declarations, origin=repr(origin))
         for number, line in lines:
             try:
                 rows.append(_row(line, attributes))
             except _LineError as error:
                 _refuse(origin, number, error)
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return Table(
-        tuple(
-            column_from_values(name, cells, declarations)
-            for name, cells in zip(names, columns, strict=True)
-            if not declarations.ignores(name)
-        ),
-        len(rows),
-    )
+    return table_of(dict(zip(names, columns, strict=True)), len(rows), declarations)
 
 
 def _numbered(file: "Iterator[str] | Any") -> Iterator[tuple[int, str]]:

@@ -54,12 +54,12 @@ def _arrays(
     opened: OpenRelation, names: tuple[str, ...], n_rows: int
 ) -> Generator[Floats, None, None]:
     """Yield the rows; a missing cell is refused with its column."""
-    listed = ", ".join(
+    select_list = ", ".join(
         f'CAST({column.expression} AS DOUBLE) AS "c{number}"'
         for number, column in enumerate(opened.columns)
     )
     with translated_errors("the table"):
-        chosen = opened.relation.project(listed)
+        chosen = opened.relation.project(select_list)
         with closing(_fetched(chosen, n_rows)) as fetched:
             for cells in fetched:
                 missing = np.isnan(cells)

@@ -14,8 +14,9 @@ from spinney.data.cells import (
     column_from_values,
     numeric_column,
     plain_values,
+    table_of,
 )
-from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.declarations import Declarations, check_names
 from spinney.data.duckdb.columns import load, plan, translated_errors
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
@@ -24,18 +25,14 @@ from spinney.errors import DataError, MissingExtraError
 
 def read_frame(data: Any, *, declarations: Declarations) -> Table:
     """Return the table in a data frame; a lazy one is collected."""
-    check_names(_names(data))
+    names = _names(data)
+    check_names(names, declarations)
     try:
         frame = nw.from_native(data)
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
-        names = [str(name) for name in frame.columns]
-        check_declarations(declarations, names)
-        columns = tuple(
-            _column(name, series, declarations)
-            for name, series in zip(names, frame.iter_columns(), strict=True)
-            if not declarations.ignores(name)
-        )
+        columns = dict(zip(names, frame.iter_columns(), strict=True))
+        return table_of(columns, len(frame), declarations, column=_column)
     except NarwhalsError as error:
         reason = " ".join(str(error).split())
         msg = f"the data frame cannot be read ({reason}): pass pandas, Polars or Arrow"
@@ -45,7 +42,6 @@ def read_frame(data: Any, *, declarations: Declarations) -> Table:
             f"{error.name} is needed to read this data frame: pip install {error.name}"
         )
         raise MissingExtraError(msg) from None
-    return Table(columns, len(frame))
 
 
 def _names(data: Any) -> list[str]:

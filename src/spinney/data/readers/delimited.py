@@ -11,15 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, warn_of_large_integers
-from spinney.data.declarations import Declarations, check_declarations, check_names
-from spinney.data.duckdb.columns import first_line, load, plan
+from spinney.data.declarations import Declarations, check_names
+from spinney.data.duckdb.columns import aggregated, first_line
 from spinney.data.duckdb.connection import connected, literal_path
 from spinney.data.duckdb.sql_text import quote_text
 from spinney.data.readers.local_files import wrong_encoding
-from spinney.data.table import Table
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError
 
@@ -32,40 +31,20 @@ _SAMPLE = 100
 _INTEGER = r"\s*[+-]?\d+\s*"
 
 
-def read_delimited(
-    path: Path,
-    origin: str,
-    *,
-    declarations: Declarations,
-    delimiters: str = DELIMITERS,
-    encoding: str = "utf-8",
-) -> Table:
-    """Return the table in a plain UTF-8 file that the user knows as ``origin``."""
-    with open_delimited(
-        path,
-        origin,
-        declarations=declarations,
-        delimiters=delimiters,
-        encoding=encoding,
-    ) as (_, relation, names):
-        return load(relation, plan(relation, declarations, names=names))
-
-
 @contextmanager
 def open_delimited(
     path: Path,
     origin: str,
     *,
     declarations: Declarations,
-    delimiters: str = DELIMITERS,
-    encoding: str = "utf-8",
+    delimiters: str,
+    encoding: str,
 ) -> "Iterator[tuple[DuckDBPyConnection, DuckDBPyRelation, list[str]]]":
     """Give a connection, a relation over the file, and the names of its columns."""
     import duckdb
 
     delimiter, names = _header(path, origin, delimiters)
-    check_names(names, origin=f"the header of {origin!r}")
-    check_declarations(declarations, names)
+    check_names(names, declarations, origin=f"the header of {origin!r}")
     with (
         _plain_header(path, origin, names, delimiter=delimiter) as plain,
         connected(plain) as connection,
@@ -189,24 +168,22 @@ def _types(texts: "DuckDBPyRelation", names: Mapping[str, str]) -> dict[str, str
     FILTER: to plan those takes time by the square of the columns.
     """
     # The count is there to scan the file even if all types are declared.
-    tests = ["count(*)"]
+    tests = {("all", "rows"): "count(*)"}
     for column in names:
         number = f"TRY_CAST({column} AS DOUBLE)"
-        tests += [
-            f"count({column}) = count({number})",
-            f"bool_or(contains({column}, '_'))",
-            f"max(abs({number}))",
-            f"bool_and(substr({column}, 5, 1) = '-')",
-        ]
-    _, *answers = _asked(texts, tests)
+        tests[column, "number"] = f"count({column}) = count({number})"
+        tests[column, "joined"] = f"bool_or(contains({column}, '_'))"
+        tests[column, "greatest"] = f"max(abs({number}))"
+        tests[column, "dashed"] = f"bool_and(substr({column}, 5, 1) = '-')"
+    answers = aggregated(texts, tests)
     types, large, dated = {}, [], []
-    for index, column in enumerate(names):
-        number, joined, greatest, dashed = answers[4 * index : 4 * index + 4]
-        if number and not joined:  # also where every cell is missing
-            types[column] = "DOUBLE"
+    for column in names:
+        # A column is one of numbers also where every cell is missing.
+        if answers[column, "number"] and not answers[column, "joined"]:
+            types[column], greatest = "DOUBLE", answers[column, "greatest"]
             if greatest is not None and not greatest < LARGEST_EXACT_INTEGER:
                 large.append(column)
-        elif dashed:
+        elif answers[column, "dashed"]:
             dated.append(column)
     for column in _of_large_integers(texts, large):
         warn_of_large_integers(names[column])
@@ -215,47 +192,27 @@ def _types(texts: "DuckDBPyRelation", names: Mapping[str, str]) -> dict[str, str
 
 def _of_large_integers(texts: "DuckDBPyRelation", columns: Sequence[str]) -> list[str]:
     """Return which of some columns hold whole numbers that floats do not."""
-    answers = _asked(
-        texts,
-        [
-            f"bool_or(regexp_full_match({column}, '{_INTEGER}') AND coalesce("
-            f"abs(TRY_CAST({column} AS HUGEINT)) > {LARGEST_EXACT_INTEGER}, true))"
-            for column in columns
-        ],
-    )
-    return [column for column, answer in zip(columns, answers, strict=True) if answer]
+    tests = {
+        column: f"bool_or(regexp_full_match({column}, '{_INTEGER}') AND coalesce("
+        f"abs(TRY_CAST({column} AS HUGEINT)) > {LARGEST_EXACT_INTEGER}, true))"
+        for column in columns
+    }
+    return [column for column, is_large in aggregated(texts, tests).items() if is_large]
 
 
 def _of_times(texts: "DuckDBPyRelation", columns: Sequence[str]) -> dict[str, str]:
     """Return the types of those of some columns that hold days or instants."""
-    kinds = [("DATE", DAY_PATTERN), ("TIMESTAMP", INSTANT_PATTERN)]
-    answers = iter(
-        _asked(
-            texts,
-            [
-                f"bool_and(CASE WHEN {column} IS NOT NULL THEN "
-                f"regexp_full_match({column}, '{pattern}') AND "
-                f"TRY_CAST({column} AS {kind}) IS NOT NULL END)"
-                for column in columns
-                for kind, pattern in kinds
-            ],
-        )
-    )
-    types = {}
-    for column in columns:
-        day, instant = next(answers), next(answers)
-        if instant:
-            types[column] = "DATE" if day else "TIMESTAMP"
-    return types
-
-
-def _asked(texts: "DuckDBPyRelation", tests: Sequence[str]) -> tuple[Any, ...]:
-    """Return the answers to questions about all rows, in one pass."""
-    if not tests:
-        return ()
-    listed = ", ".join(f"{test} AS t{index}" for index, test in enumerate(tests))
-    answers: tuple[Any, ...] = texts.aggregate(listed).fetchall()[0]
-    return answers
+    kinds = {"TIMESTAMP": INSTANT_PATTERN, "DATE": DAY_PATTERN}
+    tests = {
+        (column, kind): f"bool_and(CASE WHEN {column} IS NOT NULL THEN "
+        f"regexp_full_match({column}, '{pattern}') AND "
+        f"TRY_CAST({column} AS {kind}) IS NOT NULL END)"
+        for column in columns
+        for kind, pattern in kinds.items()
+    }
+    answers = aggregated(texts, tests)
+    # Every day is an instant, too, and the last kind that fits is taken.
+    return {column: kind for (column, kind), fits in answers.items() if fits}
 
 
 def _diagnosis(path: Path, delimiter: str, width: int, message: str) -> str | None:

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from spinney.data.cells import column_from_values
-from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.cells import column_from_values, table_of
+from spinney.data.declarations import Declarations, check_names
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 from spinney.errors import DataError
@@ -35,17 +35,10 @@ def read_json_lines(path: Path, origin: str, *, declarations: Declarations) -> T
             rows += 1
     if rows == 0:
         return Table((), 0)
-    names = list(columns)
-    check_names(names, origin=f"{origin!r}")
-    check_declarations(declarations, names)
-    return Table(
-        tuple(
-            _column(name, cells + [None] * (rows - len(cells)), declarations)
-            for name, cells in columns.items()
-            if not declarations.ignores(name)
-        ),
-        rows,
-    )
+    check_names(list(columns), declarations, origin=f"{origin!r}")
+    for cells in columns.values():
+        cells.extend([None] * (rows - len(cells)))
+    return table_of(columns, rows, declarations, column=_column)
 
 
 def _object(line: str, number: int, origin: str) -> dict[str, Any]:

@@ -56,6 +56,11 @@ def format_of(path: str, *, declared: str | None = None) -> str:
     return SUFFIXES[plain.suffix]
 
 
+def origin_of(path: str) -> str:
+    """Return what the user knows a file as."""
+    return "standard input" if path == STANDARD_INPUT else path
+
+
 def refuse_file_options(format: str | None, encoding: str) -> None:
     """Refuse what only a file has, for a table that is none."""
     for name, value, usual in (("format", format, None), ("encoding", encoding, UTF8)):

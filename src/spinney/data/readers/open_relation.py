@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.data.declarations import Declarations
 from spinney.data.duckdb.columns import SqlColumn, is_relation, plan
+from spinney.data.readers.delimited import DELIMITERS, open_delimited
 from spinney.data.readers.local_files import (
-    STANDARD_INPUT,
     format_of,
+    origin_of,
     readable,
     refuse_file_options,
 )
+from spinney.data.readers.parquet import open_parquet
 from spinney.errors import ParameterError, Setting, refusal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+SCANNED = ("csv", "tsv", "parquet")
+"""The kinds of files that DuckDB reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +53,13 @@ def opened_relation(
         yield OpenRelation(data, columns, connection, declarations.missing)
         return
     path = os.fspath(data)
-    kind = format_of(path, declared=format)
-    origin = "standard input" if path == STANDARD_INPUT else path
+    kind, origin = format_of(path, declared=format), origin_of(path)
     with readable(path, format=kind, encoding=encoding) as local:
+        if kind not in SCANNED:
+            raise _no_relation(kind)
         if kind == "parquet":
-            from spinney.data.readers.parquet import open_parquet
-
             scanned = open_parquet(local, origin)
-        elif kind in ("csv", "tsv"):
-            from spinney.data.readers.delimited import DELIMITERS, open_delimited
-
+        else:
             scanned = open_delimited(
                 local,
                 origin,
@@ -65,8 +67,6 @@ def opened_relation(
                 delimiters="\t" if kind == "tsv" else DELIMITERS,
                 encoding=encoding,
             )
-        else:
-            raise _no_relation(kind)
         with scanned as (owner, relation, names):
             columns = plan(relation, declarations, names=names)
             yield OpenRelation(relation, columns, owner, declarations.missing)

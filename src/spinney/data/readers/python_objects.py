@@ -11,9 +11,10 @@ from spinney.data.cells import (
     LARGEST_EXACT_INTEGER,
     column_from_values,
     numeric_column,
+    table_of,
     warn_of_large_integers,
 )
-from spinney.data.declarations import Declarations, check_declarations, check_names
+from spinney.data.declarations import Declarations, check_names
 from spinney.data.table import Column, Table
 from spinney.data.times import DAY_UNIT, INSTANT_UNIT
 from spinney.errors import DataError
@@ -61,25 +62,15 @@ def _is_plain(data: NDArray[Any]) -> bool:
 
 def read_columns(data: Mapping[Any, Any], *, declarations: Declarations) -> Table:
     """Return the table of a dictionary of columns, by name."""
-    names = [str(name) for name in data]
-    check_names(names)
-    check_declarations(declarations, names)
-    lengths = {
-        name: _length(name, cells)
-        for name, cells in zip(names, data.values(), strict=True)
-    }
+    check_names([str(name) for name in data], declarations)
+    columns = {str(name): cells for name, cells in data.items()}
+    lengths = {name: _length(name, cells) for name, cells in columns.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
         msg = f"the columns differ in length ({shown}): make them equally long"
         raise DataError(msg)
-    return Table(
-        tuple(
-            array_column(name, cells, declarations)
-            for name, cells in zip(names, data.values(), strict=True)
-            if not declarations.ignores(name)
-        ),
-        next(iter(lengths.values())),
-    )
+    n_rows = next(iter(lengths.values()))
+    return table_of(columns, n_rows, declarations, column=array_column)
 
 
 def _length(name: str, cells: Any) -> int:

@@ -2,22 +2,27 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from spinney.data.declarations import Declarations, check_declarations, nothing_left
 from spinney.data.duckdb.columns import is_relation, load, plan
+from spinney.data.readers.arff import read_arff
+from spinney.data.readers.json_lines import read_json_lines
 from spinney.data.readers.local_files import (
-    STANDARD_INPUT,
     format_of,
+    origin_of,
     readable,
     refuse_file_options,
 )
+from spinney.data.readers.open_relation import SCANNED, opened_relation
 from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.table import Table
 from spinney.errors import DataError
+
+# The others are scanned by DuckDB.
+_READERS = {"jsonl": read_json_lines, "arff": read_arff}
 
 
 def read_table(
@@ -104,57 +109,16 @@ def _read_file(
     path: str, declarations: Declarations, format: str | None, encoding: str
 ) -> Table:
     """Return the table in a file, or in standard input."""
-    kind = format_of(path, declared=format)
-    origin = "standard input" if path == STANDARD_INPUT else path
-    with readable(path, format=kind, encoding=encoding) as local:
-        table = _READERS[kind](local, origin, declarations, encoding)
+    kind, origin = format_of(path, declared=format), origin_of(path)
+    if kind in SCANNED:
+        with opened_relation(
+            path, declarations=declarations, format=format, encoding=encoding
+        ) as opened:
+            table = load(opened.relation, opened.columns)
+    else:
+        with readable(path, format=kind, encoding=encoding) as local:
+            table = _READERS[kind](local, origin, declarations=declarations)
     if table.n_rows == 0:
         msg = f"{origin!r} has no rows: give it at least one"
         raise DataError(msg)
     return table
-
-
-def _read_csv(
-    path: Path, origin: str, declarations: Declarations, encoding: str
-) -> Table:
-    from spinney.data.readers.delimited import read_delimited
-
-    return read_delimited(path, origin, declarations=declarations, encoding=encoding)
-
-
-def _read_tsv(
-    path: Path, origin: str, declarations: Declarations, encoding: str
-) -> Table:
-    from spinney.data.readers.delimited import read_delimited
-
-    return read_delimited(
-        path, origin, declarations=declarations, delimiters="\t", encoding=encoding
-    )
-
-
-def _read_json(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
-    from spinney.data.readers.json_lines import read_json_lines
-
-    return read_json_lines(path, origin, declarations=declarations)
-
-
-def _read_arff(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
-    from spinney.data.readers.arff import read_arff
-
-    return read_arff(path, origin, declarations=declarations)
-
-
-def _read_parquet(path: Path, origin: str, declarations: Declarations, _: str) -> Table:
-    from spinney.data.readers.parquet import open_parquet
-
-    with open_parquet(path, origin) as (_connection, relation, names):
-        return load(relation, plan(relation, declarations, names=names))
-
-
-_READERS = {
-    "csv": _read_csv,
-    "tsv": _read_tsv,
-    "jsonl": _read_json,
-    "arff": _read_arff,
-    "parquet": _read_parquet,
-}

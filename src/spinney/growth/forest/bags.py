@@ -1,6 +1,6 @@
 """The bags of a forest: which rows each tree is grown on.
 
-A bag is drawn among *copies* of the rows, one a unit of weight where weights are whole,
+A bag is drawn among *copies* of the rows, one per unit of weight where these are whole,
 in an order that depends on what is in the rows. So a table with its rows shuffled gives
 the same forest, and a row of weight 2 the same as two rows. The bag of a tree depends
 on the seed of the forest and on the number of the tree, and is drawn again where it is

@@ -60,8 +60,12 @@ class Forest:
     @property
     def n_outputs(self) -> int:
         """How many numbers are predicted of a row: one per class, or one."""
-        target = self.schema.target
-        return 1 if target.is_numeric else len(target.classes)
+        return self.schema.target.n_outputs
+
+    @property
+    def votes_by_share(self) -> bool:
+        """Whether trees vote with what their leaves say, and not with one class."""
+        return self.schema.target.is_numeric or self.settings.voting == "probability"
 
     @property
     def needed(self) -> Integers:
@@ -80,10 +84,7 @@ class Forest:
 
         whole, roots = joined(members)
         flat = flat_of(self.flat_tree(whole), roots)
-        by_share = (
-            self.schema.target.is_numeric or self.settings.voting == "probability"
-        )
-        return flat if by_share else majority(flat)
+        return flat if self.votes_by_share else majority(flat)
 
     def flat_tree(self, member: TreeArrays) -> FlatTree:
         """Return one of the trees as arrays, its leaves shrunk as they vote."""

@@ -145,20 +145,20 @@ class _Nursery:
         self.tries = tries_of(settings.max_features, len(training.schema.attributes))
         # A row in a bag once weighs this; the bag says how often it is there.
         self.rows = replace(training, weights=self.bags.base)
-        self.ready: Prepared | None = None
+        self.coded: Prepared | None = None
         shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
         plain = settings.extra_random or shares or recipe.pruning != "none"
         if not plain and can_grow_binned(self.rows, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
 
-            self.ready = prepared(self.rows, recipe, tries=self.tries)
+            self.coded = prepared(self.rows, recipe, tries=self.tries)
 
     def trees_at_once(self, n_trees: int, threads: int) -> int:
         """Return how many trees a thread grows in one go, whatever they become.
 
         Several where they are small, but so few that all threads are busy to the end.
         """
-        if self.ready is None:
+        if self.coded is None:
             return 1
         by_rows = ROWS_AT_ONCE // max(1, len(self.rows.classes))
         return max(1, min(n_trees // (4 * threads), by_rows))
@@ -170,12 +170,12 @@ class _Nursery:
             return [
                 self.grow_one(n, own) for n, own in zip(numbers, counts, strict=True)
             ]
-        assert self.ready is not None
+        assert self.coded is not None
         from spinney.growth.binned.binned_forest import grow_several
 
         seeds = [tree_seeds(self.settings.seed, number)[0] for number in numbers]
         times = np.array(counts, np.uint8)
-        shape, lines, roots = grow_several(self.ready, times, seeds, self.scaled)
+        shape, lines, roots = grow_several(self.coded, times, seeds, self.scaled)
         return parted(self._arrays(shape, lines), roots)
 
     def _arrays(self, shape: "Shape", lines: "Lines") -> TreeArrays:
@@ -196,7 +196,7 @@ class _Nursery:
         if self.inquiry is None:
             return 0.0
         return best_shrinkage(
-            forest, self.inquiry, compiled=self.ready is not None, threads=threads
+            forest, self.inquiry, compiled=self.coded is not None, threads=threads
         )
 
     @cached_property
@@ -210,7 +210,7 @@ class _Nursery:
     def _suit(self, counts: list[NDArray[np.uint32]]) -> bool:
         """Return whether these bags can be grown on in one go."""
         by_bag = self.settings.class_weight == "balanced_subsample"
-        if self.ready is None or by_bag:
+        if self.coded is None or by_bag:
             return False
         from spinney.growth.binned.binned_forest import MOST_TIMES
 
@@ -223,10 +223,10 @@ class _Nursery:
         """Grow a tree."""
         seed, _ = tree_seeds(self.settings.seed, number)
         scale = self.bags.class_weights(counts)
-        if self.ready is not None:
+        if self.coded is not None:
             from spinney.growth.binned.binned_forest import grow_one
 
-            return self._arrays(*grow_one(self.ready, counts, seed, scale))
+            return self._arrays(*grow_one(self.coded, counts, seed, scale))
         inside = np.flatnonzero(counts)
         rows = self.rows.taken(inside)
         weights = rows.own_weights * counts[inside]

@@ -1,4 +1,4 @@
-"""What each attribute is worth to a forest, with its spread over the trees.
+"""How important each attribute is to a forest, with its spread over the trees.
 
 impurity
     what the splits by an attribute gained, each by the weight of its node, as shares
@@ -7,7 +7,7 @@ impurity
 permutation
     by how much the error out of the bag grows where the attribute's cells are put in
     another order: the share of rows in error, or the mean square error (Breiman 2001,
-    "Random forests", section 10). An attribute that no tree needs is worth 0.
+    "Random forests", section 10). An attribute that no tree needs has 0.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,14 +33,14 @@ _PERMUTING = 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importances:
-    """What each attribute is worth, tree by tree.
+    """How important each attribute is, tree by tree.
 
     Parameters
     ----------
     names : tuple of str
         The attributes.
     by_tree : array, trees × attributes
-        What each is worth in each tree.
+        How important each is in each tree.
     """
 
     names: tuple[str, ...]
@@ -88,7 +88,7 @@ def impurity_importances(forest: Forest) -> Importances:
         total = line.sum()
         if total > 0:
             line /= total
-    return Importances(_names(forest), by_tree)
+    return Importances(forest.schema.names, by_tree)
 
 
 def permutation_importances(
@@ -108,13 +108,13 @@ def permutation_importances(
         at_once=threads_of(n_jobs),
         done=done,
     )
-    return Importances(_names(forest), np.array(lines))
+    return Importances(forest.schema.names, np.array(lines))
 
 
 def _by_permutation(
     forest: Forest, bags: Bags, member: TreeArrays, number: int
 ) -> Floats:
-    """Return what each attribute is worth in one tree."""
+    """Return how important each attribute is in one tree."""
     training, schema = bags.training, forest.schema
     result = np.zeros(len(schema.attributes))
     out = np.flatnonzero(bags.out(number))
@@ -145,7 +145,3 @@ def _errors(votes: Floats, truth: NDArray[Any]) -> Floats:
     if votes.shape[1] == 1:
         return np.asarray((votes[:, 0] - truth) ** 2)
     return np.asarray(labels_of(votes, None) != truth, dtype=np.float64)
-
-
-def _names(forest: Forest) -> tuple[str, ...]:
-    return tuple(attribute.name for attribute in forest.schema.attributes)

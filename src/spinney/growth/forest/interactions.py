@@ -78,8 +78,7 @@ def interactions_of(forest: Forest) -> Interactions:
             splits[b] += len(nodes)
             counts[:, b] += above[nodes].sum(axis=0)
             gains[:, b] += share[nodes] @ above[nodes]
-    names = tuple(attribute.name for attribute in forest.schema.attributes)
-    return Interactions(names, counts, gains / len(forest), splits)
+    return Interactions(forest.schema.names, counts, gains / len(forest), splits)
 
 
 def _asked_above(member: TreeArrays, n_attributes: int) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ honest guess without rows held out.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,36 +28,51 @@ from spinney.trees.predict import FEWEST_STEPS
 
 Columns = Sequence[NDArray[Any]]
 
-# Whose votes are counted together; for each of them a byte a row is held.
+# Whose votes are counted together; for each of them one byte per row is held.
 TREES_AT_ONCE = 64
 
 
 def votes_of(outputs: Floats, forest: Forest) -> Floats:
     """Return what a tree's outputs count in the vote."""
-    if forest.schema.target.is_numeric or forest.settings.voting == "probability":
+    if forest.votes_by_share:
         return outputs
     labels = labels_of(outputs, None)
     return np.asarray(np.eye(outputs.shape[1])[labels])
 
 
-def each_tree(forest: Forest, columns: Columns, n_rows: int) -> Iterator[Floats]:
-    """Yield what each tree says of all rows."""
-    for member in forest.members:
-        outputs = forest.flat_tree(member).outputs(columns, n_rows)
-        yield votes_of(outputs, forest)
-
-
 def forest_outputs(forest: Forest, columns: Columns, n_rows: int) -> Floats:
     """Return what the forest says of each row: class shares, or one number."""
-    if is_small(forest.members, n_rows):
-        return np.asarray(_plain_sums(forest, columns, n_rows) / len(forest))
-    from spinney.trees.predict.compiled import votes
+    total = added_votes(forest, forest.members, columns, n_rows)
+    return np.asarray(total / len(forest))
 
-    voted = votes(forest.flat, columns, n_rows)
-    rows = np.flatnonzero(voted.open)
-    if len(rows):  # a missing value divides them
-        voted.sums[rows] = _plain_sums(forest, subset(columns, rows), len(rows))
-    return np.asarray(voted.sums / len(forest))
+
+def added_votes(
+    forest: Forest,
+    members: Sequence[TreeArrays],
+    columns: Columns,
+    n_rows: int,
+    out: NDArray[np.bool_] | None = None,
+) -> Floats:
+    """Return the votes of some trees on rows, added up in their order.
+
+    ``out``, rows × trees, says on which rows a tree votes; if not given, on all.
+    """
+    rows, total = np.arange(n_rows), np.zeros((n_rows, forest.n_outputs))
+    if not is_small(members, n_rows):
+        from spinney.trees.predict.compiled import votes
+
+        flat = forest.flat if members is forest.members else forest.flat_of(members)
+        in_bag = None if out is None else (~out).astype(np.uint8)
+        voted = votes(flat, columns, n_rows, in_bag=in_bag)
+        total, rows = voted.sums, np.flatnonzero(voted.open)
+        total[rows] = 0.0  # a missing value divides them
+    for number, member in enumerate(members):
+        here = rows if out is None else rows[out[rows, number]]
+        if len(here):
+            own = subset(columns, here) if len(here) < n_rows else columns
+            outputs = forest.flat_tree(member).outputs(own, len(here))
+            total[here] += votes_of(outputs, forest)
+    return total
 
 
 def is_small(members: Sequence[TreeArrays], n_rows: int) -> bool:
@@ -69,14 +84,6 @@ def is_small(members: Sequence[TreeArrays], n_rows: int) -> bool:
 def subset(columns: Columns, rows: Integers) -> list[Any]:
     """Return some rows of columns, of which some may not be there."""
     return [None if cells is None else cells[rows] for cells in columns]
-
-
-def _plain_sums(forest: Forest, columns: Columns, n_rows: int) -> Floats:
-    """Return the votes of all trees, added up in their order."""
-    total = np.zeros((n_rows, forest.n_outputs))
-    for outputs in each_tree(forest, columns, n_rows):
-        total += outputs
-    return total
 
 
 def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.int32]:
@@ -108,57 +115,13 @@ def out_of_bag(forest: Forest, bags: Bags) -> tuple[Floats, Integers]:
     n_rows = len(bags.training.classes)
     total, trees = np.zeros((n_rows, forest.n_outputs)), np.zeros(n_rows, np.int64)
     for start in range(0, len(forest), TREES_AT_ONCE):
-        numbers = range(start, min(start + TREES_AT_ONCE, len(forest)))
-        part, voters = _out_of_bag(forest, bags, numbers)
-        total += part
-        trees += voters
+        members = forest.members[start : start + TREES_AT_ONCE]
+        numbers = range(start, start + len(members))
+        out = np.stack([bags.out(number) for number in numbers], axis=1)
+        total += added_votes(forest, members, bags.training.columns, n_rows, out)
+        trees += out.sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.asarray(total / trees[:, None]), trees
-
-
-def _out_of_bag(
-    forest: Forest, bags: Bags, numbers: range
-) -> tuple[Floats, NDArray[Any]]:
-    """Return the votes of some trees on the rows that are out of their bags."""
-    members = forest.members[numbers.start : numbers.stop]
-    out = np.stack([bags.out(number) for number in numbers], axis=1)
-    return votes_out_of_bag(forest, members, bags.training.columns, out)
-
-
-def votes_out_of_bag(
-    forest: Forest,
-    members: Sequence[TreeArrays],
-    columns: Columns,
-    out: NDArray[np.bool_],
-) -> tuple[Floats, Integers]:
-    """Return the votes of some trees, added up, and how many vote on each row.
-
-    Parameters
-    ----------
-    forest : Forest
-        Whose trees they are.
-    members : sequence of TreeArrays
-        The trees.
-    columns : sequence of arrays
-        The cells of the rows.
-    out : rows × trees
-        Which rows are out of the bag of which tree.
-    """
-    rows = np.arange(len(out))
-    total = np.zeros((len(out), forest.n_outputs))
-    if not is_small(members, len(out)):
-        from spinney.trees.predict.compiled import votes
-
-        flat = forest.flat_of(members)
-        voted = votes(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
-        total, rows = voted.sums, np.flatnonzero(voted.open)
-        total[rows] = 0.0
-    for member, own in zip(members, out.T, strict=True):
-        here = rows[own[rows]]
-        if len(here):
-            outputs = forest.flat_tree(member).outputs(subset(columns, here), len(here))
-            total[here] += votes_of(outputs, forest)
-    return total, out.sum(axis=1)
 
 
 def score_of(outputs: Floats, trees: Integers, training: TrainingSet) -> float | None:

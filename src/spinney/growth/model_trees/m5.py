@@ -34,7 +34,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps
-from spinney.growth.prune.walks import Running, cut, deepest_first
+from spinney.growth.prune.walks import Judgement, Running, bottom_up, pruned_by
 from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
 from spinney.search import LISTED, RootStatistics, statistics_by_attribute
@@ -82,8 +82,7 @@ def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
         steps = adjusted_steps(tree, fits, sizes)
     models = _smoothed(tree, [each.model for each in fits], sizes, recipe.smoothing)
     nodes = tuple(map(_with_model, tree, models))
-    cuts = {step.node for step in steps if step.pruned}
-    return Pruned(cut(Tree(tree.schema, nodes), cuts), Steps(steps))
+    return pruned_by(Tree(tree.schema, nodes), steps)
 
 
 def _with_model(node: Node, model: LinearModel) -> Node:
@@ -149,7 +148,7 @@ def _fit(
     """Return the model of every node, the rows being sent down a level at a time."""
     target = tree.schema.target
     assert target.origin is not None
-    found: list[Fitted | None] = [None] * len(tree)
+    fits: list[Fitted | None] = [None] * len(tree)
     level = [tree.root]
     while level:
         asked = [node for node in level if below[node.number] and node.n_rows]
@@ -161,7 +160,7 @@ def _fit(
         answers = with_formulas(source).products(requests) if requests else []
         for node, line, products in zip(asked, terms, answers, strict=True):
             counted = products.scaled(np.array([scale]))
-            found[node.number] = fitted(counted, line, origin=target.origin)
+            fits[node.number] = fitted(counted, line, origin=target.origin)
         following: list[Node] = []
         for node in level:
             if node.route is None:
@@ -174,7 +173,7 @@ def _fit(
         level = following
     return [
         each if each is not None else _mean(node, scale)
-        for node, each in zip(tree, found, strict=True)
+        for node, each in zip(tree, fits, strict=True)
     ]
 
 
@@ -185,47 +184,37 @@ def _mean(node: Node, scale: float) -> Fitted:
 
 
 def adjusted_steps(
-    tree: Tree, found: Sequence[Fitted], sizes: Sequence[float]
+    tree: Tree, fits: Sequence[Fitted], sizes: Sequence[float]
 ) -> list[PruneStep]:
     """Return for each inner node whether its own model is no worse than its branches.
 
     A step's ``before`` and ``after`` are the adjusted errors of the node with its
     branches and as a leaf, its risks the squared errors of the whole tree on the
     training rows, before smoothing. ``sizes`` says how many rows each node counts for,
-    and the errors of what was found are sums over as many.
+    and the errors of the fits are sums over as many.
     """
     scale = sizes[0] / tree.root.weight
-    errors = Running(tree, np.array([each.squared_error for each in found]))
+    errors = Running(tree, np.array([each.squared_error for each in fits]))
     # One more parameter for each split: its attribute is chosen too.
     parameters = Running(
         tree,
-        np.array([float(each.n_parameters) for each in found]),
+        np.array([float(each.n_parameters) for each in fits]),
         np.array([0.0 if node.is_leaf else 1.0 for node in tree]),
     )
     negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
-    steps = []
-    for node in deepest_first(tree):
-        own, size = found[node.number], sizes[node.number]
+
+    def judge(node: Node) -> Judgement:
+        own, size = fits[node.number], sizes[node.number]
         as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
         as_tree = adjusted(
             errors.as_tree(node), int(parameters.as_tree(node)), weight=size
         )
         pruned = as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible
-        steps.append(
-            PruneStep(
-                node.number,
-                tree.condition(node),
-                as_tree,
-                as_leaf,
-                pruned,
-                measure="adjusted error of the node",
-                risk_before=errors.total / scale,
-                risk_after=errors.after(node) / scale,
-            )
-        )
-        errors.decide(node, pruned=pruned)
         parameters.decide(node, pruned=pruned)
-    return steps
+        return as_tree, as_leaf, pruned
+
+    measure = "adjusted error of the node"
+    return bottom_up(tree, judge, errors, measure=measure, unit=scale)
 
 
 def adjusted(error: float, n_parameters: int, *, weight: float) -> float:

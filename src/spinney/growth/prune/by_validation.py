@@ -12,7 +12,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.errors import DataError
 from spinney.growth.prune.prune_record import Pruned, PruneStep
 from spinney.growth.prune.risk import costs_of, leaf_risks
-from spinney.growth.prune.walks import bottom_up, top_down
+from spinney.growth.prune.walks import cheapest, top_down
 from spinney.trees import Node, Tree
 from spinney.trees.predict import Entries, flatten
 
@@ -62,26 +62,26 @@ class Validation:
     loss : array
         The weight of the rows that a node labels wrong, what they cost, or the sum
         of their squared errors.
-    arriving : array
+    weight_at : array
         The weight of the rows that come to each node.
     measure : {"accuracy", "cost", "mean squared error"}
         What the loss becomes in the record of steps.
     """
 
     loss: Floats
-    arriving: Floats
+    weight_at: Floats
     measure: str
 
     @property
     def merit(self) -> Floats:
         """What is to be raised: the weight labelled right, or a loss with a minus."""
-        right = self.arriving - self.loss
+        right = self.weight_at - self.loss
         return right if self.measure == "accuracy" else -self.loss
 
     @property
     def scale(self) -> float:
         """What turns a merit of the whole tree into the measure."""
-        weight = float(self.arriving[0])
+        weight = float(self.weight_at[0])
         return weight if self.measure == "accuracy" else -weight
 
 
@@ -100,7 +100,7 @@ def validate(
     tree : Tree
         The tree.
     columns : sequence of arrays
-        One an attribute, as ``Schema.encode`` gives them: those of
+        One per attribute, as ``Schema.encode`` gives them: those of
         ``FlatTree.read`` at least.
     targets : array
         Class codes, -1 for a class that is unknown; or numbers.
@@ -115,16 +115,16 @@ def validate(
         msg = "the validation table has no rows: pruning needs some"
         raise DataError(msg)
     judge = Judge(tree, targets, costs)
-    loss, arriving = np.zeros(len(tree)), np.zeros(len(tree))
+    loss, weight_at = np.zeros(len(tree)), np.zeros(len(tree))
     for entries, outputs in flatten(tree).as_leaves(columns, n_rows):
         parts = entries.weights * own[entries.rows]
         losses = judge.losses(entries, outputs)
         loss += np.bincount(entries.nodes, parts * losses, len(tree))
-        arriving += np.bincount(entries.nodes, parts, len(tree))
+        weight_at += np.bincount(entries.nodes, parts, len(tree))
     numeric = tree.schema.target.is_numeric
     plain = costs_of(tree.schema.target, costs) is None
     of_classes = "accuracy" if plain else "cost"
-    return Validation(loss, arriving, "mean squared error" if numeric else of_classes)
+    return Validation(loss, weight_at, "mean squared error" if numeric else of_classes)
 
 
 def pre_pruning(
@@ -165,7 +165,7 @@ def reduced_error(
     tree: Tree, *, validation: Validation, costs: Floats | None = None
 ) -> Pruned:
     """Return the pruned tree and what each step did."""
-    return bottom_up(
+    return cheapest(
         tree,
         -validation.merit,
         risks=leaf_risks(tree, costs),

@@ -27,7 +27,7 @@ from spinney.growth.prune.cost_complexity_sequence import (
 )
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import bottom_up
+from spinney.growth.prune.walks import cheapest
 from spinney.trees import Tree
 from spinney.trees.predict import Entries, flatten
 
@@ -44,7 +44,7 @@ class TrainingRows:
     Parameters
     ----------
     columns : sequence of arrays
-        One a column of the table.
+        One per column of the table.
     targets : array
         Class codes or numbers.
     weights : array
@@ -93,12 +93,12 @@ def cost_complexity(
     else:
         chosen = sequence.place(alpha)
     unit = "squared errors" if tree.schema.target.is_numeric else "risk"
-    result = bottom_up(
+    result = cheapest(
         tree,
         risks + alpha,
         risks=risks,
         measure=f"{unit} + {alpha:g} × leaves",
-        settled=sequence.cuts(chosen),
+        leaves=sequence.cuts(chosen),
     )
     return replace(result, sequence=replace(sequence, chosen=chosen))
 

@@ -1,7 +1,7 @@
 """Weakest links, and the table of subtrees by α, as rpart's cptable shows them."""
 
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from heapq import heappop, heappush
 from typing import Any
 
@@ -25,7 +25,7 @@ class Links:
 
     Parameters
     ----------
-    alpha : array, one number a node
+    alpha : array, one number per node
         Where a node becomes a leaf; that of an ancestor may come first. It is −∞ for
         a leaf, and 0 where a node is no better than a leaf.
     bends : tuple
@@ -139,7 +139,7 @@ class Sequence:
     """The subtrees by rising α: from the smallest with the least risk to the root.
 
     ``print`` shows it as rpart's cptable does, the root first. ``chosen`` is the
-    place of the subtree that was taken, if one was.
+    index of the subtree that was taken, if one was.
     """
 
     subtrees: tuple[Subtree, ...]
@@ -185,7 +185,7 @@ class Sequence:
         )
 
     def best(self, rule: str) -> int:
-        """Return the place that a rule chooses.
+        """Return the index of the subtree that a rule chooses.
 
         Parameters
         ----------
@@ -229,17 +229,7 @@ class Sequence:
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the subtrees as plain data, by rising α."""
         return [
-            {
-                "alpha": row.alpha,
-                "leaves": row.leaves,
-                "splits": row.splits,
-                "risk": row.risk,
-                "relative_error": row.relative_error,
-                "cut": list(row.cut),
-                "error": row.error,
-                "deviation": row.deviation,
-                "chosen": index == self.chosen,
-            }
+            {**asdict(row), "cut": list(row.cut), "chosen": index == self.chosen}
             for index, row in enumerate(self.subtrees)
         ]
 

@@ -68,11 +68,16 @@ class Draft:
     moved: bool = False
 
     @property
+    def question(self) -> Candidate:
+        """What it asks, of a node that does."""
+        assert self.candidate is not None
+        return self.candidate
+
+    @property
     def route(self) -> Route:
         """How rows leave it."""
-        assert self.candidate is not None
         origin = self.origin
-        return Route(self.candidate.split, origin.surrogates, origin.otherwise)
+        return Route(self.question.split, origin.surrogates, origin.otherwise)
 
     @property
     def leaves(self) -> "list[Draft]":
@@ -131,7 +136,6 @@ class Rows:
 
     def send_down(self, draft: Draft) -> None:
         """Give the children of a node their rows; it keeps its own."""
-        assert draft.candidate is not None
         self._partition(draft, draft.children, keep=True)
 
     def take_back(self, draft: Draft) -> None:
@@ -166,13 +170,9 @@ class Rows:
 
     def _recounted(self, level: Sequence[Draft]) -> list[Candidate]:
         """Return the questions of a level over the rows that are there now."""
-        asked = []
-        for draft in level:
-            assert draft.candidate is not None
-            asked.append(draft.candidate)
+        asked = [draft.question for draft in level]
         requests = [
-            Request(draft.source_number, (candidate.attribute,))
-            for draft, candidate in zip(level, asked, strict=True)
+            Request(draft.source_number, (draft.question.attribute,)) for draft in level
         ]
         return [
             recount(
@@ -190,7 +190,6 @@ class Rows:
     def _partition(
         self, draft: Draft, children: Sequence[Draft], *, keep: bool
     ) -> None:
-        assert draft.candidate is not None
         numbers = {}
         for branch, child in enumerate(draft.children):
             if child in children:
@@ -200,9 +199,8 @@ class Rows:
 
     def _shared_out(self, draft: Draft) -> list[Draft]:
         """Return copies of the children with the rows that the split now gives them."""
-        assert draft.candidate is not None
-        weights, rows = draft.candidate.shared_out()
-        absent = draft.candidate.table.missing_rows.any()
+        weights, rows = draft.question.shared_out()
+        absent = draft.question.table.missing_rows.any()
         if absent and draft.route.otherwise is not None:
             assert isinstance(self.source, Surrogates)
             (routed,) = self.source.routed([(draft.source_number, draft.route)])

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
-from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
+from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import Running, cut, deepest_first
+from spinney.growth.prune.walks import Judgement, Running, bottom_up, pruned_by
 from spinney.trees import Node, Tree
 
 
@@ -21,32 +21,21 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
     A step's ``before`` is how many different labels or numbers the children have,
     ``after`` is 1.
     """
-    errors = Running(tree, leaf_risks(tree, costs))
     cuts: set[int] = set()
-    steps = []
-    for node in deepest_first(tree):
+
+    def judge(node: Node) -> Judgement | None:
         children = tree.children(node)
-        pruned = False
-        if all(child.is_leaf or child.number in cuts for child in children):
-            different = _different(tree, children)
-            # The parent has to say the same too, which rounding might prevent.
-            pruned = _different(tree, (*children, node)) == 1
-            steps.append(
-                PruneStep(
-                    node.number,
-                    tree.condition(node),
-                    float(different),
-                    1.0,
-                    pruned,
-                    measure="different labels of the leaves",
-                    risk_before=errors.total,
-                    risk_after=errors.after(node),
-                )
-            )
-        errors.decide(node, pruned=pruned)
+        if not all(child.is_leaf or child.number in cuts for child in children):
+            return None
+        # The parent has to say the same too, which rounding might prevent.
+        pruned = _different(tree, (*children, node)) == 1
         if pruned:
             cuts.add(node.number)
-    return Pruned(cut(tree, cuts), Steps(steps))
+        return float(_different(tree, children)), 1.0, pruned
+
+    errors = Running(tree, leaf_risks(tree, costs))
+    measure = "different labels of the leaves"
+    return pruned_by(tree, bottom_up(tree, judge, errors, measure=measure))
 
 
 def _different(tree: Tree, nodes: tuple[Node, ...]) -> int:

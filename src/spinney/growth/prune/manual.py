@@ -6,10 +6,10 @@ from typing import Any
 from spinney._support.arrays import Floats
 from spinney._support.checks import is_whole
 from spinney.errors import ParameterError, Setting, refusal
-from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
+from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import Running, cut, deepest_first
-from spinney.trees import Tree
+from spinney.growth.prune.walks import Judgement, Running, bottom_up, pruned_by
+from spinney.trees import Node, Tree
 
 
 def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> Pruned:
@@ -17,42 +17,31 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
 
     The deepest are cut first, so that each step says what it did by itself.
     """
-    chosen = {_checked(tree, number) for number in _listed(nodes)}
+    chosen = {_checked(tree, number) for number in _as_list(nodes)}
     errors = Running(tree, leaf_risks(tree, costs))
-    steps = []
-    for node in deepest_first(tree):
-        if node.number in chosen:
-            before, after = errors.total, errors.after(node)
-            steps.append(
-                PruneStep(
-                    node.number,
-                    tree.condition(node),
-                    before,
-                    after,
-                    pruned=True,
-                    measure="training risk",
-                    risk_before=before,
-                    risk_after=after,
-                )
-            )
-        errors.decide(node, pruned=node.number in chosen)
-    return Pruned(cut(tree, chosen), Steps(steps))
+
+    def judge(node: Node) -> Judgement | None:
+        if node.number not in chosen:
+            return None
+        return errors.total, errors.after(node), True
+
+    return pruned_by(tree, bottom_up(tree, judge, errors, measure="training risk"))
 
 
-def _listed(nodes: object) -> list[Any]:
+def _as_list(nodes: object) -> list[Any]:
     if isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
         raise refusal(
             Setting("nodes", nodes),
             "must be a list of numbers of nodes, such as [3, 7]",
         )
-    listed = list(nodes)
-    if not listed:
+    numbers = list(nodes)
+    if not numbers:
         raise refusal(
             Setting("nodes", []),
             "names no node",
             "give the numbers of nodes to cut, such as [3, 7]",
         )
-    return listed
+    return numbers
 
 
 def _checked(tree: Tree, number: Any) -> int:

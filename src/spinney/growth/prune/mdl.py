@@ -22,7 +22,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import bottom_up
+from spinney.growth.prune.walks import cheapest
 from spinney.trees import Intervals, Node, Tree
 
 
@@ -66,6 +66,6 @@ def mdl(tree: Tree) -> Pruned:
     """
     as_leaf = np.array([1.0 + class_bits(node.weights) for node in tree])
     of_split = np.array([0.0 if n.is_leaf else split_bits(tree, n) for n in tree])
-    return bottom_up(
+    return cheapest(
         tree, as_leaf, of_split=of_split, risks=leaf_risks(tree), measure="bits"
     )

@@ -99,10 +99,10 @@ def _warn_of_few(counts: Integers, target: Target, n_folds: int) -> None:
         return
     rare = np.flatnonzero((counts > 0) & (counts < n_folds)).tolist()
     if rare:
-        listed = counted_text((target.classes[code], counts[code]) for code in rare)
+        classes = counted_text((target.classes[code], counts[code]) for code in rare)
         warn(
             Setting("folds", int(n_folds)),
             f" is more than the rows of some classes of {shown(target.name)!r}",
-            remedy=f"{listed}; some of the folds that choose the alpha hold none of "
+            remedy=f"{classes}; some of the folds that choose the alpha hold none of "
             "these",
         )

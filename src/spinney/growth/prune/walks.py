@@ -5,8 +5,9 @@ everything below it has been decided, so a node that becomes a leaf exactly wher
 does not cost more makes the smallest of the cheapest subtrees.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -54,7 +55,42 @@ class Running:
             self.below[node.number] = self.as_tree(node)
 
 
+Judgement = tuple[float, float, bool]
+"""What a step says of a node: before, after, and whether it becomes a leaf."""
+
+
 def bottom_up(
+    tree: Tree,
+    judge: Callable[[Node], Judgement | None],
+    errors: Running,
+    *,
+    measure: str,
+    unit: float = 1.0,
+) -> list[PruneStep]:
+    """Return the steps of judging every inner node after those below it.
+
+    A node of which ``judge`` says None stays, without a step. ``measure`` is what it
+    goes by; ``errors`` are the training risk, which steps have divided by ``unit``.
+    """
+    steps = []
+    for node in deepest_first(tree):
+        judgement = judge(node)
+        if judgement is not None:
+            steps.append(
+                PruneStep(
+                    node.number,
+                    tree.condition(node),
+                    *judgement,
+                    measure=measure,
+                    risk_before=errors.total / unit,
+                    risk_after=errors.after(node) / unit,
+                )
+            )
+        errors.decide(node, pruned=judgement is not None and judgement[2])
+    return steps
+
+
+def cheapest(
     tree: Tree,
     as_leaf: Floats,
     *,
@@ -63,7 +99,7 @@ def bottom_up(
     measure: str,
     scale: float = 1.0,
     cut_ties: bool = True,
-    settled: Collection[int] | None = None,
+    leaves: Collection[int] | None = None,
 ) -> Pruned:
     """Prune each node that does not cost more as a leaf; deepest first.
 
@@ -71,7 +107,7 @@ def bottom_up(
     ----------
     tree : Tree
         The tree.
-    as_leaf, of_split : arrays, one number a node
+    as_leaf, of_split : arrays, one number per node
         What a node costs as a leaf, and what its split costs beside its children.
     risks : array
         The training risk of each node as a leaf, for the record.
@@ -81,38 +117,26 @@ def bottom_up(
         A negative one turns costs into merits.
     cut_ties : bool
         Whether a node is cut where that changes nothing.
-    settled : collection of int, optional
+    leaves : collection of int, optional
         The nodes that are to be leaves: costs then decide below them only, where
         nothing but the record depends on it.
     """
-    costs, errors = Running(tree, as_leaf, of_split), Running(tree, risks)
+    costs = Running(tree, as_leaf, of_split)
     # Sums over a tree are exact to a share of the largest of them.
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
-    gone = None if settled is None else _at_or_below(tree, settled)
-    steps = []
-    cuts: set[int] = set()
-    for node in deepest_first(tree):
+    gone = None if leaves is None else _at_or_below(tree, leaves)
+
+    def judge(node: Node) -> Judgement:
+        before, after = costs.total, costs.after(node)
         saved = costs.as_tree(node) - float(as_leaf[node.number])
         pruned = saved >= -margin if cut_ties else saved > margin
-        if gone is not None and settled is not None:
-            pruned = node.number in settled or (pruned and node.number in gone)
-        steps.append(
-            PruneStep(
-                node.number,
-                tree.condition(node),
-                costs.total / scale,
-                costs.after(node) / scale,
-                pruned,
-                measure=measure,
-                risk_before=errors.total,
-                risk_after=errors.after(node),
-            )
-        )
+        if gone is not None and leaves is not None:
+            pruned = node.number in leaves or (pruned and node.number in gone)
         costs.decide(node, pruned=pruned)
-        errors.decide(node, pruned=pruned)
-        if pruned:
-            cuts.add(node.number)
-    return Pruned(cut(tree, cuts), Steps(steps))
+        return before / scale, after / scale, pruned
+
+    steps = bottom_up(tree, judge, Running(tree, risks), measure=measure)
+    return pruned_by(tree, steps)
 
 
 def _at_or_below(tree: Tree, numbers: Collection[int]) -> set[int]:
@@ -130,21 +154,22 @@ def top_down(tree: Tree, judge: Callable[[Node], PruneStep]) -> Pruned:
     ``judge`` sees inner nodes a level at a time, each before those below it.
     """
     steps: list[PruneStep] = []
-    cuts: set[int] = set()
     level = [tree.root]
     while level:
         following: list[Node] = []
         for node in level:
             if node.is_leaf:
                 continue
-            step = judge(node)
-            steps.append(step)
-            if step.pruned:
-                cuts.add(node.number)
-            else:
+            steps.append(judge(node))
+            if not steps[-1].pruned:
                 following.extend(tree.children(node))
         level = following
-    return Pruned(cut(tree, cuts), Steps(steps))
+    return pruned_by(tree, steps)
+
+
+def pruned_by(tree: Tree, steps: Sequence[PruneStep]) -> Pruned:
+    """Return the tree with the nodes as leaves that some steps pruned, and these."""
+    return Pruned(cut(tree, {step.node for step in steps if step.pruned}), Steps(steps))
 
 
 def cut(tree: Tree, numbers: Collection[int]) -> Tree:
@@ -161,22 +186,19 @@ def cut(tree: Tree, numbers: Collection[int]) -> Tree:
         if not gone[node.number]:
             new_number[node.number] = len(kept)
             kept.append(node)
+    as_leaf = partial(
+        replace,
+        chosen=None,
+        children=(),
+        reason=Reason.PRUNED,
+        surrogates=(),
+        otherwise=None,
+    )
     nodes = []
     for node in kept:
+        pruned = as_leaf(node) if node.number in numbers and node.children else node
         parent = None if node.parent is None else new_number[node.parent]
-        renumbered = replace(node, number=new_number[node.number], parent=parent)
-        if node.number in numbers and not node.is_leaf:
-            nodes.append(
-                replace(
-                    renumbered,
-                    chosen=None,
-                    children=(),
-                    reason=Reason.PRUNED,
-                    surrogates=(),
-                    otherwise=None,
-                )
-            )
-        else:
-            children = tuple(new_number[child] for child in node.children)
-            nodes.append(replace(renumbered, children=children))
+        children = tuple(new_number[child] for child in pruned.children)
+        number = new_number[node.number]
+        nodes.append(replace(pruned, number=number, parent=parent, children=children))
     return Tree(tree.schema, tuple(nodes))

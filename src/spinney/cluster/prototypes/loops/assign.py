@@ -1,24 +1,38 @@
 """Rows of numbers and codes to their nearest prototypes.
 
-A code is a line of the table ``unlike``, which has a column a cluster: what that value
-adds to the distance from each prototype. One line is that of missing cells, all 0. So
-the distances from a row to all prototypes are a few lines added up, cluster by cluster
-side by side; the additions are those of ``spinney.cluster.prototypes.mixed_rows``, in
-the same order.
+A code is a line of the table ``unlike``, which has one column per cluster: what that
+value adds to the distance from each prototype. One line is that of missing cells, all
+0. So the distances from a row to all prototypes are a few lines added up, cluster by
+cluster side by side; the additions are those of
+``spinney.cluster.prototypes.mixed_distances``, in the same order.
 
 Sums are whole numbers (``spinney.cluster.exact_sums``), and so are the weights of
 values by cluster: a row that leaves a cluster is taken off exactly, in any order.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.jit.compile import entry, kernel
 
 
+class Measuring(NamedTuple):
+    """Rows, and prototypes: ``points`` are their numbers, column × cluster."""
+
+    numbers: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    points: NDArray[np.float64]
+    unlike: NDArray[np.float64]
+    gamma: float
+
+
 @kernel
-def add_up(numbers, codes, row, points, unlike, gamma, lanes):
+def add_up(task, row, lanes):
     """Write the distances from a row to all prototypes into the first of the lanes."""
-    n_clusters = lanes.shape[1]
+    n_clusters, numbers, codes = lanes.shape[1], task.numbers, task.codes
+    points, unlike, gamma = task.points, task.unlike, task.gamma
     for cluster in range(n_clusters):
         lanes[0, cluster] = 0.0
         lanes[1, cluster] = 0.0
@@ -37,18 +51,16 @@ def add_up(numbers, codes, row, points, unlike, gamma, lanes):
 
 
 @entry
-def measure(numbers, codes, points, unlike, gamma, lanes, out, span):
+def measure(task, lanes, out, span):
     """Write the distances from some rows to all prototypes."""
     for row in range(span[0], span[1]):
-        add_up(numbers, codes, row, points, unlike, gamma, lanes)
+        add_up(task, row, lanes)
         for cluster in range(lanes.shape[1]):
             out[row, cluster] = lanes[0, cluster]
 
 
 @entry
-def assign_rows(
-    numbers, codes, weights, own, points, unlike, gamma, scales, room, span
-):
+def assign_rows(task, weights, own, scales, room, span):
     """Send some rows to their nearest prototypes; return how many left.
 
     ``own`` is the cluster of each row, or -1; ``room`` is (sums, counts, lanes): what
@@ -57,7 +69,7 @@ def assign_rows(
     sums, counts, lanes = room
     changed = 0
     for row in range(span[0], span[1]):
-        add_up(numbers, codes, row, points, unlike, gamma, lanes)
+        add_up(task, row, lanes)
         nearest, best = np.int64(0), lanes[0, 0]
         for cluster in range(1, lanes.shape[1]):
             if lanes[0, cluster] < best:
@@ -68,17 +80,18 @@ def assign_rows(
             own[row] = nearest
             weight = weights[row] if weights.size else 1.0
             change = (row, nearest, np.int64(1))
-            add_mixed(numbers, codes, change, weight, scales, sums, counts)
+            add_mixed(task, change, weight, scales, sums, counts)
             if before >= 0:
                 change = (row, before, np.int64(-1))
-                add_mixed(numbers, codes, change, weight, scales, sums, counts)
+                add_mixed(task, change, weight, scales, sums, counts)
     return changed
 
 
 @kernel
-def add_mixed(numbers, codes, change, weight, scales, sums, counts):
+def add_mixed(task, change, weight, scales, sums, counts):
     """Add a row to the sums and counts of a cluster, or take it off."""
     row, cluster, sign = change
+    numbers, codes = task.numbers, task.codes
     width = numbers.shape[1]
     for column in range(2 * width + 1):
         part = weight

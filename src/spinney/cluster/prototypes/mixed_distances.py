@@ -1,0 +1,143 @@
+"""Rows of numbers and of coded values, prototypes, and distances between them.
+
+The distance from a row to a prototype is ::
+
+    Σ (x − m)²  over numeric columns
+    + γ · ( Σ [x ≠ m] over nominal columns + Σ |r(x) − r(m)| / (L − 1) over ordinal )
+
+with r the rank of a value among the L levels of its column. A missing cell adds nothing
+to it: the share of columns that are known is the same for all prototypes, so scaling by
+it could not change which one is nearest.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers
+
+
+class Prototypes(NamedTuple):
+    """The values of each cluster: numbers, NaN if not known, and codes."""
+
+    numbers: Floats
+    codes: Integers
+
+    def same(self, other: "Prototypes") -> bool:
+        """Return whether two lists of prototypes are equal, cell by cell."""
+        return np.array_equal(self.codes, other.codes) and np.array_equal(
+            self.numbers, other.numbers, equal_nan=True
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixedCells:
+    """Rows of numeric columns and of coded ones, nominal or ordinal.
+
+    Parameters
+    ----------
+    numbers : array, rows × numeric columns
+        Finite, or NaN where missing.
+    codes : array of int32, rows × coded columns
+        The index of a value among the levels of all columns, one column after the
+        other: ``first[column]`` + its code. ``missing`` and ``unseen`` are the two
+        codes after all levels.
+    first : array, coded columns + 1
+        The index of the first level of each column, and last of no column.
+    ordinal : array of bool, coded columns
+        Whether levels have an order.
+    """
+
+    numbers: Floats
+    codes: NDArray[np.int32]
+    first: Integers
+    ordinal: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def missing(self) -> int:
+        """The code of a missing cell."""
+        return int(self.first[-1])
+
+    @property
+    def unseen(self) -> int:
+        """The code of a value that is none of the levels: unlike all others."""
+        return self.missing + 1
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.numbers.size + self.codes.size
+
+    def matrix(self) -> Floats:
+        """Return numbers and codes side by side: rows are equal if these are."""
+        return np.ascontiguousarray(np.hstack([self.numbers, self.codes]))
+
+    def __getitem__(self, rows: Any) -> "MixedCells":
+        """Return some of the rows."""
+        return replace(self, numbers=self.numbers[rows], codes=self.codes[rows])
+
+    def as_prototypes(self) -> Prototypes:
+        """Return the rows as prototypes."""
+        return Prototypes(self.numbers.copy(), self.codes.astype(np.int64))
+
+
+def unlikeness(cells: MixedCells, codes: Integers) -> Floats:
+    """Return what each code adds to the distance from each prototype, before γ.
+
+    ``codes`` are those of the prototypes. The last two lines are those of missing
+    cells, 0, and of values that no row had, 1.
+    """
+    table = np.zeros((cells.unseen + 1, len(codes)))
+    table[cells.unseen] = 1.0
+    for column, ordinal in enumerate(cells.ordinal):
+        begin, end = cells.first[column : column + 2]
+        apart = np.abs(np.arange(begin, end)[:, None] - codes[None, :, column])
+        part = apart / max(1, end - begin - 1) if ordinal else apart != 0
+        table[begin:end] = np.where(codes[:, column] < cells.missing, part, 0.0)
+    return table
+
+
+def distances_to_all(cells: MixedCells, part: slice, gamma: float) -> Floats:
+    """Return the root of the distance from each row of a part to each of all rows.
+
+    >>> cells = MixedCells(
+    ...     np.array([[0.0], [3.0], [np.nan]]),
+    ...     np.array([[0], [1], [1]], np.int32), np.array([0, 2]), np.array([False]),
+    ... )
+    >>> distances_to_all(cells, slice(0, 1), 16.0)
+    array([[0., 5., 4.]])
+    """
+    table = unlikeness(cells, cells.codes[part].astype(np.int64))
+    total = np.zeros((len(cells.numbers[part]), len(cells)))
+    for codes in cells.codes.T:
+        total += table[codes].T
+    total *= gamma
+    for column in cells.numbers.T:
+        apart = column[part, None] - column[None, :]
+        total += np.where(np.isnan(apart), 0.0, apart * apart)
+    return np.asarray(np.sqrt(total))
+
+
+def distances_to_few(
+    cells: MixedCells, points: Floats, unlike: Floats, gamma: float
+) -> Floats:
+    """Return the distances from rows to the prototypes that have these numbers.
+
+    ``unlike`` is the table of :func:`unlikeness`.
+    """
+    total = np.zeros((len(cells), len(points)))
+    for column in range(points.shape[1]):
+        cell = cells.numbers[:, column]
+        apart = cell[:, None] - points[None, :, column]
+        apart *= apart
+        apart[np.isnan(cell)] = 0.0
+        total += apart
+    other = np.zeros_like(total)
+    for column in range(cells.codes.shape[1]):
+        other += unlike[cells.codes[:, column]]
+    return np.asarray(total + gamma * other)
