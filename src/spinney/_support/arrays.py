@@ -1,4 +1,7 @@
-"""Types of arrays, and runs of numbers."""
+"""Types of arrays, runs of numbers, and sums over short axes."""
+
+from functools import reduce
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +11,10 @@ Floats = NDArray[np.float64]
 
 Integers = NDArray[np.int64]
 
+Numbers = TypeVar("Numbers", Floats, Integers)
+
+SHORT = 32
+
 
 def ramps(counts: Integers) -> Integers:
     """Return 0, 1, 2 … up to each of the counts, one after the other.
@@ -16,3 +23,19 @@ def ramps(counts: Integers) -> Integers:
     array([0, 1, 0, 1, 2])
     """
     return np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
+
+
+def sums_over(values: Numbers, axis: int) -> Numbers:
+    """Return the sums along an axis from the end; of a short one, slice by slice.
+
+    NumPy's own sum walks along the axis for every result, which is ten times as long
+    where the axis holds two classes or two branches.
+
+    >>> sums_over(np.array([[1.0, 2.0], [3.0, 4.0]]), -1)
+    array([3., 7.])
+    """
+    length = values.shape[axis]
+    if not 0 < length <= SHORT or values.ndim == 1:
+        return np.asarray(values.sum(axis=axis))
+    rest = (slice(None),) * (-1 - axis)
+    return np.asarray(reduce(np.add, (values[(..., i, *rest)] for i in range(length))))

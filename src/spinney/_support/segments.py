@@ -4,9 +4,12 @@
 A part may be empty.
 """
 
-import numpy as np
+from typing import Any
 
-from spinney._support.arrays import Floats, Integers
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.arrays import Floats, Integers, Numbers
 from spinney._support.ties import TOLERANCE
 
 EXACT = 2.0**53  # whole numbers up to this have exact sums in any order
@@ -45,7 +48,7 @@ def counts_by(owner: Integers, values: Integers, n_parts: int) -> Integers:
     return np.rint(sums_by(owner, values.astype(np.float64), n_parts)).astype(np.int64)
 
 
-def running_sums(values: Floats, start: Integers) -> Floats:
+def running_sums(values: Numbers, start: Integers) -> Numbers:
     """Return the sums of each part up to each of its entries, added up in their order.
 
     Sums of whole numbers are exact, so one running sum of all parts serves; other
@@ -55,16 +58,16 @@ def running_sums(values: Floats, start: Integers) -> Floats:
     array([[1.  , 3.  , 0.5 , 0.75]])
     """
     counts = np.diff(start)
-    if values.dtype.kind == "i" or _is_whole(values):
+    if _is_whole(values):
         sums = values.cumsum(axis=0)
         none = np.zeros((1, sums.shape[1]), sums.dtype)
         before = np.concatenate([none, sums])[start[:-1]]
-        return np.asarray(sums - np.repeat(before, counts, axis=0))
+        return np.asarray(sums - np.repeat(before, counts, axis=0), dtype=values.dtype)
     sums = np.empty_like(values)
     length = np.frexp(counts.astype(np.float64))[1]
     for size in np.unique(length[counts > 0]):
         parts = np.flatnonzero(length == size)
-        entries = start[parts, None] + np.arange(counts[parts].max())
+        entries: Integers = start[parts, None] + np.arange(counts[parts].max())
         inside = np.arange(entries.shape[1]) < counts[parts, None]
         block = np.zeros((*entries.shape, values.shape[1]))
         block[inside] = values[entries[inside]]
@@ -72,7 +75,9 @@ def running_sums(values: Floats, start: Integers) -> Floats:
     return sums
 
 
-def _is_whole(values: Floats) -> bool:
+def _is_whole(values: NDArray[Any]) -> bool:
+    if values.dtype.kind == "i":
+        return True
     whole = bool(np.all(values == np.rint(values)))
     return whole and float(np.abs(values).sum()) <= EXACT
 

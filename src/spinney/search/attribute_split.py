@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, sums_over
 from spinney._support.segments import (
     counts_by,
     first_best_by,
@@ -109,10 +109,15 @@ class _Best:
     @classmethod
     def none(cls, n_tables: int, n_lines: int) -> "_Best":
         """Return that nothing has been found."""
-        nothing = np.full(n_tables, np.nan)
-        numbers = [np.full(n_tables, value) for value in (0, 2, -1)]
-        exact, branch = np.ones(n_tables, dtype=bool), np.zeros(n_lines, np.int64)
-        return cls(nothing, nothing.copy(), *numbers, exact, branch)
+        return cls(
+            np.full(n_tables, np.nan),
+            np.full(n_tables, np.nan),
+            np.zeros(n_tables, np.int64),
+            np.full(n_tables, 2),
+            np.full(n_tables, -1),
+            np.ones(n_tables, dtype=bool),
+            np.zeros(n_lines, np.int64),
+        )
 
 
 def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplits:
@@ -142,9 +147,9 @@ def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplit
     low, high = _next_to_cuts(search, counted.stack, best)
     branch = best.branch[counted.own][coarse_line]
     able = np.flatnonzero(~np.isnan(best.gain))
-    tables, branch = _behind_splits(stack, branch, able, traits, best)
+    behind, branch = _behind_splits(stack, branch, able, traits, best)
     return LevelSplits(
-        tables,
+        behind,
         branch,
         best.form[able],
         best.n_branches[able],
@@ -394,7 +399,7 @@ def _allowed(
     ``weight`` is that of all rows of each table, of which branches need a share.
     """
     table, altered = ways.table, search.altered
-    enough = table.rows.any(axis=2)
+    enough = sums_over(table.rows, -1) > 0
     if least.any():
         own = table if altered is None else table.scaled(1 / altered)
         enough &= own.sizes >= (least * (1 - TOLERANCE))[ways.owner, None]

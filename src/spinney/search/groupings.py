@@ -33,6 +33,7 @@ merged
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,7 +166,8 @@ def prefixes(
 
     def goes(chosen: Integers) -> Integers:
         right_side = position > np.append(cuts, 0)[chosen][owner]
-        return (right_side ^ np.append(turned, False)[chosen][owner]).astype(np.int64)
+        right_side ^= np.append(turned, False)[chosen][owner]
+        return np.asarray(right_side, dtype=np.int64)
 
     return ways_of(stack, both, both_rows, owner=whose, goes=goes, exact=exact)
 
@@ -215,7 +217,7 @@ def every_subset(stack: TableStack) -> Ways:
     right_rows = total_rows - left_rows
     right = np.where(right_rows > 0, stack.total[:, None] - left, 0.0)
 
-    def flat(one: NDArray, other: NDArray) -> NDArray:
+    def flat(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
         return np.stack([one, other], axis=2).reshape(-1, 2, one.shape[-1])
 
     def goes(chosen: Integers) -> Integers:

@@ -93,7 +93,7 @@ class LevelSplits:
     @property
     def is_threshold(self) -> NDArray[np.bool_]:
         """Which splits are thresholds."""
-        return self.form == Form.THRESHOLD
+        return np.asarray(self.form == Form.THRESHOLD)
 
     def candidate(self, number: int) -> Candidate:
         """Return a split with the counts behind it."""

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, sums_over
 from spinney._support.segments import counts_by, first_best_by, maxima, starts_of
 from spinney.errors import refuse_unknown
 from spinney.search.groupings import Ways, ways_of, with_missing_at
@@ -218,7 +218,7 @@ def placed(ways: Ways, stack: TableStack, policy: Policy) -> Ways:
     if not (policy.moves or policy.tells) or not stack.lacking.any():
         return ways
     lacking = stack.lacking[ways.owner]
-    possible = ways.table.rows.any(axis=2)
+    possible = np.asarray(sums_over(ways.table.rows, -1) > 0)
     possible[~lacking] = False
     possible[~lacking, 0] = True
     chosen, branches = np.nonzero(possible)

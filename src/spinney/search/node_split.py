@@ -59,7 +59,8 @@ class LevelDecisions:
 
     def candidate(self, line: int) -> Candidate:
         """Return one of the splits."""
-        return self.parts[self.part[line]].candidate(int(self.number[line]))
+        part = self.parts[int(self.part[line])]
+        return part.candidate(int(self.number[line]))
 
     def of_node(
         self, node: int
@@ -138,7 +139,7 @@ def decide_level(
     for passed, reason in gates:
         able = able & passed
         still = np.bincount(splits.node[able], minlength=n_nodes) > 0
-        for node in np.flatnonzero(left & ~still):
+        for node in np.flatnonzero(left & ~still).tolist():
             reasons[node] = reason
         left = still
     chosen = _first_best(search, splits, schema, able, totals, paid)
@@ -224,7 +225,8 @@ def _averages(search: Search, splits: _Splits, schema: Schema) -> Floats:
     n_nodes = len(splits.start) - 1
     number = np.bincount(splits.node[counts], minlength=n_nodes)
     total = np.bincount(splits.node[counts], splits.gain[counts], minlength=n_nodes)
-    return np.divide(total, number, out=np.full(n_nodes, np.inf), where=number > 0)
+    nowhere = np.full(n_nodes, np.inf)
+    return np.asarray(np.divide(total, number, out=nowhere, where=number > 0))
 
 
 def _paying(search: Search, splits: _Splits) -> NDArray[np.bool_]:

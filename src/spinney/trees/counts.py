@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, sums_over
 from spinney._support.ties import TOLERANCE
 
 if TYPE_CHECKING:
@@ -99,15 +99,14 @@ class CountTable:
         return sizes(self.weights, self.rows)
 
     @property
-    def missing_size(self) -> float | Floats:
+    def missing_size(self) -> Floats:
         """The weight of the rows whose value is missing; one for each of a stack."""
-        absent = sizes(self.missing, self.missing_rows)
-        return float(absent) if absent.ndim == 0 else absent
+        return sizes(self.missing, self.missing_rows)[()]
 
     @property
     def total(self) -> Floats:
         """The weight of each class over the rows whose value is known."""
-        return np.asarray(self.weights.sum(axis=-2))
+        return sums_over(self.weights, -2)
 
     @property
     def weight(self) -> float:
@@ -115,14 +114,13 @@ class CountTable:
         return float(self.sizes.sum() + self.missing_size)
 
     @property
-    def known_share(self) -> float | Floats:
+    def known_share(self) -> Floats:
         """ρ: the share of the weight whose value is known; one for each of a stack."""
         absent = self.missing_size
         if not np.any(absent):
-            return 1.0
-        known = self.sizes.sum(axis=-1)
-        share = np.asarray(known / (known + absent))
-        return float(share) if share.ndim == 0 else share
+            return np.asarray(1.0)[()]
+        known = sums_over(self.sizes, -1)
+        return np.asarray(known / (known + absent))[()]
 
     def scaled(self, class_weights: "Floats | None") -> "CountTable":
         """Return the table with each class's weight multiplied."""
@@ -186,7 +184,7 @@ def sizes(weights: Floats, rows: Integers) -> Floats:
     2.0
     """
     if weights.shape[-1] == rows.shape[-1]:
-        return np.asarray(weights.sum(axis=-1))
+        return sums_over(weights, -1)
     return np.asarray(weights[..., 0])
 
 

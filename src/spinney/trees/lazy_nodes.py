@@ -30,7 +30,7 @@ class LazyNodes(Sequence[Node]):
         """Return the whole tree."""
 
     @abstractmethod
-    def candidates(self, number: int) -> tuple[tuple[Candidate, ...], int | None]:
+    def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
         """Return the candidates of a node, and which of them won."""
 
     def recounted(self, training: Any) -> "LazyNodes | None":

@@ -144,7 +144,7 @@ class Node:
     n_rows: int
     distribution: Floats
     label: int
-    candidates: tuple[Candidate, ...] = ()
+    candidates: Sequence[Candidate] = ()
     chosen: int | None = None
     children: tuple[int, ...] = ()
     reason: Reason | None = None

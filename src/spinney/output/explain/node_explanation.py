@@ -275,13 +275,13 @@ def _candidate_lines(
         branches=branches,
         values=values,
         missing=shown_as(table.missing) if table.missing_rows.any() else (),
-        missing_weight=table.missing_size,
+        missing_weight=float(table.missing_size),
         missing_goes_to=(
             absent
             if split.missing is None
             else tree.branch_text(node, candidate, split.missing)
         ),
-        known_share=counts.known_share,
+        known_share=float(counts.known_share),
         known_impurity=_impurity(criterion, counts.total),
         gain=candidate.gain + correction,
         correction=correction,

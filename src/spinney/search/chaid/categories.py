@@ -52,7 +52,7 @@ def portions_of(table: CountTable, *, ordered: bool, floating: bool) -> Portions
     """Return the portions of a table, its missing rows among them if they float."""
     moments, sizes = table.is_moments, table.sizes
     heavy = np.flatnonzero(sizes > 0)
-    floats = floating and table.missing_size > 0
+    floats = floating and float(table.missing_size) > 0
     weights, exact = table.weights[heavy], len(heavy) <= MOST
     number = np.arange(len(heavy))
     if not exact:

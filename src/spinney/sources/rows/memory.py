@@ -125,7 +125,7 @@ class MemorySource:
 
     def _stacks(
         self,
-        requests: Sequence[Request] | Sequence[Agreement],
+        requests: Sequence[Request | Agreement],
         rows: Integers,
         owner: Integers,
         tally: Tally,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, sums_over
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.impurity import (
     Impurity,
@@ -64,7 +64,7 @@ def decrease(table: Tabular, impurity: Impurity) -> Floats:
     """Return ρ · (impurity of all − Σ share · impurity of a branch), at least 0."""
     table = as_table(table)
     before = impurity(table.total)
-    after = (shares_of(table.sizes) * impurity(table.weights)).sum(axis=-1)
+    after = sums_over(shares_of(table.sizes) * impurity(table.weights), -1)
     return np.asarray(np.maximum(table.known_share * (before - after), 0.0))[()]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, sums_over
 from spinney.trees.counts import ratio_of, spread_of
 
 Impurity = Callable[[Floats], Floats]
@@ -17,7 +17,7 @@ Impurity = Callable[[Floats], Floats]
 
 def shares_of(weights: Floats) -> Floats:
     """Return weights over their sum along the last axis; 0 where the sum is 0."""
-    total = weights.sum(axis=-1, keepdims=True)
+    total = sums_over(weights, -1)[..., None]
     shares: Floats = np.divide(
         weights, total, out=np.zeros_like(weights), where=total > 0
     )
@@ -32,7 +32,7 @@ def entropy(weights: Floats | Sequence[float]) -> Floats:
     """
     shares = shares_of(np.asarray(weights, dtype=np.float64))
     logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    return np.asarray(-(shares * logs).sum(axis=-1) + 0.0)[()]
+    return np.asarray(-sums_over(shares * logs, -1) + 0.0)[()]
 
 
 def gini(weights: Floats | Sequence[float]) -> Floats:
@@ -43,8 +43,8 @@ def gini(weights: Floats | Sequence[float]) -> Floats:
     """
     weights = np.asarray(weights, dtype=np.float64)
     shares = shares_of(weights)
-    present = weights.sum(axis=-1) > 0
-    return np.asarray(np.where(present, 1 - (shares * shares).sum(axis=-1), 0.0))[()]
+    present = sums_over(weights, -1) > 0
+    return np.asarray(np.where(present, 1 - sums_over(shares * shares, -1), 0.0))[()]
 
 
 def misclassification(weights: Floats | Sequence[float]) -> Floats:
