@@ -18,10 +18,7 @@ Impurity = Callable[[Floats], Floats]
 def shares_of(weights: Floats) -> Floats:
     """Return weights over their sum along the last axis; 0 where the sum is 0."""
     total = sums_over(weights, -1)[..., None]
-    shares: Floats = np.divide(
-        weights, total, out=np.zeros_like(weights), where=total > 0
-    )
-    return shares
+    return np.asarray(weights / np.where(total > 0, total, 1.0))
 
 
 def entropy(weights: Floats | Sequence[float]) -> Floats:
@@ -31,7 +28,7 @@ def entropy(weights: Floats | Sequence[float]) -> Floats:
     0.998
     """
     shares = shares_of(np.asarray(weights, dtype=np.float64))
-    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    logs = np.log2(np.where(shares > 0, shares, 1.0))
     return np.asarray(-sums_over(shares * logs, -1) + 0.0)[()]
 
 
