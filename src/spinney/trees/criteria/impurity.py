@@ -17,11 +17,7 @@ Impurity = Callable[[Floats], Floats]
 
 def shares_of(weights: Floats) -> Floats:
     """Return weights over their sum along the last axis; 0 where the sum is 0."""
-    total = weights.sum(axis=-1, keepdims=True)
-    shares: Floats = np.divide(
-        weights, total, out=np.zeros_like(weights), where=total > 0
-    )
-    return shares
+    return ratio_of(weights, weights.sum(axis=-1, keepdims=True))
 
 
 def entropy(weights: Floats | Sequence[float]) -> Floats:

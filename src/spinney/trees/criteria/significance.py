@@ -124,9 +124,7 @@ def f_test(table: Tabular) -> Test:
     tested = (degrees > 0) & (rest > TOLERANCE * total)
     tested &= between > TOLERANCE * squares
     certain = tested & (within <= TOLERANCE * squares)
-    odds = np.divide(
-        between, within, out=np.zeros_like(within), where=tested & ~certain
-    )
+    odds = ratio_of(between, np.where(tested & ~certain, within, 0.0))
     statistic = np.where(tested, odds * rest / np.where(tested, degrees, 1.0), 0.0)
     log_p = log_f_tail(statistic, np.asarray(degrees), np.asarray(rest))
     return Test(
@@ -149,9 +147,7 @@ def _against_independence(weights: Floats) -> tuple[Floats, Floats, Floats]:
     total = rows.sum(axis=-2, keepdims=True)
     shares = columns / np.where(total > 0, total, 1.0)
     expected = rows * shares
-    ratio = np.divide(
-        weights - expected, expected, out=np.zeros_like(expected), where=expected > 0
-    )
+    ratio = ratio_of(weights - expected, expected)
     degrees = ((rows > 0).sum(axis=(-2, -1)) - 1.0) * (
         (columns > 0).sum(axis=(-2, -1)) - 1.0
     )
