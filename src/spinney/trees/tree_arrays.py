@@ -63,6 +63,27 @@ class QuestionArrays:
         in_branches, in_cuts = self.in_branches, self.in_cuts
         return in_branches.cumsum() - in_branches, in_cuts.cumsum() - in_cuts
 
+    def branches_of(
+        self, lines: Integers, values: Floats, starts: tuple[Integers, Integers]
+    ) -> Integers:
+        """Return the branch of each value by the split of its line.
+
+        It is -1 where the value is missing (NaN), or a code that the split has not
+        seen; ``starts`` are those of all lines.
+        """
+        cut, listed = self.cut[lines], self.listed[lines]
+        absent, grouped = np.isnan(values), np.isnan(cut)
+        branch = (values > cut).astype(np.int64)
+        for order in range(int(listed[~grouped].max(initial=0))):
+            further = np.flatnonzero(~grouped & (listed > order))
+            cuts = self.cuts[starts[1][lines[further]] + order]
+            branch[further] += values[further] > cuts
+        code = np.where(absent | ~grouped, 0, values).astype(np.int64)
+        seen = grouped & ~absent & (code < listed)
+        branch[grouped | absent] = -1
+        branch[seen] = self.branches[starts[0][lines[seen]] + code[seen]]
+        return branch
+
     def split(
         self,
         line: int,
@@ -99,6 +120,13 @@ class SurrogateArrays(QuestionArrays):
     agreement: Floats
     adjusted: Floats
     reversed: NDArray[np.bool_]
+
+    def branches_of(
+        self, lines: Integers, values: Floats, starts: tuple[Integers, Integers]
+    ) -> Integers:
+        """Return the branch of the node, as of :class:`QuestionArrays`."""
+        branch = QuestionArrays.branches_of(self, lines, values, starts)
+        return np.where(self.reversed[lines] & (branch >= 0), 1 - branch, branch)
 
     def surrogate(self, line: int, starts: tuple[Integers, Integers]) -> Surrogate:
         """Return the surrogate of a line; ``starts`` are those of all lines."""
