@@ -65,7 +65,6 @@ class ForestEstimator(GrownEstimator, FittedForest):
         if not isinstance(self.verbose, bool):
             check_whole("verbose", self.verbose, least=0)
         check_whole("n_estimators", self.n_estimators, least=1)
-        self._by_name = False
         recipe = self._recipe()
         training = self._rows(X, y, sample_weight, recipe)
         before = old.__dict__.get("forest_") if self.warm_start else None

@@ -1,7 +1,7 @@
 """What all scikit-learn classes share: fitting, and reading tables."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
@@ -45,12 +45,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is as good as absent.
         """
-        # A fit that fails, or is interrupted, leaves the old model as it was.
-        new = type(self)(**self.get_params(deep=False))
         with limited_threads(self._most_threads()):
-            new._fit(X, y, sample_weight, self)
-        become(self, new)
-        return self
+            return learn_anew(self, lambda new: new._fit(X, y, sample_weight, self))
 
     def _most_threads(self) -> int | None:
         """Return how many threads ``fit`` may use, as ``n_jobs`` says it."""
@@ -199,14 +195,22 @@ def names_the_way(estimator: type[Estimator]) -> type[Estimator]:
     return estimator
 
 
-def become(old: Any, new: Any) -> None:
-    """Let an estimator forget what it had learnt, and know what another has."""
-    parameters = old.get_params(deep=False)
-    for name in [name for name in vars(old) if name.endswith("_")]:
-        delattr(old, name)
+def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Estimator:
+    """Let an estimator forget what it had learnt, and learn; return it.
+
+    It is a new one that learns, so that one which fails, or is interrupted, leaves
+    the old estimator as it was.
+    """
+    parameters = estimator.get_params(deep=False)
+    new = type(estimator)(**parameters)
+    new._by_name = False
+    learn(new)
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
     for name, value in vars(new).items():
         if name not in parameters:
-            setattr(old, name, value)
+            setattr(estimator, name, value)
+    return estimator
 
 
 def has_names_only(X: Any) -> bool:

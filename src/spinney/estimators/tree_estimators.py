@@ -51,7 +51,6 @@ class TreeEstimator(GrownEstimator, FittedTree):
     # Learning
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
-        self._by_name = False
         recipe = self._recipe()
         training = self._rows(X, y, sample_weight, recipe)
         model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
