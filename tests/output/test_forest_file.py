@@ -155,9 +155,9 @@ DAMAGES = [
     (set_at("parent", 1, -1), "does not come before"),
     (set_at("parent", 1, 5), "does not come before"),
     (set_at("parent", 2, 0), "printing order|branch"),
-    (set_at("attribute", 0, 3), "no attribute"),
+    (set_at("attribute", 0, 3), "attribute that is not there"),
     (set_at("attribute", 0, -1), "has no branches, or not"),
-    (set_at("missing", 0, 2), "missing values to no branch"),
+    (set_at("missing", 0, 2), "missing values to a branch that is not there"),
     (set_at("gain", 0, np.nan), "gain"),
     (set_at("weights", 0, np.nan), "impossible weights"),
     (set_at("weights", 0, -1), "impossible weights"),
@@ -194,7 +194,10 @@ def test_damaged_arrays(change, words, saved):
         (lambda m: m["recipe"].update(forest=0.5), "none of a forest"),
         (lambda m: m.pop("settings"), "no 'settings'"),
         (lambda m: m.update(costs=[[0.0, 1.0]]), "square"),
-        (lambda m: m["attributes"].pop(), "no attribute|groups"),
+        (
+            lambda m: m["attributes"].pop(),
+            "attribute that is not there|does not suit",
+        ),
     ],
 )
 def test_damaged_headers(change, words, saved):
