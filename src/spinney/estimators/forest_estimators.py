@@ -26,7 +26,7 @@ from spinney.growth.forest import (
     warn_of_unseen,
 )
 from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
-from spinney.recipes import Named, Recipe
+from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 
 
@@ -37,16 +37,6 @@ class ForestEstimator(GrownEstimator, FittedForest):
     n_estimators: int = 100
     recipe: str | Recipe = "cart"
     _: KW_ONLY
-    criterion: Named | None = None
-    grouping: str | None = None
-    missing: str | None = None
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_samples_split: float | None = None
-    min_samples_leaf: float | None = None
-    min_weight_fraction_leaf: float | None = None
-    min_gain: float | None = None
-    pruning: str | None = None
     max_features: str | float | None = "sqrt"
     bootstrap: bool = True
     replace: bool = True
@@ -54,8 +44,6 @@ class ForestEstimator(GrownEstimator, FittedForest):
     extra_random: bool = False
     shrinkage: float | None = None
     oob_score: bool = False
-    random_state: Any = None
-    n_jobs: int | None = None
     warm_start: bool = False
     verbose: int = 0
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from inspect import signature
 from typing import Any, Self, TypeVar
@@ -15,7 +15,7 @@ from spinney._support.arrays import Floats
 from spinney._support.threads import limited_threads
 from spinney.data import Table, Target
 from spinney.data.readers import read_table
-from spinney.recipes import Recipe, refuse_uncommon
+from spinney.recipes import Named, Recipe, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
 Estimator = TypeVar("Estimator", bound=Any)
@@ -150,11 +150,27 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class GrownEstimator(TableEstimator):
-    """A tree or a forest: grown by a recipe, in as many threads as ``n_jobs`` says."""
+    """A tree or a forest: grown by a recipe, in as many threads as ``n_jobs`` says.
 
-    recipe: str | Recipe
-    n_jobs: int | None
+    Parameters are fields, of which the signature of ``__init__`` is made that
+    scikit-learn reads. Here are those that trees and forests have alike.
+    """
+
+    _: KW_ONLY
+    criterion: Named | None = None
+    grouping: str | None = None
+    missing: str | None = None
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_samples_split: float | None = None
+    min_samples_leaf: float | None = None
+    min_weight_fraction_leaf: float | None = None
+    min_gain: float | None = None
+    pruning: str | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _most_threads(self) -> int | None:
         return self.n_jobs

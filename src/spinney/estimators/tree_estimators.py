@@ -13,7 +13,7 @@ from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import Model
 from spinney.models import FittedTree, grow_model
-from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Named, Recipe
+from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.opened import OpenedSource
 
 
@@ -21,32 +21,18 @@ from spinney.sources.opened import OpenedSource
 class TreeEstimator(GrownEstimator, FittedTree):
     """What a tree for classes and one for numbers share.
 
-    A subclass adds the parameters of its own, says what its target is and predicts.
-    Parameters are fields, of which the signature of ``__init__`` is made that
-    scikit-learn reads; what is about classes only is no parameter of a tree for
-    numbers.
+    A subclass adds the parameters of its own, says what its target is and predicts;
+    what is about classes only is no parameter of a tree for numbers.
     """
 
     recipe: str | Recipe = DEFAULT_RECIPE
     _: KW_ONLY
-    criterion: Named | None = None
-    grouping: str | None = None
-    missing: str | None = None
     buckets: str | None = None
     n_buckets: int | None = None
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_samples_split: float | None = None
-    min_samples_leaf: float | None = None
-    min_weight_fraction_leaf: float | None = None
-    min_gain: float | None = None
-    pruning: str | None = None
     linear_terms: int | None = None
     test_costs: Mapping[str, float] | None = None
     ties: Sequence[str] | None = None
     force: Mapping[Any, str] | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
 
     # Learning
 

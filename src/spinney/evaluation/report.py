@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -202,14 +203,7 @@ def _signed(number: float, decimals: int = 4) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Return lines of whole words that are no wider than asked, where words allow."""
-    lines = [""]
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if len(longer) > width and lines[-1]:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return lines
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _plain(text: str) -> str:

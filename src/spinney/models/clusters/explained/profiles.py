@@ -144,18 +144,12 @@ def _marks(
     if missing[weights > 0].any():
         here, overall, sizes = _means(missing.astype(float), codes, weights, n_clusters)
         apart = _in_deviations(here - overall, np.sqrt(overall * (1 - overall)))
-        for place in np.flatnonzero(sizes).tolist():
-            marks[place].append(
-                Mark(
-                    column.name,
-                    "missing",
-                    float(here[place]),
-                    overall,
-                    float(apart[place]),
-                    float(sizes[place]),
-                    float(weights.sum()),
-                )
-            )
+        total = float(weights.sum())
+        for own, *means in zip(marks, here, apart, sizes, strict=True):
+            mean, difference, size = map(float, means)
+            if size:
+                trait = (mean, overall, difference, size, total)
+                own.append(Mark(column.name, "missing", *trait))
     return marks
 
 
@@ -170,20 +164,13 @@ def _of_number(
     # Equal numbers differ from their mean by a rounding at most.
     flat = numbers.min() == numbers.max()
     apart = _in_deviations(here - overall, 0.0 if flat else np.sqrt(variance))
+    mean, total = float(np.ldexp(overall, power)), float(weights.sum())
+    columns = zip(np.ldexp(here, power).tolist(), apart.tolist(), sizes, strict=True)
     return [
-        Mark(
-            column.name,
-            "number",
-            float(np.ldexp(here[place], power)),
-            float(np.ldexp(overall, power)),
-            float(apart[place]),
-            float(sizes[place]),
-            float(weights.sum()),
-            unit=column.unit,
-        )
-        if sizes[place] > 0
+        Mark(column.name, "number", own, mean, d, float(n), total, unit=column.unit)
+        if n > 0
         else None
-        for place in range(n_clusters)
+        for own, d, n in columns
     ]
 
 
