@@ -21,7 +21,7 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.output.export.tree_json import to_json
-from spinney.output.file.tree_file import load_model, save_model
+from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.surrogate_search import surrogates_of
 from spinney.trees.counts import CountTable

@@ -41,7 +41,7 @@ from spinney.models.clusters import (
     find_clusters,
     usable_weights,
 )
-from spinney.output.file import save_clusters
+from spinney.output.file import save_model
 from spinney.sources.rows import given_weights
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         ``labels_`` is not there after loading.
         """
         check_is_fitted(self)
-        save_clusters(self.clusters_, path)
+        save_model(self.clusters_, path)
 
     def __str__(self) -> str:
         """Return sizes and places as a table, once there are any."""

@@ -38,7 +38,7 @@ from spinney.growth.forest import (
 )
 from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
-from spinney.output.file import save_forest
+from spinney.output.file import save_model
 from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon, suited
 from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory, rows_of
 
@@ -193,7 +193,7 @@ class FittedForest(FittedTable):
 
         ``force`` says whether a file that is there may be replaced.
         """
-        save_forest(self._grown(), path, force=force)
+        save_model(self._grown(), path, force=force)
 
 
 # Parameters of the estimators that change the recipe, and those of the forest.

@@ -6,7 +6,7 @@ another, and ``nodes``: how many nodes each tree has.
 """
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,7 @@ from spinney.output.file.header import (
     read_recipe,
     read_schema,
 )
-from spinney.output.file.kind import (
-    FOREST,
-    Kind,
-    Limits,
-    format_name,
-    load_kind,
-    save_kind,
-)
+from spinney.output.file.kind import FOREST, Kind, Limits
 from spinney.output.file.plain_data import listed, members, number
 from spinney.output.file.requirements import (
     amounts,
@@ -44,9 +37,6 @@ from spinney.output.file.requirements import (
 from spinney.output.file.split_check import check_forms, check_splits
 from spinney.output.file.strict_json import DamageError
 from spinney.trees import NO_REASON, Reason, TreeArrays, parted, reason_codes
-
-if TYPE_CHECKING:
-    import os
 
 FOREST_VERSION = 1
 FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
@@ -90,16 +80,6 @@ REASONS = reason_codes(
 _IN_FILE = np.argsort(REASONS).astype(np.uint8)  # by code, from that of no reason on
 
 
-def save_forest(
-    forest: Forest, path: "str | os.PathLike[str]", *, force: bool = True
-) -> None:
-    """Save a forest; the same forest gives the same bytes.
-
-    Parameters and errors are those of :func:`spinney.output.file.tree_file.save_model`.
-    """
-    save_kind(_FOREST, forest, path, force=force)
-
-
 def _parts(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     header = _header(forest)
     _read_header(header)
@@ -129,21 +109,6 @@ def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
     arrays["reason"] = _IN_FILE[arrays["reason"] - NO_REASON]
     arrays["nodes"] = np.array([len(member) for member in forest.members], np.int64)
     return arrays
-
-
-def is_forest(path: "str | os.PathLike[str]") -> bool:
-    """Return whether a file says of itself that it is a forest; False if unreadable."""
-    return format_name(path) == FOREST
-
-
-def load_forest(
-    path: "str | os.PathLike[str]", *, limits: Limits | None = None
-) -> Forest:
-    """Load a forest that :func:`save_forest` wrote.
-
-    Parameters and errors are those of :func:`spinney.output.file.tree_file.load_model`.
-    """
-    return load_kind(_FOREST, path, limits)
 
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
@@ -205,7 +170,8 @@ def _members(arrays: Arrays) -> tuple[TreeArrays, ...]:
     return tuple(parted(compact(TreeArrays(**own)), roots))
 
 
-_FOREST = Kind(
+FORESTS = Kind(
+    Forest,
     FOREST,
     FOREST_VERSION,
     "this forest",
