@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats
 from spinney._support.checks import check_whole
 from spinney._support.text import shown
 from spinney.data import Declarations
@@ -157,21 +157,20 @@ class FittedForest(FittedTable):
         leaves = self.apply(X)
         if self._grown().schema.target.is_numeric:
             return outlier_scores(leaves, np.zeros(len(leaves), np.int64))
-        labels = np.asarray(self._table_with_target(X) if y is None else y)
+        if y is None:
+            target = self._grown().schema.target
+            y = target.encode(self.read(X)[target.name])
+        labels = np.asarray(y)
         if len(labels) != len(leaves):
             msg = f"X has {len(leaves)} rows and y has {len(labels)}: they must match"
             raise DataError(msg)
         return outlier_scores(leaves, np.unique(labels, return_inverse=True)[1])
 
-    def _table_with_target(self, X: Any) -> Integers:
-        """Return the class of each row of a table that holds the target."""
-        target = self._grown().schema.target
-        return np.asarray(target.encode(self.read(X)[target.name]))
-
     def _bags(self, X: Any, y: Any, sample_weight: Any) -> Bags:
         """Return the bags of the rows that the forest was grown on."""
         forest = self._grown()
-        training = self._training(X, y, sample_weight)
+        table = self._whole_table(X)
+        training = rows_of(forest.schema, table, y=y, sample_weight=sample_weight)
         if training.fingerprint().digest != forest.fingerprint.digest:
             msg = (
                 "these are not the rows that the forest was grown on, in the order "
@@ -179,12 +178,6 @@ class FittedForest(FittedTable):
             )
             raise DataError(msg)
         return Bags(training, forest.settings)
-
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-        """Return rows as they are grown on."""
-        table = self._whole_table(X)
-        schema = self._grown().schema
-        return rows_of(schema, table, y=y, sample_weight=sample_weight)
 
     # Keeping
 

@@ -144,10 +144,7 @@ class CountTable:
         missing_rows = self.missing_rows + sign * other.missing_rows
         missing = self.missing + sign * other.missing
         missing = np.where(missing_rows == 0, 0.0, missing)
-        occurs = rows.any(axis=1)
-        return CountTable(
-            values[occurs], weights[occurs], rows[occurs], missing, missing_rows
-        )
+        return CountTable(values, weights, rows, missing, missing_rows).occurring()
 
     def scaled(self, class_weights: "Floats | None") -> "CountTable":
         """Return the table with each class's weight multiplied."""

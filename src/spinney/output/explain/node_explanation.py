@@ -195,7 +195,11 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             )
             for index, candidate in enumerate(node.candidates)
         ),
-        chosen=_chosen_name(tree, node),
+        chosen=(
+            None
+            if node.split is None
+            else tree.schema.attributes[node.split.attribute].name
+        ),
         why=why(model, node, criterion, able),
         surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
         otherwise=(
@@ -229,12 +233,6 @@ def _figures(weights: Floats, *, target: Target) -> tuple[float, ...]:
         return 0.0, 0.0
     mean = float(target.origin + weights[1] / weights[0])
     return mean, float(np.sqrt(variance(weights)))
-
-
-def _chosen_name(tree: Tree, node: Node) -> str | None:
-    if node.chosen is None:
-        return None
-    return tree.schema.attributes[node.candidate.attribute].name
 
 
 def _candidate_lines(

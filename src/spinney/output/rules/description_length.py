@@ -18,6 +18,7 @@ from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
 from spinney.output.rules.leaf_rules import Condition
 from spinney.output.rules.paths import tests_in
+from spinney.trees.criteria import entropy
 
 # Rules overlap and attributes repeat each other, so a theory can be sent in fewer
 # bits than are counted here: its cost is multiplied by this.
@@ -66,7 +67,7 @@ def coding_of(
         for attribute, cells in zip(schema.attributes, columns, strict=True)
     }
     shares = np.array([bits for bits in answers.values() if bits > 0])
-    return Coding(_entropy(shares) if len(shares) else 0.0, answers)
+    return Coding(float(entropy(shares)), answers)
 
 
 def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> float:
@@ -80,11 +81,6 @@ def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> 
     absent = np.isnan(numbers) if numbers.dtype.kind == "f" else numbers < 0
     n_values = len(np.unique(numbers[~absent]))
     return 1.0 + log2(n_values) / 2 if n_values > 1 else 0.0
-
-
-def _entropy(weights: Floats) -> float:
-    shares = weights / weights.sum()
-    return float(-(shares * np.log2(shares)).sum())
 
 
 def log2_factorial(number: ArrayLike) -> Any:

@@ -26,7 +26,7 @@ of freedom with them. Without degrees of freedom the statistic is 0 and p is 1.
 0.00982
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,13 +34,12 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import CountTable, ratio_of, spread_of
+from spinney.trees.criteria.gains import Tabular
 from spinney.trees.criteria.tails import log_chi_square_tail, log_f_tail
 
 CERTAIN = -1e300
 """log p of an F test without variance within: lower than any that is computed, and
 finite, so that it can be compared, scaled and stored. Its p is 0."""
-
-Tabular = CountTable | Floats | Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
