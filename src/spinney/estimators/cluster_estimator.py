@@ -202,7 +202,7 @@ class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
         save_model(self.clusters_, path)
 
     def __str__(self) -> str:
-        """Return sizes and places as a table, once there are any."""
+        """Return sizes and centroids as a table, once there are any."""
         if "clusters_" not in vars(self):
             return str(super().__str__())
         return str(FittedClusters(self.clusters_))

@@ -81,7 +81,7 @@ def damaged(
 def _drawn(
     rows: Integers, rate: float, random: np.random.Generator
 ) -> tuple[Integers, Floats]:
-    """Return a share of the places, and a random number below 1 for each.
+    """Return a share of the rows, and a random number below 1 for each.
 
     The same numbers are taken from the generator whatever the rate.
     """
@@ -104,7 +104,7 @@ def generator(seed: int, part: int, kind: int = 0) -> np.random.Generator:
     return np.random.default_rng((int(seed), part, kind))
 
 
-def listed(name: str, given: Any, example: str) -> list[Any]:
+def as_list(name: str, given: Any, example: str) -> list[Any]:
     """Return what a parameter lists; refuse a text, or what is no list."""
     if not isinstance(given, (str, bytes)):
         with suppress(TypeError):
@@ -115,7 +115,7 @@ def listed(name: str, given: Any, example: str) -> list[Any]:
 def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
     """Return distinct numbers of training rows, in order."""
     counts = set()
-    for size in listed("sizes", sizes, "[0.5, 1.0]"):
+    for size in as_list("sizes", sizes, "[0.5, 1.0]"):
         whole = is_whole(size)
         share = is_real(size) and not whole and 0 < size <= 1
         if not share and not (whole and 2 <= size <= most):
@@ -149,7 +149,7 @@ def spread(rows: EvaluationRows, part: Part, random: np.random.Generator) -> Any
 
 def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     """Return distinct rates, low to high."""
-    rates = listed(name, given, "[0.1, 0.2]")
+    rates = as_list(name, given, "[0.1, 0.2]")
     for rate in rates:
         if not 0 <= as_real(rate) <= 1:
             msg = f": the rate {rate!r} must be a number from 0 to 1"

@@ -142,7 +142,7 @@ class SurrogateArrays(QuestionArrays):
 class Links:
     """The children of all nodes, by parent, and what follows from them.
 
-    Those of a node are ``children[first : first + count]``; ``branch`` is the place of
+    Those of a node are ``children[first : first + count]``; ``branch`` is the index of
     a node among its siblings, ``depth`` the number of questions above it.
     """
 

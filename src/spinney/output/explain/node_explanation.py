@@ -226,7 +226,7 @@ def _surrogate_line(tree: Tree, surrogate: Surrogate) -> SurrogateLine:
 
 
 def _figures(weights: Floats, *, target: Target) -> tuple[float, ...]:
-    """Return what is shown of weights: one a class, or mean and deviation."""
+    """Return what is shown of weights: one per class, or mean and deviation."""
     if target.origin is None:
         return tuple(float(weight) for weight in weights)
     if not weights[0]:

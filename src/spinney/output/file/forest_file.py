@@ -24,7 +24,7 @@ from spinney.output.file.header import (
     read_schema,
 )
 from spinney.output.file.kind import FOREST, Kind, Limits
-from spinney.output.file.plain_data import listed, members, number
+from spinney.output.file.plain_data import as_list, members, number
 from spinney.output.file.requirements import (
     amounts,
     close,
@@ -145,7 +145,7 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
     scale = entry["class_weight"]
     if isinstance(scale, list):
         what = "the class weights"
-        numbers = [number(each, what) for each in listed(scale, what)]
+        numbers = [number(each, what) for each in as_list(scale, what)]
         if len(numbers) != n_classes or min(numbers) < 0:
             msg = f"{what} must be {n_classes} numbers of at least 0"
             raise DamageError(msg)
@@ -262,15 +262,15 @@ def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> Splits:
     )
     n_groups = np.where(grouped, n_branches, 0)
     group = (n_groups.cumsum() - n_groups)[owner] + branch
-    sent = np.flatnonzero(branch >= 0)
+    routed = np.flatnonzero(branch >= 0)
     return Splits(
         attribute=arrays["attribute"][nodes],
         form=np.where(grouped, 1, np.where(size > 0, 2, 0)),
         n_branches=n_branches,
         missing=arrays["missing"][nodes],
         thresholds=cuts[np.argsort(of_cut, kind="stable")],
-        groups=np.bincount(group[sent], minlength=int(n_groups.sum())),
-        codes=code[sent[np.argsort(group[sent], kind="stable")]],
+        groups=np.bincount(group[routed], minlength=int(n_groups.sum())),
+        codes=code[routed[np.argsort(group[routed], kind="stable")]],
     )
 
 

@@ -60,7 +60,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A rule that has no place yet."""
+    """A rule before the rules are put in order."""
 
     conditions: tuple[Condition, ...]
     code: int
@@ -85,7 +85,7 @@ def ruleset_of(
     confidence : float
         That of the pessimistic error; the less, the shorter the rules.
     simplify : bool
-        False keeps one rule a leaf, in the order of the leaves.
+        False keeps one rule per leaf, in the order of the leaves.
     """
     level = check_confidence(confidence)
     check_choice("simplify", simplify)

@@ -37,7 +37,7 @@ class Coding:
         attribute = condition.attribute
         answer = self.answer_bits[attribute.name]
         if condition.values is not None and len(condition.values) > 1:
-            answer = float(len(attribute.values))  # one bit a value: in it, or not
+            answer = float(len(attribute.values))  # one bit per value: in it, or not
         return tests_in(condition) * (self.attribute_bits + answer)
 
     def rule_bits(self, conditions: Sequence[Condition]) -> float:
@@ -130,5 +130,5 @@ def total_bits(theory: ArrayLike, n_rules: ArrayLike, exceptions: ArrayLike) -> 
 
     ``theory`` is the sum of the bits of ``n_rules`` rules, whose order says nothing.
     """
-    sent = np.asarray(theory, dtype=np.float64) - log2_factorial(n_rules)
-    return np.asarray(THEORY_WEIGHT * sent + np.asarray(exceptions))
+    rules = np.asarray(theory, dtype=np.float64) - log2_factorial(n_rules)
+    return np.asarray(THEORY_WEIGHT * rules + np.asarray(exceptions))

@@ -1,4 +1,4 @@
-"""One rule a leaf, conditions on the same attribute merged into one.
+"""One rule per leaf, conditions on the same attribute merged into one.
 
 The rules of a tree are mutually exclusive and exhaustive: every row without a
 missing value satisfies exactly one. Where a node has surrogates, a category that
@@ -124,7 +124,7 @@ class Rule:
 
 
 class Rules(Sequence[Rule]):
-    """The rules of a tree, in printing order; ``print`` shows one a line.
+    """The rules of a tree, in printing order; ``print`` shows one per line.
 
     The linear models that they name follow.
     """
@@ -143,7 +143,7 @@ class Rules(Sequence[Rule]):
         return iter(self._rules)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return one rule a line, then the models."""
+        """Return one rule per line, then the models."""
         lines = [rule.text(ascii_only=ascii_only) for rule in self._rules]
         if self._tree is not None and self._tree.model_names:
             lines += ["", *model_lines(self._tree, ascii_only=ascii_only).values()]
@@ -196,7 +196,7 @@ def condition_dict(condition: Condition) -> dict[str, Any]:
 
 
 def rules_of(tree: Tree) -> Rules:
-    """Return one rule a leaf.
+    """Return one rule per leaf.
 
     Each node's conditions are its parent's with one of them narrowed, so the walk
     in printing order needs no recursion.

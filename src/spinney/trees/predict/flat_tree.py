@@ -2,7 +2,7 @@
 
 A row travels as an entry (row, node, weight). At each step every entry that is
 not at a leaf moves to a child; where its value is missing and the node divides
-such rows, the entry becomes one entry a branch, its weight divided by shares::
+such rows, the entry becomes one entry per branch, its weight divided by shares::
 
     rows    0    1    2         0    1    2    2    2
     nodes   0    0    0    →    3    1    1    3    7        row 2 was missing
