@@ -99,7 +99,7 @@ def test_training_and_prediction_agree_on_where_rows_go(drawn):
         expected = node.split.branch_of(known)
         cells = np.append(known, np.nan).astype(float)
         lines = np.full(len(cells), node.number)
-        branches = flat.arrays.branches_of(lines, cells, flat.arrays.starts())
+        branches = flat.arrays.branches_of(lines, cells)
         np.testing.assert_array_equal(branches, [*expected, -1])
 
 

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_choice, check_whole
@@ -46,6 +45,8 @@ class ForestEstimator(GrownEstimator, FittedForest):
     oob_score: bool = False
     warm_start: bool = False
     verbose: int = 0
+
+    _grown_as = "forest_"
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         check_choice("oob_score", self.oob_score)
@@ -100,15 +101,6 @@ class ForestEstimator(GrownEstimator, FittedForest):
     def _keep_out_of_bag(self, votes: Floats) -> None:
         """Keep what is predicted of each row out of the bag."""
         raise NotImplementedError
-
-    def _grown(self) -> Forest:
-        check_is_fitted(self, "forest_")
-        return self.forest_
-
-    def __str__(self) -> str:
-        if "forest_" not in self.__dict__:
-            return repr(self)
-        return FittedForest.__str__(self)
 
     @property
     def feature_importances_(self) -> Floats:

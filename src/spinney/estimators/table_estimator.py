@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from inspect import signature
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney._support.arrays import Floats
 from spinney._support.threads import limited_threads
@@ -171,6 +171,16 @@ class GrownEstimator(TableEstimator):
     pruning: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
+
+    # The name of the attribute that has what was grown.
+    _grown_as: ClassVar[str]
+
+    def _grown(self) -> Any:
+        check_is_fitted(self, self._grown_as)
+        return super()._grown()
+
+    def __str__(self) -> str:
+        return super().__str__() if self._grown_as in vars(self) else repr(self)
 
     def _most_threads(self) -> int | None:
         return self.n_jobs

@@ -4,14 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import recipe_seed
 from spinney.data import Costs, Value
 from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
-from spinney.growth import Model
 from spinney.models import FittedTree, grow_model
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.opened import OpenedSource
@@ -34,6 +31,8 @@ class TreeEstimator(GrownEstimator, FittedTree):
     ties: Sequence[str] | None = None
     force: Mapping[Any, str] | None = None
 
+    _grown_as = "model_"
+
     # Learning
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
@@ -55,13 +54,6 @@ class TreeEstimator(GrownEstimator, FittedTree):
         return Recipe.named(self.recipe).changed(
             **given, seed=recipe_seed(self.random_state)
         )
-
-    def _grown(self) -> Model:
-        check_is_fitted(self, "model_")
-        return self.model_
-
-    def __str__(self) -> str:
-        return super().__str__() if hasattr(self, "model_") else repr(self)
 
     # Reading
 

@@ -70,20 +70,6 @@ class FlatTree:
     def _missing(self) -> Integers:
         return self.arrays.final_branch
 
-    @cached_property
-    def _starts(self) -> tuple[Integers, Integers]:
-        return self.arrays.starts()
-
-    @cached_property
-    def _first_surrogate(self) -> Integers:
-        assert self.arrays.surrogates is not None
-        return self.arrays.surrogates.count.cumsum() - self.arrays.surrogates.count
-
-    @cached_property
-    def _surrogate_starts(self) -> tuple[Integers, Integers]:
-        assert self.arrays.surrogates is not None
-        return self.arrays.surrogates.starts()
-
     @property
     def needed(self) -> Integers:
         """The attributes that some node or surrogate asks about, or a model reads."""
@@ -229,7 +215,7 @@ class FlatTree:
         """Move entries at inner nodes one step down."""
         nodes = entries.nodes
         value = values[entries.rows, column_of[self.attribute[nodes]]]
-        branch = self.arrays.branches_of(nodes, value, self._starts)
+        branch = self.arrays.branches_of(nodes, value)
         self._stand_in(branch, entries, values, column_of)
         branch = np.where(branch < 0, self._missing[nodes], branch)
         here = branch >= 0
@@ -248,10 +234,10 @@ class FlatTree:
             nodes = entries.nodes[open_]
             asking = order < surrogates.count[nodes]
             open_, nodes = open_[asking], nodes[asking]
-            lines = self._first_surrogate[nodes] + order
+            lines = surrogates.first[nodes] + order
             column = column_of[surrogates.attribute[lines]]
             value = values[entries.rows[open_], column]
-            branch[open_] = surrogates.branches_of(lines, value, self._surrogate_starts)
+            branch[open_] = surrogates.branches_of(lines, value)
             open_ = open_[branch[open_] < 0]
             order += 1
 
