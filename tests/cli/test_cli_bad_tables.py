@@ -2,7 +2,7 @@
 
 import pytest
 
-from spinney.output.file.tree_file import load_model
+from spinney.output.file.model_files import load_model
 
 GOOD = "size,colour,sort\n1,red,a\n2,red,b\n1,blue,a\n2,blue,b\n"
 

@@ -9,7 +9,7 @@ import pytest
 import spinney
 from spinney.output.export.tree_json import to_json
 from spinney.output.file.header import FORMAT_VERSION
-from spinney.output.file.tree_file import load_model
+from spinney.output.file.model_files import load_model
 
 COMMANDS = ("grow", "show", "rules", "explain", "prune", "predict", "info")
 

@@ -7,7 +7,7 @@ from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import ParameterError
-from spinney.output.file.tree_file import load_model
+from spinney.output.file.model_files import load_model
 from spinney.recipes import Recipe
 
 TRAIN = TABLES / "watermelon_2.0_train.csv"

@@ -13,7 +13,7 @@ from spinney.cluster.cluster_rows import Rows
 from spinney.cluster.fit_k_means import KMeansMethod
 from spinney.cluster.k_means_starts import plus_plus
 from spinney.errors import DataError, ParameterError, SpinneyWarning
-from spinney.output.file.cluster_file import save_clusters
+from spinney.output.file.model_files import save_model
 
 ROWS = np.array([[1.0, 1.0], [1.5, 2.0], [3.0, 4.0], [5.0, 7.0], [3.5, 5.0]])
 START = ROWS[[1, 3]]
@@ -158,4 +158,4 @@ def test_a_file_whose_tolerance_is_none(tmp_path):
     clusters = KMeans(2, init=START).fit(ROWS).clusters_
     wrong = replace(clusters, settings={**clusters.settings, "tol": None})
     with pytest.raises(ParameterError, match="tol must be a number"):
-        save_clusters(wrong, tmp_path / "wrong.spinney")
+        save_model(wrong, tmp_path / "wrong.spinney")

@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spinney.data.readers import read_table
-from spinney.evaluation.tasks import attribute_noise, class_noise, missing_values
+from spinney.evaluation.tasks import (
+    ATTRIBUTE_NOISE,
+    CLASS_NOISE,
+    MISSING_VALUES,
+    damaged,
+)
 
 RATES = st.sampled_from([0, 0.1, 0.25, 0.5, 1])
 
@@ -38,7 +43,7 @@ def generator():
 @given(tables(), RATES)
 def test_missing_values(table, rate):
     names = ["colour", "size"]
-    found = missing_values(table, names, rate=rate, random=generator())
+    found = damaged(table, names, MISSING_VALUES, rate=rate, random=generator())
     for name in names:
         before, after = table[name].missing, found[name].missing
         known = np.count_nonzero(~before)
@@ -52,7 +57,7 @@ def test_missing_values(table, rate):
 
 @given(tables(), RATES)
 def test_class_noise(table, rate):
-    found = class_noise(table, "class", rate=rate, random=generator())
+    found = damaged(table, ["class"], CLASS_NOISE, rate=rate, random=generator())
     column = found["class"]
     wrong = np.count_nonzero(column.cells != table["class"].cells)
     assert wrong == round(rate * table.n_rows)
@@ -63,7 +68,7 @@ def test_class_noise(table, rate):
 
 @given(tables(), RATES)
 def test_noise_of_a_number_takes_that_of_another_row(table, rate):
-    found = class_noise(table, "number", rate=rate, random=generator())
+    found = damaged(table, ["number"], CLASS_NOISE, rate=rate, random=generator())
     wrong = np.count_nonzero(found["number"].cells != table["number"].cells)
     assert wrong <= round(rate * table.n_rows)
     assert set(found["number"].cells) <= set(table["number"].cells)
@@ -72,7 +77,7 @@ def test_noise_of_a_number_takes_that_of_another_row(table, rate):
 @given(tables(), RATES)
 def test_attribute_noise(table, rate):
     names = ["colour", "size", "number"]
-    found = attribute_noise(table, names, rate=rate, random=generator())
+    found = damaged(table, names, ATTRIBUTE_NOISE, rate=rate, random=generator())
     for name in names:
         one, other = table[name], found[name]
         known = ~one.missing
@@ -83,11 +88,11 @@ def test_attribute_noise(table, rate):
     assert found["class"] is table["class"]
 
 
-@pytest.mark.parametrize("damage", [missing_values, attribute_noise])
+@pytest.mark.parametrize("damage", [MISSING_VALUES, ATTRIBUTE_NOISE])
 def test_more_damage_holds_the_lesser(damage):
     table = read_table({"x": [n / 2 for n in range(200)]})
     low, high = (
-        damage(table, ["x"], rate=rate, random=generator())["x"].cells
+        damaged(table, ["x"], damage, rate=rate, random=generator())["x"].cells
         for rate in (0.1, 0.4)
     )
     hit = changed(table["x"].cells, low)
@@ -97,7 +102,7 @@ def test_more_damage_holds_the_lesser(damage):
 
 def test_wrong_classes_are_spread_over_the_others():
     table = read_table({"class": ["a", "b", "c", "d"] * 300})
-    found = class_noise(table, "class", rate=1, random=generator())
+    found = damaged(table, ["class"], CLASS_NOISE, rate=1, random=generator())
     steps = (found["class"].cells - table["class"].cells) % 4
     counts = np.bincount(steps, minlength=4)
     assert counts[0] == 0

@@ -20,7 +20,8 @@ from spinney.errors import ModelFormatError
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.file.container import pack, read_header, unpack
-from spinney.output.file.tree_file import Limits, load_model, save_model
+from spinney.output.file.kind import Limits
+from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.node_split import LazyCandidates
 from spinney.sources.rows.memory import MemorySource

@@ -13,7 +13,7 @@ from spinney.cluster.choose_k import n_starts_of
 from spinney.data.readers import read_table
 from spinney.models.clusters.cluster_plan import Plan
 from spinney.models.clusters.find import find_clusters, measured_rows
-from spinney.output.file import load_clusters
+from spinney.output.file import load_model
 
 RANDOM = np.random.default_rng(7)
 BLOBS = {
@@ -67,7 +67,9 @@ def test_both_ways_are_one(tmp_path, kind, names, settings, options, weighted):
     arguments += ["--model", by_shell, "-o", labels, "--quiet"]
     arguments += ["--weight", "w"] if weighted else []
     assert run([str(argument) for argument in arguments]) == 0
-    one, other = load_clusters(by_python), load_clusters(by_shell)
+    one, other = (
+        load_model(path, kinds=["clusters"]) for path in (by_python, by_shell)
+    )
     for array in ("centroids", "codes", "scale", "weights", "start"):
         np.testing.assert_array_equal(getattr(one, array), getattr(other, array))
     assert one.inertia == other.inertia == model.inertia_

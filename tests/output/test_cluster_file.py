@@ -19,9 +19,8 @@ from tests.helpers.models import (
 import spinney
 from spinney import ForestClassifier, KMeans, KPrototypes, MiniBatchKMeans
 from spinney.errors import DataError, ModelFormatError, ParameterError
-from spinney.output.file import CLUSTERS, format_name
-from spinney.output.file.cluster_file import load_clusters, save_clusters
-from spinney.output.file.tree_file import load_model
+from spinney.output.file.kind import CLUSTERS, format_name
+from spinney.output.file.model_files import load_model, save_model
 
 NUMBERS = {
     "size": [1.0, 1.5, 3.0, 5.0, 3.5, 9.0],
@@ -66,8 +65,8 @@ def test_a_round_trip(which, tmp_path):
     assert loaded.n_iter_ == model.n_iter_
     assert str(loaded) == str(model)
     loaded.save(tmp_path / "again.spinney")
-    assert load_clusters(tmp_path / "again.spinney").fingerprint.n_rows == 6
     again = tmp_path / "again.spinney"
+    assert load_model(again, kinds=["clusters"]).fingerprint.n_rows == 6
     spinney.load(again).save(tmp_path / "third.spinney")
     assert (tmp_path / "third.spinney").read_bytes() == again.read_bytes()
 
@@ -98,7 +97,7 @@ def test_a_new_fit_forgets_what_was_loaded(which, tmp_path):
     again = loaded.fit(rows)
     assert again.predict(rows).tolist() == again.labels_.tolist()
     again.save(tmp_path / "d")
-    held = load_clusters(tmp_path / "d")
+    held = load_model(tmp_path / "d", kinds=["clusters"])
     assert held.names == ("x0", "x1", "x2")
     assert not held.named
     assert not held.standardised
@@ -110,7 +109,7 @@ def test_batches_go_on_after_loading(tmp_path):
         model = MiniBatchKMeans(2, random_state=0, batch_size=3)
         model = model.fit(NUMBERS) if whole else model.partial_fit(NUMBERS)
         model.save(tmp_path / "c")
-        kept_file = load_clusters(tmp_path / "c")
+        kept_file = load_model(tmp_path / "c", kinds=["clusters"])
         assert kept_file.sizes.sum() == pytest.approx(6)
         assert kept_file.fingerprint.n_rows == 6
         loaded = spinney.load(tmp_path / "c")
@@ -154,11 +153,11 @@ def test_other_files(tmp_path):
     forest.save(tmp_path / "f")
     assert format_name(tmp_path / "f") != CLUSTERS
     with pytest.raises(ModelFormatError, match=r"no clusters.* clusters again$"):
-        load_clusters(tmp_path / "f")
+        load_model(tmp_path / "f", kinds=["clusters"])
     with pytest.raises(ParameterError, match="exists"):
-        save_clusters(model.clusters_, tmp_path / "f", force=False)
+        save_model(model.clusters_, tmp_path / "f", force=False)
     with pytest.raises(ModelFormatError, match="No such file"):
-        load_clusters(tmp_path / "nothing")
+        load_model(tmp_path / "nothing", kinds=["clusters"])
 
 
 def test_what_is_not_fitted_is_not_saved(tmp_path):
@@ -264,13 +263,13 @@ def test_truncated_and_flipped(tmp_path):
     for end in range(0, len(data), 37):
         path.write_bytes(data[:end])
         with pytest.raises(ModelFormatError, match=r"find the clusters again$"):
-            load_clusters(path)
+            load_model(path, kinds=["clusters"])
     for place in range(0, len(data), 11):
         damaged = bytearray(data)
         damaged[place] ^= 0x10
         path.write_bytes(damaged)
         with pytest.raises(ModelFormatError):
-            load_clusters(path)
+            load_model(path, kinds=["clusters"])
 
 
 def test_a_newer_file(tmp_path):

@@ -19,14 +19,9 @@ from tests.helpers.models import (
 import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.output.file.forest_file import (
-    ARRAYS,
-    REASONS,
-    is_forest,
-    load_forest,
-    save_forest,
-)
-from spinney.output.file.tree_file import load_model
+from spinney.output.file.forest_file import ARRAYS, REASONS
+from spinney.output.file.kind import FOREST, format_name
+from spinney.output.file.model_files import load_model, save_model
 from spinney.output.tree_text import to_text
 
 TABLE = {
@@ -111,7 +106,7 @@ def forest(request):
 def test_a_round_trip(forest, tmp_path):
     path = tmp_path / "f.spinney"
     forest.save(path)
-    assert is_forest(path)
+    assert format_name(path) == FOREST
     loaded = spinney.load(path)
     assert type(loaded) is type(forest)
     for name in ("schema", "recipe", "fingerprint", "settings"):
@@ -129,15 +124,15 @@ def test_a_round_trip(forest, tmp_path):
 def test_a_tree_is_no_forest(tmp_path):
     tree = spinney.grow({**TABLE, "y": CLASSES}, "y", recipe="cart")
     tree.save(tmp_path / "t.spinney")
-    assert not is_forest(tmp_path / "t.spinney")
-    assert not is_forest(tmp_path / "none.spinney")
+    assert format_name(tmp_path / "t.spinney") != FOREST
+    assert format_name(tmp_path / "none.spinney") != FOREST
     with pytest.raises(ModelFormatError, match=r"not a forest.* forest again$"):
-        load_forest(tmp_path / "t.spinney")
+        load_model(tmp_path / "t.spinney", kinds=["forest"])
     forests()[0].save(tmp_path / "f.spinney")
     with pytest.raises(ModelFormatError, match="holds a forest"):
         load_model(tmp_path / "f.spinney")
     with pytest.raises(ParameterError, match="exists"):
-        save_forest(forests()[0].forest_, tmp_path / "t.spinney", force=False)
+        save_model(forests()[0].forest_, tmp_path / "t.spinney", force=False)
 
 
 @pytest.fixture
@@ -155,9 +150,9 @@ DAMAGES = [
     (set_at("parent", 1, -1), "does not come before"),
     (set_at("parent", 1, 5), "does not come before"),
     (set_at("parent", 2, 0), "printing order|branch"),
-    (set_at("attribute", 0, 3), "no attribute"),
+    (set_at("attribute", 0, 3), "attribute that is not there"),
     (set_at("attribute", 0, -1), "has no branches, or not"),
-    (set_at("missing", 0, 2), "missing values to no branch"),
+    (set_at("missing", 0, 2), "missing values to a branch that is not there"),
     (set_at("gain", 0, np.nan), "gain"),
     (set_at("weights", 0, np.nan), "impossible weights"),
     (set_at("weights", 0, -1), "impossible weights"),
@@ -194,7 +189,10 @@ def test_damaged_arrays(change, words, saved):
         (lambda m: m["recipe"].update(forest=0.5), "none of a forest"),
         (lambda m: m.pop("settings"), "no 'settings'"),
         (lambda m: m.update(costs=[[0.0, 1.0]]), "square"),
-        (lambda m: m["attributes"].pop(), "no attribute|groups"),
+        (
+            lambda m: m["attributes"].pop(),
+            "attribute that is not there|does not suit",
+        ),
     ],
 )
 def test_damaged_headers(change, words, saved):

@@ -10,7 +10,7 @@ from tests.helpers.models import (
     with_texts,
 )
 
-from spinney.output.file.tree_file import load_model
+from spinney.output.file.model_files import load_model
 
 good = good_file  # the fixture, by the name that tests ask for
 

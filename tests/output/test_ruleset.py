@@ -124,7 +124,7 @@ def test_simplification_is_that_of_plain_loops(table, recipe, level):
             continue
         own = sum(label == path.code for _, label, _ in table.rows)
         found = simplified(
-            [rows.satisfying(test) for test in path.tests],
+            [rows.matching([test]) for test in path.tests],
             rows.weights,
             wrong=rows.classes != path.code,
             confidence=level,

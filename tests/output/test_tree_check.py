@@ -17,7 +17,7 @@ from tests.helpers.models import (
     with_arrays,
 )
 
-from spinney.output.file.tree_file import load_model
+from spinney.output.file.model_files import load_model
 
 good = good_file  # the fixture, by the name that tests ask for
 BIG = 2**62

@@ -41,7 +41,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.output.export.tree_json import to_json
 from spinney.output.file import forest_file
 from spinney.output.file.header import ADDED, FORMAT_VERSION
-from spinney.output.file.tree_file import load_model, save_model
+from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.search.missing_values import POLICIES
 from spinney.trees.counts import CountTable
@@ -208,7 +208,7 @@ def test_same_model_gives_the_same_bytes(tmp_path):
 def test_hash_seed_does_not_change_the_bytes(tmp_path, good):
     code = (
         "from tests.helpers.models import mixed_model; "
-        "from spinney.output.file.tree_file import save_model; "
+        "from spinney.output.file.model_files import save_model; "
         f"save_model(mixed_model(), {str(tmp_path / 'm')!r})"
     )
     for seed in ("1", "2"):

@@ -15,7 +15,7 @@ from tests.helpers.models import mixed_model, textbook_model
 from spinney.data.schema import Target
 from spinney.errors import ParameterError
 from spinney.growth.model import Model
-from spinney.output.file.tree_file import load_model, save_model
+from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.trees.counts import CountTable
 from spinney.trees.split import Threshold
@@ -113,7 +113,7 @@ def test_killed_while_saving_leaves_the_old_file(tmp_path):
     (tmp_path / "m").write_bytes(b"old")
     code = (
         "import os, signal; from tests.helpers.models import mixed_model; "
-        "from spinney.output.file.tree_file import save_model; "
+        "from spinney.output.file.model_files import save_model; "
         "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL); "
         f"save_model(mixed_model(), {str(tmp_path / 'm')!r})"
     )

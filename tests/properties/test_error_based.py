@@ -20,7 +20,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.error_based import COLLAPSE_SLACK, SLACK, estimated_errors
 from spinney.growth.prune.prune_methods import pruned, pruned_after_growing
 from spinney.growth.prune.risk import below, leaf_risks
-from spinney.output.file.tree_file import load_model, save_model
+from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import Recipe
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Reason, Tree

@@ -11,7 +11,7 @@ from spinney.data.fingerprint import Fingerprint
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.output.file.tree_file import load_model, save_model
+from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
 from spinney.trees.predict.flat_tree import flatten

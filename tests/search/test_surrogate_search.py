@@ -21,7 +21,7 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.errors import DataError, ParameterError
 from spinney.output.export.tree_json import to_json
-from spinney.output.file.tree_file import load_model, save_model
+from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.root_statistics import AtRoot
 from spinney.search.surrogate_search import StandIns, ranked_surrogates
@@ -320,7 +320,8 @@ DAMAGE = {
     "agreement": (setter("surrogate.agreement", 0, 1.5), "is no share at surrogate 0"),
     "adjusted": (setter("surrogate.adjusted", 1, np.nan), "is no share at surrogate 1"),
     "order": (setter("surrogate.agreement", 0, 0.6), "1 is better than the one"),
-    "threshold": (setter("surrogate_split.thresholds", 0, np.inf), "no finite"),
+    "threshold": (setter("surrogate_split.thresholds", 0, np.nan), "no finite"),
+    "known": (setter("surrogate_split.thresholds", 0, np.inf), "no branch for what"),
     "kind": (setter("surrogate.attribute", slice(0, 2), [2, 1]), "does not suit it"),
     "code": (setter("surrogate_split.codes", 0, 2), "does not know"),
     "code twice": (setter("surrogate_split.codes", 0, 1), "has one code twice"),

@@ -9,7 +9,7 @@ from tests.helpers.models import mixed_model, signed, textbook_model
 from spinney.errors import ModelFormatError
 from spinney.growth.model import Model
 from spinney.output.export.tree_json import to_json
-from spinney.output.file.tree_file import load_model, save_model
+from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES
 
 MUTATIONS = 100_000

@@ -97,11 +97,10 @@ def test_training_and_prediction_agree_on_where_rows_go(drawn):
         # Codes that the node has not seen, and one that the schema has not, too.
         known = np.array([-0.1, 0.0, 0.1]) if numeric else np.arange(6)
         expected = node.split.branch_of(known)
-        found = flat.asked.branches(
-            np.full(len(known), node.number), known.astype(float)
-        )
-        np.testing.assert_array_equal(found, expected)
-        assert flat.asked.branches(np.array([node.number]), np.array([np.nan])) == [-1]
+        cells = np.append(known, np.nan).astype(float)
+        lines = np.full(len(cells), node.number)
+        branches = flat.arrays.branches_of(lines, cells)
+        np.testing.assert_array_equal(branches, [*expected, -1])
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1))

@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 import spinney
 from spinney import TreeClassifier
 from spinney.errors import ParameterError
-from spinney.output.file.tree_file import load_model
+from spinney.output.file.model_files import load_model
 from spinney.recipes import RECIPES, Recipe
 from spinney.trees.criteria import criterion_named, gini_gain, stored_name
 

@@ -224,7 +224,7 @@ def _write_files(report: "ClusterReport", options: dict[str, Any]) -> None:
     """Make all that is to be written, then write it: an interrupt leaves no half."""
     from spinney._support.atomic_file import write_whole
     from spinney.models.clusters import elbow, scatter
-    from spinney.output.file import save_clusters
+    from spinney.output.file import save_model
 
     fit, pictures = report.fit, dict[str, bytes]()
     if options["plot"]:
@@ -240,7 +240,7 @@ def _write_files(report: "ClusterReport", options: dict[str, Any]) -> None:
         if output != STANDARD_OUTPUT:
             say(f"rows with their clusters are in {output}")
     if options["model"] is not None:
-        save_clusters(fit.clusters, options["model"], force=options["force"])
+        save_model(fit.clusters, options["model"], force=options["force"])
         say(f"saved to {options['model']}")
     for path, content in pictures.items():
         write_whole(path, [content], force=options["force"])

@@ -1,6 +1,8 @@
 """What all scikit-learn classes of clusters share: fitting, keeping, checks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,8 +31,8 @@ from spinney.cluster.choose_k import Choice, is_drawn
 from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, Setting, warn
-from spinney.estimators.table_estimator import become, has_names_only
+from spinney.errors import CellError, DataError, Setting, SpinneyError, warn
+from spinney.estimators.table_estimator import has_names_only, learn_anew
 from spinney.models.clusters import (
     ClusterFit,
     FittedClusters,
@@ -39,26 +41,37 @@ from spinney.models.clusters import (
     find_clusters,
     usable_weights,
 )
-from spinney.output.file import save_clusters
+from spinney.output.file import save_model
 from spinney.sources.rows import given_weights
 
 if TYPE_CHECKING:
     import os
 
 
-class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class ClusterParameters:
+    """The parameters that all estimators of clusters have.
+
+    They are fields, of which the signature of ``__init__`` is made that scikit-learn
+    reads; a subclass adds its own, and other defaults.
+    """
+
+    n_clusters: Any = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: Any = "auto"
+    max_iter: int = 100
+    random_state: Any = None
+    n_jobs: int | None = None
+
+
+class ClusterEstimator(ClusterParameters, ClusterMixin):  # type: ignore[misc]
     """An estimator of clusters; it stands before scikit-learn's ``BaseEstimator``.
 
     All that is known of clusters is in ``clusters_``, which a file keeps, too; the
     attributes that scikit-learn has names for are read from it.
     """
 
-    n_clusters: Any
-    init: Any
-    n_init: Any
-    max_iter: int
-    random_state: Any
-    n_jobs: int | None
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     clusters_: Clusters
@@ -82,12 +95,7 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is labelled and no more.
         """
-        # A fit that fails, or is interrupted, leaves the old clusters as they were.
-        new = type(self)(**self.get_params(deep=False))
-        new._by_name = False
-        new._find(X, sample_weight)
-        become(self, new)
-        return self
+        return learn_anew(self, lambda new: new._find(X, sample_weight))
 
     def _find(self, X: Any, sample_weight: Any) -> None:
         """Find the clusters, as a new estimator that nobody else knows yet."""
@@ -191,10 +199,10 @@ class ClusterEstimator(ClusterMixin):  # type: ignore[misc]
         ``labels_`` is not there after loading.
         """
         check_is_fitted(self)
-        save_clusters(self.clusters_, path)
+        save_model(self.clusters_, path)
 
     def __str__(self) -> str:
-        """Return sizes and places as a table, once there are any."""
+        """Return sizes and centroids as a table, once there are any."""
         if "clusters_" not in vars(self):
             return str(super().__str__())
         return str(FittedClusters(self.clusters_))
@@ -357,8 +365,17 @@ def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         msg = "X has masked cells: fill them, or leave these rows out"
         raise DataError(msg)
-    try:
+    with our_errors():
         return validate_data(estimator, X, **settings)
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    """Raise what scikit-learn refuses as an error of ours."""
+    try:
+        yield
+    except SpinneyError:
+        raise
     except TypeError as error:
         raise CellError(str(error)) from None
     except ValueError as error:

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats
 from spinney._support.checks import check_choice, check_whole
@@ -26,7 +25,7 @@ from spinney.growth.forest import (
     warn_of_unseen,
 )
 from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
-from spinney.recipes import Named, Recipe
+from spinney.recipes import Recipe
 from spinney.sources.rows import TrainingSet
 
 
@@ -37,16 +36,6 @@ class ForestEstimator(GrownEstimator, FittedForest):
     n_estimators: int = 100
     recipe: str | Recipe = "cart"
     _: KW_ONLY
-    criterion: Named | None = None
-    grouping: str | None = None
-    missing: str | None = None
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_samples_split: float | None = None
-    min_samples_leaf: float | None = None
-    min_weight_fraction_leaf: float | None = None
-    min_gain: float | None = None
-    pruning: str | None = None
     max_features: str | float | None = "sqrt"
     bootstrap: bool = True
     replace: bool = True
@@ -54,10 +43,10 @@ class ForestEstimator(GrownEstimator, FittedForest):
     extra_random: bool = False
     shrinkage: float | None = None
     oob_score: bool = False
-    random_state: Any = None
-    n_jobs: int | None = None
     warm_start: bool = False
     verbose: int = 0
+
+    _grown_as = "forest_"
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         check_choice("oob_score", self.oob_score)
@@ -65,7 +54,6 @@ class ForestEstimator(GrownEstimator, FittedForest):
         if not isinstance(self.verbose, bool):
             check_whole("verbose", self.verbose, least=0)
         check_whole("n_estimators", self.n_estimators, least=1)
-        self._by_name = False
         recipe = self._recipe()
         training = self._rows(X, y, sample_weight, recipe)
         before = old.__dict__.get("forest_") if self.warm_start else None
@@ -111,17 +99,8 @@ class ForestEstimator(GrownEstimator, FittedForest):
         return {}
 
     def _keep_out_of_bag(self, votes: Floats) -> None:
-        """Keep what is told of each row out of the bag."""
+        """Keep what is predicted of each row out of the bag."""
         raise NotImplementedError
-
-    def _grown(self) -> Forest:
-        check_is_fitted(self, "forest_")
-        return self.forest_
-
-    def __str__(self) -> str:
-        if "forest_" not in self.__dict__:
-            return repr(self)
-        return FittedForest.__str__(self)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -130,7 +109,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
 
 
 def _at_all_rows(votes: Floats, sample_weight: Any) -> Floats:
-    """Return what is told, NaN of rows that weigh nothing and were left out."""
+    """Return votes, NaN of rows that weigh nothing and were left out."""
     if sample_weight is None:
         return votes
     weights = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
@@ -146,12 +125,12 @@ def _reporter(verbose: int) -> Callable[[int, int], None] | None:
     if not verbose:
         return None
 
-    def tell(done: int, total: int) -> None:
+    def report(done: int, total: int) -> None:
         step = 1 if verbose > 1 else max(1, total // 10)
         if done % step == 0 or done == total:
             sys.stderr.write(f"tree {done} of {total}\n")
 
-    return tell
+    return report
 
 
 @names_the_way
@@ -183,14 +162,14 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
     replace : bool
         Whether a row can be drawn more than once.
     max_samples : int or float, optional
-        How many rows are drawn, or which share; all if not said, or 63.2 % without
+        How many rows are drawn, or which share; all if not given, or 63.2 % without
         replacement.
     extra_random : bool
         Whether one cut is drawn for each attribute and node, not sought: extremely
         randomised trees (Geurts, Ernst and Wehenkel 2006).
     shrinkage : float, optional
         How much what a leaf says is shrunk towards the nodes above it, in rows' weight
-        (hierarchical shrinkage); 0 is not at all. If not said, 0, 3, 10, 30 and 100
+        (hierarchical shrinkage); 0 is not at all. If not given, 0, 3, 10, 30 and 100
         are tried on rows out of the bag, at most 5,000, and the best is kept as
         ``forest_.shrinkage``.
     voting : {"probability", "majority"}
@@ -203,7 +182,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
     random_state : int, RandomState or None
         The seed.
     n_jobs : int, optional
-        How many trees grow at once; as many as there are cores if not said, or -1.
+        How many trees grow at once; as many as there are cores if not given, or -1.
     warm_start : bool
         Whether ``fit`` adds trees to those that there are.
     verbose : int
@@ -262,7 +241,7 @@ bootstrap, replace, max_samples, extra_random, shrinkage, oob_score, random_stat
 n_jobs, warm_start, verbose
         As for :class:`ForestClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
-        How many attributes that vary are looked at in a node; two thirds if not said.
+        How many attributes that vary are looked at in a node; two thirds if not given.
 
     Attributes
     ----------
@@ -271,7 +250,7 @@ n_jobs, warm_start, verbose
     oob_score_ : float
         R² out of the bag.
     oob_prediction_ : array
-        What is told of each row out of the bag; NaN where every tree has seen it.
+        What is predicted of each row out of the bag; NaN where every tree has seen it.
 
     Examples
     --------

@@ -1,19 +1,20 @@
 """k-means by scikit-learn's conventions."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spinney._support.checks import check_whole
-from spinney.cluster import ROWS_SHOWN, Start, Trace, explain_k_means
+from spinney.cluster import ROWS_SHOWN, Trace, explain_k_means
 from spinney.cluster.choose_k import Choice, Limits, choose
 from spinney.errors import DataError
 from spinney.estimators.cluster_estimator import Centroids, rows_of_numbers, weights_of
 from spinney.models.clusters import method_of
 
 
+@dataclass(eq=False, repr=False)
 class KMeans(Centroids):
     """Clusters around means: Lloyd's iterations, exact, and fast by bounds.
 
@@ -89,26 +90,10 @@ class KMeans(Centroids):
     array([1])
     """
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        init: Start = "k-means++",
-        n_init: int | str = "auto",
-        max_iter: int = 300,
-        tol: float = 0.0,
-        standardise: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.standardise = standardise
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    max_iter: int = 300
+    tol: float = 0.0
+    standardise: bool = False
 
     def explain(
         self, X: Any, sample_weight: Any = None, *, rows: int = ROWS_SHOWN

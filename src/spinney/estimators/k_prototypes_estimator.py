@@ -1,5 +1,6 @@
 """k-prototypes, and so k-modes, by scikit-learn's conventions."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,18 @@ from spinney.cluster.prototypes import (
 from spinney.data import Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, ParameterError, Setting, SpinneyError
-from spinney.estimators.cluster_estimator import ClusterEstimator, refuse_no_rows
+from spinney.errors import ParameterError, Setting
+from spinney.estimators.cluster_estimator import (
+    ClusterEstimator,
+    our_errors,
+    refuse_no_rows,
+)
 from spinney.estimators.table_estimator import TableEstimator, has_names_only
 from spinney.models.clusters import MeasuredRows, Plan
 from spinney.sources.rows import attribute_of
 
 
+@dataclass(eq=False, repr=False)
 class KPrototypes(ClusterEstimator, TableEstimator):
     """Clusters of mixed tables: numbers, names, ordered names, missing cells.
 
@@ -66,32 +72,20 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     standardise : bool
         Whether each numeric column is divided by its standard deviation first, over
         known cells and by weight. Prototypes are numbers of the columns all the same.
-    random_state : int, RandomState or None
-        The seed. The same seed gives the same clusters, whatever ``n_jobs``.
-    n_jobs : int, optional
-        How many threads; one per core if not given, or -1.
+    random_state, n_jobs
+        As for :class:`KMeans`.
 
     Attributes
     ----------
     cluster_centers_ : array, clusters × columns
         The prototypes as values; objects unless all columns are numeric. NaN or None
         in a column that no row knows.
-    labels_ : array
-        The cluster of each row.
-    counts_ : array
-        What the rows of each cluster weigh: how many they are, if none has a weight.
     inertia_ : float
         The weighted sum of the distances of rows to their prototypes; ``cost_`` too.
-    n_iter_ : int
-        How many iterations there were, the one that moved nothing included.
     gamma_ : float
         The γ that was used.
-    choice_ : Choice
-        With ``n_clusters="auto"``: the curve, and which rule decided.
-    n_features_in_ : int
-        How many columns.
-    feature_names_in_ : array
-        Their names, where they have any.
+    labels_, counts_, n_iter_, choice_, n_features_in_, feature_names_in_
+        As for :class:`KMeans`.
 
     Examples
     --------
@@ -119,28 +113,12 @@ class KPrototypes(ClusterEstimator, TableEstimator):
     (array([0, 0, 0, 1, 1]), 1.0, 1.0)
     """
 
-    _has_target = False
+    _: KW_ONLY
+    init: Any = "huang"
+    gamma: float | None = None
+    standardise: bool = False
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        init: Any = "huang",
-        gamma: float | None = None,
-        n_init: int | str = "auto",
-        max_iter: int = 100,
-        standardise: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.gamma = gamma
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.standardise = standardise
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _has_target = False
 
     # Learning
 
@@ -168,19 +146,11 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         if not reset and named:
             table = _read_by_name(self.clusters_.schema, X)
         else:
-            table = self._checked(X, reset=reset)
+            known = read_table(X) if is_relation(X) else X
+            with our_errors():
+                table = self._validated(known, reset=reset)
         refuse_no_rows(table)
         return table
-
-    def _checked(self, X: Any, *, reset: bool) -> Table:
-        try:
-            return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
-        except SpinneyError:
-            raise
-        except TypeError as error:
-            raise CellError(str(error)) from None
-        except ValueError as error:
-            raise DataError(str(error)) from None
 
     # What was found
 

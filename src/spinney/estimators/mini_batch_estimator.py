@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,6 @@ from spinney.cluster import (
     BATCHES,
     Clusters,
     Running,
-    Start,
     in_batches,
     nearest_centroids,
     schema_of,
@@ -33,7 +32,7 @@ from spinney.estimators.cluster_estimator import (
     weighted_sum,
     weights_of,
 )
-from spinney.estimators.table_estimator import become
+from spinney.estimators.table_estimator import learn_anew
 from spinney.models.clusters import (
     MeasuredRows,
     Plan,
@@ -46,6 +45,7 @@ from spinney.models.clusters import (
 FIRST_BATCHES = 3  # as many rows are looked at for the start
 
 
+@dataclass(eq=False, repr=False)
 class MiniBatchKMeans(Centroids):
     """k-means of rows that come in batches, for tables that memory does not hold.
 
@@ -73,7 +73,7 @@ class MiniBatchKMeans(Centroids):
     random_state : int, RandomState or None
         The seed. The same seed and batches give the same clusters.
     n_jobs : int, optional
-        How many threads; one per core if not given, or -1.
+        As in :class:`KMeans`.
 
     Attributes
     ----------
@@ -101,30 +101,9 @@ class MiniBatchKMeans(Centroids):
     array([ 0.5, 10.5])
     """
 
-    n_steps_: int
-    # The centroids as they move, in double precision.
-    _running: Running
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Start = "k-means++",
-        batch_size: int = 1024,
-        n_init: int | str = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.batch_size = batch_size
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    batch_size: int = 1024
+    tol: float = 1e-3
 
     # Learning
 
@@ -180,7 +159,10 @@ class MiniBatchKMeans(Centroids):
         self._keep_running(cells.dtype, inertia, n_iter)
 
     def _start(self, rows: MeasuredRows, weights: Floats | None, plan: Plan) -> None:
-        """Start on the first rows, as k-means does."""
+        """Start on the first rows, as k-means does.
+
+        ``_running`` has the centroids as they move, in double precision.
+        """
         k = self.n_clusters
         check_whole("n_clusters", k, least=1)
         check_enough(k, len(rows.cells))
@@ -267,12 +249,7 @@ class MiniBatchKMeans(Centroids):
         >>> MiniBatchKMeans(2, random_state=0).fit_batches(batches).n_steps_
         2
         """
-        # What fails, or is interrupted, leaves the old clusters as they were.
-        new = type(self)(**self.get_params(deep=False))
-        new._by_name = False
-        new._fit_batches(batches)
-        become(self, new)
-        return self
+        return learn_anew(self, lambda new: new._fit_batches(batches))
 
     def _fit_batches(self, batches: Iterable[Any]) -> None:
         check_whole("n_clusters", self.n_clusters, least=1)

@@ -1,21 +1,21 @@
 """What all scikit-learn classes share: fitting, and reading tables."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from inspect import signature
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney._support.arrays import Floats
 from spinney._support.threads import limited_threads
 from spinney.data import Table, Target
 from spinney.data.readers import read_table
-from spinney.recipes import Recipe, refuse_uncommon
+from spinney.recipes import Named, Recipe, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
 Estimator = TypeVar("Estimator", bound=Any)
@@ -45,12 +45,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         sample_weight : array, optional
             The weight of each row; a row of weight 0 is as good as absent.
         """
-        # A fit that fails, or is interrupted, leaves the old model as it was.
-        new = type(self)(**self.get_params(deep=False))
         with limited_threads(self._most_threads()):
-            new._fit(X, y, sample_weight, self)
-        become(self, new)
-        return self
+            return learn_anew(self, lambda new: new._fit(X, y, sample_weight, self))
 
     def _most_threads(self) -> int | None:
         """Return how many threads ``fit`` may use, as ``n_jobs`` says it."""
@@ -154,11 +150,37 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class GrownEstimator(TableEstimator):
-    """A tree or a forest: grown by a recipe, in as many threads as ``n_jobs`` says."""
+    """A tree or a forest: grown by a recipe, in as many threads as ``n_jobs`` says.
 
-    recipe: str | Recipe
-    n_jobs: int | None
+    Parameters are fields, of which the signature of ``__init__`` is made that
+    scikit-learn reads. Here are those that trees and forests have alike.
+    """
+
+    _: KW_ONLY
+    criterion: Named | None = None
+    grouping: str | None = None
+    missing: str | None = None
+    max_depth: int | None = None
+    max_leaves: int | None = None
+    min_samples_split: float | None = None
+    min_samples_leaf: float | None = None
+    min_weight_fraction_leaf: float | None = None
+    min_gain: float | None = None
+    pruning: str | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    # The name of the attribute that has what was grown.
+    _grown_as: ClassVar[str]
+
+    def _grown(self) -> Any:
+        check_is_fitted(self, self._grown_as)
+        return super()._grown()
+
+    def __str__(self) -> str:
+        return super().__str__() if self._grown_as in vars(self) else repr(self)
 
     def _most_threads(self) -> int | None:
         return self.n_jobs
@@ -199,14 +221,22 @@ def names_the_way(estimator: type[Estimator]) -> type[Estimator]:
     return estimator
 
 
-def become(old: Any, new: Any) -> None:
-    """Let an estimator forget what it had learnt, and know what another has."""
-    parameters = old.get_params(deep=False)
-    for name in [name for name in vars(old) if name.endswith("_")]:
-        delattr(old, name)
+def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Estimator:
+    """Let an estimator forget what it had learnt, and learn; return it.
+
+    It is a new one that learns, so that one which fails, or is interrupted, leaves
+    the old estimator as it was.
+    """
+    parameters = estimator.get_params(deep=False)
+    new = type(estimator)(**parameters)
+    new._by_name = False
+    learn(new)
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
     for name, value in vars(new).items():
         if name not in parameters:
-            setattr(old, name, value)
+            setattr(estimator, name, value)
+    return estimator
 
 
 def has_names_only(X: Any) -> bool:

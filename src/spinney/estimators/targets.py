@@ -30,18 +30,9 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
 
     def _validated_classes(self, y: Any, n_rows: int) -> tuple[tuple[Any, ...], Any]:
         """Return the classes of y and each row's."""
-        labels = column_or_1d(y, warn=True)
-        if labels.dtype == object and any(map(is_missing, labels)):
-            msg = "Input y contains NaN or None: every row needs a class"
-            raise DataError(msg)
+        labels = _column(y, n_rows, "class")
         if labels.dtype.kind in "mM":
             msg = "y holds dates or times: make them text to take them as classes"
-            raise DataError(msg)
-        if len(labels) != n_rows:
-            msg = f"X has {n_rows} rows and y has {len(labels)}: they must match"
-            raise DataError(msg)
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            msg = "Input y contains NaN or infinity: every row needs a class"
             raise DataError(msg)
         if labels.dtype.kind not in "iub":  # whole numbers are classes
             check_classification_targets(labels)
@@ -75,22 +66,14 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
     """An estimator whose target is a number."""
 
     def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
-        cells = column_or_1d(y, warn=True)
-        if cells.dtype == object and any(map(is_missing, cells)):
-            msg = "Input y contains NaN or None: every row needs a number"
-            raise DataError(msg)
+        cells = _column(y, n_rows, "number")
         try:
             numbers = np.asarray(cells, dtype=np.float64)
         except (TypeError, ValueError):
             other = type(self).__name__.replace("Regressor", "Classifier")
             msg = f"y holds {str(cells[0])!r}, which is no number: use {other}"
             raise DataError(msg) from None
-        if len(numbers) != n_rows:
-            msg = f"X has {n_rows} rows and y has {len(numbers)}: they must match"
-            raise DataError(msg)
-        if not np.isfinite(numbers).all():
-            msg = "Input y contains NaN or infinity: every row needs a number"
-            raise DataError(msg)
+        _refuse_infinite(numbers, "number")
         return Target(name, origin=0.0), numbers
 
     # Predicting
@@ -113,6 +96,25 @@ class NumberTarget(RegressorMixin):  # type: ignore[misc]
 
         table, truth, weights = self._rows_with_target(X, sample_weight)
         return float(r2_score(truth, self._values(table), sample_weight=weights))
+
+
+def _column(y: Any, n_rows: int, needed: str) -> NDArray[Any]:
+    """Return y as one cell for each row, none of them missing."""
+    cells = column_or_1d(y, warn=True)
+    if cells.dtype == object and any(map(is_missing, cells)):
+        msg = f"Input y contains NaN or None: every row needs a {needed}"
+        raise DataError(msg)
+    if len(cells) != n_rows:
+        msg = f"X has {n_rows} rows and y has {len(cells)}: they must match"
+        raise DataError(msg)
+    _refuse_infinite(cells, needed)
+    return np.asarray(cells)
+
+
+def _refuse_infinite(cells: NDArray[Any], needed: str) -> None:
+    if cells.dtype.kind == "f" and not np.isfinite(cells).all():
+        msg = f"Input y contains NaN or infinity: every row needs a {needed}"
+        raise DataError(msg)
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -4,16 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import recipe_seed
 from spinney.data import Costs, Value
 from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
-from spinney.growth import Model
 from spinney.models import FittedTree, grow_model
-from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Named, Recipe
+from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.opened import OpenedSource
 
 
@@ -21,44 +18,31 @@ from spinney.sources.opened import OpenedSource
 class TreeEstimator(GrownEstimator, FittedTree):
     """What a tree for classes and one for numbers share.
 
-    A subclass adds the parameters of its own, says what its target is and predicts.
-    Parameters are fields, of which the signature of ``__init__`` is made that
-    scikit-learn reads; what is about classes only is no parameter of a tree for
-    numbers.
+    A subclass adds the parameters of its own, says what its target is and predicts;
+    what is about classes only is no parameter of a tree for numbers.
     """
 
     recipe: str | Recipe = DEFAULT_RECIPE
     _: KW_ONLY
-    criterion: Named | None = None
-    grouping: str | None = None
-    missing: str | None = None
     buckets: str | None = None
     n_buckets: int | None = None
-    max_depth: int | None = None
-    max_leaves: int | None = None
-    min_samples_split: float | None = None
-    min_samples_leaf: float | None = None
-    min_weight_fraction_leaf: float | None = None
-    min_gain: float | None = None
-    pruning: str | None = None
     linear_terms: int | None = None
     test_costs: Mapping[str, float] | None = None
     ties: Sequence[str] | None = None
     force: Mapping[Any, str] | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
+
+    _grown_as = "model_"
 
     # Learning
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
-        self._by_name = False
         recipe = self._recipe()
         training = self._rows(X, y, sample_weight, recipe)
         model = grow_model(OpenedSource(training), recipe=recipe, **self._options())
         self._adopt(model)
 
     def _options(self) -> dict[str, Any]:
-        """Return what is said beside the recipe, for ``grow_model``."""
+        """Return what is given beside the recipe, for ``grow_model``."""
         return {
             "ties": self.ties,
             "force": self.force,
@@ -70,13 +54,6 @@ class TreeEstimator(GrownEstimator, FittedTree):
         return Recipe.named(self.recipe).changed(
             **given, seed=recipe_seed(self.random_state)
         )
-
-    def _grown(self) -> Model:
-        check_is_fitted(self, "model_")
-        return self.model_
-
-    def __str__(self) -> str:
-        return super().__str__() if hasattr(self, "model_") else repr(self)
 
     # Reading
 
@@ -152,7 +129,7 @@ confidence, probability, linear_terms : optional
         What folds and the forest of "auto" are drawn by. None is the recipe's own
         seed: without one too, the same rows give the same tree.
     n_jobs : int, optional
-        The most threads that grow and predict; all cores if not said, or -1.
+        The most threads that grow and predict; all cores if not given, or -1.
 
     Attributes
     ----------

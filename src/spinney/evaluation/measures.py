@@ -100,8 +100,8 @@ def class_measures(
 
     Examples
     --------
-    >>> found = class_measures([0, 1, 1], [0, 1, 0], [[1, 0], [.2, .8], [.6, .4]])
-    >>> round(found["accuracy"], 3), round(found["brier"], 3), found["auc"]
+    >>> measured = class_measures([0, 1, 1], [0, 1, 0], [[1, 0], [.2, .8], [.6, .4]])
+    >>> round(measured["accuracy"], 3), round(measured["brier"], 3), measured["auc"]
     (0.667, 0.267, 1.0)
     """
     from sklearn import metrics
@@ -150,8 +150,8 @@ def number_measures(
 ) -> Measured:
     """Return the measures of predicted numbers.
 
-    >>> found = number_measures([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
-    >>> round(found["rmse"], 3), round(found["mae"], 3), found["r2"]
+    >>> measured = number_measures([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
+    >>> round(measured["rmse"], 3), round(measured["mae"], 3), measured["r2"]
     (0.577, 0.333, 0.5)
     """
     from sklearn import metrics

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from spinney._support.text import shown
 from spinney._support.text_table import aligned
 from spinney.evaluation.compare import Comparison
 from spinney.evaluation.measures import MEASURES, measure_named
-from spinney.evaluation.tasks import listed
+from spinney.evaluation.tasks import as_list
 
 if TYPE_CHECKING:
     from spinney.evaluation.results import Evaluation
@@ -39,10 +40,10 @@ def report(
 ) -> str:
     """Return the text of an evaluation; without a width nothing is cut."""
     room, prose = (ENDLESS, USUAL_WIDTH) if width is None else (width, width)
-    taken = evaluation.measures
-    wanted = listed("measures", measures, f"[{taken[0]!r}]")
-    asked = dict.fromkeys(measure_named(name, taken).name for name in wanted)
-    names = list(asked or taken)
+    measured = evaluation.measures
+    wanted = as_list("measures", measures, f"[{measured[0]!r}]")
+    asked = dict.fromkeys(measure_named(name, measured).name for name in wanted)
+    names = list(asked or measured)
     lines = evaluation.table
     keys = [name for name in lines[0] if not _is_measured(name)]
     label_width = max(NARROWEST_LABEL, min(30, room // 3))
@@ -60,8 +61,8 @@ def report(
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
     if hidden:
-        told = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
-        parts += _wrapped(told, prose)
+        left_out = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
+        parts += _wrapped(left_out, prose)
     if evaluation.comparable and len(keys) == 1:
         parts += ["", *_comparisons(evaluation, names[0], width, label_width)]
     whole = "\n".join(parts)
@@ -154,13 +155,13 @@ def _comparisons(
     """Return a line for each pair of recipes."""
     if not _testable(evaluation, measure):
         return []
-    found = evaluation.compare(measure)
+    tests = evaluation.compare(measure)
     title = MEASURES[measure].title
     explained = (
         f"Differences of {title} on the same folds, corrected resampled t-test "
-        f"with {found[0].degrees} degrees of freedom:"
+        f"with {tests[0].degrees} degrees of freedom:"
     )
-    figures = [list(column) for column in zip(*map(_figures, found), strict=True)]
+    figures = [list(column) for column in zip(*map(_figures, tests), strict=True)]
     if width is not None:
         least = 2 * NARROWEST_LABEL + len(MINUS)
         if least + len(GAP) + _width(figures) > width:
@@ -169,7 +170,7 @@ def _comparisons(
         most = min(most, (room - len(MINUS)) // 2)
     pairs = [
         f"{_cut(shown(test.first), most)}{MINUS}{_cut(shown(test.second), most)}"
-        for test in found
+        for test in tests
     ]
     rows = list(zip(pairs, *figures, strict=True))
     return [*_wrapped(explained, width or USUAL_WIDTH), *aligned(rows, left=[0])]
@@ -202,14 +203,7 @@ def _signed(number: float, decimals: int = 4) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Return lines of whole words that are no wider than asked, where words allow."""
-    lines = [""]
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if len(longer) > width and lines[-1]:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return lines
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _plain(text: str) -> str:

@@ -80,8 +80,8 @@ class Evaluation:
     @property
     def measures(self) -> tuple[str, ...]:
         """The names of what was measured, in order."""
-        taken = {name for result in self.folds for name in result.measures}
-        return tuple(name for name in MEASURES if name in taken)
+        measured = {name for result in self.folds for name in result.measures}
+        return tuple(name for name in MEASURES if name in measured)
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ class Evaluation:
         Parameters
         ----------
         measure : str, optional
-            What to compare, the first measure if not said: accuracy or RMSE. Folds
+            What to compare, the first measure if not given: accuracy or RMSE. Folds
             that do not define it for both recipes are left out.
 
         Raises

@@ -1,16 +1,16 @@
-"""All that is settled before the first tree is grown."""
+"""All that is known before the first tree is grown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
-from spinney.data import Costs, cost_array, declarations_of
+from spinney.data import cost_array, declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.runs import Progress, Task, run_all
-from spinney.evaluation.splits import Part, Scheme, parts_of, settled
+from spinney.evaluation.splits import Part, Scheme, parts_of, with_possible_folds
 from spinney.evaluation.variants import Recipes, Variant, variants_of
 
 
@@ -34,19 +34,25 @@ class Setup:
         )
 
 
-def prepared(
-    data: Any,
-    target: str,
-    recipes: Recipes,
-    *,
-    scheme: Scheme,
-    declared: tuple[Any, ...] = (),
-    reading: Mapping[str, Any],
-    cost_matrix: Costs | None,
-    settings: Mapping[str, Any],
-) -> Setup:
-    """Read and divide the rows; refuse what cannot be evaluated."""
-    declarations = declarations_of(*declared)
+def setup_of(
+    data: Any, target: str, recipes: Recipes, arguments: Mapping[str, Any]
+) -> tuple[Setup, Progress | None]:
+    """Read and divide the rows; refuse what cannot be evaluated.
+
+    ``arguments`` are those of ``evaluate``: its own, and settings for all recipes.
+    """
+    settings = dict(arguments)
+
+    def given(*names: str) -> dict[str, Any]:
+        return {name: settings.pop(name) for name in names if name in settings}
+
+    progress = settings.pop("progress", None)
+    cost_matrix = settings.pop("cost_matrix", None)
+    scheme = Scheme(**given("folds", "repeats", "holdout", "seed"))
+    declarations = declarations_of(
+        **given("nominal", "ordinal", "numeric", "ignore", "missing_values")
+    )
+    reading = given("weight", "format", "encoding")
     variants = variants_of(recipes, settings)  # refused before a large table is read
     rows = rows_of(data, target, declarations=declarations, **reading)
     for variant in variants:
@@ -60,30 +66,6 @@ def prepared(
             )
             raise ParameterError(msg)
         costs = cost_array(cost_matrix, rows.classes)
-    scheme = settled(scheme, rows)
-    return Setup(rows, parts_of(rows, scheme), scheme, variants, costs)
-
-
-def from_arguments(
-    data: Any, target: str, recipes: Recipes, arguments: Mapping[str, Any]
-) -> tuple[Setup, Progress | None]:
-    """Sort the arguments of ``evaluate`` as it does itself."""
-    given = dict(arguments)
-    progress = given.pop("progress", None)
-    names = ("folds", "repeats", "holdout", "seed")
-    kinds = ("nominal", "ordinal", "numeric", "ignore", "missing_values")
-    setup = prepared(
-        data,
-        target,
-        recipes,
-        scheme=Scheme(**{name: given.pop(name) for name in names if name in given}),
-        declared=tuple(given.pop(name, ()) for name in kinds),
-        reading={
-            name: given.pop(name)
-            for name in ("weight", "format", "encoding")
-            if name in given
-        },
-        cost_matrix=given.pop("cost_matrix", None),
-        settings=given,
-    )
+    scheme = with_possible_folds(scheme, rows)
+    setup = Setup(rows, parts_of(rows, scheme), scheme, variants, costs)
     return setup, progress

@@ -27,8 +27,8 @@ class Scheme:
     Parameters
     ----------
     folds : int, optional
-        Parts of a cross-validation; each is tested once a repeat. If not said, 10,
-        or as many as :func:`settled` finds that there can be.
+        Parts of a cross-validation; each is tested once a repeat. If not given, 10,
+        or as many as :func:`with_possible_folds` finds that there can be.
     repeats : int
         How often all is done again with other parts.
     holdout : float, optional
@@ -91,7 +91,7 @@ class Part:
     test: Integers
 
 
-def settled(scheme: Scheme, rows: EvaluationRows) -> Scheme:
+def with_possible_folds(scheme: Scheme, rows: EvaluationRows) -> Scheme:
     """Return a scheme with fewer folds, where none were asked for and 10 cannot be."""
     if scheme.folds is not None or scheme.holdout is not None:
         return scheme
@@ -198,9 +198,9 @@ def _warn_of_rare(
 ) -> None:
     """Say once which classes are too rare to be in every part."""
     names = rows.classes or ()
-    listed = counted_text((names[code], counts[code]) for code in rare.tolist())
+    counted = counted_text((names[code], counts[code]) for code in rare.tolist())
     noun, verb = ("class", "has") if len(rare) == 1 else ("classes", "have")
     warn(
-        f"target {shown(rows.target)!r}: {noun} {listed} {verb} {what}: some "
+        f"target {shown(rows.target)!r}: {noun} {counted} {verb} {what}: some "
         "parts are trained or tested without"
     )

@@ -10,8 +10,8 @@ from spinney.data import Costs, Value
 from spinney.errors import ParameterError, Setting, phrase
 from spinney.evaluation.results import Evaluation
 from spinney.evaluation.runs import Progress
-from spinney.evaluation.setup import from_arguments, prepared
-from spinney.evaluation.splits import Part, Scheme
+from spinney.evaluation.setup import setup_of
+from spinney.evaluation.splits import Part
 from spinney.evaluation.tasks import (
     ATTRIBUTE_NOISE,
     CLASS_NOISE,
@@ -65,10 +65,10 @@ def evaluate(
     recipes : str, Recipe, sequence or mapping
         What to compare: names, Recipes, pairs of a label and arguments of
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
-        1})``, or a mapping of labels to arguments. If not said, ``"auto"``, which
+        1})``, or a mapping of labels to arguments. If not given, ``"auto"``, which
         is what ``grow`` grows by, ``"c4.5"`` and ``"cart"``.
     folds : int, optional
-        Parts of the cross-validation. If not said, 10; where no class has so many
+        Parts of the cross-validation. If not given, 10; where no class has so many
         rows, as many as the commonest has, with a warning.
     repeats : int
         How often it is done, each time with other parts.
@@ -106,20 +106,26 @@ def evaluate(
     >>> sold = ["no"] * 15 + ["yes", "no"] * 5 + ["yes"] * 15
     >>> rows = {"size": list(range(40)), "sold": sold}
     >>> recipes = ["id3", ("stump", {"recipe": "id3", "max_depth": 1})]
-    >>> found = spinney.evaluate(rows, "sold", recipes, folds=4)
-    >>> [(line["recipe"], line["accuracy"], line["leaves"]) for line in found.table]
+    >>> result = spinney.evaluate(rows, "sold", recipes, folds=4)
+    >>> [(line["recipe"], line["accuracy"], line["leaves"]) for line in result.table]
     [('id3', 0.75, 8.5), ('stump', 0.825, 2.0)]
     """
-    setup = prepared(
-        data,
-        target,
-        recipes,
-        scheme=Scheme(folds, repeats, holdout, seed),
-        declared=(nominal, ordinal, numeric, ignore, missing_values),
-        reading={"weight": weight, "format": format, "encoding": encoding},
-        cost_matrix=cost_matrix,
-        settings=settings,
-    )
+    arguments = {
+        "folds": folds,
+        "repeats": repeats,
+        "holdout": holdout,
+        "seed": seed,
+        "nominal": nominal,
+        "ordinal": ordinal,
+        "numeric": numeric,
+        "ignore": ignore,
+        "weight": weight,
+        "missing_values": missing_values,
+        "format": format,
+        "encoding": encoding,
+        "cost_matrix": cost_matrix,
+    }
+    setup, _ = setup_of(data, target, recipes, {**settings, **arguments})
     tasks = [plain_task(setup.rows, part, {}) for part in setup.parts]
     return setup.run(tasks, progress)
 
@@ -143,7 +149,7 @@ def learning_curve(
     data, target
         As for :func:`spinney.evaluate`.
     recipe : str, Recipe, sequence or mapping
-        One recipe or several; ``"auto"`` if not said.
+        One recipe or several; ``"auto"`` if not given.
     sizes : sequence
         Numbers of rows (int), or shares of the smallest training part (float).
     **arguments
@@ -162,7 +168,7 @@ def learning_curve(
     >>> [line["rows"] for line in curve.table]
     [8, 15]
     """
-    setup, progress = from_arguments(data, target, recipe, arguments)
+    setup, progress = setup_of(data, target, recipe, arguments)
     rows, parts = setup.rows, setup.parts
     numbers = row_numbers(sizes, min(len(part.train) for part in parts))
     tasks = []
@@ -220,12 +226,12 @@ def robustness(
     --------
     >>> import spinney
     >>> rows = {"size": list(range(40)), "sold": ["no"] * 18 + ["yes"] * 22}
-    >>> found = spinney.robustness(
+    >>> result = spinney.robustness(
     ...     rows, "sold", "cart", noise=[0, 0.2], missing=[0.2], folds=4)
-    >>> [(line["injected"], line["rate"]) for line in found.table][:3]
+    >>> [(line["injected"], line["rate"]) for line in result.table][:3]
     [('nothing', 0.0), ('class noise', 0.2), ('attribute noise', 0.2)]
     """
-    setup, progress = from_arguments(data, target, recipes, arguments)
+    setup, progress = setup_of(data, target, recipes, arguments)
     rates = {
         CLASS_NOISE: checked_rates("noise", noise),
         ATTRIBUTE_NOISE: checked_rates("noise", noise),

@@ -22,33 +22,49 @@ ATTRIBUTE_NOISE = "attribute noise"
 MISSING_VALUES = "missing values"
 
 
-def class_noise(
-    table: Table, target: str, *, rate: float, random: np.random.Generator
-) -> Table:
-    """Return the table with a share of the targets wrong.
-
-    A class becomes one of the table's others, each equally likely; a number becomes
-    that of a row drawn at random.
-    """
-    column = table[target]
-    chosen, values = _drawn(np.arange(table.n_rows), rate, random)
-    cells = column.cells.copy()
+def _another_class(
+    column: Column, chosen: Integers, values: Floats, known: Integers
+) -> Any:
+    """Return one of the other classes, each equally likely; a number of some row."""
+    n_classes = len(column.levels)
     if column.kind == "numeric":
-        cells[chosen] = column.cells[np.floor(values * table.n_rows).astype(int)]
-    elif len(column.levels) > 1:
-        others = len(column.levels) - 1
-        steps = 1 + np.floor(values * others).astype(int)
-        cells[chosen] = (column.cells[chosen] + steps) % len(column.levels)
-    return _with(table, {target: replace(column, cells=cells)})
+        return _another_cell(column, chosen, values, known)
+    steps = min(1, n_classes - 1) + np.floor(values * (n_classes - 1)).astype(int)
+    return (column.cells[chosen] + steps) % n_classes
 
 
-def attribute_noise(
-    table: Table, names: list[str], *, rate: float, random: np.random.Generator
+def _another_cell(column: Column, _: Integers, values: Floats, known: Integers) -> Any:
+    """Return that of a known row, so that each column keeps the shares of its values.
+
+    It may happen to be the old one.
+    """
+    return column.cells[known[np.floor(values * len(known)).astype(int)]]
+
+
+def _nothing(column: Column, *_: Any) -> Any:
+    return np.nan if column.kind == "numeric" else -1
+
+
+DAMAGES = {
+    CLASS_NOISE: _another_class,
+    ATTRIBUTE_NOISE: _another_cell,
+    MISSING_VALUES: _nothing,
+}
+
+
+def damaged(
+    table: Table,
+    names: Sequence[str],
+    kind: str,
+    *,
+    rate: float,
+    random: np.random.Generator,
 ) -> Table:
-    """Return the table with a share of each column's known cells replaced.
+    """Return the table with a share of each column's known cells damaged.
 
-    The new value is that of another known cell of the column, drawn at random, so
-    that each column keeps the shares of its values; it may happen to be the old one.
+    Class noise makes a class one of the table's others, each equally likely, and a
+    number that of a row drawn at random. Attribute noise makes a cell that of another
+    known row. Missing values are taken away.
     """
     changed = {}
     for name in names:
@@ -56,43 +72,22 @@ def attribute_noise(
         known = np.flatnonzero(~column.missing)
         chosen, values = _drawn(known, rate, random)
         cells = column.cells.copy()
-        cells[chosen] = column.cells[known[np.floor(values * len(known)).astype(int)]]
+        cells[chosen] = DAMAGES[kind](column, chosen, values, known)
         changed[name] = replace(column, cells=cells)
-    return _with(table, changed)
-
-
-def missing_values(
-    table: Table, names: list[str], *, rate: float, random: np.random.Generator
-) -> Table:
-    """Return the table with a share of each column's known cells taken away."""
-    changed = {}
-    for name in names:
-        column = table[name]
-        chosen, _ = _drawn(np.flatnonzero(~column.missing), rate, random)
-        cells = column.cells.copy()
-        cells[chosen] = np.nan if column.kind == "numeric" else -1
-        changed[name] = replace(column, cells=cells)
-    return _with(table, changed)
+    columns = (changed.get(column.name, column) for column in table.columns)
+    return Table(tuple(columns), table.n_rows)
 
 
 def _drawn(
     rows: Integers, rate: float, random: np.random.Generator
 ) -> tuple[Integers, Floats]:
-    """Return a share of the places, and a random number below 1 for each.
+    """Return a share of the rows, and a random number below 1 for each.
 
     The same numbers are taken from the generator whatever the rate.
     """
     order, values = random.permutation(rows), random.random(len(rows))
     n_chosen = round(rate * len(rows))
     return order[:n_chosen], values[:n_chosen]
-
-
-def _with(table: Table, changed: dict[str, Column]) -> Table:
-    columns = (changed.get(column.name, column) for column in table.columns)
-    return Table(tuple(columns), table.n_rows)
-
-
-DAMAGES = (CLASS_NOISE, ATTRIBUTE_NOISE, MISSING_VALUES)
 
 
 def plain_task(rows: EvaluationRows, part: Part, conditions: dict[str, Any]) -> Task:
@@ -109,7 +104,7 @@ def generator(seed: int, part: int, kind: int = 0) -> np.random.Generator:
     return np.random.default_rng((int(seed), part, kind))
 
 
-def listed(name: str, given: Any, example: str) -> list[Any]:
+def as_list(name: str, given: Any, example: str) -> list[Any]:
     """Return what a parameter lists; refuse a text, or what is no list."""
     if not isinstance(given, (str, bytes)):
         with suppress(TypeError):
@@ -120,7 +115,7 @@ def listed(name: str, given: Any, example: str) -> list[Any]:
 def row_numbers(sizes: Sequence[float], most: int) -> list[int]:
     """Return distinct numbers of training rows, in order."""
     counts = set()
-    for size in listed("sizes", sizes, "[0.5, 1.0]"):
+    for size in as_list("sizes", sizes, "[0.5, 1.0]"):
         whole = is_whole(size)
         share = is_real(size) and not whole and 0 < size <= 1
         if not share and not (whole and 2 <= size <= most):
@@ -154,7 +149,7 @@ def spread(rows: EvaluationRows, part: Part, random: np.random.Generator) -> Any
 
 def checked_rates(name: str, given: Sequence[float]) -> list[float]:
     """Return distinct rates, low to high."""
-    rates = listed(name, given, "[0.1, 0.2]")
+    rates = as_list(name, given, "[0.1, 0.2]")
     for rate in rates:
         if not 0 <= as_real(rate) <= 1:
             msg = f": the rate {rate!r} must be a number from 0 to 1"
@@ -175,17 +170,13 @@ def damaged_task(
         train, test = rows.table.take(part.train), rows.table.take(part.test)
         if kind not in DAMAGES:
             return train, test
-        number = DAMAGES.index(kind) + 1
-        drawn = partial(generator, seed, index)
-        if kind == CLASS_NOISE:
-            damaged = class_noise(train, rows.target, rate=rate, random=drawn(number))
-        elif kind == ATTRIBUTE_NOISE:
-            damaged = attribute_noise(train, names, rate=rate, random=drawn(number))
-        else:
-            damaged = missing_values(train, names, rate=rate, random=drawn(number))
-            if also_test:
-                random = drawn(len(DAMAGES) + 1)
-                test = missing_values(test, names, rate=rate, random=random)
-        return damaged, test
+        number = list(DAMAGES).index(kind) + 1
+        changed = partial(damaged, kind=kind, rate=rate)
+        own = [rows.target] if kind == CLASS_NOISE else names
+        train = changed(train, own, random=generator(seed, index, number))
+        if also_test and kind == MISSING_VALUES:
+            random = generator(seed, index, len(DAMAGES) + 1)
+            test = changed(test, names, random=random)
+        return train, test
 
     return Task(part, tables, {"injected": kind, "rate": rate})

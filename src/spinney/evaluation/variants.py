@@ -8,7 +8,7 @@ from spinney.errors import ParameterError, Setting, refusal
 from spinney.models import refuse_forest_arguments
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe, refuse_uncommon
 
-# What grow grows if nothing is said, beside the two that everybody knows.
+# What grow grows if nothing is given, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
 # What stands in the place of a recipe where many trees are to vote.
 FOREST = "forest"
@@ -49,28 +49,20 @@ class Variant:
         """Whether it is a forest; ``trees`` is then the recipe of its trees."""
         return self.arguments.get("recipe") == FOREST
 
-    def _check_forest(self, *, numeric: bool | None) -> None:
-        """Refuse what is no parameter of a forest, or what its trees cannot do."""
-        own = {name: v for name, v in self.arguments.items() if name != "recipe"}
-        try:
-            refuse_forest_arguments(own, numeric=numeric)
-        except ParameterError as error:
-            msg = f" {self.label!r}: {error}"
-            raise ParameterError(Setting("recipe"), msg) from None
-
     def check(self, *, numeric: bool | None = None) -> None:
         """Refuse settings that the recipe, or such a target, has no use for.
 
         Also those that hold for all recipes: a line of the comparison that heeds
         half of what was asked is no comparison.
         """
-        if self.is_forest:
-            self._check_forest(numeric=numeric)
-            return
-        recipe = Recipe.named(self.arguments.get("recipe", DEFAULT_RECIPE))
-        own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
         try:
+            if self.is_forest:
+                own = {n: v for n, v in self.arguments.items() if n != "recipe"}
+                refuse_forest_arguments(own, numeric=numeric)
+                return
+            recipe = Recipe.named(self.arguments.get("recipe", DEFAULT_RECIPE))
             refuse_uncommon(self.arguments, COMMON_SETTINGS, recipe)
+            own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
             changed = recipe.changed(**own)
             if numeric is not None:
                 changed.refuse_target(numeric=numeric)

@@ -4,7 +4,6 @@ import platform
 from collections.abc import Collection
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, value_text, weight_text
@@ -35,7 +34,7 @@ def cluster_facts(clusters: "Clusters") -> dict[str, Any]:
         "sizes": clusters.sizes.tolist(),
         "centroids": [
             {
-                name: None if _unknown(value) else value
+                name: None if value != value else value  # NaN is unknown
                 for name, value in zip(columns, line, strict=True)
             }
             for line in values
@@ -46,10 +45,6 @@ def cluster_facts(clusters: "Clusters") -> dict[str, Any]:
         "found_on": _origin(clusters.fingerprint),
         "columns": columns,
     }
-
-
-def _unknown(value: Any) -> bool:
-    return isinstance(value, float) and isnan(value)
 
 
 def forest_facts(forest: "Forest") -> dict[str, Any]:

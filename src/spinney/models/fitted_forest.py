@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats
 from spinney._support.checks import check_whole
 from spinney._support.text import shown
 from spinney.data import Declarations
@@ -38,7 +38,7 @@ from spinney.growth.forest import (
 )
 from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
-from spinney.output.file import save_forest
+from spinney.output.file import save_model
 from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon, suited
 from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory, rows_of
 
@@ -157,21 +157,20 @@ class FittedForest(FittedTable):
         leaves = self.apply(X)
         if self._grown().schema.target.is_numeric:
             return outlier_scores(leaves, np.zeros(len(leaves), np.int64))
-        labels = np.asarray(self._table_with_target(X) if y is None else y)
+        if y is None:
+            target = self._grown().schema.target
+            y = target.encode(self.read(X)[target.name])
+        labels = np.asarray(y)
         if len(labels) != len(leaves):
             msg = f"X has {len(leaves)} rows and y has {len(labels)}: they must match"
             raise DataError(msg)
         return outlier_scores(leaves, np.unique(labels, return_inverse=True)[1])
 
-    def _table_with_target(self, X: Any) -> Integers:
-        """Return the class of each row of a table that holds the target."""
-        target = self._grown().schema.target
-        return np.asarray(target.encode(self.read(X)[target.name]))
-
     def _bags(self, X: Any, y: Any, sample_weight: Any) -> Bags:
         """Return the bags of the rows that the forest was grown on."""
         forest = self._grown()
-        training = self._training(X, y, sample_weight)
+        table = self._whole_table(X)
+        training = rows_of(forest.schema, table, y=y, sample_weight=sample_weight)
         if training.fingerprint().digest != forest.fingerprint.digest:
             msg = (
                 "these are not the rows that the forest was grown on, in the order "
@@ -180,12 +179,6 @@ class FittedForest(FittedTable):
             raise DataError(msg)
         return Bags(training, forest.settings)
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-        """Return rows as they are grown on."""
-        table = self._whole_table(X)
-        schema = self._grown().schema
-        return rows_of(schema, table, y=y, sample_weight=sample_weight)
-
     # Keeping
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
@@ -193,7 +186,7 @@ class FittedForest(FittedTable):
 
         ``force`` says whether a file that is there may be replaced.
         """
-        save_forest(self._grown(), path, force=force)
+        save_model(self._grown(), path, force=force)
 
 
 # Parameters of the estimators that change the recipe, and those of the forest.
@@ -209,7 +202,7 @@ FOREST_PARAMETERS = (
 )
 OF_CLASSES = ("voting", "class_weight", "probability")
 
-# What is meant where the target is a number and nothing is said.
+# What is meant where the target is a number and nothing is given.
 FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
 
 
@@ -231,7 +224,7 @@ def forest_from(
     """Grow a forest on a table that holds its target; return it and the rows.
 
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
-    the recipe; what is None in them is not said. Class weights are by class.
+    the recipe; what is None in them is not given. Class weights are by class.
     """
     check_roles(target, weight, declarations.ignore)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}

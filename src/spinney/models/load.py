@@ -1,19 +1,14 @@
 """Any model file as the fitted model that it holds."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from spinney.growth import Model
+from spinney.growth.forest import Forest
 from spinney.models.fitted_forest import FittedForest
 from spinney.models.fitted_model import FittedModel
 from spinney.models.fitted_tree import FittedTree
-from spinney.output.file import (
-    CLUSTERS,
-    FOREST,
-    format_name,
-    load_clusters,
-    load_forest,
-)
-from spinney.output.file import load_model as load_tree
+from spinney.output import file
 
 if TYPE_CHECKING:
     import os
@@ -23,18 +18,17 @@ KINDS = ("tree", "forest", "clusters")
 
 
 def load_model(
-    path: "str | os.PathLike[str]", *, kinds: Collection[str] = KINDS
+    path: "str | os.PathLike[str]", *, kinds: Sequence[str] = KINDS
 ) -> FittedModel:
-    """Load the model of a file, by what it says that it holds.
+    """Load the model of a file, by what it says that it holds, one of ``kinds``.
 
-    A tree always may be what it holds; a forest or clusters where ``kinds`` has them,
-    and else they are refused in words.
+    Another is refused in words, as one of the first of them.
     """
-    written = format_name(path)
-    if written == FOREST and "forest" in kinds:
-        return FittedForest(load_forest(path))
-    if written == CLUSTERS and "clusters" in kinds:
-        from spinney.models.clusters import FittedClusters
+    content = file.load_model(path, kinds=kinds)
+    if isinstance(content, Model):
+        return FittedTree(content)
+    if isinstance(content, Forest):
+        return FittedForest(content)
+    from spinney.models.clusters import FittedClusters
 
-        return FittedClusters(load_clusters(path))
-    return FittedTree(load_tree(path))
+    return FittedClusters(content)

@@ -221,7 +221,7 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
 
 
 def _grown_with(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
-    """Return what was said beside the recipe, as far as a finished tree tells."""
+    """Return what was given beside the recipe, as far as a finished tree tells."""
     schema = tree.schema
     prices = {a.name: a.cost for a in schema.attributes if a.cost > 0}
     return {

@@ -5,7 +5,6 @@ from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
 from spinney.trees.lazy_nodes import LazyNodes, arrays_of, lazy_nodes_of
 from spinney.trees.linear import FlatModels, LinearModel, Term, mixed
 from spinney.trees.split import (
-    VALUES_SHOWN,
     Groups,
     Intervals,
     Route,
@@ -15,6 +14,7 @@ from spinney.trees.split import (
     branch_table,
     describe,
     possible_codes,
+    values_text,
 )
 from spinney.trees.table_stack import TableStack, joined_stacks
 from spinney.trees.tree import NO_REASON, Candidate, Node, Reason, Tree, reason_codes
@@ -33,7 +33,6 @@ from spinney.trees.tree_arrays import (
 
 __all__ = [
     "NO_REASON",
-    "VALUES_SHOWN",
     "Candidate",
     "CountTable",
     "FlatModels",
@@ -73,5 +72,6 @@ __all__ = [
     "sizes",
     "spread_of",
     "surrogate_arrays",
+    "values_text",
     "winner_arrays",
 ]

@@ -64,5 +64,5 @@ def altered_priors(
     array([1.05537459, 0.79153094])
     """
     matrix = np.asarray(costs, dtype=np.float64)
-    dear = (matrix / (matrix.max() or 1.0)).sum(axis=0)
-    return np.asarray(dear * (weights.sum() / (dear * weights).sum()))
+    cost = (matrix / (matrix.max() or 1.0)).sum(axis=0)
+    return np.asarray(cost * (weights.sum() / (cost * weights).sum()))

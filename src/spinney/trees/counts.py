@@ -197,7 +197,5 @@ def spread_of(moments: Floats) -> Floats:
 
 def ratio_of(above: Floats, below: Floats) -> Floats:
     """Return above / below; 0 where nothing is below."""
-    above = np.asarray(above)
-    return np.asarray(
-        np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-    )[()]
+    some = np.asarray(below) > 0
+    return np.asarray(np.where(some, above / np.where(some, below, 1.0), 0.0))[()]

@@ -71,15 +71,10 @@ class LazyNodes(Sequence[Node]):
         first, count = self.links.first[number], int(self.links.count[number])
         return self.arrays.split(
             number,
-            self._starts,
             n_branches=count,
             shares=tuple(self.arrays.shares[first : first + count].tolist()),
             missing=_or_none(int(self.arrays.missing[number])),
         )
-
-    @cached_property
-    def _starts(self) -> tuple[Integers, Integers]:
-        return self.arrays.starts()
 
     def _node(self, number: int) -> Node:
         """Make a node."""
@@ -110,15 +105,8 @@ class LazyNodes(Sequence[Node]):
         surrogates = self.arrays.surrogates
         if surrogates is None:
             return ()
-        ends, starts = self._surrogate_starts
-        lines = range(ends[number] - surrogates.count[number], ends[number])
-        return tuple(surrogates.surrogate(line, starts) for line in lines)
-
-    @cached_property
-    def _surrogate_starts(self) -> tuple[Integers, tuple[Integers, Integers]]:
-        """Where the surrogates of nodes end, and where their branches begin."""
-        assert self.arrays.surrogates is not None
-        return self.arrays.surrogates.count.cumsum(), self.arrays.surrogates.starts()
+        first, count = surrogates.first[number], surrogates.count[number]
+        return tuple(map(surrogates.surrogate, range(first, first + count)))
 
     @overload
     def __getitem__(self, number: int) -> Node: ...

@@ -17,13 +17,13 @@ array([11.5, 13.5])
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.text import figure, shown, sign
 from spinney.data import Attribute, Schema
 
@@ -190,8 +190,7 @@ class FlatModels:
         of its terms, and the products are added up by entry.
         """
         counts = self.count[nodes]
-        term = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
-        term += np.repeat(self.first[nodes], counts)
+        term = np.repeat(self.first[nodes], counts) + ramps(counts)
         entry = np.repeat(np.arange(len(nodes)), counts)
         value = cells[np.repeat(rows, counts), column_of[self.attribute[term]]]
         absent = ~np.isfinite(value)
@@ -205,19 +204,6 @@ class FlatModels:
             entry, self.coefficient[term] * value, minlength=len(nodes)
         )
         return np.asarray(products + self.intercept[nodes])
-
-
-def no_models(n_nodes: int) -> FlatModels:
-    """Return the arrays of nodes that have no models."""
-    none = flat_models([])
-    zeros = np.zeros(n_nodes, np.int64)
-    return replace(
-        none,
-        has=np.zeros(n_nodes, np.bool_),
-        intercept=np.zeros(n_nodes),
-        first=zeros,
-        count=zeros,
-    )
 
 
 def flat_models(models: Sequence[LinearModel | None]) -> FlatModels:

@@ -17,12 +17,12 @@ import numpy as np
 from spinney._support.text import interval_text, number_text, shown, sign
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from spinney._support.arrays import Integers
-    from spinney.data import Attribute
+    from spinney.data import Attribute, Value
     from spinney.trees.counts import CountTable
 
 VALUES_SHOWN = 100
@@ -266,17 +266,32 @@ def describe(
             name, low, high, unit=attribute.unit, ascii_only=ascii_only
         )
     group = split.groups[branch]
-    one, many = "=", sign("∈", ascii_only=ascii_only)
     if not group:
         return f"{name} is missing"
     others = split.complement(branch, n_codes or len(attribute.values))
-    if others is not None:
-        # All values but those of the other branch, ones not seen here included.
-        one, many = (sign(symbol, ascii_only=ascii_only) for symbol in "≠∉")
-        group = others
-    texts = [shown(attribute.values[code]) for code in group[:VALUES_SHOWN]]
-    if len(group) == 1:
+    # All values but those of the other branch, ones not seen here included.
+    codes = group if others is None else others
+    values = [attribute.values[code] for code in codes]
+    return values_text(name, values, without=others is not None, ascii_only=ascii_only)
+
+
+def values_text(
+    name: str,
+    values: "Sequence[Value]",
+    *,
+    without: bool = False,
+    ascii_only: bool = False,
+) -> str:
+    """Return how "one of some values" reads, or "none of them"; of many the first.
+
+    >>> values_text("hue", ["red"]), values_text("hue", ["red", 7], without=True)
+    ('hue = red', 'hue ∉ {red, 7}')
+    """
+    texts = [shown(value) for value in values[:VALUES_SHOWN]]
+    if len(values) == 1:
+        one = sign("≠", ascii_only=ascii_only) if without else "="
         return f"{name} {one} {texts[0]}"
-    if len(group) > VALUES_SHOWN:
-        texts.append(f"and {len(group) - VALUES_SHOWN} more")
+    if len(values) > VALUES_SHOWN:
+        texts.append(f"and {len(values) - VALUES_SHOWN} more")
+    many = sign("∉" if without else "∈", ascii_only=ascii_only)
     return f"{name} {many} {{{', '.join(texts)}}}"

@@ -260,11 +260,7 @@ class Tree:
         A split counts with its gain times the weight of its node; all are 0 where
         nothing was gained.
         """
-        gained = np.zeros(len(self.schema.attributes))
-        for node in self.nodes:
-            if not node.is_leaf:
-                gain = max(node.candidate.gain, 0.0)  # below 0 only if forced
-                gained[node.candidate.attribute] += node.weight * gain
+        gained = self._gained(surrogates=False)
         total = gained.sum()
         return gained / total if total > 0 else gained
 
@@ -276,13 +272,16 @@ class Tree:
         of its node for its own attribute, and for that of each surrogate with the
         same times the adjusted agreement. The numbers are not scaled.
         """
+        return self._gained(surrogates=True)
+
+    def _gained(self, *, surrogates: bool) -> Floats:
         gained = np.zeros(len(self.schema.attributes))
         for node in self.nodes:
             if not node.is_leaf:
-                improvement = node.weight * max(node.candidate.gain, 0.0)
-                gained[node.candidate.attribute] += improvement
-                for surrogate in node.surrogates:
-                    gained[surrogate.attribute] += improvement * surrogate.adjusted
+                gain = max(node.candidate.gain, 0.0)  # below 0 only if forced
+                gained[node.candidate.attribute] += node.weight * gain
+                for each in node.surrogates if surrogates else ():
+                    gained[each.attribute] += node.weight * gain * each.adjusted
         return gained
 
     def label(self, node: Node) -> Value:

@@ -6,6 +6,7 @@ tree is kept small, as those of a forest are, and can be had from the rest.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from spinney.trees.split import Groups, Intervals, Split, Surrogate, Threshold
 from spinney.trees.tree import Candidate, Tree, reason_codes
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class QuestionArrays:
     """Splits as arrays, one line per split.
 
@@ -58,37 +59,58 @@ class QuestionArrays:
         """How many entries each split has in ``cuts``."""
         return np.where(np.isnan(self.cut), 0, self.listed).astype(np.int64)
 
+    @cached_property
     def starts(self) -> tuple[Integers, Integers]:
-        """Return where each split begins in ``branches``, and in ``cuts``."""
+        """Where each split begins in ``branches``, and in ``cuts``."""
         in_branches, in_cuts = self.in_branches, self.in_cuts
         return in_branches.cumsum() - in_branches, in_cuts.cumsum() - in_cuts
+
+    def branches_of(self, lines: Integers, values: Floats) -> Integers:
+        """Return the branch of each value by the split of its line.
+
+        It is -1 where the value is missing (NaN), or a code that the split has not
+        seen.
+        """
+        cut, listed = self.cut[lines], self.listed[lines]
+        absent, grouped = np.isnan(values), np.isnan(cut)
+        branch = (values > cut).astype(np.int64)
+        for order in range(int(listed[~grouped].max(initial=0))):
+            further = np.flatnonzero(~grouped & (listed > order))
+            cuts = self.cuts[self.starts[1][lines[further]] + order]
+            branch[further] += values[further] > cuts
+        code = np.where(absent | ~grouped, 0, values).astype(np.int64)
+        seen = grouped & ~absent & (code < listed)
+        branch[grouped | absent] = -1
+        branch[seen] = self.branches[self.starts[0][lines[seen]] + code[seen]]
+        return branch
 
     def split(
         self,
         line: int,
-        starts: tuple[Integers, Integers],
         *,
         n_branches: int = 2,
         shares: tuple[float, ...] = (),
         missing: int | None = None,
     ) -> Split:
-        """Return what the split of a line asks; ``starts`` are those of all lines."""
+        """Return what the split of a line asks."""
         attribute, cut = int(self.attribute[line]), float(self.cut[line])
         size = int(self.listed[line])
         if np.isnan(cut):
-            own = self.branches[starts[0][line] : starts[0][line] + size]
+            first = self.starts[0][line]
+            own = self.branches[first : first + size]
             groups = tuple(
                 tuple(np.flatnonzero(own == branch).tolist())
                 for branch in range(n_branches)
             )
             return Groups(attribute, groups, shares, missing)
         if size:
-            more = self.cuts[starts[1][line] : starts[1][line] + size]
+            first = self.starts[1][line]
+            more = self.cuts[first : first + size]
             return Intervals(attribute, (cut, *more.tolist()), shares, missing)
         return Threshold(attribute, cut, shares, missing)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SurrogateArrays(QuestionArrays):
     """The surrogates of all nodes, one line per surrogate, in the order of the nodes.
 
@@ -100,10 +122,20 @@ class SurrogateArrays(QuestionArrays):
     adjusted: Floats
     reversed: NDArray[np.bool_]
 
-    def surrogate(self, line: int, starts: tuple[Integers, Integers]) -> Surrogate:
-        """Return the surrogate of a line; ``starts`` are those of all lines."""
+    @cached_property
+    def first(self) -> Integers:
+        """Where the surrogates of each node begin."""
+        return self.count.cumsum() - self.count
+
+    def branches_of(self, lines: Integers, values: Floats) -> Integers:
+        """Return the branch of the node, as of :class:`QuestionArrays`."""
+        branch = super().branches_of(lines, values)
+        return np.where(self.reversed[lines] & (branch >= 0), 1 - branch, branch)
+
+    def surrogate(self, line: int) -> Surrogate:
+        """Return the surrogate of a line."""
         return Surrogate(
-            self.split(line, starts),
+            self.split(line),
             float(self.agreement[line]),
             float(self.adjusted[line]),
             bool(self.reversed[line]),
@@ -114,7 +146,7 @@ class SurrogateArrays(QuestionArrays):
 class Links:
     """The children of all nodes, by parent, and what follows from them.
 
-    Those of a node are ``children[first : first + count]``; ``branch`` is the place of
+    Those of a node are ``children[first : first + count]``; ``branch`` is the index of
     a node among its siblings, ``depth`` the number of questions above it.
     """
 
@@ -125,7 +157,7 @@ class Links:
     depth: Integers
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TreeArrays(QuestionArrays):
     """A tree; beside its splits, one for each inner node, what is known of all nodes.
 

@@ -55,9 +55,8 @@ class GrownRivals:
     def _candidate(self, at: int) -> Candidate:
         """Return a split and the counts behind it."""
         sides, (into, exact, gain) = self._sides, self._facts[at]
-        questions, starts = self._questions
         shares = tuple(sides.shares[at].tolist())
-        split = questions.split(at, starts, shares=shares, missing=into)
+        split = self._questions.split(at, shares=shares, missing=into)
         away = sides.missing[at], sides.missing_rows[at]
         if self.schema.attributes[split.attribute].kind == "numeric":
             values, weights, rows = sides.values[at], sides.weights[at], sides.rows[at]
@@ -68,11 +67,9 @@ class GrownRivals:
         return Candidate(split, counted, gain, gain, exact)
 
     @cached_property
-    def _questions(self) -> tuple[QuestionArrays, tuple[Integers, Integers]]:
-        """The splits, and where their branches and cuts begin."""
-        fields = questions_of(self.records, self.lines, self.schema)
-        questions = QuestionArrays(**fields)
-        return questions, questions.starts()
+    def _questions(self) -> QuestionArrays:
+        """The splits."""
+        return QuestionArrays(**questions_of(self.records, self.lines, self.schema))
 
     @cached_property
     def _facts(self) -> list[tuple[int | None, bool, float]]:

@@ -113,7 +113,7 @@ def _plain_votes(
     total = np.zeros((len(out), len(shrinkages)))
     for member, asked in zip(members, out.T, strict=True):
         here = np.flatnonzero(asked)
-        tree = FlatTree.of(
+        tree = FlatTree(
             completed(member, forest.schema.target, forest.recipe, shrinkages)
         )
         outputs = tree.outputs(subset(columns, here), len(here))
@@ -136,7 +136,7 @@ def _compiled_votes(
 
     whole, roots = joined(members)
     target = forest.schema.target
-    tree = FlatTree.of(completed(whole, target, forest.recipe))
+    tree = FlatTree(completed(whole, target, forest.recipe))
     flat = flat_of(tree, roots)
     reached = leaves(flat, columns, len(out), in_bag=(~out).astype(np.uint8))
     nodes = flat.numbers[reached] + roots.astype(np.int32)

@@ -89,7 +89,7 @@ class Forest:
     def flat_tree(self, member: TreeArrays) -> FlatTree:
         """Return one of the trees as arrays, its leaves shrunk as they vote."""
         target, shrinkages = self.schema.target, (self.shrinkage,)
-        return FlatTree.of(completed(member, target, self.recipe, shrinkages))
+        return FlatTree(completed(member, target, self.recipe, shrinkages))
 
     @property
     def trees(self) -> "Trees":

@@ -16,7 +16,7 @@ from spinney.data import Attribute, Schema, Table
 from spinney.data.readers import read_by
 from spinney.models.facts import cluster_facts
 from spinney.output.export import exported
-from spinney.output.file import save_clusters
+from spinney.output.file import save_model
 
 if TYPE_CHECKING:
     import os
@@ -117,7 +117,7 @@ class FittedClusters:
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
         """Save the clusters to a file; :func:`spinney.load` reads it back."""
-        save_clusters(self.clusters_, path, force=force)
+        save_model(self.clusters_, path, force=force)
 
     def export(
         self, format: str, *, path: "str | os.PathLike[str] | None" = None

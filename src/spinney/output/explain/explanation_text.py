@@ -1,6 +1,6 @@
 """Explanations as text: counts, then impurities, then merits, then the choice."""
 
-from dataclasses import replace
+from functools import partial
 from math import isclose
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,8 @@ from spinney._support.text import (
 from spinney._support.text_table import aligned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from spinney.data import Value
     from spinney.output.explain.node_explanation import CandidateLines, NodeExplanation
     from spinney.output.explain.row_explanation import (
@@ -24,18 +26,19 @@ if TYPE_CHECKING:
         RowStep,
     )
 
+    Cells = Callable[[Sequence[tuple[str, ...]]], list[str]]
+
 
 def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     """Return the arithmetic of a node as text."""
-    if ascii_only:
-        return signs_to_ascii(node_text(_plain_signs(node)))
+    cells = partial(_cells, ascii_only=ascii_only)
     impurity = node.impurity_name
     path = " AND ".join(node.path) if node.path else "the root"
     lines = [f"Node {node.node}: {path}", ""]
     named = f"altered {impurity}" if impurity and node.altered else impurity
     head = ("", *map(shown, node.classes), "all", named)
     own = (shown(node.target), *_counts(node.weights), weight_text(node.weight))
-    lines += aligned([head, (*own, _impurity(node.impurity))], left=[0])
+    lines += cells([head, (*own, _impurity(node.impurity))])
     if node.altered is not None:
         factors = ", ".join(
             f"{shown(label)} × {factor:.4g}"
@@ -44,7 +47,7 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         lead = "altered: " if impurity else ""
         lines += ["", f"{lead}as errors cost, splits count {factors}"]
     for candidate in node.candidates:
-        lines += ["", *_candidate(candidate, node, impurity)]
+        lines += ["", *_candidate(candidate, node, cells)]
     lines.append("")
     if node.average_gain is not None:
         able = [c.attribute for c in node.candidates if c.competes]
@@ -57,11 +60,19 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
         costs = costs_text(node.classes, node.label_costs, node.label)
         lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")
     if node.otherwise is not None:
-        lines += ["", *_stand_ins(node)]
-    return "\n".join(lines)
+        lines += ["", *_stand_ins(node, cells)]
+    text = "\n".join(lines)
+    return signs_to_ascii(text) if ascii_only else text
 
 
-def _stand_ins(node: "NodeExplanation") -> list[str]:
+def _cells(rows: "Sequence[tuple[str, ...]]", *, ascii_only: bool) -> list[str]:
+    """Return rows of cells as lines; in ASCII cells may be longer."""
+    if ascii_only:
+        rows = [tuple(map(signs_to_ascii, row)) for row in rows]
+    return aligned(rows, left=[0])
+
+
+def _stand_ins(node: "NodeExplanation", cells: "Cells") -> list[str]:
     """Return what sends a row whose value is missing."""
     title = f"where {shown(node.chosen or '')} is missing"
     if not node.surrogates:
@@ -71,32 +82,11 @@ def _stand_ins(node: "NodeExplanation") -> list[str]:
     for surrogate in node.surrogates:
         figures = f"{surrogate.agreement:.3f}", f"{surrogate.adjusted:.3f}"
         rows.append((f"  {shown(surrogate.attribute)}", *surrogate.branches, *figures))
-    return [*aligned(rows, left=[0]), f"  else to {node.otherwise}"]
-
-
-def _plain_signs(node: "NodeExplanation") -> "NodeExplanation":
-    """Return the texts that are aligned in ASCII, which may be longer."""
-    candidates = tuple(
-        replace(
-            candidate,
-            missing_goes_to=signs_to_ascii(candidate.missing_goes_to),
-            working=tuple(map(signs_to_ascii, candidate.working)),
-            branches=tuple(
-                replace(branch, text=signs_to_ascii(branch.text))
-                for branch in candidate.branches
-            ),
-        )
-        for candidate in node.candidates
-    )
-    surrogates = tuple(
-        replace(each, branches=tuple(map(signs_to_ascii, each.branches)))
-        for each in node.surrogates
-    )
-    return replace(node, candidates=candidates, surrogates=surrogates)
+    return [*cells(rows), f"  else to {node.otherwise}"]
 
 
 def _candidate(
-    candidate: "CandidateLines", node: "NodeExplanation", impurity: str
+    candidate: "CandidateLines", node: "NodeExplanation", cells: "Cells"
 ) -> list[str]:
     rows: list[tuple[str, ...]] = []
     for number, branch in enumerate(candidate.branches):
@@ -119,10 +109,10 @@ def _candidate(
         rows.append((goes, *_counts(candidate.missing), total, ""))
     return [
         shown(candidate.attribute),
-        *("  " + line for line in aligned(rows, left=[0])),
+        *(f"  {line}" for line in cells(rows)),
         *(f"  {line}" for line in _gain_lines(candidate)),
         *(f"  {line}" for line in candidate.working),
-        *(f"  {line}" for line in _further_lines(candidate, node, impurity)),
+        *(f"  {line}" for line in _further_lines(candidate, node)),
     ]
 
 
@@ -146,16 +136,14 @@ def _gain_lines(candidate: "CandidateLines") -> list[str]:
     return [f"gain = {inner} = {candidate.gain:.3f}"]
 
 
-def _further_lines(
-    candidate: "CandidateLines", node: "NodeExplanation", impurity: str
-) -> list[str]:
+def _further_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:
     lines = []
     left = candidate.gain - candidate.correction
     if candidate.correction:
         lines.append(
             f"less {candidate.correction:.3f}, the choice among thresholds: {left:.3f}"
         )
-    if impurity == "entropy":
+    if node.impurity_name == "entropy":
         lines.append(
             f"split information {candidate.split_information:.3f}, "
             f"gain ratio {_ratio(candidate):.3f}"
@@ -242,9 +230,7 @@ def _model_lines(model: "ModelArithmetic", *, ascii_only: bool) -> list[str]:
             )
         )
     rows.append(("  together", "", "", figure(model.value)))
-    if ascii_only:
-        rows = [tuple(map(signs_to_ascii, row)) for row in rows]
-    return aligned(rows, left=[0])
+    return _cells(rows, ascii_only=ascii_only)
 
 
 def row_text(row: "RowExplanation", *, ascii_only: bool = False) -> str:

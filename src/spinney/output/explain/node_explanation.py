@@ -195,7 +195,11 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
             )
             for index, candidate in enumerate(node.candidates)
         ),
-        chosen=_chosen_name(tree, node),
+        chosen=(
+            None
+            if node.split is None
+            else tree.schema.attributes[node.split.attribute].name
+        ),
         why=why(model, node, criterion, able),
         surrogates=tuple(_surrogate_line(tree, each) for each in node.surrogates),
         otherwise=(
@@ -222,19 +226,13 @@ def _surrogate_line(tree: Tree, surrogate: Surrogate) -> SurrogateLine:
 
 
 def _figures(weights: Floats, *, target: Target) -> tuple[float, ...]:
-    """Return what is shown of weights: one a class, or mean and deviation."""
+    """Return what is shown of weights: one per class, or mean and deviation."""
     if target.origin is None:
         return tuple(float(weight) for weight in weights)
     if not weights[0]:
         return 0.0, 0.0
     mean = float(target.origin + weights[1] / weights[0])
     return mean, float(np.sqrt(variance(weights)))
-
-
-def _chosen_name(tree: Tree, node: Node) -> str | None:
-    if node.chosen is None:
-        return None
-    return tree.schema.attributes[node.candidate.attribute].name
 
 
 def _candidate_lines(

@@ -7,7 +7,7 @@ settings, γ, the inertia and the number of iterations.
 """
 
 from math import inf, isinf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,10 @@ from spinney.output.file.header import (
     read_schema,
     schema_header,
 )
-from spinney.output.file.kind import CLUSTERS, Kind, Limits, load_kind, save_kind
+from spinney.output.file.kind import CLUSTERS, Kind
 from spinney.output.file.plain_data import described, members, number, text, whole
 from spinney.output.file.requirements import amounts, require, shaped, within
 from spinney.output.file.strict_json import DamageError
-
-if TYPE_CHECKING:
-    import os
 
 CLUSTERS_VERSION = 1
 KEYS = (
@@ -66,16 +63,6 @@ ARRAYS = {
 MOST = 1 << 31
 
 
-def save_clusters(
-    clusters: Clusters, path: "str | os.PathLike[str]", *, force: bool = True
-) -> None:
-    """Save clusters; the same clusters give the same bytes.
-
-    Parameters and errors are those of :func:`spinney.output.file.tree_file.save_model`.
-    """
-    save_kind(_CLUSTERS, clusters, path, force=force)
-
-
 def _parts(clusters: Clusters) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     header = _header(clusters)
     arrays = {name: getattr(clusters, name) for name in ARRAYS}
@@ -96,16 +83,6 @@ def _header(clusters: Clusters) -> dict[str, Any]:
         "n_iterations": int(clusters.n_iterations),
         "fingerprint": fingerprint_data(clusters.fingerprint),
     }
-
-
-def load_clusters(
-    path: "str | os.PathLike[str]", *, limits: Limits | None = None
-) -> Clusters:
-    """Load clusters that :func:`save_clusters` wrote.
-
-    Parameters and errors are those of :func:`spinney.output.file.tree_file.load_model`.
-    """
-    return load_kind(_CLUSTERS, path, limits)
 
 
 def _read(data: object, arrays: Arrays) -> Clusters:
@@ -188,8 +165,8 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
         raise DamageError(msg)
     require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
     with np.errstate(over="ignore", invalid="ignore"):
-        places = centroids * scale.astype(centroids.dtype)
-    known = np.isfinite(centroids) & np.isfinite(places)
+        points = centroids * scale.astype(centroids.dtype)
+    known = np.isfinite(centroids) & np.isfinite(points)
     if method == MIXED:  # what no row knows, no prototype does
         known |= np.isnan(centroids).all(axis=0)
     require(known, "the centroid of cluster {} is no point")
@@ -223,7 +200,8 @@ def _read_settings(data: object, method: str) -> dict[str, Any]:
     return {name: entry[name] for name in names}
 
 
-_CLUSTERS = Kind(
+CLUSTERINGS = Kind(
+    Clusters,
     CLUSTERS,
     CLUSTERS_VERSION,
     "these clusters",

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.output.file.plain_data import OPTIONAL, listed, members, text, whole
+from spinney.output.file.plain_data import OPTIONAL, as_list, members, text, whole
 from spinney.output.file.strict_json import DamageError, dump, parse
 
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -135,12 +135,12 @@ def _read_entry(data: object, name: str) -> tuple[str, tuple[int, ...], int]:
         raise DamageError(msg)
     shape = tuple(
         whole(size, f"the shape of {what}")
-        for size in listed(entry["shape"], f"the shape of {what}")
+        for size in as_list(entry["shape"], f"the shape of {what}")
     )
     if len(shape) not in (1, 2):
         msg = f"{what} has {len(shape)} dimensions"
         raise DamageError(msg)
-    offsets = listed(entry["data_offsets"], f"the place of {what}")
+    offsets = as_list(entry["data_offsets"], f"the place of {what}")
     if len(offsets) != 2:
         msg = f"the place of {what} must be two numbers"
         raise DamageError(msg)

@@ -331,9 +331,7 @@ class FileNodes(LazyNodes):
 
     @cached_property
     def _numeric(self) -> NDArray[np.bool_]:
-        """Which candidates ask about numbers."""
-        kinds = np.array([a.kind == "numeric" for a in self.schema.attributes], bool)
-        return np.asarray(kinds[self.file["candidate.attribute"]])
+        return numeric(self.file, self.schema)
 
     @cached_property
     def _first_lines(self) -> tuple[Integers, Integers]:
@@ -344,18 +342,8 @@ class FileNodes(LazyNodes):
         return starts_of(counts), np.where(numeric, of_numbers, of_codes)
 
     @cached_property
-    def _splits(self) -> "_Splits":
-        file = self.file
-        return _Splits(
-            file["candidate.attribute"],
-            file["candidate.form"],
-            file["candidate.branches"],
-            file["split.thresholds"],
-            file["split.groups"],
-            file["split.codes"],
-            shares=file["split.shares"],
-            missing=file["candidate.missing"],
-        )
+    def _splits(self) -> "Splits":
+        return splits_of(self.file, "candidate", "split")
 
 
 def _models(arrays: Arrays) -> FlatModels | None:
@@ -389,15 +377,7 @@ def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
     attribute = arrays["surrogate.attribute"]
     if not len(attribute):
         return None
-    splits = _Splits(
-        attribute,
-        arrays["surrogate.form"],
-        np.full(len(attribute), 2),
-        *(
-            arrays[f"surrogate_split.{name}"]
-            for name in ("thresholds", "groups", "codes")
-        ),
-    )
+    splits = splits_of(arrays, "surrogate", "surrogate_split")
     fields = question_arrays([splits.split(line) for line in range(len(attribute))])
     return SurrogateArrays(
         **fields,
@@ -408,52 +388,88 @@ def _surrogates(arrays: Arrays) -> SurrogateArrays | None:
     )
 
 
-class _Splits:
-    """The splits of a file; those of surrogates divide no row and have no shares."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Splits:
+    """Splits as files have them, one after another.
 
-    def __init__(
-        self,
-        attribute: Integers,
-        form: Integers,
-        n_branches: Integers,
-        thresholds: Floats,
-        groups: Integers,
-        codes: Integers,
-        *,
-        shares: Floats | None = None,
-        missing: Integers | None = None,
-    ) -> None:
-        self.attribute, self.form, self.n_branches = attribute, form, n_branches
-        self.thresholds, self.groups, self.codes = thresholds, groups, codes
-        self.shares, self.missing = shares, missing
-        grouped = form == FORMS.index(Groups)
-        self.first_cut = starts_of(np.where(grouped, 0, n_branches - 1))
-        self.first_group = starts_of(np.where(grouped, n_branches, 0))
-        self.first_code = starts_of(groups)
-        self.first_share = starts_of(n_branches)
+    ``missing`` is the branch of missing values, or -1; those of surrogates divide no
+    row and have no ``shares``. ``groups`` has a count of ``codes`` for each branch of a
+    split that groups them.
+    """
+
+    attribute: Integers
+    form: Integers
+    n_branches: Integers
+    missing: Integers
+    thresholds: Floats
+    groups: Integers
+    codes: Integers
+    shares: Floats | None = None
+
+    @property
+    def grouped(self) -> NDArray[np.bool_]:
+        """Which splits are groups of codes."""
+        return np.asarray(self.form == FORMS.index(Groups))
+
+    @cached_property
+    def n_cuts(self) -> Integers:
+        """How many thresholds each split has."""
+        return np.where(self.grouped, 0, self.n_branches - 1)
+
+    @cached_property
+    def n_groups(self) -> Integers:
+        """How many groups each split has."""
+        return np.where(self.grouped, self.n_branches, 0)
+
+    @cached_property
+    def _starts(self) -> tuple[Integers, ...]:
+        counts = (self.n_cuts, self.n_groups, self.groups, self.n_branches)
+        return tuple(map(starts_of, counts))
 
     def split(self, line: int) -> Split:
         """Return a split."""
+        of_cuts, of_groups, _, of_shares = self._starts
         attribute, size = int(self.attribute[line]), int(self.n_branches[line])
         shares: tuple[float, ...] = ()
         if self.shares is not None:
-            first = self.first_share[line]
+            first = of_shares[line]
             shares = tuple(self.shares[first : first + size].tolist())
-        missing = -1 if self.missing is None else int(self.missing[line])
+        missing = int(self.missing[line])
         to = None if missing < 0 else missing
         form = FORMS[self.form[line]]
         if form is Groups:
-            own = range(self.first_group[line], self.first_group[line] + size)
+            own = range(of_groups[line], of_groups[line] + size)
             return Groups(attribute, tuple(map(self._group, own)), shares, to)
-        first = self.first_cut[line]
+        first = of_cuts[line]
         cuts = self.thresholds[first : first + size - 1].tolist()
         if form is Intervals:
             return Intervals(attribute, tuple(cuts), shares, to)
         return Threshold(attribute, cuts[0], shares, to)
 
     def _group(self, at: int) -> tuple[int, ...]:
-        first = self.first_code[at]
+        first = self._starts[2][at]
         return tuple(self.codes[first : first + self.groups[at]].tolist())
+
+
+def splits_of(arrays: Arrays, of: str, room: str) -> Splits:
+    """Return the splits of candidates, or of surrogates, which have two branches."""
+    n = len(arrays[f"{of}.attribute"])
+    return Splits(
+        attribute=arrays[f"{of}.attribute"],
+        form=arrays[f"{of}.form"],
+        n_branches=arrays.get(f"{of}.branches", np.full(n, 2)),
+        missing=arrays.get(f"{of}.missing", np.full(n, -1)),
+        thresholds=arrays[f"{room}.thresholds"],
+        groups=arrays[f"{room}.groups"],
+        codes=arrays[f"{room}.codes"],
+        shares=arrays.get(f"{room}.shares"),
+    )
+
+
+def numeric(arrays: Arrays, schema: Schema) -> NDArray[np.bool_]:
+    """Return which candidates ask about a numeric attribute."""
+    kinds = np.array([a.kind == "numeric" for a in schema.attributes], dtype=bool)
+    return np.asarray(kinds[arrays["candidate.attribute"]])
 
 
 def starts_of(counts: Integers) -> Integers:

@@ -6,16 +6,16 @@ another, and ``nodes``: how many nodes each tree has.
 """
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Integers
+from spinney._support.arrays import Integers, ramps
 from spinney.data import Schema
 from spinney.errors import ParameterError
 from spinney.growth.forest import Forest, ForestSettings, compact, forest_recipe
-from spinney.output.file.file_arrays import Arrays
+from spinney.output.file.file_arrays import Arrays, Splits
 from spinney.output.file.header import (
     KEYS,
     origin_header,
@@ -23,15 +23,8 @@ from spinney.output.file.header import (
     read_recipe,
     read_schema,
 )
-from spinney.output.file.kind import (
-    FOREST,
-    Kind,
-    Limits,
-    format_name,
-    load_kind,
-    save_kind,
-)
-from spinney.output.file.plain_data import listed, members, number
+from spinney.output.file.kind import FOREST, Kind, Limits
+from spinney.output.file.plain_data import as_list, members, number
 from spinney.output.file.requirements import (
     amounts,
     close,
@@ -41,11 +34,9 @@ from spinney.output.file.requirements import (
     shaped,
     within,
 )
+from spinney.output.file.split_check import check_forms, check_splits
 from spinney.output.file.strict_json import DamageError
 from spinney.trees import NO_REASON, Reason, TreeArrays, parted, reason_codes
-
-if TYPE_CHECKING:
-    import os
 
 FOREST_VERSION = 1
 FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
@@ -89,16 +80,6 @@ REASONS = reason_codes(
 _IN_FILE = np.argsort(REASONS).astype(np.uint8)  # by code, from that of no reason on
 
 
-def save_forest(
-    forest: Forest, path: "str | os.PathLike[str]", *, force: bool = True
-) -> None:
-    """Save a forest; the same forest gives the same bytes.
-
-    Parameters and errors are those of :func:`spinney.output.file.tree_file.save_model`.
-    """
-    save_kind(_FOREST, forest, path, force=force)
-
-
 def _parts(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     header = _header(forest)
     _read_header(header)
@@ -128,21 +109,6 @@ def _arrays(forest: Forest) -> dict[str, NDArray[Any]]:
     arrays["reason"] = _IN_FILE[arrays["reason"] - NO_REASON]
     arrays["nodes"] = np.array([len(member) for member in forest.members], np.int64)
     return arrays
-
-
-def is_forest(path: "str | os.PathLike[str]") -> bool:
-    """Return whether a file says of itself that it is a forest; False if unreadable."""
-    return format_name(path) == FOREST
-
-
-def load_forest(
-    path: "str | os.PathLike[str]", *, limits: Limits | None = None
-) -> Forest:
-    """Load a forest that :func:`save_forest` wrote.
-
-    Parameters and errors are those of :func:`spinney.output.file.tree_file.load_model`.
-    """
-    return load_kind(_FOREST, path, limits)
 
 
 def _read(data: object, arrays: Arrays, max_nodes: int) -> Forest:
@@ -179,7 +145,7 @@ def _read_settings(data: object, n_classes: int) -> ForestSettings:
     scale = entry["class_weight"]
     if isinstance(scale, list):
         what = "the class weights"
-        numbers = [number(each, what) for each in listed(scale, what)]
+        numbers = [number(each, what) for each in as_list(scale, what)]
         if len(numbers) != n_classes or min(numbers) < 0:
             msg = f"{what} must be {n_classes} numbers of at least 0"
             raise DamageError(msg)
@@ -204,7 +170,8 @@ def _members(arrays: Arrays) -> tuple[TreeArrays, ...]:
     return tuple(parted(compact(TreeArrays(**own)), roots))
 
 
-_FOREST = Kind(
+FORESTS = Kind(
+    Forest,
     FOREST,
     FOREST_VERSION,
     "this forest",
@@ -227,8 +194,11 @@ def check_forest_arrays(arrays: Arrays, schema: Schema, *, max_nodes: int) -> No
     starts = np.repeat(arrays["nodes"].cumsum() - arrays["nodes"], arrays["nodes"])
     own = np.arange(n) - starts  # the number of a node in its tree
     count = _check_links(arrays, starts)
-    _check_questions(arrays, schema, count)
-    _check_lists(arrays, schema, count)
+    _check_nodes(arrays)
+    nodes = np.flatnonzero(arrays["attribute"] >= 0)
+    splits = _splits(arrays, nodes, count)
+    check_forms(splits, schema, "node", nodes)
+    check_splits(splits, schema, "node", nodes)
     _check_counts(arrays, schema, own, starts)
 
 
@@ -263,66 +233,45 @@ def _check_links(arrays: Arrays, starts: Integers) -> Integers:
     return count
 
 
-def _check_questions(arrays: Arrays, schema: Schema, count: Integers) -> None:
-    """Check what inner nodes ask, and that leaves ask nothing."""
-    attribute, cut = arrays["attribute"], arrays["cut"]
-    inner = attribute >= 0
-    n_attributes = len(schema.attributes)
-    require(within(attribute, -1, n_attributes), "node {} asks about no attribute")
-    nothing = (cut == 0) & (arrays["missing"] == -1) & (arrays["gain"] == 0)
+def _check_nodes(arrays: Arrays) -> None:
+    """Check that leaves ask nothing and say why, and that inner nodes do not."""
+    inner = arrays["attribute"] >= 0
+    require(arrays["attribute"] >= -1, "node {} asks about no attribute")
+    nothing = (arrays["cut"] == 0) & (arrays["missing"] == -1) & (arrays["gain"] == 0)
     nothing &= (arrays["listed"] == 0) & (arrays["absent"] == 0)
     require(inner | nothing, "leaf {} has what only inner nodes have")
     require(within(arrays["reason"], 0, len(REASONS)), "node {} has no known reason")
     require(inner == (arrays["reason"] == 0), "node {} has a reason to stop, or none")
-    require(
-        ~inner | within(arrays["missing"], -1, count),
-        "node {} sends missing values to no branch of its own",
-    )
     require(np.isfinite(arrays["gain"]), "the gain of node {} is no number")
-    if not inner.any():
-        return
-    kinds = np.array([a.kind for a in schema.attributes])
-    levels = np.array([len(a.values) for a in schema.attributes])
-    nodes = np.flatnonzero(inner)
-    kind, n_values, cuts = kinds[attribute[nodes]], levels[attribute[nodes]], cut[nodes]
-    grouped = np.isnan(cuts)
-    require(~grouped | (kind != "numeric"), "node {} groups numbers", nodes)
-    require(grouped | (kind != "nominal"), "node {} cuts a nominal attribute", nodes)
-    require(cuts != -np.inf, "node {} is cut at no number", nodes)
-    between = (cuts == np.inf) | ((cuts >= 0) & (cuts < n_values - 1))
-    require(
-        grouped | (kind != "ordinal") | between, "node {} is cut at no level", nodes
-    )
-    expected = arrays["listed"][nodes] + 2
-    require(
-        grouped | (count[nodes] == expected), "node {} has branches without cuts", nodes
-    )
-    fitting = (arrays["listed"][nodes] >= 1) & (arrays["listed"][nodes] <= n_values)
-    require(~grouped | fitting, "node {} groups values that there are not", nodes)
 
 
-def _check_lists(arrays: Arrays, schema: Schema, count: Integers) -> None:
-    """Check the branches of codes, and further cuts."""
-    grouped = np.isnan(arrays["cut"])
-    owner = np.repeat(np.arange(len(count)), np.where(grouped, arrays["listed"], 0))
-    branches = arrays["branches"]
-    require(
-        within(branches, -1, count[owner]), "node {} sends a value to no branch", owner
+def _splits(arrays: Arrays, nodes: Integers, count: Integers) -> Splits:
+    """Return what inner nodes ask; lengths are those of the branches of a node."""
+    cut, size, n_branches = arrays["cut"][nodes], arrays["listed"][nodes], count[nodes]
+    grouped = np.isnan(cut)
+    fitting = grouped | (n_branches == size + 2)
+    require(fitting, "node {} has branches without cuts", nodes)
+    owner = np.repeat(np.flatnonzero(grouped), size[grouped])
+    code, branch = ramps(size[grouped]), arrays["branches"].astype(np.int64)
+    possible = within(branch, -1, n_branches[owner])
+    require(possible, "node {} sends a value to no branch", nodes[owner])
+    # Cuts and codes come by node; codes by branch, and those of no branch not at all.
+    cuts = np.append(cut[~grouped], arrays["cuts"])
+    of_cut = np.append(
+        np.flatnonzero(~grouped), np.repeat(np.flatnonzero(~grouped), size[~grouped])
     )
-    # Every branch has a value, but one that only missing values may take.
-    used = np.zeros(len(count), dtype=np.int64)
-    pairs = np.unique(np.stack([owner, branches])[:, branches >= 0], axis=1)
-    np.add.at(used, pairs[0].astype(np.int64), 1)
-    short = count - used
-    require(
-        ~grouped | (short == 0) | ((short == 1) & (arrays["missing"] >= 0)),
-        "node {} has a branch that no value takes",
+    n_groups = np.where(grouped, n_branches, 0)
+    group = (n_groups.cumsum() - n_groups)[owner] + branch
+    routed = np.flatnonzero(branch >= 0)
+    return Splits(
+        attribute=arrays["attribute"][nodes],
+        form=np.where(grouped, 1, np.where(size > 0, 2, 0)),
+        n_branches=n_branches,
+        missing=arrays["missing"][nodes],
+        thresholds=cuts[np.argsort(of_cut, kind="stable")],
+        groups=np.bincount(group[routed], minlength=int(n_groups.sum())),
+        codes=code[routed[np.argsort(group[routed], kind="stable")]],
     )
-    intervals = np.repeat(np.arange(len(count)), np.where(grouped, 0, arrays["listed"]))
-    cuts = arrays["cuts"]
-    first = np.append(True, intervals[1:] != intervals[:-1])[: len(cuts)]
-    before = np.where(first, arrays["cut"][intervals], np.append(0.0, cuts)[:-1])
-    require(cuts > before, "the cuts of node {} do not rise", intervals)
 
 
 def _check_counts(

@@ -66,6 +66,8 @@ class Kind(Generic[Content]):
 
     Parameters
     ----------
+    content : type
+        What the file holds, in memory.
     format, version : str, int
         What the file says of itself; readers of that version can use it.
     noun : str
@@ -90,6 +92,7 @@ class Kind(Generic[Content]):
         How much a file may ask for, if the caller says nothing.
     """
 
+    content: type[Content]
     format: str
     version: int
     noun: str
@@ -115,7 +118,7 @@ def save_kind(
     *,
     force: bool,
 ) -> None:
-    """Save a model; :func:`spinney.output.file.tree_file.save_model` says how."""
+    """Save a model; :func:`spinney.output.file.model_files.save_model` says how."""
     _check_path(path)
     try:
         header, arrays = kind.parts(content)
@@ -223,7 +226,7 @@ def format_name(path: "str | os.PathLike[str]") -> str | None:
     What is no file, such as a pipe, is not opened: nobody might write to it.
     """
     try:
-        if not os.path.isfile(path):
+        if not isinstance(path, (str, os.PathLike)) or not os.path.isfile(path):
             return None
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")

@@ -38,7 +38,7 @@ def described(data: object) -> str:
     return names.get(type(data)) or repr(data)[:60]
 
 
-def listed(data: object, what: str) -> list[Any]:
+def as_list(data: object, what: str) -> list[Any]:
     """Return a list after checking that it is one."""
     if not isinstance(data, list):
         msg = f"{what} must be a list, not {described(data)}"

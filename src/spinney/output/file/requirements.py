@@ -1,12 +1,10 @@
-"""Words for rules over arrays, and who owns a line of one."""
-
-from dataclasses import dataclass
+"""Words for rules over arrays."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney.data import Schema, Target
+from spinney.data import Target
 from spinney.output.file.file_arrays import Arrays
 from spinney.output.file.strict_json import DamageError
 from spinney.trees import Links, links_of
@@ -93,53 +91,3 @@ def linked(parent: Integers, starts: Integers) -> Links:
     disorder = "node {} is not in printing order: parents before children"
     require(last == parent[below], disorder, below)
     return links
-
-
-def known_codes(what: str, codes: Integers, owners: Integers, known: Integers) -> None:
-    """Check codes of splits: each is one of so many, and none occurs twice."""
-    unknown = f"{what} {{}} has a code that its attribute does not know"
-    require(within(codes, 0, known), unknown, owners)
-    order = np.lexsort((codes, owners))
-    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
-    require(~again, f"{what} {{}} has one code twice", owners[order][1:])
-
-
-def grouped(arrays: Arrays) -> Truths:
-    """Return which candidates are groups of codes."""
-    return np.asarray(arrays["candidate.form"] == 1)
-
-
-def numeric(arrays: Arrays, schema: Schema) -> Truths:
-    """Return which candidates ask about a numeric attribute."""
-    kinds = np.array([a.kind == "numeric" for a in schema.attributes], dtype=bool)
-    return np.asarray(kinds[arrays["candidate.attribute"]])
-
-
-def sizes(schema: Schema) -> Integers:
-    """Return how many codes each attribute has."""
-    return np.array([len(a.values) for a in schema.attributes], dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Owners:
-    """Which node or candidate a line of an array belongs to."""
-
-    node_of_candidate: Integers
-    candidate_of_share: Integers
-    candidate_of_group: Integers
-    candidate_of_code: Integers
-    candidate_of_line: Integers
-
-    @classmethod
-    def of(cls, arrays: Arrays) -> "Owners":
-        """Return the owners, by the counts in the arrays."""
-        branches = arrays["candidate.branches"]
-        candidates = np.arange(len(branches))
-        of_group = np.repeat(candidates, np.where(grouped(arrays), branches, 0))
-        return cls(
-            np.repeat(np.arange(len(arrays["node.rows"])), arrays["node.candidates"]),
-            np.repeat(candidates, branches),
-            of_group,
-            np.repeat(of_group, arrays["split.groups"]),
-            np.repeat(candidates, arrays["candidate.values"]),
-        )

@@ -11,7 +11,13 @@ import numpy as np
 from spinney._support.arrays import Integers
 from spinney.data import Schema, Target
 from spinney.growth import Model
-from spinney.output.file.file_arrays import FORMS, Arrays, flatten
+from spinney.output.file.file_arrays import (
+    Arrays,
+    Splits,
+    flatten,
+    numeric,
+    splits_of,
+)
 from spinney.output.file.header import (
     header_of,
     read_fingerprint,
@@ -21,22 +27,23 @@ from spinney.output.file.header import (
 from spinney.output.file.requirements import (
     MOST_ROWS,
     SHARES_TOLERANCE,
-    Owners,
     amounts,
     close,
     counted,
-    grouped,
-    known_codes,
     linked,
-    numeric,
     possible,
     require,
     shaped,
-    sizes,
     within,
 )
+from spinney.output.file.split_check import (
+    check_forms,
+    check_split_lengths,
+    check_splits,
+    sizes,
+)
 from spinney.output.file.strict_json import DamageError, dump
-from spinney.trees import Intervals, Reason, Threshold, Tree, labels_of, links_of
+from spinney.trees import Reason, Tree, labels_of, links_of
 
 MAX_NODES = 10_000_000
 
@@ -106,30 +113,17 @@ def _check_lengths(arrays: Arrays, schema: Schema) -> None:
         if room in lengths:
             n = lengths[room]
             shaped(arrays, name, (n, widths[field]) if field in widths else (n,))
-    for name in ("split.thresholds", "split.shares", "split.groups", "split.codes"):
-        shaped(arrays, name, (arrays[name].size,))
+    shaped(arrays, "split.shares", (arrays["split.shares"].size,))
     counted(arrays, "node.candidates", total=lengths["candidate"])
     n_shares = arrays["split.shares"].size
     counted(arrays, "candidate.branches", total=n_shares, least=2)
-    of_codes = grouped(arrays)
-    forms = within(arrays["candidate.form"], 0, len(FORMS))
-    require(forms, "candidate {} is neither a threshold, groups nor intervals")
-    require(
-        (arrays["candidate.form"] != FORMS.index(Threshold))
-        | (arrays["candidate.branches"] == 2),
-        "candidate {} is a threshold without two branches",
-    )
-    n_cuts = int((arrays["candidate.branches"][~of_codes] - 1).sum())
-    shaped(arrays, "split.thresholds", (n_cuts,))
-    n_groups = int(arrays["candidate.branches"][of_codes].sum())
-    shaped(arrays, "split.groups", (n_groups,))
-    counted(arrays, "split.groups", total=arrays["split.codes"].size)
+    splits = splits_of(arrays, "candidate", "split")
+    check_forms(splits, schema, "candidate")
+    check_split_lengths(arrays, splits, "split")
     _check_table_lengths(arrays, schema)
 
 
 def _check_table_lengths(arrays: Arrays, schema: Schema) -> None:
-    attributes = within(arrays["candidate.attribute"], 0, len(schema.attributes))
-    require(attributes, "candidate {} asks about an attribute that is not there")
     n_codes, n_numbers = arrays["table.codes"].size, arrays["table.numbers"].size
     counted(arrays, "candidate.values", total=n_codes + n_numbers, least=1)
     numbered = numeric(arrays, schema)
@@ -206,24 +200,15 @@ def _check_choices(arrays: Arrays) -> None:
 
 def check_candidates(arrays: Arrays, schema: Schema) -> None:
     """Raise DamageError unless each candidate is a split of its node."""
-    owned = Owners.of(arrays)
-    _check_forms(arrays, schema)
-    _check_thresholds(arrays, schema)
-    _check_groups(arrays, schema, owned)
-    _check_values(arrays, schema, owned)
-    _check_counts(arrays, schema.target, owned)
+    splits = splits_of(arrays, "candidate", "split")
+    check_splits(splits, schema, "candidate")
+    _check_merits(arrays)
+    of_line = np.repeat(np.arange(len(splits.form)), arrays["candidate.values"])
+    _check_values(arrays, schema, splits, of_line)
+    _check_counts(arrays, schema.target, of_line)
 
 
-def _check_forms(arrays: Arrays, schema: Schema) -> None:
-    kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
-    kind = kinds[arrays["candidate.attribute"]]
-    wrong = np.where(grouped(arrays), kind == "numeric", kind == "nominal")
-    wrong |= (arrays["candidate.form"] == FORMS.index(Intervals)) & (kind != "numeric")
-    require(~wrong, "the split of candidate {} does not suit its attribute")
-    require(
-        within(arrays["candidate.missing"], -1, arrays["candidate.branches"]),
-        "candidate {} sends missing values to a branch that is not there",
-    )
+def _check_merits(arrays: Arrays) -> None:
     for name in ("candidate.gain", "candidate.merit"):
         require(np.isfinite(arrays[name]), f"{name!r} is no number at candidate {{}}")
     p = arrays["candidate.p_value"]
@@ -232,52 +217,16 @@ def _check_forms(arrays: Arrays, schema: Schema) -> None:
     require(exact, "candidate {} has a bad mark (exact)")
 
 
-def _check_thresholds(arrays: Arrays, schema: Schema) -> None:
-    forms, branches = arrays["candidate.form"], arrays["candidate.branches"]
-    thresholds = arrays["split.thresholds"]
-    n_cuts = np.where(grouped(arrays), 0, branches - 1)
-    asking = np.repeat(np.arange(len(forms)), n_cuts)
-    last = np.append(asking[1:] != asking[:-1], True)[: len(asking)]
-    rising = (thresholds[1:] > thresholds[:-1]) | last[:-1]
-    require(rising, "candidate {} has cuts that do not rise", asking[1:])
-    known = thresholds == np.inf  # the question whether the value is known
-    require(
-        known | np.isfinite(thresholds), "candidate {} has no finite threshold", asking
-    )
-    require(
-        ~known | (last & (arrays["candidate.missing"] == branches - 1)[asking]),
-        "candidate {} asks what is known and has no branch for what is not",
-        asking,
-    )
-    attributes = arrays["candidate.attribute"][asking]
-    between = (thresholds >= 0) & (thresholds < sizes(schema)[attributes] - 1)
-    require(
-        known | numeric(arrays, schema)[asking] | between,
-        "candidate {} has a threshold outside of its attribute's values",
-        asking,
-    )
+def _check_values(
+    arrays: Arrays, schema: Schema, splits: Splits, of_line: Integers
+) -> None:
+    """Check the values of the count tables, and that each has a branch.
 
-
-def _check_groups(arrays: Arrays, schema: Schema, owned: Owners) -> None:
-    owners, codes = owned.candidate_of_code, arrays["split.codes"]
-    known = sizes(schema)[arrays["candidate.attribute"]]
-    known_codes("candidate", codes, owners, known[owners])
-    owner = owned.candidate_of_group
-    first = np.searchsorted(owner, owner)
-    branch = np.arange(len(owner)) - first
-    require(
-        (arrays["split.groups"] > 0) | (arrays["candidate.missing"][owner] == branch),
-        "candidate {} has an empty branch that is not for missing values",
-        owner,
-    )
-
-
-def _check_values(arrays: Arrays, schema: Schema, owned: Owners) -> None:
-    """Check the values of the count tables, and that each has a branch."""
-    numbered = numeric(arrays, schema)[owned.candidate_of_line]
-    attributes = arrays["candidate.attribute"]
-    of_number = owned.candidate_of_line[numbered]
-    of_code = owned.candidate_of_line[~numbered]
+    ``of_line`` is the candidate that counts a value.
+    """
+    numbered = numeric(arrays, schema)[of_line]
+    attributes = splits.attribute
+    of_number, of_code = of_line[numbered], of_line[~numbered]
     numbers, codes = arrays["table.numbers"], arrays["table.codes"]
     require(
         np.isfinite(numbers), "candidate {} counts a value that is no number", of_number
@@ -291,18 +240,21 @@ def _check_values(arrays: Arrays, schema: Schema, owned: Owners) -> None:
         rising = (values[1:] > values[:-1]) | (owners[1:] != owners[:-1])
         require(rising, "candidate {} counts values that do not rise", owners[1:])
     widest = 1 + int(sizes(schema).max(initial=0))
-    branched = owned.candidate_of_code * widest + arrays["split.codes"]
+    candidates = np.arange(len(splits.form))
+    owner = np.repeat(np.repeat(candidates, splits.n_groups), splits.groups)
+    branched = owner * widest + splits.codes
     counted = of_code * widest + codes
     require(
-        ~grouped(arrays)[of_code] | np.isin(counted, branched),
+        ~splits.grouped[of_code] | np.isin(counted, branched),
         "candidate {} counts a code that has no branch",
         of_code,
     )
 
 
-def _check_counts(arrays: Arrays, target: Target, owned: Owners) -> None:
+def _check_counts(arrays: Arrays, target: Target, of_line: Integers) -> None:
     """Check the counts of the tables, and that they are those of their node."""
-    of_line, of_share = owned.candidate_of_line, owned.candidate_of_share
+    branches, counts = arrays["candidate.branches"], arrays["node.candidates"]
+    of_share = np.repeat(np.arange(len(branches)), branches)
     absent, absent_rows = (
         arrays["candidate.missing_weights"],
         arrays["candidate.missing_rows"],
@@ -320,7 +272,7 @@ def _check_counts(arrays: Arrays, target: Target, owned: Owners) -> None:
     total, total_rows = absent.copy(), absent_rows.astype(np.float64)
     np.add.at(total, of_line, arrays["table.weights"])
     np.add.at(total_rows, of_line, arrays["table.rows"].astype(np.float64))
-    node = owned.node_of_candidate
+    node = np.repeat(np.arange(len(counts)), counts)
     expected = arrays["node.weights"][node]
     other = "the counts of candidate {} are not those of its node"
     require(close(total, expected, target), other)
@@ -340,8 +292,11 @@ def check_surrogates(arrays: Arrays, schema: Schema) -> None:
     nodes = np.repeat(np.arange(len(arrays["node.rows"])), arrays["node.surrogates"])
     _check_surrogate_nodes(arrays, nodes)
     _check_surrogate_marks(arrays, nodes)
-    _check_surrogate_thresholds(arrays, schema)
-    _check_surrogate_groups(arrays, schema)
+    splits = splits_of(arrays, "surrogate", "surrogate_split")
+    check_splits(splits, schema, "surrogate")
+    nominal = np.array([a.kind == "nominal" for a in schema.attributes], dtype=bool)
+    alien = "surrogate {} has groups that do not suit its attribute"
+    require(~splits.grouped | nominal[splits.attribute], alien)
 
 
 def _check_surrogate_lengths(arrays: Arrays, schema: Schema) -> None:
@@ -350,18 +305,10 @@ def _check_surrogate_lengths(arrays: Arrays, schema: Schema) -> None:
         if name.startswith("surrogate."):
             shaped(arrays, name, (n_surrogates,))
     counted(arrays, "node.surrogates", total=n_surrogates)
-    forms, attributes = arrays["surrogate.form"], arrays["surrogate.attribute"]
-    require(within(forms, 0, 2), "surrogate {} is neither a threshold nor groups")
-    require(
-        within(attributes, 0, len(schema.attributes)),
-        "surrogate {} asks about an attribute that is not there",
-    )
-    n_groups = int((forms == 1).sum())
-    shaped(arrays, "surrogate_split.thresholds", (n_surrogates - n_groups,))
-    shaped(arrays, "surrogate_split.groups", (2 * n_groups,))
-    n_codes = arrays["surrogate_split.codes"].size
-    shaped(arrays, "surrogate_split.codes", (n_codes,))
-    counted(arrays, "surrogate_split.groups", total=n_codes, least=1)
+    splits = splits_of(arrays, "surrogate", "surrogate_split")
+    require(within(splits.form, 0, 2), "surrogate {} is neither a threshold nor groups")
+    check_forms(splits, schema, "surrogate")
+    check_split_lengths(arrays, splits, "surrogate_split", least=1)
 
 
 def _check_surrogate_nodes(arrays: Arrays, nodes: Integers) -> None:
@@ -406,31 +353,6 @@ def _check_surrogate_marks(arrays: Arrays, nodes: Integers) -> None:
         )
     falling = (agreement[1:] <= agreement[:-1] + 1e-9) | (nodes[1:] != nodes[:-1])
     require(np.append(True, falling), "surrogate {} is better than the one before it")
-
-
-def _check_surrogate_thresholds(arrays: Arrays, schema: Schema) -> None:
-    asking = np.flatnonzero(arrays["surrogate.form"] == 0)
-    thresholds = arrays["surrogate_split.thresholds"]
-    attributes = arrays["surrogate.attribute"][asking]
-    require(np.isfinite(thresholds), "surrogate {} has no finite threshold", asking)
-    kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
-    fitting = kinds[attributes] == "numeric"
-    between = (thresholds >= 0) & (thresholds < sizes(schema)[attributes] - 1)
-    fitting |= (kinds[attributes] == "ordinal") & between
-    require(fitting, "surrogate {} has a threshold that does not suit it", asking)
-
-
-def _check_surrogate_groups(arrays: Arrays, schema: Schema) -> None:
-    asking = np.flatnonzero(arrays["surrogate.form"] == 1)
-    owners = np.repeat(np.repeat(asking, 2), arrays["surrogate_split.groups"])
-    codes, attributes = arrays["surrogate_split.codes"], arrays["surrogate.attribute"]
-    kinds = np.array([attribute.kind for attribute in schema.attributes], dtype="U7")
-    require(
-        kinds[attributes[asking]] == "nominal",
-        "surrogate {} has groups that do not suit its attribute",
-        asking,
-    )
-    known_codes("surrogate", codes, owners, sizes(schema)[attributes[owners]])
 
 
 def check_models(arrays: Arrays, schema: Schema) -> None:

@@ -6,7 +6,7 @@ attributes, recipe and fingerprint. Every rule of
 :mod:`spinney.output.file.tree_check` holds for what loading returns.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spinney.growth import Model
 from spinney.output.file.file_arrays import DTYPES, Arrays, unflatten, with_defaults
@@ -19,81 +19,9 @@ from spinney.output.file.header import (
     read_recipe,
     read_schema,
 )
-from spinney.output.file.kind import (
-    CLUSTERS,
-    FOREST,
-    Kind,
-    Limits,
-    load_kind,
-    save_kind,
-)
+from spinney.output.file.kind import CLUSTERS, FOREST, Kind
 from spinney.output.file.plain_data import members
 from spinney.output.file.tree_check import check_arrays, check_model
-
-if TYPE_CHECKING:
-    import os
-
-
-def save_model(
-    model: Model, path: "str | os.PathLike[str]", *, force: bool = True
-) -> None:
-    """Save a model; the same model gives the same bytes.
-
-    Parameters
-    ----------
-    model : Model
-        What to save.
-    path : path
-        Where; by custom the name ends in ``.spinney``.
-    force : bool
-        Whether an existing file may be replaced.
-
-    Raises
-    ------
-    ParameterError
-        The file cannot be written, or the model could not be loaded again. An
-        old file of that name is as it was.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> import numpy as np
-    >>> from spinney.growth.plain.learner import grow_tree
-    >>> from spinney.data.fingerprint import Fingerprint
-    >>> from spinney.recipes.named_recipes import RECIPES
-    >>> from spinney.data.schema import Attribute, Schema, Target
-    >>> from spinney.sources.rows.memory import MemorySource
-    >>> schema = Schema((Attribute("size", "numeric"),), Target("sort", ("a", "b")))
-    >>> source = MemorySource(schema, [np.array([1.0, 2.0])], classes=np.arange(2))
-    >>> tree = grow_tree(source, RECIPES["id3"])
-    >>> model = Model(tree, RECIPES["id3"], Fingerprint(2, 2.0, "", "0.1.0"))
-    >>> with TemporaryDirectory() as directory:
-    ...     save_model(model, f"{directory}/sort.spinney")
-    ...     loaded = load_model(f"{directory}/sort.spinney")
-    >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
-    ['size ≤ 1.5', 'size > 1.5']
-    """
-    save_kind(_TREE, model, path, force=force)
-
-
-def load_model(
-    path: "str | os.PathLike[str]", *, limits: Limits | None = None
-) -> Model:
-    """Load a model that :func:`save_model` wrote.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    limits : Limits, optional
-        How much the file may ask for.
-
-    Raises
-    ------
-    ModelFormatError
-        The file is missing, damaged, something else, or of a newer version.
-    """
-    return load_kind(_TREE, path, limits)
 
 
 def _parts(model: Model) -> tuple[dict[str, Any], Arrays]:
@@ -117,7 +45,8 @@ def _not_a_tree(what: str, commands: str) -> str:
     )
 
 
-_TREE = Kind(
+TREE = Kind(
+    Model,
     FORMAT,
     FORMAT_VERSION,
     "this model",

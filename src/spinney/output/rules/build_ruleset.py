@@ -15,7 +15,7 @@ from spinney.growth.prune import CONFIDENCE, check_confidence, upper_errors
 from spinney.output.rules.choose_rules import chosen_rules
 from spinney.output.rules.description_length import coding_of
 from spinney.output.rules.leaf_rules import Condition
-from spinney.output.rules.paths import Bools, Path, holds, merged, paths_of
+from spinney.output.rules.paths import Bools, Path, matches, merged, paths_of
 from spinney.output.rules.ruleset import RankedRule, RuleSet
 from spinney.output.rules.simplify_rules import (
     WORST_ESTIMATE,
@@ -34,7 +34,6 @@ class Rows:
     columns: Sequence[NDArray[Any]]
     classes: Integers
     weights: Floats
-    indices: dict[str, int]
 
     @classmethod
     def of(cls, training: TrainingSet) -> "Rows":
@@ -45,19 +44,12 @@ class Rows:
             training.columns,
             np.asarray(training.classes, dtype=np.int64),
             np.ones(len(training.classes)) if weights is None else weights,
-            {name: index for index, name in enumerate(schema.names)},
         )
-
-    def satisfying(self, test: Condition) -> Bools:
-        """Return which rows satisfy a test."""
-        return holds(test, self.columns[self.indices[test.attribute.name]])
 
     def matching(self, conditions: Iterable[Condition]) -> Bools:
         """Return which rows satisfy all conditions."""
-        matching = np.ones(len(self.classes), dtype=np.bool_)
-        for condition in conditions:
-            matching &= self.satisfying(condition)
-        return matching
+        n_rows = len(self.classes)
+        return matches(conditions, self.columns, schema=self.schema, n_rows=n_rows)
 
     def tally(self, rows: Bools) -> Floats:
         """Return the weight of each class among some rows."""
@@ -68,7 +60,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A rule that has no place yet."""
+    """A rule before the rules are put in order."""
 
     conditions: tuple[Condition, ...]
     code: int
@@ -93,7 +85,7 @@ def ruleset_of(
     confidence : float
         That of the pessimistic error; the less, the shorter the rules.
     simplify : bool
-        False keeps one rule a leaf, in the order of the leaves.
+        False keeps one rule per leaf, in the order of the leaves.
     """
     level = check_confidence(confidence)
     check_choice("simplify", simplify)
@@ -125,7 +117,7 @@ def _simplified(path: Path, rows: Rows, confidence: float) -> Draft | None:
     where the class alone would be wrong as seldom, and where C4.5 would never let it
     fire.
     """
-    satisfied = [rows.satisfying(test) for test in path.tests]
+    satisfied = [rows.matching([test]) for test in path.tests]
     if not satisfied or not np.logical_and.reduce(satisfied).any():
         return None
     of_class = rows.classes == path.code
@@ -208,7 +200,7 @@ def _finished(drafts: Sequence[Draft], rows: Rows, confidence: float) -> RuleSet
     """Count what each rule covers, and find the default."""
     free = np.ones(len(rows.classes), dtype=np.bool_)
     asked = {c.attribute.name for draft in drafts for c in draft.conditions}
-    schema = rows.schema.narrowed(rows.indices[name] for name in asked)
+    schema = rows.schema.narrowed(rows.schema.position(name) for name in asked)
     attributes = {attribute.name: attribute for attribute in schema.attributes}
     rules = []
     for order, draft in enumerate(drafts):

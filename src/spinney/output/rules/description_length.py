@@ -18,6 +18,7 @@ from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
 from spinney.output.rules.leaf_rules import Condition
 from spinney.output.rules.paths import tests_in
+from spinney.trees.criteria import entropy
 
 # Rules overlap and attributes repeat each other, so a theory can be sent in fewer
 # bits than are counted here: its cost is multiplied by this.
@@ -36,7 +37,7 @@ class Coding:
         attribute = condition.attribute
         answer = self.answer_bits[attribute.name]
         if condition.values is not None and len(condition.values) > 1:
-            answer = float(len(attribute.values))  # one bit a value: in it, or not
+            answer = float(len(attribute.values))  # one bit per value: in it, or not
         return tests_in(condition) * (self.attribute_bits + answer)
 
     def rule_bits(self, conditions: Sequence[Condition]) -> float:
@@ -66,7 +67,7 @@ def coding_of(
         for attribute, cells in zip(schema.attributes, columns, strict=True)
     }
     shares = np.array([bits for bits in answers.values() if bits > 0])
-    return Coding(_entropy(shares) if len(shares) else 0.0, answers)
+    return Coding(float(entropy(shares)), answers)
 
 
 def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> float:
@@ -80,11 +81,6 @@ def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> 
     absent = np.isnan(numbers) if numbers.dtype.kind == "f" else numbers < 0
     n_values = len(np.unique(numbers[~absent]))
     return 1.0 + log2(n_values) / 2 if n_values > 1 else 0.0
-
-
-def _entropy(weights: Floats) -> float:
-    shares = weights / weights.sum()
-    return float(-(shares * np.log2(shares)).sum())
 
 
 def log2_factorial(number: ArrayLike) -> Any:
@@ -134,5 +130,5 @@ def total_bits(theory: ArrayLike, n_rules: ArrayLike, exceptions: ArrayLike) -> 
 
     ``theory`` is the sum of the bits of ``n_rules`` rules, whose order says nothing.
     """
-    sent = np.asarray(theory, dtype=np.float64) - log2_factorial(n_rules)
-    return np.asarray(THEORY_WEIGHT * sent + np.asarray(exceptions))
+    rules = np.asarray(theory, dtype=np.float64) - log2_factorial(n_rules)
+    return np.asarray(THEORY_WEIGHT * rules + np.asarray(exceptions))

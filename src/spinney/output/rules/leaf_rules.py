@@ -1,4 +1,4 @@
-"""One rule a leaf, conditions on the same attribute merged into one.
+"""One rule per leaf, conditions on the same attribute merged into one.
 
 The rules of a tree are mutually exclusive and exhaustive: every row without a
 missing value satisfies exactly one. Where a node has surrogates, a category that
@@ -6,7 +6,7 @@ it has not seen is missing there.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isclose
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from spinney._support.text import costs_text, interval_text, label_text, shown, sign
 from spinney.data import Attribute, Schema, Value
-from spinney.trees import VALUES_SHOWN, Groups, Intervals, Node, Threshold, Tree
+from spinney.trees import Intervals, Node, Threshold, Tree, values_text
 from spinney.trees.criteria import variance
 
 
@@ -40,15 +40,8 @@ class Condition:
             return f"{name} is missing"
         suffix = " or missing" if self.missing else ""
         if self.values is not None:
-            texts = [
-                shown(self.attribute.values[c]) for c in self.values[:VALUES_SHOWN]
-            ]
-            if len(self.values) > VALUES_SHOWN:
-                texts.append(f"and {len(self.values) - VALUES_SHOWN} more")
-            if len(texts) == 1:
-                return f"{name} = {texts[0]}{suffix}"
-            asks = sign("∈", ascii_only=ascii_only)
-            return f"{name} {asks} {{{', '.join(texts)}}}{suffix}"
+            values = [self.attribute.values[code] for code in self.values]
+            return values_text(name, values, ascii_only=ascii_only) + suffix
         if self.low == -np.inf and self.high == np.inf:
             return f"{name} is known"
         return self._interval(name, ascii_only=ascii_only) + suffix
@@ -131,7 +124,7 @@ class Rule:
 
 
 class Rules(Sequence[Rule]):
-    """The rules of a tree, in printing order; ``print`` shows one a line.
+    """The rules of a tree, in printing order; ``print`` shows one per line.
 
     The linear models that they name follow.
     """
@@ -150,7 +143,7 @@ class Rules(Sequence[Rule]):
         return iter(self._rules)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return one rule a line, then the models."""
+        """Return one rule per line, then the models."""
         lines = [rule.text(ascii_only=ascii_only) for rule in self._rules]
         if self._tree is not None and self._tree.model_names:
             lines += ["", *model_lines(self._tree, ascii_only=ascii_only).values()]
@@ -203,7 +196,7 @@ def condition_dict(condition: Condition) -> dict[str, Any]:
 
 
 def rules_of(tree: Tree) -> Rules:
-    """Return one rule a leaf.
+    """Return one rule per leaf.
 
     Each node's conditions are its parent's with one of them narrowed, so the walk
     in printing order needs no recursion.
@@ -236,39 +229,43 @@ def model_lines(tree: Tree, *, ascii_only: bool = False) -> dict[int, str]:
 def _narrowed(
     inherited: dict[int, Condition], parent: Node, node: Node, schema: Schema
 ) -> dict[int, Condition]:
+    test = branch_condition(parent, node, schema)
+    attribute = parent.candidate.attribute
+    before = inherited.get(attribute, Condition(test.attribute, missing=True))
+    missing = None if test.missing is None else bool(before.missing) and test.missing
+    return {**inherited, attribute: both(before, test, missing=missing)}
+
+
+def branch_condition(parent: Node, node: Node, schema: Schema) -> Condition:
+    """Return what the branch from a node to one of its children asks."""
     assert parent.route is not None
-    candidate, split = parent.candidate, parent.route.described
-    attribute = split.attribute
-    before = inherited.get(
-        attribute, Condition(schema.attributes[attribute], missing=True)
-    )
-    # Whether missing values come this way matters only where some were seen.
-    if split.missing is None or not candidate.table.missing_rows.any():
-        missing = None
-    else:
-        missing = bool(before.missing) and split.missing == node.branch
+    split, branch = parent.route.described, node.branch
+    attribute = schema.attributes[split.attribute]
+    # Where missing values go matters only where some were seen.
+    missing = None
+    if split.missing is not None and parent.candidate.table.missing_rows.any():
+        missing = split.missing == branch
+    if isinstance(split, Threshold):
+        bounds = (split.threshold, np.inf) if branch else (-np.inf, split.threshold)
+        return Condition(attribute, *bounds, missing=missing)
     if isinstance(split, Intervals):
-        low, high = split.bounds(node.branch)
-        low, high = max(before.low, low), min(before.high, high)
-        after = replace(before, low=low, high=high, missing=missing)
-    elif not isinstance(split, Threshold):
-        values = _values(split, node.branch, before)
-        after = replace(before, values=values, missing=missing)
-    elif node.branch == 0:
-        after = replace(before, high=min(before.high, split.threshold), missing=missing)
-    else:
-        after = replace(before, low=max(before.low, split.threshold), missing=missing)
-    return {**inherited, attribute: after}
-
-
-def _values(split: Groups, branch: int, before: Condition) -> tuple[int, ...]:
-    """Return the codes that take a branch, of those that come to the node."""
-    n_codes = len(before.attribute.values)
+        return Condition(attribute, *split.bounds(branch), missing=missing)
+    values, n_codes = split.groups[branch], len(attribute.values)
     others = split.complement(branch, n_codes)
-    if others is None:
-        return split.groups[branch]
-    come = range(n_codes) if before.values is None else before.values
-    return tuple(code for code in come if code not in others)
+    if others is not None:
+        denied = set(others)
+        values = tuple(code for code in range(n_codes) if code not in denied)
+    return Condition(attribute, values=values, missing=missing)
+
+
+def both(one: Condition, other: Condition, *, missing: bool | None) -> Condition:
+    """Return what holds where two conditions on one attribute do."""
+    values = one.values if other.values is None else other.values
+    if one.values is not None and values is not None:
+        allowed = set(one.values)
+        values = tuple(code for code in values if code in allowed)
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    return Condition(one.attribute, low, high, values, missing)
 
 
 def _rule(tree: Tree, leaf: Node, conditions: tuple[Condition, ...]) -> Rule:

@@ -5,15 +5,15 @@ attribute too: where ``x ≤ 5`` is dropped, ``x ≤ 10`` from further up still 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema
-from spinney.output.rules.leaf_rules import Condition
-from spinney.trees import Intervals, Node, Threshold, Tree
+from spinney.output.rules.leaf_rules import Condition, both, branch_condition
+from spinney.trees import Tree
 
 Bools = NDArray[np.bool_]
 
@@ -27,9 +27,9 @@ class Path:
 
 
 def paths_of(tree: Tree) -> list[Path]:
-    """Return one path a leaf, in printing order."""
+    """Return one path per leaf, in printing order."""
     tests = {
-        node.number: _test(tree.nodes[node.parent], node, tree.schema)
+        node.number: branch_condition(tree.nodes[node.parent], node, tree.schema)
         for node in tree
         if node.parent is not None
     }
@@ -39,30 +39,6 @@ def paths_of(tree: Tree) -> list[Path]:
         )
         for leaf in tree.leaves
     ]
-
-
-def _test(parent: Node, node: Node, schema: Schema) -> Condition:
-    """Return what one branch asks."""
-    assert parent.route is not None
-    candidate, split = parent.candidate, parent.route.described
-    attribute = schema.attributes[split.attribute]
-    # As in ``rules``: where missing values go matters only where some were seen.
-    missing = None
-    if split.missing is not None and candidate.table.missing_rows.any():
-        missing = split.missing == node.branch
-    if isinstance(split, Threshold):
-        if node.branch:
-            return Condition(attribute, low=split.threshold, missing=missing)
-        return Condition(attribute, high=split.threshold, missing=missing)
-    if isinstance(split, Intervals):
-        return Condition(attribute, *split.bounds(node.branch), missing=missing)
-    values = split.groups[node.branch]
-    others = split.complement(node.branch, len(attribute.values))
-    if others is not None:
-        denied = set(others)
-        codes = range(len(attribute.values))
-        values = tuple(code for code in codes if code not in denied)
-    return Condition(attribute, values=values, missing=missing)
 
 
 def holds(condition: Condition, cells: NDArray[Any]) -> Bools:
@@ -103,7 +79,7 @@ def matches(
 
 
 def merged(tests: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Return one condition an attribute that says the same as several tests.
+    """Return one condition per attribute that says the same as several tests.
 
     >>> from spinney.data.schema import Attribute
     >>> width = Attribute("width", "numeric")
@@ -114,24 +90,22 @@ def merged(tests: Iterable[Condition]) -> tuple[Condition, ...]:
     conditions: dict[str, Condition] = {}
     for test in tests:
         name = test.attribute.name
-        conditions[name] = _both(conditions[name], test) if name in conditions else test
+        conditions[name] = (
+            _all_of(conditions[name], test) if name in conditions else test
+        )
     return tuple(conditions.values())
 
 
-def _both(one: Condition, other: Condition) -> Condition:
-    values = one.values if other.values is None else other.values
-    if one.values is not None and other.values is not None:
-        allowed = set(other.values)
-        values = tuple(code for code in one.values if code in allowed)
+def _all_of(one: Condition, other: Condition) -> Condition:
     missing = None
     if one.missing is False or other.missing is False:
         missing = False
     elif one.missing and other.missing:
         missing = True
-    low, high = max(one.low, other.low), min(one.high, other.high)
-    if missing and low == np.inf:
-        high = np.inf  # it asks whether the value is missing, and nothing else
-    return Condition(one.attribute, low, high, values, missing)
+    merged = both(one, other, missing=missing)
+    # Where the value is missing, nothing else is asked.
+    asks_missing = missing and merged.low == np.inf
+    return replace(merged, high=np.inf) if asks_missing else merged
 
 
 def tests_in(condition: Condition) -> int:

@@ -13,8 +13,8 @@ from spinney.errors import ParameterError
 from spinney.growth.prune import check_confidence
 from spinney.output.file.header import read_schema, schema_header
 from spinney.output.file.plain_data import (
+    as_list,
     check_format,
-    listed,
     members,
     number,
     text,
@@ -74,10 +74,10 @@ def _read(data: Any) -> RuleSet:
         msg = "its target is a number, and rules are of classes"
         raise DamageError(msg)
     reader = _Reader(schema)
-    entries = listed(data["rules"], "the rules")
+    entries = as_list(data["rules"], "the rules")
     rules = tuple(reader.rule(entry, order) for order, entry in enumerate(entries))
     last = members(data["default"], "the default", _RULE)
-    if listed(last["if"], "the conditions of the default"):
+    if as_list(last["if"], "the conditions of the default"):
         msg = "the default has conditions"
         raise DamageError(msg)
     try:
@@ -111,7 +111,7 @@ class _Reader:
         if whole(entry["order"], f"the order of {what}") != order:
             msg = f"{what} is out of order"
             raise DamageError(msg)
-        conditions = tuple(map(self.condition, listed(entry["if"], f"if of {what}")))
+        conditions = tuple(map(self.condition, as_list(entry["if"], f"if of {what}")))
         if len({c.attribute.name for c in conditions}) < len(conditions):
             msg = f"{what} asks twice about one attribute"
             raise DamageError(msg)
@@ -138,8 +138,8 @@ class _Reader:
         return code
 
     def weights(self, data: object) -> tuple[float, ...]:
-        """Return one weight a class."""
-        weights = tuple(number(w, "a weight") for w in listed(data, "the weights"))
+        """Return one weight per class."""
+        weights = tuple(number(w, "a weight") for w in as_list(data, "the weights"))
         if len(weights) != self.schema.n_classes or any(
             weight < 0 for weight in weights
         ):
@@ -179,7 +179,7 @@ class _Reader:
 
     def codes(self, data: object, name: str) -> tuple[int, ...]:
         """Return the codes of the values of an attribute."""
-        values = listed(data, "the values of a condition")
+        values = as_list(data, "the values of a condition")
         codes = [self.values[name].get(_key(value)) for value in values]
         known = tuple(code for code in codes if code is not None)
         if len(set(known)) < len(codes):

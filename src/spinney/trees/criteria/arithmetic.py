@@ -11,10 +11,11 @@ from math import log
 import numpy as np
 
 from spinney._support.text import weight_text
-from spinney.trees.counts import CountTable
+from spinney.trees.counts import CountTable, ratio_of
 from spinney.trees.criteria.gains import gain, squared_error_gain
 from spinney.trees.criteria.impurity import description_length, squared_error
 from spinney.trees.criteria.separation import c_sep, hellinger, pairs_of_classes, twoing
+from spinney.trees.criteria.significance import Test, chi_square_test, f_test, g_test
 from spinney.trees.criteria.significance_criteria import mdl, phi_square
 
 SHOWN_PAIRS = 10
@@ -24,13 +25,10 @@ Names = Sequence[str]
 
 def chi_square_working(table: CountTable, branches: Names, _: Names) -> list[str]:
     """Write expected counts and the part of χ² of each branch; χ², φ², p."""
-    from spinney.trees.criteria.significance import chi_square_test
-
     weights, sizes = table.weights, table.sizes
     known = sizes.sum()
     expected = sizes[:, None] * (table.total / known)
-    off = (weights - expected) ** 2
-    parts = np.divide(off, expected, out=np.zeros_like(off), where=expected > 0).sum(1)
+    parts = ratio_of((weights - expected) ** 2, expected).sum(axis=1)
     test = chi_square_test(table)
     lines = [
         f"{name}: expected {_numbers(line)}; "
@@ -45,26 +43,22 @@ def chi_square_working(table: CountTable, branches: Names, _: Names) -> list[str
         f"chi-square = {sums} = {statistic:.3f}",
         f"gain = phi-square = {statistic:.3f} / {weight_text(table.weight)} = "
         f"{float(phi_square(table)):.3f}",
-        _significance(float(test.degrees), float(test.p), float(test.log_p)),
+        f"{_degrees(float(test.degrees))}: {_p_value(test)}",
     ]
 
 
 def g_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
     """Write G from the gain, and p."""
-    from spinney.trees.criteria.significance import g_test
-
     test = g_test(table)
     return [
         f"G = 2 × ln 2 × {weight_text(table.weight)} × {float(gain(table)):.3f} = "
         f"{float(test.statistic):.3f}",
-        _significance(float(test.degrees), float(test.p), float(test.log_p)),
+        f"{_degrees(float(test.degrees))}: {_p_value(test)}",
     ]
 
 
 def f_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]:
     """Write the sums of squares between and within branches, F and p."""
-    from spinney.trees.criteria.significance import f_test
-
     test = f_test(table)
     between = table.weight * float(squared_error_gain(table))
     within = float((table.sizes * squared_error(table.weights)).sum())
@@ -74,7 +68,7 @@ def f_working(table: CountTable, _branches: Names, _classes: Names) -> list[str]
         f"within them {within:.4g} with {weight_text(degrees[1])}",
         f"F = ({between:.4g} / {weight_text(degrees[0])}) / "
         f"({within:.4g} / {weight_text(degrees[1])}) = {float(test.statistic):.4g}",
-        _p_value(float(test.p), float(test.log_p)),
+        _p_value(test),
     ]
 
 
@@ -181,11 +175,8 @@ def _degrees(degrees: float) -> str:
     return f"{weight_text(degrees)} degree{'' if degrees == 1 else 's'} of freedom"
 
 
-def _significance(degrees: float, p: float, log_p: float) -> str:
-    return f"{_degrees(degrees)}: {_p_value(p, log_p)}"
-
-
-def _p_value(p: float, log_p: float) -> str:
+def _p_value(test: Test) -> str:
     """Return p and −ln p; a p that underflows as a power of ten."""
+    p, log_p = float(test.p), float(test.log_p)
     shown = f"{p:.3g}" if p > 1e-300 else f"10^{log_p / log(10):.0f}"
     return f"p = {shown}, −ln p = {0 - log_p:.3f}"

@@ -5,11 +5,12 @@ value is known (Quinlan 1993).
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from spinney._support.arrays import Floats, sums_over
-from spinney.trees.counts import CountTable
+from spinney.trees.counts import CountTable, ratio_of
 from spinney.trees.criteria.impurity import (
     Impurity,
     deviation,
@@ -60,9 +61,12 @@ def split_information(table: Tabular) -> Floats:
     return entropy(np.concatenate([sizes, absent], axis=-1))
 
 
-def decrease(table: Tabular, impurity: Impurity) -> Floats:
-    """Return ρ · (impurity of all − Σ share · impurity of a branch), at least 0."""
-    table = as_table(table)
+def decrease(table: Tabular, impurity: Impurity, *, moments: bool = False) -> Floats:
+    """Return ρ · (impurity of all − Σ share · impurity of a branch), at least 0.
+
+    Plain numbers are weights by class, or lines of ``moments`` (Σw, Σwy, Σwy²).
+    """
+    table = as_moments(table) if moments else as_table(table)
     before = impurity(table.total)
     after = sums_over(shares_of(table.sizes) * impurity(table.weights), -1)
     return np.asarray(np.maximum(table.known_share * (before - after), 0.0))[()]
@@ -73,49 +77,17 @@ def gain(table: Tabular) -> Floats:
     return decrease(table, entropy)
 
 
-def gini_gain(table: Tabular) -> Floats:
-    """Return the decrease of Gini's index (CART)."""
-    return decrease(table, gini)
-
-
-def misclassification_gain(table: Tabular) -> Floats:
-    """Return the decrease of the error rate."""
-    return decrease(table, misclassification)
-
-
-def variance_gain(table: Tabular) -> Floats:
-    """Return the decrease of the variance; the columns are (Σw, Σwy, Σwy²)."""
-    return decrease(as_moments(table), variance)
-
-
-def squared_error_gain(table: Tabular) -> Floats:
-    """Return the decrease of the squared error; the columns are (Σw, Σwy, Σwy²)."""
-    return decrease(as_moments(table), squared_error)
-
-
-def deviation_gain(table: Tabular) -> Floats:
-    """Return M5's reduction of the standard deviation; the columns are moments.
-
-    >>> float(deviation_gain([[2, -2, 2], [2, 6, 18]]))      # -1, -1 and 3, 3
-    2.0
-    """
-    return decrease(as_moments(table), deviation)
-
-
-def variance_root_gain(table: Tabular) -> Floats:
-    """Return the decrease of the variance's fifth root; the columns are moments."""
-    return decrease(as_moments(table), variance_root)
-
-
-def poisson_gain(table: Tabular) -> Floats:
-    """Return the decrease of Poisson's mean deviance; the columns are moments."""
-    return decrease(as_moments(table), poisson)
+# The decrease of Gini's index (CART), and of the error rate.
+gini_gain = partial(decrease, impurity=gini)
+misclassification_gain = partial(decrease, impurity=misclassification)
+# Of a numeric target; M5's reduction of the standard deviation among them.
+variance_gain = partial(decrease, impurity=variance, moments=True)
+squared_error_gain = partial(decrease, impurity=squared_error, moments=True)
+deviation_gain = partial(decrease, impurity=deviation, moments=True)
+variance_root_gain = partial(decrease, impurity=variance_root, moments=True)
+poisson_gain = partial(decrease, impurity=poisson, moments=True)
 
 
 def gain_ratio(table: Tabular) -> Floats:
     """Return gain over split information (C4.5); 0 where the split splits nothing."""
-    information = np.asarray(split_information(table))
-    gained = np.asarray(gain(table))
-    return np.divide(
-        gained, information, out=np.zeros_like(gained), where=information > 0
-    )[()]
+    return ratio_of(gain(table), split_information(table))

@@ -3,43 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from spinney.errors import Setting, refusal, refuse_unknown
-from spinney.trees.criteria import arithmetic as working
-from spinney.trees.criteria.criterion import Criterion
-from spinney.trees.criteria.gains import (
-    deviation_gain,
-    gain,
-    gain_ratio,
-    gini_gain,
-    misclassification_gain,
-    poisson_gain,
-    split_information,
-    squared_error_gain,
-    variance_gain,
-    variance_root_gain,
-)
-from spinney.trees.criteria.impurity import (
-    description_length,
-    deviation,
-    entropy,
-    gini,
-    mean_of,
-    mean_square,
-    misclassification,
-    poisson,
-    root_mean_square,
-    squared_error,
-    variance,
-    variance_root,
-    variance_root_unit,
-)
-from spinney.trees.criteria.separation import c_sep, hellinger, twoing
-from spinney.trees.criteria.significance_criteria import (
-    chi_square,
-    f,
-    g,
-    mdl,
-    phi_square,
-)
+from spinney.trees.criteria import arithmetic, gains, impurity, separation
+from spinney.trees.criteria import significance_criteria as tests
+from spinney.trees.criteria.criterion import Criterion, Measure
 from spinney.trees.criteria.user_function import function_criterion, stored_criterion
 
 if TYPE_CHECKING:
@@ -49,13 +15,32 @@ if TYPE_CHECKING:
 
 OF_ROOTS = 1e-9
 
+
+def _alike(
+    name: str,
+    measure: Measure,
+    merit_name: str,
+    of: tuple[impurity.Impurity | None, str] = (None, ""),
+    **further: Any,
+) -> Criterion:
+    """Return a criterion whose gain and merit are one measure.
+
+    ``of`` is the impurity that it decreases, and its name; where it decreases none, it
+    has arithmetic of its own.
+    """
+    decreases = "working" not in further
+    return Criterion(
+        name, of[0], measure, measure, of[1], merit_name, decreases=decreases, **further
+    )
+
+
 _OF_CLASSES = (
-    Criterion("gain", entropy, gain, gain, "entropy", "gain", bits=True),
+    _alike("gain", gains.gain, "gain", (impurity.entropy, "entropy"), bits=True),
     Criterion(
         "gain_ratio",
-        entropy,
-        gain,
-        gain_ratio,
+        impurity.entropy,
+        gains.gain,
+        gains.gain_ratio,
         "entropy",
         "gain ratio",
         average=True,
@@ -63,153 +48,126 @@ _OF_CLASSES = (
         slack=1e-3,
         many_values=0.3,
         bits=True,
-        per=split_information,
+        per=gains.split_information,
     ),
-    Criterion("gini", gini, gini_gain, gini_gain, "gini", "decrease of gini"),
-    Criterion(
+    _alike("gini", gains.gini_gain, "decrease of gini", (impurity.gini, "gini")),
+    _alike(
         "misclassification",
-        misclassification,
-        misclassification_gain,
-        misclassification_gain,
-        "error",
+        gains.misclassification_gain,
         "decrease of error",
+        (impurity.misclassification, "error"),
     ),
     Criterion(
         "chi_square",
         None,
-        phi_square,
-        chi_square,
+        tests.phi_square,
+        tests.chi_square,
         "",
         "−ln p of chi-square",
         decreases=False,
         chance=True,
-        working=working.chi_square_working,
+        working=arithmetic.chi_square_working,
     ),
     Criterion(
         "g",
-        entropy,
-        gain,
-        g,
+        impurity.entropy,
+        gains.gain,
+        tests.g,
         "entropy",
         "−ln p of G",
         chance=True,
-        working=working.g_working,
+        working=arithmetic.g_working,
     ),
-    Criterion(
+    _alike(
         "mdl",
-        description_length,
-        mdl,
-        mdl,
-        "bits",
+        tests.mdl,
         "bits saved a row",
+        (impurity.description_length, "bits"),
         # A split into all and nothing saves 0. Where every other one saves less, the
         # best of them need not be a prefix.
         ordered=False,
-        decreases=False,
-        working=working.mdl_working,
+        working=arithmetic.mdl_working,
     ),
-    Criterion(
+    _alike(
         "c_sep",
-        None,
-        c_sep,
-        c_sep,
-        "",
+        separation.c_sep,
         "c_sep",
         binary=True,
-        decreases=False,
-        working=working.c_sep_working,
+        working=arithmetic.c_sep_working,
     ),
-    Criterion(
+    _alike(
         "twoing",
-        None,
-        twoing,
-        twoing,
-        "",
+        separation.twoing,
         "twoing",
         binary=True,
-        decreases=False,
-        working=working.twoing_working,
+        working=arithmetic.twoing_working,
     ),
-    Criterion(
+    _alike(
         "hellinger",
-        None,
-        hellinger,
-        hellinger,
-        "",
+        separation.hellinger,
         "Hellinger distance",
-        decreases=False,
-        working=working.hellinger_working,
+        working=arithmetic.hellinger_working,
     ),
 )
 
 _OF_NUMBERS = (
-    Criterion(
+    _alike(
         "variance",
-        variance,
-        variance_gain,
-        variance_gain,
-        "variance",
+        gains.variance_gain,
         "decrease of variance",
+        (impurity.variance, "variance"),
         numeric=True,
         # The n − 1 of small branches breaks Breiman's proof, which wants a concave
         # function of the moments.
         ordered=False,
-        unit=mean_square,
+        unit=impurity.mean_square,
     ),
-    Criterion(
+    _alike(
         "squared_error",
-        squared_error,
-        squared_error_gain,
-        squared_error_gain,
-        "squared error",
+        gains.squared_error_gain,
         "decrease of squared error",
+        (impurity.squared_error, "squared error"),
         numeric=True,
-        unit=mean_square,
+        unit=impurity.mean_square,
     ),
     Criterion(
         "f",
-        squared_error,
-        squared_error_gain,
-        f,
+        impurity.squared_error,
+        gains.squared_error_gain,
+        tests.f,
         "squared error",
         "−ln p of F",
         numeric=True,
         chance=True,
-        working=working.f_working,
-        unit=mean_square,
+        working=arithmetic.f_working,
+        unit=impurity.mean_square,
     ),
-    Criterion(
+    _alike(
         "sdr",
-        deviation,
-        deviation_gain,
-        deviation_gain,
-        "sd",
+        gains.deviation_gain,
         "reduction of the standard deviation",
+        (impurity.deviation, "sd"),
         numeric=True,
         tolerance=OF_ROOTS,
-        unit=root_mean_square,
+        unit=impurity.root_mean_square,
     ),
-    Criterion(
+    _alike(
         "variance_root",
-        variance_root,
-        variance_root_gain,
-        variance_root_gain,
-        "fifth root of variance",
+        gains.variance_root_gain,
         "decrease of the fifth root of variance",
+        (impurity.variance_root, "fifth root of variance"),
         numeric=True,
         tolerance=OF_ROOTS,
-        unit=variance_root_unit,
+        unit=impurity.variance_root_unit,
     ),
-    Criterion(
+    _alike(
         "poisson",
-        poisson,
-        poisson_gain,
-        poisson_gain,
-        "-2 mean ln mean",
+        gains.poisson_gain,
         "decrease of deviance",
+        (impurity.poisson, "-2 mean ln mean"),
         numeric=True,
         from_zero=True,
-        unit=mean_of,
+        unit=impurity.mean_of,
     ),
 )
 

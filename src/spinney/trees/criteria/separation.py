@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats
 from spinney.errors import ParameterError, Setting
-from spinney.trees.counts import CountTable
+from spinney.trees.counts import CountTable, ratio_of
 from spinney.trees.criteria.gains import Tabular, as_table
 from spinney.trees.criteria.impurity import shares_of
 
@@ -30,10 +30,8 @@ def c_sep(table: Tabular) -> Floats:
     table = _two_branches(table, "c_sep")
     weights = table.weights
     # Scaled first, so that no square overflows or vanishes.
-    largest = weights.max(axis=-1, keepdims=True)
-    scaled = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)
-    length = np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
-    unit = np.divide(scaled, length, out=np.zeros_like(weights), where=length > 0)
+    scaled = ratio_of(weights, weights.max(axis=-1, keepdims=True))
+    unit = ratio_of(scaled, np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True)))
     # 1 − cos θ is half the squared distance of unit vectors, without cancellation.
     # Branches without rows are vectors of 0 and must not count as far from any.
     filled = table.sizes > 0
@@ -77,8 +75,7 @@ def hellinger(table: Tabular) -> Floats:
     """
     table = as_table(table)
     distances, occur = pairs_of_classes(table)
-    total, n_pairs = (distances * occur).sum(axis=-1), occur.sum(axis=-1)
-    mean = np.divide(total, n_pairs, out=np.zeros_like(total), where=n_pairs > 0)
+    mean = ratio_of((distances * occur).sum(axis=-1), occur.sum(axis=-1))
     return np.asarray(table.known_share * mean)[()]
 
 

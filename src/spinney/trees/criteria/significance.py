@@ -26,7 +26,7 @@ of freedom with them. Without degrees of freedom the statistic is 0 and p is 1.
 0.00982
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,13 +34,12 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import CountTable, ratio_of, spread_of
+from spinney.trees.criteria.gains import Tabular
 from spinney.trees.criteria.tails import log_chi_square_tail, log_f_tail
 
 CERTAIN = -1e300
 """log p of an F test without variance within: lower than any that is computed, and
 finite, so that it can be compared, scaled and stored. Its p is 0."""
-
-Tabular = CountTable | Floats | Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,9 +123,7 @@ def f_test(table: Tabular) -> Test:
     tested = (degrees > 0) & (rest > TOLERANCE * total)
     tested &= between > TOLERANCE * squares
     certain = tested & (within <= TOLERANCE * squares)
-    odds = np.divide(
-        between, within, out=np.zeros_like(within), where=tested & ~certain
-    )
+    odds = ratio_of(between, np.where(tested & ~certain, within, 0.0))
     statistic = np.where(tested, odds * rest / np.where(tested, degrees, 1.0), 0.0)
     log_p = log_f_tail(statistic, np.asarray(degrees), np.asarray(rest))
     return Test(
@@ -149,9 +146,7 @@ def _against_independence(weights: Floats) -> tuple[Floats, Floats, Floats]:
     total = rows.sum(axis=-2, keepdims=True)
     shares = columns / np.where(total > 0, total, 1.0)
     expected = rows * shares
-    ratio = np.divide(
-        weights - expected, expected, out=np.zeros_like(expected), where=expected > 0
-    )
+    ratio = ratio_of(weights - expected, expected)
     degrees = ((rows > 0).sum(axis=(-2, -1)) - 1.0) * (
         (columns > 0).sum(axis=(-2, -1)) - 1.0
     )

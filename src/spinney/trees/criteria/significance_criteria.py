@@ -18,6 +18,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import ratio_of
 from spinney.trees.criteria.gains import Tabular, as_moments, as_table
 from spinney.trees.criteria.impurity import description_length
+from spinney.trees.criteria.significance import chi_square_test, f_test, g_test
 
 
 def phi_square(table: Tabular) -> Floats:
@@ -28,8 +29,6 @@ def phi_square(table: Tabular) -> Floats:
     >>> round(float(phi_square([[2, 3], [4, 0], [3, 2]])), 3)      # 3.547 / 14
     0.253
     """
-    from spinney.trees.criteria.significance import chi_square_test
-
     table = as_table(table)
     known = table.sizes.sum(axis=-1)
     statistic = np.asarray(chi_square_test(table).statistic)
@@ -47,8 +46,6 @@ def chi_square(table: Tabular) -> Floats:
     >>> round(float(chi_square([[2, 3], [4, 0], [3, 2]])), 3)      # −ln 0.1698
     1.773
     """
-    from spinney.trees.criteria.significance import chi_square_test
-
     return np.asarray(0.0 - chi_square_test(as_table(table)).log_p)[()]
 
 
@@ -62,8 +59,6 @@ def g(table: Tabular) -> Floats:
     >>> round(float(g([[2, 3], [4, 0], [3, 2]])), 3)      # −ln 0.0912
     2.394
     """
-    from spinney.trees.criteria.significance import g_test
-
     return np.asarray(0.0 - g_test(as_table(table)).log_p)[()]
 
 
@@ -78,8 +73,6 @@ def f(table: Tabular) -> Floats:
     >>> round(float(f([[3, 6, 14], [3, 15, 77]])), 3)      # −ln 0.0213
     3.849
     """
-    from spinney.trees.criteria.significance import f_test
-
     return np.asarray(0.0 - f_test(as_moments(table)).log_p)[()]
 
 

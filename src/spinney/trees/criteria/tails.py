@@ -130,7 +130,7 @@ def _log_beta_far(first: Floats, second: Floats, odds: Floats) -> Floats:
 
 
 def _fraction(start: Floats, coefficients: Coefficients) -> Floats:
-    """Return b₀ + a₁ / (b₁ + a₂ / (b₂ + …)), all places at once."""
+    """Return b₀ + a₁ / (b₁ + a₂ / (b₂ + …)), all elements at once."""
     value = np.array(start)
     above, below = value.copy(), np.zeros_like(value)
     for step in range(1, STEPS):

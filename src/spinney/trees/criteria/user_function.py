@@ -94,17 +94,14 @@ def _on_stacks(function: Callable[[CountTable], Any], name: str) -> Measure:
 
 def _plain_table(stack: CountTable, index: tuple[int, ...]) -> CountTable:
     """Return one table of a stack, read only: the branches that have rows."""
-    filled = stack.rows[index].any(axis=-1)
+    own = index if stack.missing.ndim > 1 else ()
     table = replace(
         stack,
-        values=stack.values[filled],
-        weights=stack.weights[index][filled],
-        rows=stack.rows[index][filled],
-        missing=stack.missing[index if stack.missing.ndim > 1 else ()].copy(),
-        missing_rows=stack.missing_rows[
-            index if stack.missing_rows.ndim > 1 else ()
-        ].copy(),
-    )
+        weights=stack.weights[index],
+        rows=stack.rows[index],
+        missing=stack.missing[own].copy(),
+        missing_rows=stack.missing_rows[own].copy(),
+    ).occurring()
     for array in (table.weights, table.rows, table.missing, table.missing_rows):
         array.flags.writeable = False
     return table

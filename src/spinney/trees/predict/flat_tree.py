@@ -2,7 +2,7 @@
 
 A row travels as an entry (row, node, weight). At each step every entry that is
 not at a leaf moves to a child; where its value is missing and the node divides
-such rows, the entry becomes one entry a branch, its weight divided by shares::
+such rows, the entry becomes one entry per branch, its weight divided by shares::
 
     rows    0    1    2         0    1    2    2    2
     nodes   0    0    0    →    3    1    1    3    7        row 2 was missing
@@ -17,29 +17,22 @@ tree of any depth is walked without recursion.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
+from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.ties import TOLERANCE
 from spinney.trees.lazy_nodes import arrays_of
-from spinney.trees.linear import FlatModels, no_models
 from spinney.trees.tree import Tree
-from spinney.trees.tree_arrays import (
-    QuestionArrays,
-    SurrogateArrays,
-    TreeArrays,
-    surrogate_arrays,
-)
+from spinney.trees.tree_arrays import Links, TreeArrays
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 BLOCK = 65_536
-
-NO_SURROGATES = surrogate_arrays([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,100 +44,41 @@ class Entries:
     weights: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Questions:
-    """Splits as arrays, one entry a split; an attribute of -1 stands for none.
-
-    The branch of a code is in ``lookup``, at ``first_code`` and the code; a split has
-    ``codes`` of them. A threshold is the first of a split's cuts; ``first_cut`` and
-    ``more_cuts`` say where the others are in ``cuts``. The branches of a ``reversed``
-    threshold are exchanged.
-    """
-
-    attribute: Integers
-    threshold: Floats
-    first_code: Integers
-    codes: Integers
-    reversed: NDArray[np.bool_]
-    lookup: Integers
-    first_cut: Integers
-    more_cuts: Integers
-    cuts: Floats
-
-    def branches(self, lines: Integers, value: Floats) -> Integers:
-        """Return the branch of each value by its split; -1 if missing or unseen."""
-        absent = np.isnan(value)
-        by_number = ~np.isnan(self.threshold[lines])
-        branch = (value > self.threshold[lines]).astype(np.int64)
-        for order in range(int(self.more_cuts.max(initial=0))):
-            further = np.flatnonzero(self.more_cuts[lines] > order)
-            cut = self.cuts[self.first_cut[lines[further]] + order]
-            branch[further] += value[further] > cut
-        branch = np.where(self.reversed[lines], 1 - branch, branch)
-        code = np.where(absent | by_number, 0, value).astype(np.int64)
-        seen = code < self.codes[lines]
-        of_code = self.lookup[np.where(seen, self.first_code[lines] + code, -1)]
-        branch = np.where(by_number, branch, np.where(seen, of_code, -1))
-        return np.where(absent, -1, branch)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class FlatTree:
-    """Tree arrays to send rows down, one entry per node; -1 stands for none.
+    """Tree arrays that have outputs and shares, to send rows down."""
 
-    ``first`` and ``count`` say where a node's children are in ``children`` and
-    ``shares``; ``first_surrogate`` and ``surrogate_count`` where its surrogates are.
-    """
-
-    asked: Questions
-    surrogates: Questions
-    missing: Integers
-    first: Integers
-    count: Integers
-    first_surrogate: Integers
-    surrogate_count: Integers
-    children: Integers
-    shares: Floats
-    distribution: Floats
-    models: FlatModels
-
-    @classmethod
-    def of(cls, arrays: TreeArrays) -> "FlatTree":
-        """Return a tree that has outputs and shares as arrays to send rows down."""
-        assert arrays.outputs is not None
-        assert arrays.shares is not None
-        n = len(arrays)
-        children, first, count = arrays.children()
-        surrogates = arrays.surrogates
-        asked = np.zeros(n, np.int64) if surrogates is None else surrogates.count
-        return cls(
-            asked=_questions(arrays),
-            surrogates=_questions(NO_SURROGATES if surrogates is None else surrogates),
-            missing=arrays.final_branch,
-            first=first,
-            count=count,
-            first_surrogate=asked.cumsum() - asked,
-            surrogate_count=asked,
-            children=children,
-            shares=arrays.shares,
-            distribution=arrays.outputs,
-            models=no_models(n) if arrays.models is None else arrays.models,
-        )
+    arrays: TreeArrays
 
     @property
-    def attribute(self) -> Integers:
+    def attribute(self) -> NDArray[np.integer]:
         """The attribute that each node asks about, -1 at a leaf."""
-        return self.asked.attribute
+        return self.arrays.attribute
+
+    @property
+    def distribution(self) -> Floats:
+        """What each node predicts, nodes × outputs."""
+        assert self.arrays.outputs is not None
+        return self.arrays.outputs
+
+    @cached_property
+    def links(self) -> Links:
+        """The children of all nodes."""
+        return self.arrays.links()
+
+    @cached_property
+    def _missing(self) -> Integers:
+        return self.arrays.final_branch
 
     @property
     def needed(self) -> Integers:
         """The attributes that some node or surrogate asks about, or a model reads."""
-        return np.union1d(self._demanded, self.surrogates.attribute)
+        return np.union1d(self._demanded, self._of_surrogates)
 
     @property
     def optional(self) -> Integers:
         """The attributes that only surrogates ask about."""
-        return np.setdiff1d(self.surrogates.attribute, self._demanded)
+        return np.setdiff1d(self._of_surrogates, self._demanded)
 
     @property
     def read(self) -> Integers:
@@ -152,20 +86,30 @@ class FlatTree:
 
         Such a model predicts once its node is a leaf.
         """
-        return np.union1d(self.needed, self.models.attribute)
+        models = self.arrays.models
+        return (
+            self.needed if models is None else np.union1d(self.needed, models.attribute)
+        )
+
+    @property
+    def _of_surrogates(self) -> Integers:
+        surrogates = self.arrays.surrogates
+        asked = np.zeros(0) if surrogates is None else surrogates.attribute
+        return asked.astype(np.int64)
 
     @property
     def _demanded(self) -> Integers:
         """The attributes that some node asks about, or some leaf's model reads."""
-        leaves = np.repeat(self.attribute < 0, self.models.count)
-        read = self.models.attribute[leaves]
-        return np.union1d(self.attribute[self.attribute >= 0], read)
+        inner, models = self.arrays.inner, self.arrays.models
+        asked = self.attribute[inner].astype(np.int64)
+        if models is None:
+            return np.unique(asked)
+        return np.union1d(asked, models.attribute[np.repeat(~inner, models.count)])
 
     def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
         result = np.zeros((n_rows, self.distribution.shape[1]))
-        modelled = bool(self.models.has.any())
-        gathered = self._gathered(columns, n_rows, self.needed) if modelled else None
+        gathered = self._of_models(columns, n_rows, self.needed)
         for entries in self.leaves(columns, n_rows):
             outputs = self._outputs_at(entries, gathered)
             np.add.at(result, entries.rows, outputs * entries.weights[:, None])
@@ -173,9 +117,7 @@ class FlatTree:
 
     def outputs_at(self, leaves: Integers, columns: Sequence[NDArray[Any]]) -> Floats:
         """Return what is predicted of rows that have come whole to these leaves."""
-        if not self.models.has.any():
-            return self.distribution[leaves]
-        gathered = self._gathered(columns, len(leaves), self.needed)
+        gathered = self._of_models(columns, len(leaves), self.needed)
         result = np.zeros((len(leaves), self.distribution.shape[1]))
         for start in range(0, len(leaves), BLOCK):
             nodes = leaves[start : start + BLOCK]
@@ -188,8 +130,7 @@ class FlatTree:
         self, columns: Sequence[NDArray[Any]], n_rows: int
     ) -> Iterator[tuple[Entries, Floats]]:
         """Yield all entries, step by step, with what their nodes predict as leaves."""
-        modelled = bool(self.models.has.any())
-        gathered = self._gathered(columns, n_rows, self.read) if modelled else None
+        gathered = self._of_models(columns, n_rows, self.read)
         for entries in self.visits(columns, n_rows):
             yield entries, self._outputs_at(entries, gathered)
 
@@ -197,11 +138,11 @@ class FlatTree:
         self, entries: Entries, gathered: tuple[Floats, Integers] | None
     ) -> Floats:
         """Return what the nodes of entries predict; by their models, if they have."""
-        outputs = self.distribution[entries.nodes]
-        here = self.models.has[entries.nodes]
-        if gathered is not None and here.any():
+        outputs, models = self.distribution[entries.nodes], self.arrays.models
+        if models is not None and gathered is not None:
+            here = models.has[entries.nodes]
             nodes, rows = entries.nodes[here], entries.rows[here]
-            outputs[here, 0] = self.models.values(nodes, rows, *gathered)
+            outputs[here, 0] = models.values(nodes, rows, *gathered)
         return outputs
 
     def leaf_numbers(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Integers:
@@ -248,6 +189,14 @@ class FlatTree:
                 inner = _subset(entries, self.attribute[entries.nodes] >= 0)
                 entries = self._step(inner, values, column_of)
 
+    def _of_models(
+        self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
+    ) -> tuple[Floats, Integers] | None:
+        """Return the columns that linear models read; None where there are none."""
+        if self.arrays.models is None:
+            return None
+        return self._gathered(columns, n_rows, needed)
+
     def _gathered(
         self, columns: Sequence[NDArray[Any]], n_rows: int, needed: Integers
     ) -> tuple[Floats, Integers]:
@@ -266,11 +215,11 @@ class FlatTree:
         """Move entries at inner nodes one step down."""
         nodes = entries.nodes
         value = values[entries.rows, column_of[self.attribute[nodes]]]
-        branch = self.asked.branches(nodes, value)
+        branch = self.arrays.branches_of(nodes, value)
         self._stand_in(branch, entries, values, column_of)
-        branch = np.where(branch < 0, self.missing[nodes], branch)
+        branch = np.where(branch < 0, self._missing[nodes], branch)
         here = branch >= 0
-        moved = self.children[self.first[nodes[here]] + branch[here]]
+        moved = self.links.children[self.links.first[nodes[here]] + branch[here]]
         if here.all():
             return Entries(entries.rows, moved, entries.weights)
         return self._divided(_subset(entries, ~here), _subset(entries, here), moved)
@@ -279,30 +228,29 @@ class FlatTree:
         self, branch: Integers, entries: Entries, values: Floats, column_of: Integers
     ) -> None:
         """Let surrogates say the branches that are not known yet, the best first."""
+        surrogates, order = self.arrays.surrogates, 0
         open_ = np.flatnonzero(branch < 0)
-        order = 0
-        while len(open_):
+        while surrogates is not None and len(open_):
             nodes = entries.nodes[open_]
-            asking = order < self.surrogate_count[nodes]
+            asking = order < surrogates.count[nodes]
             open_, nodes = open_[asking], nodes[asking]
-            asked = self.first_surrogate[nodes] + order
-            column = column_of[self.surrogates.attribute[asked]]
+            lines = surrogates.first[nodes] + order
+            column = column_of[surrogates.attribute[lines]]
             value = values[entries.rows[open_], column]
-            branch[open_] = self.surrogates.branches(asked, value)
+            branch[open_] = surrogates.branches_of(lines, value)
             open_ = open_[branch[open_] < 0]
             order += 1
 
     def _divided(self, divided: Entries, whole: Entries, moved: Integers) -> Entries:
         """Return moved entries and, after them, the parts of the divided ones."""
-        counts = self.count[divided.nodes]
-        # 0, 1, 2 … within each divided entry: the number of the branch.
-        branch = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
-        edge = np.repeat(self.first[divided.nodes], counts) + branch
-        part = np.repeat(divided.weights, counts) * self.shares[edge]
+        assert self.arrays.shares is not None
+        counts = self.links.count[divided.nodes]
+        edge = np.repeat(self.links.first[divided.nodes], counts) + ramps(counts)
+        part = np.repeat(divided.weights, counts) * self.arrays.shares[edge]
         kept = part > 0
         return Entries(
             np.concatenate([whole.rows, np.repeat(divided.rows, counts)[kept]]),
-            np.concatenate([moved, self.children[edge][kept]]),
+            np.concatenate([moved, self.links.children[edge][kept]]),
             np.concatenate([whole.weights, part[kept]]),
         )
 
@@ -313,23 +261,4 @@ def _subset(entries: Entries, mask: NDArray[np.bool_]) -> Entries:
 
 def flatten(tree: Tree) -> FlatTree:
     """Lay a tree out as arrays to send rows down."""
-    return FlatTree.of(arrays_of(tree))
-
-
-def _questions(arrays: QuestionArrays) -> Questions:
-    """Return splits with what says where each finds its branches and cuts."""
-    first_code, first_cut = arrays.starts()
-    swapped = np.zeros(len(arrays), np.bool_)
-    if isinstance(arrays, SurrogateArrays):
-        swapped = arrays.reversed
-    return Questions(
-        attribute=arrays.attribute.astype(np.int64),
-        threshold=arrays.cut,
-        first_code=first_code + 1,
-        codes=arrays.in_branches,
-        reversed=swapped,
-        lookup=np.append(-1, arrays.branches).astype(np.int64),
-        first_cut=first_cut,
-        more_cuts=arrays.in_cuts,
-        cuts=arrays.cuts,
-    )
+    return FlatTree(arrays_of(tree))

@@ -47,7 +47,7 @@ def outputs(tree: FlatTree, columns: Columns, n_rows: int) -> Floats:
     from spinney.trees.predict.compiled.walk_rows import leaves, votes
 
     flat = flat_of(tree)
-    if tree.models.has.any():
+    if tree.arrays.models is not None:
         reached = leaves(flat, columns, n_rows)[:, 0]
         is_open = reached < 0
         result = tree.outputs_at(flat.numbers[reached].astype(np.int64), columns)

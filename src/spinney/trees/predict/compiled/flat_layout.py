@@ -8,7 +8,7 @@ several intervals is asked about several times.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,13 +69,13 @@ class Flat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The nodes of one tree, before they are put in order.
+    """The nodes of trees, before they are put in order.
 
     ``table`` is where the table of a node begins, -1 where it cuts; ``missing`` the
     branch of missing values, or -1. Children are ``children[first : first + count]``.
     """
 
-    attribute: Integers
+    attribute: NDArray[np.integer]
     cut: Floats
     table: Integers
     missing: Integers
@@ -86,36 +86,37 @@ class Asked:
 
 def flat_of(tree: FlatTree, roots: Integers | None = None) -> Flat:
     """Lay a tree out again, or several that stand in the same arrays."""
-    asked = tree.asked
-    last = np.where(tree.surrogate_count > 0, -1, tree.missing)
-    grouped = np.flatnonzero((tree.attribute >= 0) & np.isnan(asked.threshold))
-    size = asked.codes[grouped]
+    arrays, links = tree.arrays, tree.links
+    last = arrays.final_branch
+    if arrays.surrogates is not None:
+        last = np.where(arrays.surrogates.count > 0, -1, last)
+    grouped = np.flatnonzero(arrays.inner & np.isnan(arrays.cut))
+    size = arrays.in_branches[grouped]
     owner, code = np.repeat(np.arange(len(grouped)), size), ramps(size)
     begin = (size + 2).cumsum() - (size + 2)
     tables = np.repeat(last[grouped], size + 2)
     tables[begin] = size
-    branch = asked.lookup[asked.first_code[grouped][owner] + code]
+    branch = arrays.branches
     tables[begin[owner] + 2 + code] = np.where(branch < 0, last[grouped][owner], branch)
     table = np.full(len(last), -1)
     table[grouped] = begin
     nodes = Asked(
-        tree.attribute,
-        asked.threshold,
+        arrays.attribute,
+        arrays.cut,
         table,
         last,
-        tree.first,
-        tree.count,
-        tree.children,
+        links.first,
+        links.count,
+        links.children,
     )
-    for node in map(int, np.flatnonzero(asked.more_cuts)):
-        start = asked.first_cut[node]
-        nodes = _unrolled(nodes, node, asked.cuts[start:][: asked.more_cuts[node]])
+    if arrays.in_cuts.any():
+        nodes = _unrolled(nodes, arrays.in_cuts, arrays.cuts)
     roots = np.zeros(1, np.int64) if roots is None else roots
     return _laid_out(nodes, tables, tree.distribution, roots)
 
 
-def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
-    """Return the nodes with one more for each further cut of a node.
+def _unrolled(nodes: Asked, more: Integers, cuts: Floats) -> Asked:
+    """Return the nodes with one ``more`` for each further cut of a node.
 
     ::
 
@@ -123,25 +124,33 @@ def _unrolled(nodes: Asked, node: int, cuts: Floats) -> Asked:
          a      b      c    →       a   ≤ 2  > 2
                                          b    c
     """
-    n, more, branch = len(nodes.attribute), len(cuts), nodes.missing[node]
-    own = nodes.children[nodes.first[node] :][: nodes.count[node]]
-    below = np.arange(n, n + more)
-    pairs = np.stack([own[:-1], [*below, own[-1]]], axis=1)
-    sides = np.clip(branch - np.arange(more + 1), 0, 1)
-    missing = np.where(branch < 0, -1, sides)
-    first, count = nodes.first.copy(), nodes.count.copy()
-    missing_of = nodes.missing.copy()
-    first[node], count[node] = len(nodes.children), 2
-    missing_of[node] = missing[0]
-    pairs_at = len(nodes.children) + 2 * np.arange(1, more + 1)
+    n, several = len(more), np.flatnonzero(more)
+    # One line per cut, those that stay at their nodes first: ``at`` is its node.
+    of = np.concatenate([several, np.repeat(np.arange(n), more)])
+    order = np.concatenate([np.zeros_like(several), 1 + ramps(more)])
+    new = n + np.arange(len(cuts))
+    at = np.concatenate([several, new])
+    next_cut = np.concatenate([n + (more.cumsum() - more)[several], new + 1])
+    left = nodes.children[nodes.first[of] + order]
+    last = nodes.children[nodes.first[of] + more[of] + 1]
+    right = np.where(order == more[of], last, next_cut)
+    branch = nodes.missing[of]
+
+    def extended(old: NDArray[Any], values: Any) -> NDArray[Any]:
+        whole = np.append(old, np.zeros(len(new), old.dtype))
+        whole[at] = values
+        return whole
+
     return Asked(
-        np.append(nodes.attribute, np.full(more, nodes.attribute[node])),
-        np.append(nodes.cut, cuts),
-        np.append(nodes.table, np.full(more, -1)),
-        np.append(missing_of, missing[1:]),
-        np.append(first, pairs_at),
-        np.append(count, np.full(more, 2)),
-        np.append(nodes.children, pairs.ravel()),
+        attribute=extended(nodes.attribute, nodes.attribute[of]),
+        cut=np.append(nodes.cut, cuts),
+        table=extended(nodes.table, -1),
+        missing=extended(
+            nodes.missing, np.where(branch < 0, -1, np.clip(branch - order, 0, 1))
+        ),
+        first=extended(nodes.first, len(nodes.children) + 2 * np.arange(len(at))),
+        count=extended(nodes.count, 2),
+        children=np.append(nodes.children, np.stack([left, right], axis=1)),
     )
 
 

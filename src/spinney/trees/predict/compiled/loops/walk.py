@@ -86,7 +86,8 @@ def descend(laid, cells, bag, lanes, into, sums):
     for t in range(trees.shape[0]):
         for start in range(0, cells.shape[0], LANES):
             stop = min(start + LANES, cells.shape[0])
-            part, n = cells[start:stop], listed(bag, t, start, stop, trees[t, 0], lanes)
+            part = cells[start:stop]
+            n = list_rows(bag, t, start, stop, trees[t, 0], lanes)
             left, steps = trees[t, 1], min(FIRST_STEPS, trees[t, 1])
             while n > 0:
                 if absent:
@@ -106,7 +107,7 @@ def descend(laid, cells, bag, lanes, into, sums):
 
 
 @kernel
-def listed(bag, t, start, stop, root, lanes):
+def list_rows(bag, t, start, stop, root, lanes):
     """List the rows that go down a tree; return how many there are."""
     n = np.int64(stop - start)
     for i in range(n):
@@ -134,11 +135,11 @@ def going_on(nodes, lanes, n):
 @kernel
 def has_nan(cells):
     """Return whether any cell is missing."""
-    found = False
+    missing = False
     for row in range(cells.shape[0]):
         for a in range(cells.shape[1]):
-            found |= cells[row, a] != cells[row, a]
-    return found
+            missing |= cells[row, a] != cells[row, a]
+    return missing
 
 
 @kernel
@@ -203,8 +204,8 @@ def walk_known(cells, nodes, cuts, steps, lanes, n):
             for i in range(first, min(first + ABREAST, n)):
                 at = np.uint64(i)
                 node = np.uint64(lanes[ONE, at])
-                place = np.uint64(nodes[node, THREE] >> 2)
-                value = cells[np.uint64(lanes[ZERO, at]), place]
+                attribute = np.uint64(nodes[node, THREE] >> 2)
+                value = cells[np.uint64(lanes[ZERO, at]), attribute]
                 lanes[ONE, at] = nodes[node, TWO] + (value > cuts[node, ZERO])
 
 
@@ -217,8 +218,8 @@ def walk_any(cells, nodes, cuts, tables, steps, lanes, n):
                 at = np.uint64(i)
                 node = np.uint64(lanes[ONE, at])
                 way, child = nodes[node, THREE] & 3, np.int64(nodes[node, TWO])
-                place = np.uint64(nodes[node, THREE] >> 2)
-                value = cells[np.uint64(lanes[ZERO, at]), place]
+                attribute = np.uint64(nodes[node, THREE] >> 2)
+                value = cells[np.uint64(lanes[ZERO, at]), attribute]
                 missing = value != value
                 if way < OPEN:
                     right = (value > cuts[node, ZERO]) | (missing & (way == 1))
@@ -234,7 +235,7 @@ def walk_any(cells, nodes, cuts, tables, steps, lanes, n):
 @kernel
 def branch_of(tables, first, value):
     """Return the branch of a code: its length, the branch of others, then each code."""
-    place = np.int64(1)
+    index = np.int64(1)
     if value < tables[first]:  # not where it is NaN
-        place += 1 + np.int64(value)
-    return tables[first + place]
+        index += 1 + np.int64(value)
+    return tables[first + index]

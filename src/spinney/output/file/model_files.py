@@ -1,0 +1,85 @@
+"""Any model as a file, and back: its kind follows from what it is."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from spinney.output.file.cluster_file import CLUSTERINGS
+from spinney.output.file.forest_file import FORESTS
+from spinney.output.file.kind import Kind, Limits, format_name, load_kind, save_kind
+from spinney.output.file.tree_file import TREE
+
+if TYPE_CHECKING:
+    import os
+
+KINDS: dict[str, Kind[Any]] = {"tree": TREE, "forest": FORESTS, "clusters": CLUSTERINGS}
+
+
+def save_model(
+    content: Any, path: "str | os.PathLike[str]", *, force: bool = True
+) -> None:
+    """Save a tree, a forest or clusters; the same model gives the same bytes.
+
+    Parameters
+    ----------
+    content : Model, Forest or Clusters
+        What to save.
+    path : path
+        Where; by custom the name ends in ``.spinney``.
+    force : bool
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    ParameterError
+        The file cannot be written, or the model could not be loaded again. An
+        old file of that name is as it was.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from spinney.growth.model import Model
+    >>> from spinney.growth.plain.learner import grow_tree
+    >>> from spinney.data.fingerprint import Fingerprint
+    >>> from spinney.recipes.named_recipes import RECIPES
+    >>> from spinney.data.schema import Attribute, Schema, Target
+    >>> from spinney.sources.rows.memory import MemorySource
+    >>> schema = Schema((Attribute("size", "numeric"),), Target("sort", ("a", "b")))
+    >>> source = MemorySource(schema, [np.array([1.0, 2.0])], classes=np.arange(2))
+    >>> tree = grow_tree(source, RECIPES["id3"])
+    >>> model = Model(tree, RECIPES["id3"], Fingerprint(2, 2.0, "", "0.1.0"))
+    >>> with TemporaryDirectory() as directory:
+    ...     save_model(model, f"{directory}/sort.spinney")
+    ...     loaded = load_model(f"{directory}/sort.spinney")
+    >>> [loaded.tree.condition(node) for node in loaded.tree.leaves]
+    ['size ≤ 1.5', 'size > 1.5']
+    """
+    kind = next(kind for kind in KINDS.values() if isinstance(content, kind.content))
+    save_kind(kind, content, path, force=force)
+
+
+def load_model(
+    path: "str | os.PathLike[str]",
+    *,
+    kinds: Sequence[str] = ("tree",),
+    limits: Limits | None = None,
+) -> Any:
+    """Load what :func:`save_model` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    kinds : sequence of {"tree", "forest", "clusters"}
+        What it may hold; a file of another kind is refused as one of the first.
+    limits : Limits, optional
+        How much the file may ask for.
+
+    Raises
+    ------
+    ModelFormatError
+        The file is missing, damaged, something else, or of a newer version.
+    """
+    written = format_name(path)
+    fitting = [name for name in kinds if KINDS[name].format == written]
+    return load_kind(KINDS[(*fitting, *kinds)[0]], path, limits)
