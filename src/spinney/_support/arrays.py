@@ -37,5 +37,5 @@ def sums_over(values: Numbers, axis: int) -> Numbers:
     length = values.shape[axis]
     if not 0 < length <= SHORT or values.ndim == 1:
         return np.asarray(values.sum(axis=axis))
-    slices = np.moveaxis(values, axis, 0)
-    return np.asarray(reduce(np.add, (slices[i] for i in range(length))))
+    slices = values if axis == -1 else values.swapaxes(-1, axis)
+    return np.asarray(reduce(np.add, (slices[..., i] for i in range(length))))

@@ -29,7 +29,7 @@ def owners_of(start: Integers) -> Integers:
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
-def sums_by(owner: Integers, values: Floats, n_parts: int) -> Floats:
+def sums_by(owner: Integers, values: NDArray[Any], n_parts: int) -> Floats:
     """Return the sum of the entries of each part, added up in their order.
 
     >>> sums_by(np.array([0, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), 3)
@@ -37,15 +37,28 @@ def sums_by(owner: Integers, values: Floats, n_parts: int) -> Floats:
            [0., 0.],
            [5., 6.]])
     """
-    width = values.shape[1]
-    keys = (owner[:, None] * width + np.arange(width)).ravel()
-    sums = np.bincount(keys, values.ravel(), minlength=n_parts * width)
-    return sums.astype(np.float64).reshape(n_parts, width)
+    sums = np.empty((n_parts, values.shape[1]))
+    for column in range(values.shape[1]):
+        sums[:, column] = np.bincount(owner, values[:, column], minlength=n_parts)
+    return sums
 
 
 def counts_by(owner: Integers, values: Integers, n_parts: int) -> Integers:
     """Return the sum of the whole numbers of each part."""
-    return np.rint(sums_by(owner, values.astype(np.float64), n_parts)).astype(np.int64)
+    return sums_by(owner, values, n_parts).astype(np.int64)
+
+
+def part_counts(values: Integers, start: Integers) -> Integers:
+    """Return the sum of the whole numbers of each part, which stand together.
+
+    >>> part_counts(np.array([[1], [2], [4]]), np.array([0, 2, 2, 3]))[:, 0]
+    array([3, 0, 4])
+    """
+    sums = np.zeros((len(start) - 1, values.shape[1]), dtype=np.int64)
+    filled = np.diff(start) > 0
+    if filled.any():
+        sums[filled] = np.add.reduceat(values, start[:-1][filled])
+    return sums
 
 
 def running_sums(values: Numbers, start: Integers) -> Numbers:

@@ -38,8 +38,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats, Integers
-from spinney._support.segments import counts_by, running_sums
+from spinney._support.arrays import Floats, Integers, Numbers
+from spinney._support.segments import running_sums
 from spinney.search.chaid.merge_values import Merging, merge
 from spinney.search.value_order import principal_score
 from spinney.trees import CountTable, TableStack, ratio_of
@@ -147,14 +147,13 @@ def prefixes(
     weights, rows = stack.weights, stack.rows
     if order is not None:
         weights, rows = weights[order], rows[order]
-    left = running_sums(weights, stack.start)[cuts]
-    left_rows = running_sums(rows, stack.start)[cuts]
-    right_rows = counts_by(owner, rows, len(stack))[whose] - left_rows
-    right = np.where(right_rows > 0, stack.total[whose] - left, 0.0)
-    both, both_rows = (
-        np.stack([left, right], axis=1),
-        np.stack([left_rows, right_rows], axis=1),
-    )
+    both_rows = _sides(running_sums(rows, stack.start)[cuts], stack.total_rows[whose])
+    if np.array_equal(stack.weights, stack.rows):  # every row weighs 1
+        both = both_rows.astype(np.float64)
+    else:
+        both = _sides(running_sums(weights, stack.start)[cuts], stack.total[whose])
+        if not stack.is_moments:
+            both[both_rows == 0] = 0.0  # and not a rest of rounding
     position = np.arange(n_lines)
     if order is not None:
         position[order] = np.arange(n_lines)
@@ -170,6 +169,14 @@ def prefixes(
         return np.asarray(right_side, dtype=np.int64)
 
     return ways_of(stack, both, both_rows, owner=whose, goes=goes, exact=exact)
+
+
+def _sides(left: Numbers, total: Numbers) -> Numbers:
+    """Return what is on the left and what is on the right, of ways of two branches."""
+    both = np.empty((len(left), 2, left.shape[1]), dtype=left.dtype)
+    both[:, 0] = left
+    np.subtract(total, left, out=both[:, 1])
+    return both
 
 
 def thresholds(stack: TableStack, step: Floats | float = 0.0) -> Ways:
@@ -243,7 +250,7 @@ def has_two_classes(stack: TableStack) -> NDArray[np.bool_]:
     """Return which tables have at most two classes; a number has one order, too."""
     if stack.is_moments:
         return np.ones(len(stack), dtype=bool)
-    present = counts_by(stack.owner, stack.rows, len(stack)) > 0
+    present = stack.total_rows > 0
     return np.asarray(present.sum(axis=1) <= 2)
 
 
@@ -252,7 +259,7 @@ def _scores(stack: TableStack) -> tuple[Floats, NDArray[np.bool_]]:
     two, weights = has_two_classes(stack), stack.weights
     if stack.is_moments:
         return ratio_of(weights[:, 1], weights[:, 0]), two
-    present = counts_by(stack.owner, stack.rows, len(stack)) > 0
+    present = stack.total_rows > 0
     last = present.shape[1] - 1 - np.argmax(present[:, ::-1], axis=1)
     own = weights[np.arange(len(weights)), last[stack.owner]]
     scores = np.asarray(ratio_of(own, weights.sum(axis=1)))

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, sums_over
-from spinney._support.segments import counts_by, first_best_by, maxima, starts_of
+from spinney._support.segments import first_best_by, maxima, starts_of
 from spinney.errors import refuse_unknown
 from spinney.search.groupings import Ways, ways_of, with_missing_at
 from spinney.trees import CountTable, TableStack, ratio_of
@@ -257,7 +257,7 @@ def known_or_missing(stack: TableStack) -> Ways:
     """
     owner = np.flatnonzero(stack.lacking)
     n_lines = len(stack.values)
-    rows = counts_by(stack.owner, stack.rows, len(stack))
+    rows = stack.total_rows
     ways = ways_of(
         stack,
         np.stack([stack.total, np.zeros_like(stack.total)], axis=1)[owner],

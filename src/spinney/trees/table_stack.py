@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
-from spinney._support.segments import owners_of, starts_of, sums_by
+from spinney._support.segments import owners_of, part_counts, starts_of, sums_by
 from spinney.trees.counts import CountTable, sizes
 
 
@@ -111,6 +111,11 @@ class TableStack:
         return sums_by(self.owner, self.weights, len(self))
 
     @cached_property
+    def total_rows(self) -> Integers:
+        """How many rows of each class, or in all, have a known value."""
+        return part_counts(self.rows, self.start)
+
+    @cached_property
     def lacking(self) -> NDArray[np.bool_]:
         """Which tables have rows whose value is missing."""
         return np.asarray(self.missing_rows.any(axis=1))
@@ -137,6 +142,8 @@ class TableStack:
 
     def taken(self, tables: Integers) -> "TableStack":
         """Return some of the tables, in this order."""
+        if len(tables) == len(self) and (np.diff(tables) == 1).all():
+            return self
         lines = self.lines_of(tables)
         return TableStack(
             self.node[tables],
