@@ -145,7 +145,10 @@ def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplit
     at_value = np.flatnonzero(counted.line >= 0)
     missing_at[at_value] = best.branch[counted.line[at_value]]
     low, high = _next_to_cuts(search, counted.stack, best)
-    branch = best.branch[counted.own][coarse_line]
+    coarse_branch = best.branch[counted.own]
+    merged_buckets = traits.numeric & (best.form == Form.MERGED)
+    typical = _typical_intervals(coarse, coarse_branch, typical, merged_buckets)
+    branch = coarse_branch[coarse_line]
     able = np.flatnonzero(~np.isnan(best.gain))
     behind, branch = _behind_splits(stack, branch, able, traits, best)
     return LevelSplits(
@@ -228,6 +231,21 @@ def _typical_buckets(coarse: TableStack, traits: Traits) -> Floats:
         else:
             typical[table] = np.rint(float(f"{mean[table]:.12g}"))
     return typical
+
+
+def _typical_intervals(
+    coarse: TableStack,
+    branch: Integers,
+    typical: Floats,
+    merged_buckets: NDArray[np.bool_],
+) -> Floats:
+    """Return what stands for a missing value, of merged buckets as a branch, or -1."""
+    if not merged_buckets.any():
+        return typical
+    lines = np.flatnonzero(coarse.values == typical[coarse.owner])
+    at = np.full(len(coarse), -1.0)
+    at[coarse.owner[lines]] = branch[lines]
+    return np.where(merged_buckets, at, typical)
 
 
 def _by_form(

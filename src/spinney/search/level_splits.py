@@ -59,7 +59,8 @@ class LevelSplits:
     missing_at : array of int
         The branch that counts the missing rows; -1 where they are aside, or none are.
     typical : array of float
-        What a missing value is taken for, where the typical one of all rows is.
+        What a missing value is taken for, where the typical one of all rows is; of
+        intervals, the branch of that, or -1.
     gain, merit : arrays of float
         See ``Candidate``.
     exact : array of bool
@@ -168,6 +169,12 @@ class LevelSplits:
         form = self.form[number]
         if form == Form.MULTIWAY:
             codes = branch = np.arange(n_codes)
+        elif self.missing_at[number] >= 0 and policy_named(self.recipe.missing).by_root:
+            typical = int(self.typical[number])
+            if typical not in codes:  # no row has it here, but what is missing counts
+                at = int(np.searchsorted(codes, typical))
+                codes = np.insert(codes, at, typical)
+                branch = np.insert(branch, at, self.missing_at[number])
         if form == Form.ORDERED:
             index = int(self.tables.attribute[number])
             ranks = self.at_root.statistics[index].ranks
@@ -194,7 +201,7 @@ class LevelSplits:
             typical = self.typical[number]
             if self.form[number] == Form.THRESHOLD:
                 return int(typical > self._middle(number))
-            branch = int(typical)  # a bucket is the number of its interval
+            branch = int(typical)  # of buckets, the interval
             if isinstance(split, Groups):
                 branch = int(split.branch_of(np.array([typical]))[0])
             if branch >= 0:
