@@ -118,7 +118,10 @@ def check_same(tree: Tree, root: naive.Node) -> None:
 
 
 def assert_twin_agrees(table: Rows, recipe: Recipe, **settings_of_both: object) -> None:
-    tree = grow_tree(table.source, recipe, Options(**settings_of_both))
+    given = dict(settings_of_both)
+    if "class_weights" in given:
+        given["class_weights"] = np.array(given["class_weights"])
+    tree = grow_tree(table.source, recipe, Options(**given))
     twin = naive.grow(
         table.rows, table.schema, recipe, guide=guide_of(tree), **settings_of_both
     )

@@ -185,12 +185,15 @@ class MemorySource:
     def _column(self, index: int, rows: Integers) -> tuple[NDArray[Any], Integers]:
         """Return the values of an attribute, and the ranks of some rows.
 
-        What is asked about of all rows is likely to be asked about again: such an
-        attribute is made for all of them, and kept.
+        One with a formula that is asked about of as many rows as there are is made for
+        all of them, and kept.
         """
         if not self._is_ranked(index):
-            made = _valued(self._made[index], self._cells(index, rows))
-            if len(rows) < len(self._classes):
+            n_rows = len(self._classes)
+            few = len(rows) < n_rows
+            cells = self._cells(index, rows if few else np.arange(n_rows))
+            made = _valued(self._made[index], cells)
+            if few:
                 return made
             self._columns[index] = made
         values, ranks = self._columns[index]
