@@ -153,9 +153,7 @@ def test_class_weights_and_preference_mean_the_same_to_both(
     factor = st.sampled_from((0.5, 1.0, 2.0, 10 / 3))
     factors = data.draw(st.lists(factor, min_size=n_classes, max_size=n_classes))
     order = data.draw(st.permutations(range(len(table.schema.attributes))))
-    assert_twin_agrees(
-        table, recipe, class_weights=np.array(factors), preference=order[:2]
-    )
+    assert_twin_agrees(table, recipe, class_weights=factors, preference=order[:2])
 
 
 @given(tables(), recipes())
