@@ -93,7 +93,7 @@ def test_surrogates_are_the_plain_learners(small, training, most, depth):
     recipe = RECIPES["cart"].changed(surrogates=most, max_depth=depth)
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suiting, "FEWEST_CELLS", 0)
+        patch.setattr(suiting, "PATIENCE", 0)
         patch.setattr(prepared, "SMALL", small)
         patch.setattr(surrogates, "SMALL", small)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
@@ -140,7 +140,7 @@ def test_a_row_without_its_value_goes_by_the_surrogate(monkeypatch, tmp_path):
     cells[:, 1] = cells[:, 0] + 0.1 * random.normal(size=300)
     labels = np.where(cells[:, 0] > 0, "up", "down")
     plain = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
-    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    monkeypatch.setattr(suiting, "PATIENCE", 0)
     swift = spinney.TreeClassifier(recipe="cart").fit(cells, labels)
     lacking = cells.copy()
     lacking[:, 0] = np.nan

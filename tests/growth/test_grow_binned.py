@@ -153,7 +153,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
         recipe = recipe.changed(criterion="gain")
     plain = grow_tree(training.source(), recipe)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suiting, "FEWEST_CELLS", 0)
+        patch.setattr(suiting, "PATIENCE", 0)
         patch.setattr(prepared, "SMALL", small)
         patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(subtree, "FIRST_KEEPING", 1)
@@ -216,7 +216,7 @@ def test_light_rows_are_not_rounded_away_by_heavy_ones(weights, n_classes):
 
 
 def test_weights_without_squares_are_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    monkeypatch.setattr(suiting, "PATIENCE", 0)
     assert (
         choose_engine(rows_of_two_weights(1.0, 1e-100), RECIPES["cart"], Options()).name
         == "binned"
@@ -228,7 +228,7 @@ def test_weights_without_squares_are_left_to_the_plain_learner(monkeypatch):
 
 
 def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
-    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    monkeypatch.setattr(suiting, "PATIENCE", 0)
     training = four_rows()
     branch = RECIPES["cart"].changed(missing="branch")
     assert choose_engine(training, branch, Options()).name == "binned"
@@ -236,7 +236,6 @@ def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         RECIPES["cart"],
         RECIPES["c4.5"],
         RECIPES["chaid"],
-        branch.changed(max_leaves=3),
         branch.changed(criterion="twoing"),
         branch.changed(missing="fractional"),
         branch.changed(linear_terms=2),
@@ -252,7 +251,7 @@ def test_a_model_of_many_cells_is_like_any_other(monkeypatch, tmp_path):
     labels = np.where(cells[:, 0] + random.normal(size=400) > 0, "up", "down")
     said = {"recipe": "cart", "missing": "branch", "max_depth": 4}
     plain = spinney.TreeClassifier(**said).fit(cells, labels)
-    monkeypatch.setattr(suiting, "FEWEST_CELLS", 0)
+    monkeypatch.setattr(suiting, "PATIENCE", 0)
     swift = spinney.TreeClassifier(**said).fit(cells, labels)
     assert str(swift) == str(plain)
     assert str(swift.rules()) == str(plain.rules())

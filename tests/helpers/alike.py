@@ -9,7 +9,6 @@ from spinney.sources.rows.training_rows import TrainingSet
 
 # What no compiled loop knows.
 PLAIN_OPTIONS = (
-    Options(class_weights=np.ones(2)),
     Options(preference=(1,)),
     Options(forced={(): 0}),
     Options(prices={0: 1.0}),

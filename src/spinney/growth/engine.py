@@ -1,20 +1,24 @@
 """Who grows a tree: the plain learner, or one of two sets of compiled loops.
 
 All of them grow the same tree. The plain learner takes anything, and rows wherever
-they are; compiled loops take what ``binned_limits`` and ``ranked_limits`` say, of
-tables large enough to be worth a compiler. Asking loads none.
+they are; compiled loops take what ``binned_limits`` and ``ranked_limits`` say, where it
+takes longer to do without them than to load them. Asking loads none.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from spinney._support.arrays import Floats
-from spinney.growth.binned.binned_limits import FEWEST_CELLS, can_grow_binned
+from spinney.growth.best_first import limited
+from spinney.growth.binned.binned_limits import can_grow_binned
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.construct import grow_with_construction
 from spinney.growth.prune import Pruned, pruned_after_growing
 from spinney.growth.prune.drafts import recounted
-from spinney.growth.ranked.ranked_limits import FEWEST_RANKED_CELLS, can_grow_ranked
+from spinney.growth.ranked.ranked_limits import can_grow_ranked
 from spinney.growth.source_parts import refuse_lacking_source
 from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
@@ -27,16 +31,16 @@ def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     return grow_with_construction(rows.source, recipe, options)
 
 
-def _grow_binned(rows: OpenedSource, recipe: Recipe, _options: Options) -> Tree:
+def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.binned.grow_binned import grow
 
-    return grow(rows.at_hand, recipe)
+    return limited(grow(rows.at_hand, recipe, options.class_weights), recipe)
 
 
-def _grow_ranked(rows: OpenedSource, recipe: Recipe, _options: Options) -> Tree:
+def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.ranked.grow_ranked import grow
 
-    return grow(rows.at_hand, recipe)
+    return limited(grow(rows.at_hand, recipe, options.class_weights), recipe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,11 @@ class Engine:
         self, rows: OpenedSource, recipe: Recipe, options: Options
     ) -> Pruned:
         """Return the tree, pruned as the recipe says where that takes no folds."""
-        if self.name == "ranked" and recipe.pruning == "error-based":
+        by_errors = recipe.pruning == "error-based" and recipe.max_leaves is None
+        if self.name == "ranked" and by_errors:
             from spinney.growth.ranked.grow_ranked import grow_and_prune
 
-            return grow_and_prune(rows.at_hand, recipe)
+            return grow_and_prune(rows.at_hand, recipe, options.class_weights)
         tree = self.grow(rows, recipe, options)
         return pruned_after_growing(
             tree, rows.source, recipe=recipe, class_weights=options.class_weights
@@ -83,6 +88,13 @@ class Engine:
         return recounted(tree, rows.source, recipe=recipe, class_weights=class_weights)
 
 
+# In seconds, on a machine of two cores: what the plain learner takes for a cell of a
+# level, and besides for a row, which ends up in a node of few; what it takes to load
+# compiled loops; and how long somebody waits for all rivals of splits, exactly.
+PER_CELL, PER_ROW = 0.6e-6, 20e-6
+LOADING = 0.5
+PATIENCE = 1.0
+
 PLAIN = Engine("plain", _grow_plain)
 BINNED = Engine("binned", _grow_binned)
 RANKED = Engine("ranked", _grow_ranked)
@@ -93,21 +105,38 @@ def choose_engine(
     recipe: Recipe,
     options: Options,
     *,
-    fewest: int | None = None,
+    rivals: bool = True,
 ) -> Engine:
     """Return the engine that grows the tree of these rows soonest.
 
     Rows that are not at hand, where ``training`` is None, are for the plain learner.
-    ``fewest`` are the cells from which loops of two branches are taken, if not as
-    many as where somebody may ask for the runners-up of splits.
+    ``rivals`` says that somebody may ask for the splits that lost. The loops of two
+    branches know not all of these exactly, so they are taken a little later then, and
+    what a process has loaded before has no say: the same rows give the same nodes.
     """
     if training is None:
         return PLAIN
-    n_cells = len(training.classes) * len(training.columns)
-    if n_cells >= (FEWEST_CELLS if fewest is None else fewest) and can_grow_binned(
+    plain = plain_seconds(len(training.classes), len(training.columns), recipe)
+    if plain > (PATIENCE if rivals else _loading(BINNED)) and can_grow_binned(
         training, recipe, options
     ):
         return BINNED
-    if n_cells >= FEWEST_RANKED_CELLS and can_grow_ranked(training, recipe, options):
+    if plain > (LOADING if rivals else _loading(RANKED)) and can_grow_ranked(
+        training, recipe, options
+    ):
         return RANKED
     return PLAIN
+
+
+def plain_seconds(n_rows: int, n_attributes: int, recipe: Recipe) -> float:
+    """Return about how long the plain learner takes for a tree of so many cells."""
+    n_levels = 1.5 * np.log2(n_rows + 1)
+    if recipe.max_depth is not None:
+        n_levels = min(n_levels, recipe.max_depth)
+    return float(n_rows * (n_attributes * n_levels * PER_CELL + PER_ROW))
+
+
+def _loading(engine: Engine) -> float:
+    """Return how long it takes until the loops of an engine can run."""
+    loaded = f"spinney.growth.{engine.name}.loops.grow" in sys.modules
+    return 0.0 if loaded else LOADING

@@ -41,8 +41,8 @@ class Options:
     draws: Draws | None = None
 
     def leave_all_to_recipe(self, schema: Schema) -> bool:
-        """Return whether nothing is given beside the recipe, and columns alone."""
-        if self.class_weights is not None or self.costs is not None:
+        """Return whether nothing but class weights is given, and columns alone."""
+        if self.costs is not None:
             return False
         if self.preference or self.forced or self.prices or self.constructed:
             return False

@@ -20,17 +20,10 @@ LEAST_WEIGHT = 1e-140  # whose square is still a number above 0
 
 CRITERIA = ("gini", "gain", "squared_error")
 
-# Below so many cells the plain learner is done within seconds, and finds the best cut
-# of every runner-up of a split, at every node. Where nobody asks for these, as in trees
-# that are counted again or grown on folds, there is nothing to be lost.
-FEWEST_CELLS = 100_000
-FEWEST_WITHOUT_RIVALS = 30_000
-
 # Settings that the loops know nothing of, and the value that asks for nothing.
 SETTINGS = {
     "buckets": None,
     "alpha_split": None,
-    "max_leaves": None,
     "mdl_correction": False,
     "min_cut_share": 0.0,
     "min_step": 0.0,
@@ -51,7 +44,8 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
-    if training.weights is not None and training.weights.min() < LEAST_WEIGHT:
+    weights = training.weighed(options.class_weights).weights
+    if weights is not None and weights.min() < LEAST_WEIGHT:
         return False
     if not options.leave_all_to_recipe(schema):
         return False

@@ -31,6 +31,7 @@ class GrownNodes(LazyNodes):
     schema: Schema
     recipe: Recipe
     surrogates: GrownSurrogates | None = None
+    class_weights: Floats | None = None
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -49,7 +50,10 @@ class GrownNodes(LazyNodes):
             return arrays
         otherwise = np.full(len(arrays), -1, np.int32)
         # As ``heaviest``: the first branch where both are equally heavy.
-        sizes = arrays.weight(target)[arrays.children()[0]].reshape(-1, 2)
+        own = arrays
+        if self.class_weights is not None:
+            own = replace(arrays, weights=arrays.weights / self.class_weights)
+        sizes = own.weight(target)[arrays.children()[0]].reshape(-1, 2)
         otherwise[inner] = sizes[:, 0] / sizes.max(axis=1) < 1 - TOLERANCE
         return replace(
             arrays, otherwise=otherwise, surrogates=self.surrogates.arrays(arrays.inner)
@@ -65,7 +69,8 @@ class GrownNodes(LazyNodes):
             return None
         from spinney.growth.binned.recount import recount
 
-        shape, lines = recount(self.shape, self.lines, training, self.recipe)
+        weighed = training.weighed(self.class_weights)
+        shape, lines = recount(self.shape, self.lines, weighed, self.recipe)
         # What lost, lost on other labels.
         none = cut(self.rivals, 0)
         return replace(self, shape=shape, lines=lines, rivals=none, _made={})

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.arrays import Integers
+from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_rows import Prepared
 from spinney.growth.binned.loops.layout import BINS
@@ -83,7 +83,7 @@ def _ends(masks: NDArray[np.uint8]) -> Integers:
 
 
 def surrogates_of_grown(
-    ready: Prepared, shape: Shape, lines: Lines, most: int
+    ready: Prepared, own: Floats | None, shape: Shape, lines: Lines, most: int
 ) -> GrownSurrogates:
     """Find up to ``most`` surrogates of every inner node, by the rows' own weights."""
     inner = shape.whole[:, ATTRIBUTE] >= 0
@@ -97,18 +97,22 @@ def surrogates_of_grown(
         np.zeros((n, most, widest), np.uint8),
     )
     if n and most:
-        _Walk(ready, shape, lines, kept).run()
+        _Walk(ready, own, shape, lines, kept).run()
     return GrownSurrogates(kept, cells.nominal)
 
 
 class _Walk:
     def __init__(
-        self, ready: Prepared, shape: Shape, lines: Lines, kept: SurrogateLines
+        self,
+        ready: Prepared,
+        own: Floats | None,
+        shape: Shape,
+        lines: Lines,
+        kept: SurrogateLines,
     ) -> None:
         self.ready, self.shape, self.kept = ready, shape, kept
-        own = ready.labels.weights
-        self.weights = own if len(own) else np.ones(len(ready.cells.codes))
-        self.unit = not len(own) or bool(np.all(own == 1.0))
+        self.weights = np.ones(len(ready.cells.codes)) if own is None else own
+        self.unit = bool(np.all(self.weights == 1.0))
         self.rows = np.arange(len(self.weights), dtype=np.uint32)
         self.spans = np.zeros((len(shape.whole), 2), np.int64)
         self.spans[0] = 0, len(self.rows)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
@@ -215,15 +216,21 @@ def _stacked(parts: list[Any]) -> Any:
     return type(parts[0])(*(np.concatenate(array) for array in arrays))
 
 
-def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
+def grow(
+    training: "TrainingSet", recipe: Recipe, class_weights: Floats | None = None
+) -> Tree:
     """Grow the tree that the plain learner would grow.
 
     Its nodes are made when they are looked at.
     """
-    ready = prepared(training, recipe)
+    ready = prepared(training.weighed(class_weights), recipe)
     shape, lines, lost = grow_together(ready)
     surrogates = None
     if policy_named(recipe.missing).surrogates:
-        surrogates = surrogates_of_grown(ready, shape, lines, recipe.surrogates)
-    nodes = GrownNodes(shape, lines, lost, training.schema, recipe, surrogates)
+        surrogates = surrogates_of_grown(
+            ready, training.weights, shape, lines, recipe.surrogates
+        )
+    nodes = GrownNodes(
+        shape, lines, lost, training.schema, recipe, surrogates, class_weights
+    )
     return Tree(training.schema, nodes)

@@ -147,7 +147,8 @@ class _Nursery:
         self.rows = replace(training, weights=self.bags.base)
         self.coded: Prepared | None = None
         shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
-        plain = settings.extra_random or shares or recipe.pruning != "none"
+        limited = recipe.max_leaves is not None or recipe.pruning != "none"
+        plain = settings.extra_random or shares or limited
         if not plain and can_grow_binned(self.rows, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
 

@@ -172,10 +172,10 @@ def pruned_by(tree: Tree, steps: Sequence[PruneStep]) -> Pruned:
     return Pruned(cut(tree, {step.node for step in steps if step.pruned}), Steps(steps))
 
 
-def cut(tree: Tree, numbers: Collection[int]) -> Tree:
+def cut(tree: Tree, numbers: Collection[int], reason: Reason = Reason.PRUNED) -> Tree:
     """Return the tree with these nodes as leaves, and nothing below them.
 
-    The counts and candidates of a cut node are kept; its reason is ``pruned``.
+    The counts and candidates of a cut node are kept; its ``reason`` is given.
     """
     gone = [False] * len(tree)
     kept: list[Node] = []
@@ -190,7 +190,7 @@ def cut(tree: Tree, numbers: Collection[int]) -> Tree:
         replace,
         chosen=None,
         children=(),
-        reason=Reason.PRUNED,
+        reason=reason,
         surrogates=(),
         otherwise=None,
     )

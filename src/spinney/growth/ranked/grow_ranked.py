@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.growth.prune import Pruned
@@ -239,17 +240,22 @@ def _cut(grown: Grown) -> Grown:
     return grown._replace(**written)
 
 
-def grow(training: "TrainingSet", recipe: Recipe) -> Tree:
+def grow(
+    training: "TrainingSet", recipe: Recipe, class_weights: Floats | None = None
+) -> Tree:
     """Grow the tree that the plain learner would grow.
 
     Its nodes are made when they are looked at.
     """
-    return Tree(training.schema, _nodes(rank_rows(training, recipe), recipe))
+    rows = rank_rows(training.weighed(class_weights), recipe)
+    return Tree(training.schema, _nodes(rows, recipe))
 
 
-def grow_and_prune(training: "TrainingSet", recipe: Recipe) -> Pruned:
+def grow_and_prune(
+    training: "TrainingSet", recipe: Recipe, class_weights: Floats | None = None
+) -> Pruned:
     """Grow a tree and prune it by errors, as the plain learner would."""
-    rows = rank_rows(training, recipe)
+    rows = rank_rows(training.weighed(class_weights), recipe)
     nodes = _nodes(rows, recipe)
     return prune_ranked(Tree(training.schema, nodes), nodes, rows)
 

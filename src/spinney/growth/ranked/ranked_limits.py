@@ -9,9 +9,6 @@ from spinney.search import MOST_BRANCHES
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
 
-# Below so many cells the plain learner is done before a compiler is loaded. These loops
-# keep the runners-up of all but tiny nodes.
-FEWEST_RANKED_CELLS = 30_000
 MOST_ROWS = 2**31
 MOST_LEVELS = 65_536
 CRITERIA = ("gain", "gain_ratio", "gini")
@@ -20,7 +17,6 @@ CRITERIA = ("gain", "gain_ratio", "gini")
 SETTINGS = {
     "buckets": None,
     "alpha_split": None,
-    "max_leaves": None,
     "linear_terms": 0,
     "construct": 0,
 }

@@ -19,7 +19,6 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import Copies, copies_of
 from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
-from spinney.growth.binned.binned_limits import FEWEST_WITHOUT_RIVALS
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.prune import Pruned, TrainingRows, folds_of, pruned_after_growing
@@ -44,10 +43,6 @@ def warn_of_squares(recipe: Recipe, target: Target) -> None:
             remedy="the tree is grown by the deviance of counts, but cost-complexity "
             "pruning weighs its leaves by squared errors",
         )
-
-
-# The forest has loaded the compiled loops by then.
-FEWEST_TAUGHT = 0
 
 
 @dataclass(frozen=True)
@@ -93,20 +88,19 @@ class TaughtGrowth:
         return self._grown(self.training, (sums[twins].T / numbers[twins]).T)
 
     def _grown(
-        self, training: TrainingSet, labels: Floats | None, *, fewest: int | None = None
+        self, training: TrainingSet, labels: Floats | None, *, rivals: bool = True
     ) -> Tree:
         """Return the unpruned tree of some rows with these labels, or their own.
 
-        A tree that is counted again keeps no runners-up, and one of a fold needs none:
-        then compiled loops are taken from ``fewest`` cells on, and at any size where
-        they have grown the forest.
+        A tree that is counted again keeps no ``rivals`` of its splits, and one of a
+        fold needs none: so it may be grown by loops that the forest has loaded.
         """
         recipe, options = self.recipe, self.options
         if labels is None:
-            engine = choose_engine(training, recipe, options, fewest=fewest)
+            engine = choose_engine(training, recipe, options, rivals=rivals)
             return engine.grow(OpenedSource(training), recipe, options)
         taught = smoothed_training(training, labels)
-        engine = choose_engine(taught, recipe, options, fewest=FEWEST_TAUGHT)
+        engine = choose_engine(taught, recipe, options, rivals=False)
         tree = engine.grow(OpenedSource(taught), recipe, options)
         rows, scale = OpenedSource(training), options.class_weights
         return engine.recount(tree, rows, recipe, scale)
@@ -114,9 +108,7 @@ class TaughtGrowth:
     def grow_on(self, mask: Mask) -> Tree:
         """Return the unpruned tree of some of the copies."""
         labels = None if self.labels is None else self.labels[mask]
-        return self._grown(
-            self.copies.taken(mask), labels, fewest=FEWEST_WITHOUT_RIVALS
-        )
+        return self._grown(self.copies.taken(mask), labels, rivals=False)
 
     def regrow(self, mask: Mask) -> Tree:
         """Return the tree of some copies, where what was forced may not be possible."""

@@ -69,6 +69,13 @@ class TrainingSet:
             weights=None if self.weights is None else self.weights[rows],
         )
 
+    def weighed(self, class_weights: Floats | None) -> "TrainingSet":
+        """Return the rows, each with the weight of its class besides its own."""
+        if class_weights is None:
+            return self
+        weights = self.own_weights * np.asarray(class_weights)[self.classes]
+        return replace(self, weights=weights)
+
     def source(self) -> MemorySource:
         """Return the rows as a source in memory."""
         return MemorySource(

@@ -1,0 +1,51 @@
+"""A limit on leaves, of a tree that is grown already.
+
+What a node asks depends on its rows alone, so the tree that grows best-first up to a
+number of leaves is a part of the tree that grows without a limit: the nodes are walked
+again in the order in which the plain learner would have split them.
+"""
+
+from heapq import heappop, heappush
+
+from spinney._support.ties import TOLERANCE
+from spinney.growth.prune.walks import cut
+from spinney.recipes import Recipe
+from spinney.trees import Reason, Tree, arrays_of
+
+
+def limited(tree: Tree, recipe: Recipe) -> Tree:
+    """Return the part of a tree that its recipe's limit on leaves leaves."""
+    if recipe.max_leaves is None or tree.n_leaves <= recipe.max_leaves:
+        return tree
+    arrays, target = arrays_of(tree), tree.schema.target
+    links, weight = arrays.links(), arrays.weight(target)
+    unit = 1.0
+    if target.is_numeric:
+        unit = recipe.measure(numeric=True).gain_unit(arrays.weights[0])
+    margin = TOLERANCE * float(weight[0]) * unit
+    waiting = [(-float(weight[0] * arrays.gain[0]), 0, 0)]
+    cuts, n_made, n_leaves = [], 0, 1
+    while waiting:
+        node = _most_urgent(waiting, margin)
+        first, count = int(links.first[node]), int(links.count[node])
+        if n_leaves + count - 1 > recipe.max_leaves:
+            cuts.append(node)
+            continue
+        n_leaves += count - 1
+        for child in links.children[first : first + count].tolist():
+            n_made += 1
+            if links.count[child]:
+                urgency = -float(weight[child] * arrays.gain[child])
+                heappush(waiting, (urgency, n_made, child))
+    return cut(tree, cuts, Reason.LEAVES)
+
+
+def _most_urgent(waiting: list[tuple[float, int, int]], margin: float) -> int:
+    """Take the node of the greatest gain over all rows, the oldest of equals."""
+    tied = [heappop(waiting)]
+    while waiting and waiting[0][0] <= tied[0][0] + margin:
+        tied.append(heappop(waiting))
+    tied.sort(key=lambda entry: entry[1])
+    for entry in tied[1:]:
+        heappush(waiting, entry)
+    return tied[0][2]

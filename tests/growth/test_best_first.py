@@ -1,0 +1,78 @@
+"""Class weights and limits on leaves: loops grow what the plain learner grows."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.growth.test_grow_binned import training_sets
+from tests.helpers.alike import same_node, same_tree
+from tests.helpers.fuzz import examples
+
+from spinney.data.schema import Attribute, Schema, Target
+from spinney.growth.best_first import limited
+from spinney.growth.binned.binned_limits import can_grow_binned
+from spinney.growth.engine import BINNED, PLAIN, RANKED
+from spinney.growth.growth_options import Options
+from spinney.growth.ranked.ranked_limits import can_grow_ranked
+from spinney.recipes import RECIPES
+from spinney.sources.opened import OpenedSource
+from spinney.sources.rows.training_rows import TrainingSet
+from spinney.trees.tree import Reason
+
+CART, C45 = RECIPES["cart"], RECIPES["c4.5"]
+LIMITS = st.sampled_from([None, 1, 2, 3, 5, 8, 100])
+WEIGHTS = st.sampled_from([None, (2.0, 0.5, 1.0, 3.0, 10 / 3)])
+
+
+def options_of(training: TrainingSet, weights: tuple[float, ...] | None) -> Options:
+    n_classes = training.schema.n_classes
+    if weights is None or not n_classes:
+        return Options()
+    return Options(class_weights=np.array(weights[:n_classes]))
+
+
+def same_with_surrogates(one, other):
+    """Refuse nodes that differ, or send missing values otherwise."""
+    same_node(one, other)
+    assert one.otherwise == other.otherwise
+    assert [each.split for each in one.surrogates] == [
+        each.split for each in other.surrogates
+    ]
+
+
+@given(training_sets(), LIMITS, WEIGHTS, st.sampled_from(["branch", "surrogate"]))
+@settings(max_examples=examples(60), deadline=None)
+def test_loops_of_two_branches(training, max_leaves, weights, missing):
+    recipe = CART.changed(max_leaves=max_leaves, missing=missing)
+    options = options_of(training, weights)
+    if can_grow_binned(training, recipe, options):
+        plain = PLAIN.grow(OpenedSource(training), recipe, options)
+        compiled = BINNED.grow(OpenedSource(training), recipe, options)
+        same_tree(plain, compiled, same_with_surrogates)
+
+
+@given(training_sets(), LIMITS, WEIGHTS)
+@settings(max_examples=examples(60), deadline=None)
+def test_loops_of_many_branches(training, max_leaves, weights):
+    recipe = C45.changed(max_leaves=max_leaves)
+    options = options_of(training, weights)
+    if can_grow_ranked(training, recipe, options):
+        plain = PLAIN.grow_and_prune(OpenedSource(training), recipe, options)
+        compiled = RANKED.grow_and_prune(OpenedSource(training), recipe, options)
+        same_tree(plain.tree, compiled.tree, same_node)
+
+
+@pytest.mark.parametrize("max_leaves", [1, 2, 3, 4])
+def test_the_split_of_the_greatest_gain_over_all_rows_comes_first(max_leaves):
+    # Left of 4 the classes alternate in pairs; right of it one row of eight is odd.
+    schema = Schema((Attribute("x", "numeric"),), Target("y", ("a", "b")))
+    classes = np.array([0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0])
+    rows = TrainingSet(schema, (np.arange(12.0),), classes, None)
+    recipe = CART.changed(missing="branch")
+    whole = PLAIN.grow(OpenedSource(rows), recipe, Options())
+    tree = limited(whole, recipe.changed(max_leaves=max_leaves))
+    assert tree.n_leaves == min(max_leaves, whole.n_leaves)
+    closed = [node for node in tree if node.reason is Reason.LEAVES]
+    assert bool(closed) == (max_leaves < whole.n_leaves)
+    assert all(node.candidates for node in closed)
+    assert whole.n_leaves == 3
