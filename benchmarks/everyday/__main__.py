@@ -201,7 +201,7 @@ def shown(results: Iterable[Result]) -> list[str]:
         )
         words = "; ".join(filter(None, [result.missed, *result.notes]))
         rows.append((result.name, *numbers, result.beside, words))
-    return aligned(rows, left=(0, 6, 7), widest=64)
+    return aligned(rows, left=(0, 6, 7))
 
 
 def _seconds(seconds: float | None) -> str:
