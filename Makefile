@@ -10,7 +10,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 TOOLS = $(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', \
   'rb'))['dependency-groups']; print(*groups['test'], *groups['lint'], sep='\n')"
 
-.PHONY: demo test lint test-loops test-fuzz test-slow study forests speed clean
+.PHONY: demo test lint test-loops test-fuzz test-slow study forests speed everyday clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
@@ -37,6 +37,11 @@ forests: $(VENV)/.installed
 speed: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed $(ARGS)
+
+# What a person waits for: make everyday [ARGS="--only iris --data folder"]
+everyday: $(VENV)/.installed
+	$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m benchmarks.everyday $(ARGS)
 
 cluster-speed: $(VENV)/.installed
 	$(PIP) install --constraint constraints.txt --editable '.[bench]'

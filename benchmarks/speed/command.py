@@ -15,6 +15,7 @@ __all__ = [
     "Fit",
     "checked",
     "finished",
+    "keep_to_threads",
     "names",
     "parser_of",
     "present",
@@ -110,9 +111,16 @@ def _run_alike(
 ) -> list[Outcome]:
     """Run the tasks, with as many cores for one program as for another."""
     warnings.simplefilter("ignore")
-    # Spinney has as many threads as cores: two cores are two threads for all.
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
+    keep_to_threads()
     here = measure.machine()
     print(f"{report.machine_words(here)}, load {here['load']}", flush=True)
     return run(options)
+
+
+def keep_to_threads() -> None:
+    """Keep this process and its children to as many cores as programs have threads.
+
+    Spinney has as many threads as cores: two cores are two threads for all.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from benchmarks.tables import facts_of, markers_of
 
-__all__ = ["DELAYED", "AbsentError", "Data", "bundled", "covertype", "made", "mixed"]
+__all__ = [
+    "DELAYED",
+    "AbsentError",
+    "Data",
+    "bundled",
+    "covertype",
+    "frame_and_target",
+    "made",
+    "mixed",
+]
 
 # A fifth of the rows is held out.
 HELD_OUT = 5
@@ -97,13 +106,26 @@ def covertype(folder: Path | None, most_rows: int | None) -> Data:
 
 
 def mixed(name: str, folder: Path | None, most_rows: int | None) -> Data:
-    """Return a table with nominal columns, as a data frame of categories and floats."""
+    """Return a table with nominal columns; a number to learn becomes two classes."""
+    frame, target = frame_and_target(name, folder, most_rows)
+    if target.dtype.kind == "f":
+        target = (target > DELAYED).astype(np.int64)
+    return _parted(frame, target)
+
+
+def frame_and_target(
+    name: str, folder: Path | None, most_rows: int | None
+) -> tuple[Any, np.ndarray]:
+    """Return all rows, as a data frame of categories and floats, and their target.
+
+    Classes are whole numbers from 0; a number to learn is a float.
+    """
+    frame, facts = _read(folder, name, most_rows)
     import pandas
 
-    frame, facts = _read(folder, name, most_rows)
     target = frame.pop(facts["target"])
     if facts["task"] == "regression":
-        labels = (target.to_numpy() > DELAYED).astype(np.int64)
+        labels = target.to_numpy(dtype=np.float64)
     else:
         labels = _codes(target)
     for column in frame.columns:
@@ -117,7 +139,7 @@ def mixed(name: str, folder: Path | None, most_rows: int | None) -> Data:
         frame[column] = pandas.Categorical(
             texts, categories=levels, ordered=kind == "ordinal"
         )
-    return _parted(frame.drop(columns=facts["ignore"]), labels)
+    return frame.drop(columns=facts["ignore"]), labels
 
 
 def _read(folder: Path | None, name: str, most_rows: int | None) -> tuple[Any, Any]:
