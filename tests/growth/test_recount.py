@@ -9,7 +9,7 @@ from tests.helpers.fuzz import examples
 
 import spinney
 from spinney.growth.binned.grow_binned import grow
-from spinney.growth.engine import BINNED, choose_engine
+from spinney.growth.engine import BINNED, PLAIN, choose_engine
 from spinney.growth.prune.drafts import recounted
 from spinney.growth.taught import taught_growth
 from spinney.growth.taught.teacher import smoothed_training
