@@ -34,8 +34,17 @@ def sums_over(values: Numbers, axis: int) -> Numbers:
     >>> sums_over(np.array([[1.0, 2.0], [3.0, 4.0]]), -1)
     array([3., 7.])
     """
+    return _along(np.add, values, axis)
+
+
+def maxima_over(values: Numbers, axis: int) -> Numbers:
+    """Return the maxima along an axis from the end; of a short one, slice by slice."""
+    return _along(np.maximum, values, axis)
+
+
+def _along(operation: np.ufunc, values: Numbers, axis: int) -> Numbers:
     length = values.shape[axis]
     if not 0 < length <= SHORT or values.ndim == 1:
-        return np.asarray(values.sum(axis=axis))
+        return np.asarray(operation.reduce(values, axis=axis))
     slices = values if axis == -1 else values.swapaxes(-1, axis)
-    return np.asarray(reduce(np.add, (slices[..., i] for i in range(length))))
+    return np.asarray(reduce(operation, (slices[..., i] for i in range(length))))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from spinney._support.arrays import Floats, sums_over
+from spinney._support.arrays import Floats, maxima_over, sums_over
 from spinney.trees.counts import ratio_of, spread_of
 
 Impurity = Callable[[Floats], Floats]
@@ -51,8 +51,9 @@ def misclassification(weights: Floats | Sequence[float]) -> Floats:
     0.25
     """
     weights = np.asarray(weights, dtype=np.float64)
-    present = weights.sum(axis=-1) > 0
-    return np.asarray(np.where(present, 1 - shares_of(weights).max(axis=-1), 0.0))[()]
+    present = sums_over(weights, -1) > 0
+    largest = maxima_over(shares_of(weights), -1)
+    return np.asarray(np.where(present, 1 - largest, 0.0))[()]
 
 
 def variance(moments: Floats | Sequence[float]) -> Floats:
