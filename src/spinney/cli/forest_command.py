@@ -14,7 +14,7 @@ from spinney.cli.shell_options import (
     limit_options,
     output_options,
     reading_options,
-    set_option,
+    recipe_options,
     table_options,
     text_options,
     weight_option,
@@ -76,7 +76,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
         "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
     ),
     click.option(
-        "--jobs", type=int, help="Trees that grow at once: one per core if not said."
+        "--jobs", type=int, help="Trees that grow at once.  [default: one per core]"
     ),
 )
 @in_group(
@@ -84,14 +84,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
     click.option(
         "--recipe", default="cart", show_default=True, help="cart, id3, c4.5 or chaid."
     ),
-    click.option("--criterion", help="As for grow."),
-    click.option("--grouping", help="Of nominal values: multiway, binary or merge."),
-    click.option(
-        "--missing-policy",
-        help="fractional, most-common, own-category, branch or mean.",
-    ),
-    click.option("--probability", help="frequency, laplace or m-estimate."),
-    set_option,
+    recipe_options,
 )
 @in_group("Limits", limit_options)
 @in_group(
@@ -105,13 +98,13 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 )
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
-    from spinney.models import RECIPE_PARAMETERS, FittedForest, forest_from
+    from spinney.models import FittedForest, forest_from
 
     output = options["output"]
     _check_options(options)
     check_model_output(options, "forest")
-    names = tuple(name for name in RECIPE_PARAMETERS if name != "pruning")
-    recipe, settings = recipe_of(options, names)
+    # The seed is the forest's, and no setting of the recipe of its trees.
+    recipe, settings = recipe_of({**options, "seed": None})
     with progress_bar("growing") as progress:
         grown, training = forest_from(
             data,

@@ -13,8 +13,8 @@ _WITHOUT_ROWS = "c4.5"
 
 _NO_SETTINGS = ("name", "numeric_criterion", "for_numbers", "given")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
-# Those that constructors, ``grow`` and options name; the others are reached by
-# ``Recipe.named(...).changed(...)``, in the shell by ``--set``.
+# Those that constructors and ``grow`` name; the others are reached by
+# ``Recipe.named(...).changed(...)``.
 COMMON_SETTINGS = (
     "criterion",
     "grouping",
