@@ -106,7 +106,7 @@ def test_a_forest_is_set_too(works, melons):
         ("grow", 31, ["Data", "Recipe", "Limits", "Pruning", "Output", "Other"]),
         ("forest", 33, ["Data", "Forest", "Recipe", "Limits", "Output", "Other"]),
         ("evaluate", 27, ["Data", "Recipes", "Rows", "Experiments", "Output", "Other"]),
-        ("prune", 18, ["Rows", "Pruning", "Output", "Other"]),
+        ("prune", 19, ["Rows", "Pruning", "Output", "Other"]),
         ("cluster", 31, ["Data", "Clusters", "Output", "Other"]),
     ],
 )

@@ -11,6 +11,7 @@ from spinney.cli.shell_options import (
     declarations,
     examples,
     in_group,
+    jobs_option,
     output_options,
     reading_options,
     text_options,
@@ -106,7 +107,7 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
     ),
-    click.option("--jobs", type=int, help="Most threads.  [default: one per core]"),
+    jobs_option,
 )
 @in_group(
     "Output",

@@ -220,9 +220,10 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
 
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that all evaluations take."""
-    names = ("folds", "repeats", "holdout", "seed", "weight", "encoding")
+    names = ("folds", "repeats", "holdout", "weight", "encoding")
     kinds = ("nominal", "ordinal", "numeric", "ignore")
     arguments = {name: options[name] for name in (*names, *kinds)}
+    arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]
     arguments["missing_values"] = options["missing"]
     class_weight = class_weight_of(options["class_weight"])

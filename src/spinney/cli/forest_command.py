@@ -11,6 +11,7 @@ from spinney.cli.shell_options import (
     declarations,
     examples,
     in_group,
+    jobs_option,
     limit_options,
     output_options,
     reading_options,
@@ -75,9 +76,7 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
     ),
-    click.option(
-        "--jobs", type=int, help="Trees that grow at once.  [default: one per core]"
-    ),
+    jobs_option,
 )
 @in_group(
     "Recipe",

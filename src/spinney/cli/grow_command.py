@@ -15,6 +15,7 @@ from spinney.cli.shell_options import (
     declarations,
     examples,
     in_group,
+    jobs_option,
     limit_options,
     numbers_of,
     output_options,
@@ -88,7 +89,7 @@ if TYPE_CHECKING:
         "Repeatable.",
     ),
     click.option("--seed", type=int, help="Of the folds and the forest."),
-    click.option("--jobs", type=int, help="Most threads.  [default: one per core]"),
+    jobs_option,
 )
 @in_group("Limits", limit_options)
 @in_group(

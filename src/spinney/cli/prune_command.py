@@ -12,6 +12,7 @@ from spinney.cli.shell_options import (
     examples,
     file_options,
     in_group,
+    jobs_option,
     load_tree,
     output_options,
     text_options,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         help="Whether error-based pruning may raise branches; it needs --data.",
     ),
     click.option("--seed", type=int, help="Of the folds.  [default: 0]"),
+    jobs_option,
 )
 @in_group(
     "Output",
@@ -99,7 +101,8 @@ def prune(model: str, **options: Any) -> None:
         confidence=options["confidence"],
         raising=options["raising"],
         cost_matrix=cost_matrix_of(options["costs"]),
-        seed=options["seed"],
+        random_state=options["seed"],
+        n_jobs=options["jobs"],
     )
     # What is told is made before the file: a run that fails leaves none behind.
     if options["json_"]:

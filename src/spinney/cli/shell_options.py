@@ -185,6 +185,10 @@ class_weight_option = _many(
     metavar="CLASS=NUMBER",
 )
 
+jobs_option = click.option(
+    "--jobs", type=int, help="Most threads.  [default: one per core]"
+)
+
 json_option = click.option(
     "--json", "json_", is_flag=True, help="Write plain data for programs."
 )

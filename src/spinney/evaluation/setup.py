@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
+from spinney._support.keyed_random import refuse_seed, seed_of
 from spinney.data import Costs, cost_array, declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
@@ -47,6 +48,7 @@ def prepared(
 ) -> Setup:
     """Read and divide the rows; refuse what cannot be evaluated."""
     declarations = declarations_of(*declared)
+    refuse_seed(settings)
     variants = variants_of(recipes, settings)  # refused before a large table is read
     rows = rows_of(data, target, declarations=declarations, **reading)
     for variant in variants:
@@ -70,13 +72,16 @@ def from_arguments(
     """Sort the arguments of ``evaluate`` as it does itself."""
     given = dict(arguments)
     progress = given.pop("progress", None)
-    names = ("folds", "repeats", "holdout", "seed")
+    names = ("folds", "repeats", "holdout")
     kinds = ("nominal", "ordinal", "numeric", "ignore", "missing_values")
     setup = prepared(
         data,
         target,
         recipes,
-        scheme=Scheme(**{name: given.pop(name) for name in names if name in given}),
+        scheme=Scheme(
+            **{name: given.pop(name) for name in names if name in given},
+            seed=seed_of(given.pop("random_state", None), 0),
+        ),
         declared=tuple(given.pop(name, ()) for name in kinds),
         reading={
             name: given.pop(name)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import check_named, check_number, check_seed, check_whole
+from spinney._support.checks import check_named, check_number, check_whole
+from spinney._support.keyed_random import seed_of
 from spinney.data import Table, Target, Value, cost_array
 from spinney.errors import DataError, ParameterError, Setting, Text, phrase, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
@@ -33,7 +34,7 @@ Reader = Callable[..., Table]
 
 FOLDS = 10
 # What chooses an alpha, and so says nothing beside a given one.
-CHOOSING = ("data", "folds", "rule", "seed", "weight")
+CHOOSING = ("data", "folds", "rule", "random_state", "weight")
 
 
 def prune_model(
@@ -187,12 +188,12 @@ def _choosing(
     weight: str | None,
     grown_with: Mapping[str, Any],
 ) -> None:
-    """Replace the training table, folds and seed by rows and the trees of folds."""
+    """Replace the training table and folds by its rows and the trees of folds."""
     rule = arguments.setdefault("rule", "1-se")
     check_named("rule", rule, RULES)
-    n_folds, seed = arguments.pop("folds", FOLDS), arguments.pop("seed", 0)
+    n_folds = arguments.pop("folds", FOLDS)
+    seed = seed_of(arguments.pop("random_state", None), 0)
     check_whole("folds", n_folds, least=2)
-    check_seed("seed", seed)
     rows = _training(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )

@@ -66,7 +66,7 @@ METHODS = {
             "cost-complexity",
             cost_complexity,
             ("alpha|data",),
-            ("weight", "folds", "rule", "seed", "cost_matrix"),
+            ("weight", "folds", "rule", "random_state", "cost_matrix"),
             by_means=True,
         ),
         Method("pessimistic", pessimistic, numeric=False),
