@@ -173,10 +173,10 @@ def _facts(
     model: "FittedForest", training: "TrainingSet", options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what is told of a forest that was just grown."""
-    from spinney.growth.forest import Bags, permutation_importances
+    from spinney.growth.forest import ForestBags, permutation_importances
 
     grown = model.forest_
-    bags = Bags(training, grown.settings)
+    bags = ForestBags(training, grown.settings)
     facts = model.facts()
     facts["out_of_bag"] = None
     if grown.settings.bootstrap:

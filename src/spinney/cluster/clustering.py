@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
-from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.cluster_draws import ClusterDraws
 from spinney.cluster.scaling import scaled_weights
 
 
@@ -56,7 +56,7 @@ def weights_as_given(weights: Floats | None) -> tuple[Floats, int]:
 
 
 def best_of_starts(
-    n_starts: int, seed: int, run: Callable[[Draws], Clustering]
+    n_starts: int, seed: int, run: Callable[[ClusterDraws], Clustering]
 ) -> Clustering:
     """Return the clustering of least inertia, the first of those equal to rounding.
 
@@ -67,7 +67,7 @@ def best_of_starts(
     run : callable
         Given the random numbers of one start, what it leads to.
     """
-    draws = Draws(seed)
+    draws = ClusterDraws(seed)
     best = run(draws.branch(0))
     for turn in range(1, n_starts):
         other = run(draws.branch(turn))

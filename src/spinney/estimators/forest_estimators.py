@@ -17,8 +17,8 @@ from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
-    Bags,
     Forest,
+    ForestBags,
     ForestSettings,
     grow_forest,
     out_of_bag,
@@ -86,7 +86,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
         )
         self._adopt(forest)
         if self.oob_score:
-            votes, trees = out_of_bag(forest, Bags(training, settings))
+            votes, trees = out_of_bag(forest, ForestBags(training, settings))
             warn_of_unseen(trees)
             self.oob_score_ = score_of(votes, trees, training)
             self._keep_out_of_bag(_at_all_rows(votes, sample_weight))

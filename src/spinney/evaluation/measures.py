@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class EvaluationMeasure:
     """A measure's name, how a table heads it, and which way is better."""
 
     name: str
@@ -28,25 +28,25 @@ class Measure:
 
 
 CLASS_MEASURES = (
-    Measure("accuracy", "accuracy", True),
-    Measure("balanced_accuracy", "balanced", True),
-    Measure("macro_f", "macro F", True),
-    Measure("auc", "AUC", True),
-    Measure("log_loss", "log loss", False),
-    Measure("brier", "Brier", False),
-    Measure("cost", "cost", False),
+    EvaluationMeasure("accuracy", "accuracy", True),
+    EvaluationMeasure("balanced_accuracy", "balanced", True),
+    EvaluationMeasure("macro_f", "macro F", True),
+    EvaluationMeasure("auc", "AUC", True),
+    EvaluationMeasure("log_loss", "log loss", False),
+    EvaluationMeasure("brier", "Brier", False),
+    EvaluationMeasure("cost", "cost", False),
 )
 NUMBER_MEASURES = (
-    Measure("rmse", "RMSE", False),
-    Measure("mae", "MAE", False),
-    Measure("r2", "R2", True),
-    Measure("correlation", "correl.", True),
+    EvaluationMeasure("rmse", "RMSE", False),
+    EvaluationMeasure("mae", "MAE", False),
+    EvaluationMeasure("r2", "R2", True),
+    EvaluationMeasure("correlation", "correl.", True),
 )
 SIZE_MEASURES = (
-    Measure("leaves", "leaves", False, 1),
-    Measure("nodes", "nodes", False, 1),
-    Measure("depth", "depth", False, 1),
-    Measure("seconds", "seconds", False, 2),
+    EvaluationMeasure("leaves", "leaves", False, 1),
+    EvaluationMeasure("nodes", "nodes", False, 1),
+    EvaluationMeasure("depth", "depth", False, 1),
+    EvaluationMeasure("seconds", "seconds", False, 2),
 )
 MEASURES = {
     measure.name: measure
@@ -56,7 +56,9 @@ MEASURES = {
 Measured = dict[str, float | None]
 
 
-def measure_named(name: str, known: "tuple[str, ...] | None" = None) -> Measure:
+def measure_named(
+    name: str, known: "tuple[str, ...] | None" = None
+) -> EvaluationMeasure:
     """Return a measure by its name, one of those that were taken.
 
     >>> measure_named("auc").title

@@ -10,7 +10,7 @@ from spinney.data import Costs, cost_array, declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
 from spinney.evaluation.results import Evaluation
-from spinney.evaluation.runs import Progress, Task, run_all
+from spinney.evaluation.runs import Progress, TrainingTask, run_all
 from spinney.evaluation.splits import Part, Scheme, parts_of, settled
 from spinney.evaluation.variants import Recipes, Variant, variants_of
 
@@ -25,7 +25,7 @@ class Setup:
     variants: tuple[Variant, ...]
     costs: Floats | None
 
-    def run(self, tasks: list[Task], progress: Progress | None) -> Evaluation:
+    def run(self, tasks: list[TrainingTask], progress: Progress | None) -> Evaluation:
         """Run every task for every variant."""
         results = run_all(
             self.rows, tasks, self.variants, costs=self.costs, progress=progress

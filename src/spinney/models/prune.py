@@ -15,8 +15,8 @@ from spinney.growth import Model, options_of, refuse_without_classes
 from spinney.growth.prune import (
     METHODS,
     RULES,
+    DraftRows,
     Method,
-    Rows,
     folds_of,
     method_named,
     pruned,
@@ -178,7 +178,9 @@ def _raising(
     rows = _training(model, read(data, whole=True, weight=weight), weight)
     opened = OpenedSource(rows)
     options = options_of(opened, recipe=recipe, **_grown_with(model.tree, rows))
-    arguments["rows"] = Rows(model.tree, opened.source, recipe, options.class_weights)
+    arguments["rows"] = DraftRows(
+        model.tree, opened.source, recipe, options.class_weights
+    )
 
 
 def _choosing(

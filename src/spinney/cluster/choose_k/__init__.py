@@ -9,7 +9,7 @@ from spinney.cluster.choose_k.methods import (
     is_drawn,
     n_starts_of,
 )
-from spinney.cluster.choose_k.procedure import Limits, choose
+from spinney.cluster.choose_k.procedure import WorkLimits, choose
 
 __all__ = [
     "MEASURES",
@@ -17,8 +17,8 @@ __all__ = [
     "Choice",
     "KMeansMethod",
     "KPrototypesMethod",
-    "Limits",
     "Method",
+    "WorkLimits",
     "choose",
     "is_drawn",
     "n_starts_of",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads
-from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.cluster_draws import ClusterDraws
 from spinney.cluster.clustering import (
     Clustering,
     best_of_starts,
@@ -86,7 +86,7 @@ def k_prototypes(
     rows.gamma = _scaled_gamma(scaled, gamma, power)
     margins = Margins(scaled, given) if isinstance(start, str) else None
 
-    def run(draws: Draws) -> Clustering:
+    def run(draws: ClusterDraws) -> Clustering:
         if margins is None:
             assert isinstance(start, Prototypes)
             numbers = scaled_start(start.numbers, scaled.numbers, power)

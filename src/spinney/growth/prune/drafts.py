@@ -91,7 +91,7 @@ def draft_of(tree: Tree) -> Draft:
     return drafts[0]
 
 
-class Rows:
+class DraftRows:
     """The rows of drafts, where the source has them."""
 
     def __init__(
@@ -231,7 +231,7 @@ def recounted(
     scale = 1.0 if class_weights is None else class_weights
     root = draft_of(tree)
     weights = totals.weights * scale
-    rows = Rows(tree, source, recipe, class_weights, everything=weights)
+    rows = DraftRows(tree, source, recipe, class_weights, everything=weights)
     here = replace(
         root,
         weights=weights,

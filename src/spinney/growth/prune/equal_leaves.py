@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import Running, cut, deepest_first
+from spinney.growth.prune.walks import RunningSum, cut, deepest_first
 from spinney.trees import Node, Tree
 
 
@@ -21,7 +21,7 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
     A step's ``before`` is how many different labels or numbers the children have,
     ``after`` is 1.
     """
-    errors = Running(tree, leaf_risks(tree, costs))
+    errors = RunningSum(tree, leaf_risks(tree, costs))
     cuts: set[int] = set()
     steps = []
     for node in deepest_first(tree):

@@ -8,7 +8,7 @@ from spinney._support.checks import is_whole
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import Running, cut, deepest_first
+from spinney.growth.prune.walks import RunningSum, cut, deepest_first
 from spinney.trees import Tree
 
 
@@ -18,7 +18,7 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
     The deepest are cut first, so that each step says what it did by itself.
     """
     chosen = {_checked(tree, number) for number in _listed(nodes)}
-    errors = Running(tree, leaf_risks(tree, costs))
+    errors = RunningSum(tree, leaf_risks(tree, costs))
     steps = []
     for node in deepest_first(tree):
         if node.number in chosen:

@@ -23,7 +23,7 @@ def deepest_first(tree: Tree) -> list[Node]:
     return sorted(inner, key=lambda node: (-node.depth, node.number))
 
 
-class Running:
+class RunningSum:
     """A sum over the leaves and splits of a tree, as pruned so far.
 
     Nodes are to be asked about deepest first.
@@ -85,7 +85,7 @@ def bottom_up(
         The nodes that are to be leaves: costs then decide below them only, where
         nothing but the record depends on it.
     """
-    costs, errors = Running(tree, as_leaf, of_split), Running(tree, risks)
+    costs, errors = RunningSum(tree, as_leaf, of_split), RunningSum(tree, risks)
     # Sums over a tree are exact to a share of the largest of them.
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
     gone = None if settled is None else _at_or_below(tree, settled)

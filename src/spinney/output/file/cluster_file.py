@@ -22,7 +22,7 @@ from spinney.output.file.header import (
     read_schema,
     schema_header,
 )
-from spinney.output.file.kind import CLUSTERS, Kind, Limits, load_kind, save_kind
+from spinney.output.file.kind import CLUSTERS, FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.plain_data import described, members, number, text, whole
 from spinney.output.file.requirements import amounts, require, shaped, within
 from spinney.output.file.strict_json import DamageError
@@ -99,7 +99,7 @@ def _header(clusters: Clusters) -> dict[str, Any]:
 
 
 def load_clusters(
-    path: "str | os.PathLike[str]", *, limits: Limits | None = None
+    path: "str | os.PathLike[str]", *, limits: FileLimits | None = None
 ) -> Clusters:
     """Load clusters that :func:`save_clusters` wrote.
 
