@@ -158,7 +158,7 @@ def test_a_new_field_must_enter_the_format():
         Model: "tree recipe fingerprint steps sequence",  # the last two are not kept
         Tree: "schema nodes",
         Schema: "attributes target markers",
-        Attribute: "name kind values unit cost formula _places",
+        Attribute: "name kind values unit cost formula _codes",
         Target: "name classes origin costs",
         Fingerprint: "n_rows weight digest version",
         Node: "number parent branch depth weights n_rows distribution label "

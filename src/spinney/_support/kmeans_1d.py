@@ -7,9 +7,9 @@ clusters, and s(i, j) that of the values i … j around their mean::
     D(c, j) = min over i of D(c − 1, i − 1) + s(i, j)
 
 The least i that attains it never falls as j rises, as s obeys the quadrangle
-inequality (Wu 1991). So the places j are taken from far apart to near, each time
+inequality (Wu 1991). So the ends j are taken from far apart to near, each time
 between the answers of its two neighbours: O(c · d · log d) in all, as in Wang and
-Song's Ckmeans.1d.dp (2011), here a whole round of places at once.
+Song's Ckmeans.1d.dp (2011), here a whole round of ends at once.
 
 Nothing is subtracted that is nearly equal. A sum of squares is not the difference of
 two running sums, which an outlier of 10⁹ would ruin for all others, but is merged
@@ -75,10 +75,10 @@ def optimal_centroids(values: Floats, weights: Floats, n: int) -> Floats:
     >>> optimal_centroids(np.array([1.0, 30.0, 2.0, 3.0, 11.0, 10.0]), np.empty(0), 3)
     array([ 2. , 10.5, 30. ])
     """
-    distinct, places = np.unique(values, return_inverse=True)
+    distinct, index_of_value = np.unique(values, return_inverse=True)
     heavy = weights if len(weights) else np.ones(len(values))
     sizes: Floats = np.zeros(len(distinct))
-    np.add.at(sizes, places, heavy)
+    np.add.at(sizes, index_of_value, heavy)
     distinct, sizes = distinct[sizes > 0], sizes[sizes > 0]
     d = len(distinct)
     if d <= n:
@@ -113,12 +113,12 @@ def best_starts(runs: Runs, n: int) -> Integers:
     least = squares.between(np.zeros(d, dtype=np.int64), np.arange(d))
     rounds = []
     for clusters in range(2, n + 1):
-        # Only places that leave a value for each cluster still to come.
-        places = np.arange(clusters - 1, d - n + clusters)
-        starts, found = _best_of_places(squares, least, places)
+        # Only ends that leave a value for each cluster still to come.
+        ends = np.arange(clusters - 1, d - n + clusters)
+        starts, sums = _best_of_ends(squares, least, ends)
         rounds.append(starts.astype(np.int32))
         least = np.full(d, np.inf)
-        least[places] = found
+        least[ends] = sums
     # The last cluster ends at d − 1, each other where the next one starts.
     answer, end = [], d - 1
     for clusters in range(n, 1, -1):
@@ -128,27 +128,27 @@ def best_starts(runs: Runs, n: int) -> Integers:
     return np.array(answer[::-1], dtype=np.int64)
 
 
-def _best_of_places(
-    squares: "_Squares", least: Floats, places: Integers
+def _best_of_ends(
+    squares: "_Squares", least: Floats, ends: Integers
 ) -> tuple[Integers, Floats]:
-    """Return for each place the best start of the cluster that ends there, and D.
+    """Return for each end the best start of a cluster with that end, and D.
 
     ``bounds[1:-1]`` are the starts found so far; beyond the ends, the least start
     and the greatest.
     """
-    m = len(places)
+    m = len(ends)
     bounds = np.empty(m + 2, dtype=np.int64)
-    bounds[0], bounds[-1] = places[0], places[-1]
-    found = np.empty(m)
+    bounds[0], bounds[-1] = ends[0], ends[-1]
+    sums = np.empty(m)
     step = 1 << (m.bit_length() - 1)
     while step:
         turn = np.arange(step, m + 1, 2 * step)
-        ends = places[turn - 1]
+        these = ends[turn - 1]
         low = bounds[turn - step]
-        high = np.minimum(bounds[np.minimum(turn + step, m + 1)], ends)
-        bounds[turn], found[turn - 1] = _first_least(squares, least, low, high, ends)
+        high = np.minimum(bounds[np.minimum(turn + step, m + 1)], these)
+        bounds[turn], sums[turn - 1] = _first_least(squares, least, low, high, these)
         step //= 2
-    return bounds[1:-1], found
+    return bounds[1:-1], sums
 
 
 def _first_least(

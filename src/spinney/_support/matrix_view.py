@@ -18,14 +18,14 @@ def matrix_behind(columns: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None
     if first is None or first.dtype not in (np.float32, np.float64):
         return None
     size, start = first.dtype.itemsize, first.ctypes.data
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         if column is None or column.base is None or column.base is not first.base:
             return None
         if column.dtype != first.dtype or column.shape != first.shape:
             return None
         if column.strides != (len(columns) * size,):
             return None
-        if column.ctypes.data != start + place * size:
+        if column.ctypes.data != start + index * size:
             return None
     return np.asarray(_Matrix(first, (len(first), len(columns)), start))
 

@@ -24,7 +24,7 @@ def equal_to_best(
 
 
 def first_best(merits: Floats, tolerance: float = TOLERANCE, unit: float = 1.0) -> int:
-    """Return the first place whose merit equals the best.
+    """Return the first index whose merit equals the best.
 
     >>> first_best(np.array([0.1, 0.3, 0.3 + 1e-16]))
     1
@@ -36,7 +36,7 @@ def first_best(merits: Floats, tolerance: float = TOLERANCE, unit: float = 1.0) 
 
 
 def heaviest(weights: Floats) -> int:
-    """Return the first place of the greatest weight.
+    """Return the first index of the greatest weight.
 
     They tie within a relative 1e-12 alone: 1e-12 is much where nothing weighs more.
 
@@ -47,6 +47,6 @@ def heaviest(weights: Floats) -> int:
 
 
 def last_best(merits: Floats) -> Integers:
-    """Return the last place, along the last axis, whose merit equals the best."""
+    """Return the last index, along the last axis, whose merit equals the best."""
     equal = equal_to_best(merits)
     return np.asarray(equal.shape[-1] - 1 - np.argmax(equal[..., ::-1], axis=-1))

@@ -72,8 +72,8 @@ class _Commands(click.Group):
         if cmd_name not in self.names:
             return None
         home = self.homes.get(cmd_name, "spinney.cli.read_commands")
-        found: click.Command = getattr(import_module(home), cmd_name)
-        return found
+        command: click.Command = getattr(import_module(home), cmd_name)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -153,7 +153,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what is said of the forest, as the library takes it."""
+    """Return the settings of the forest, as the library takes them."""
     settings = {name: options[name] for name in _OF_FORESTS}
     settings["bootstrap"] = not options["no_bootstrap"]
     settings["replace"] = not options["without_replacement"]
@@ -172,7 +172,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 def _facts(
     model: "FittedForest", training: "TrainingSet", options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what is told of a forest that was just grown."""
+    """Return the facts of a forest that was just grown."""
     from spinney.growth.forest import ForestBags, permutation_importances
 
     grown = model.forest_

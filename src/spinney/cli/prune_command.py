@@ -104,7 +104,7 @@ def prune(model: str, **options: Any) -> None:
         random_state=options["seed"],
         n_jobs=options["jobs"],
     )
-    # What is told is made before the file: a run that fails leaves none behind.
+    # The report is made before the file: a run that fails leaves none behind.
     if options["json_"]:
         facts = _facts(loaded, smaller)
         data = as_json("prune", facts, ascii_only=options["ascii_"])

@@ -1,4 +1,4 @@
-"""How the shell says what users set: options in the place of Python's parameters."""
+"""How the shell says what users set: options instead of Python's parameters."""
 
 import shlex
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class ShellWords:
     Parameters
     ----------
     command : click.Command, optional
-        The command that runs; without one everything is said as in Python.
+        The command that runs; without one everything reads as in Python.
     commands : click.Group, optional
         All of them, for messages that advise another one.
 

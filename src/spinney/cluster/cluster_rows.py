@@ -171,6 +171,6 @@ def _libraries() -> Any:
 def in_blocks(numbers: Floats, bins: Any, n_bins: int) -> Floats:
     """Return the sums by block and bin, each added up row by row."""
     n_blocks = -(-len(numbers) // BLOCK)
-    places = np.arange(len(numbers)) // BLOCK * n_bins + bins
-    sums = np.bincount(places, weights=numbers, minlength=n_blocks * n_bins)
+    indices = np.arange(len(numbers)) // BLOCK * n_bins + bins
+    sums = np.bincount(indices, weights=numbers, minlength=n_blocks * n_bins)
     return np.asarray(sums.reshape(n_blocks, n_bins), dtype=np.float64)

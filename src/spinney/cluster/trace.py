@@ -189,7 +189,7 @@ def explain_k_means(
     start : array, clusters × columns
         The centroids to begin with.
     names : sequence of str, optional
-        Those of the columns; x0, x1, ... if not said.
+        Those of the columns; x0, x1, ... if not given.
     weights, max_iterations, tolerance
         As in :func:`spinney.cluster.fit_k_means.k_means`.
     rows : int

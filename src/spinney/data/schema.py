@@ -51,14 +51,14 @@ class Attribute:
     unit: str | None = None
     cost: float = 0.0
     formula: "Formula | None" = None
-    _places: dict[str, int] = field(init=False, repr=False, compare=False)
+    _codes: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Index the values by their text, the first of equal texts winning."""
-        places: dict[str, int] = {}
+        codes: dict[str, int] = {}
         for code, value in enumerate(self.values):
-            places.setdefault(value_text(value), code)
-        object.__setattr__(self, "_places", places)
+            codes.setdefault(value_text(value), code)
+        object.__setattr__(self, "_codes", codes)
 
     def text(self, *, ascii_only: bool = False) -> str:
         """Return its name for a person; the signs of a formula in ASCII if asked."""
@@ -81,16 +81,16 @@ class Attribute:
             return np.full_like(column.cells, -1)
         if column.levels == self.values:
             return column.cells
-        places = [self._place(level) for level in column.levels]
-        return np.array([*places, -1], dtype=np.int32)[column.cells]
+        known_codes = [self._code(level) for level in column.levels]
+        return np.array([*known_codes, -1], dtype=np.int32)[column.cells]
 
     def all_missing(self, n_rows: int) -> "NDArray[Any]":
         """Return the cells of a column that is not there."""
         return np.full(n_rows, np.nan if self.kind == "numeric" else -1)
 
-    def _place(self, level: Value) -> int:
+    def _code(self, level: Value) -> int:
         """Return the code of a level: by value and type first, by text otherwise."""
-        code = self._places.get(value_text(level), -1)
+        code = self._codes.get(value_text(level), -1)
         if code < 0 and (isinstance(level, bool) or isinstance(self.values[0], bool)):
             # A CSV file may say true, True or TRUE where a data frame has booleans.
             word = value_text(level).lower()
@@ -98,8 +98,8 @@ class Attribute:
             return words.index(word) if word in words else -1
         if code >= 0 and type(self.values[code]) is not type(level):
             same = (
-                place
-                for place, value in enumerate(self.values)
+                other
+                for other, value in enumerate(self.values)
                 if type(value) is type(level) and value == level
             )
             return next(same, code)
@@ -219,24 +219,24 @@ class Schema:
         return len(self.target.classes)
 
     def position(self, name: str) -> int:
-        """Return the place of the attribute of this name."""
+        """Return the index of the attribute of this name."""
         if name in self.names:
             return self.names.index(name)
         msg = f"there is no attribute {name!r}: {did_you_mean(name, self.names)}"
         raise DataError(msg)
 
     def behind(self, needed: "Iterable[int]") -> list[int]:
-        """Return the places of the columns that attributes are read from, rising."""
-        places: set[int] = set()
-        for place in map(int, needed):
-            formula = self.attributes[place].formula
-            places.update((place,) if formula is None else formula.places)
-        return sorted(places)
+        """Return the indices of the columns that attributes are read from, rising."""
+        columns: set[int] = set()
+        for index in map(int, needed):
+            formula = self.attributes[index].formula
+            columns.update((index,) if formula is None else formula.places)
+        return sorted(columns)
 
     def absent(self, table: "Table", needed: "Iterable[int]") -> list[str]:
         """Return the columns that needed attributes are read from and a table lacks."""
         present = set(table.names)
-        names = (self.attributes[place].name for place in self.behind(needed))
+        names = (self.attributes[index].name for index in self.behind(needed))
         return [name for name in names if name not in present]
 
     def encode(
@@ -257,32 +257,32 @@ class Schema:
         optional : iterable of int
             Those of the needed that may lack; then all their cells are missing.
         """
-        places = set(
+        indices = set(
             range(len(self.attributes)) if needed is None else map(int, needed)
         )
-        absent = self.absent(table, sorted(places.difference(map(int, optional))))
+        absent = self.absent(table, sorted(indices.difference(map(int, optional))))
         if absent:
             raise missing_columns(absent, table.names)
         present = set(table.names)
         columns: list[Any] = [None] * len(self.attributes)
-        for place in self.behind(places):
-            attribute = self.attributes[place]
-            columns[place] = (
+        for index in self.behind(indices):
+            attribute = self.attributes[index]
+            columns[index] = (
                 attribute.encode(table[attribute.name])
                 if attribute.name in present
                 else attribute.all_missing(table.n_rows)
             )
-        return self.completed(columns, sorted(places))
+        return self.completed(columns, sorted(indices))
 
     def completed(self, columns: "Sequence[Any]", needed: "Iterable[int]") -> list[Any]:
         """Return the cells of columns with those that needed formulas make of them."""
-        found = [*columns[: self.n_columns]]
-        found += [None] * (len(self.attributes) - len(found))
-        for place in map(int, needed):
-            formula = self.attributes[place].formula
+        cells = [*columns[: self.n_columns]]
+        cells += [None] * (len(self.attributes) - len(cells))
+        for index in map(int, needed):
+            formula = self.attributes[index].formula
             if formula is not None:
-                found[place] = formula.cells(found)
-        return found
+                cells[index] = formula.cells(cells)
+        return cells
 
     def constructed(self, formula: "Formula") -> Attribute:
         """Return an attribute of this formula, by a name that none has yet.
@@ -320,14 +320,16 @@ class Schema:
         >>> narrow.names, narrow.attributes[2].formula
         (('y', 'z', 'z − y'), Difference(first=1, second=0))
         """
-        wanted = [int(place) for place in needed]
+        wanted = [int(index) for index in needed]
         kept = sorted({*wanted, *self.behind(wanted)})
-        places = {place: new for new, place in enumerate(kept)}
+        indices = {index: new for new, index in enumerate(kept)}
         attributes = []
-        for place in kept:
-            attribute = self.attributes[place]
+        for index in kept:
+            attribute = self.attributes[index]
             if attribute.formula is not None:
-                attribute = replace(attribute, formula=moved(attribute.formula, places))
+                attribute = replace(
+                    attribute, formula=moved(attribute.formula, indices)
+                )
             attributes.append(attribute)
         return replace(self, attributes=tuple(attributes))
 
@@ -345,7 +347,7 @@ def _check_formula(attribute: Attribute, base: "Sequence[Attribute]") -> None:
     if max(formula.places) >= len(base):
         msg = f"{what} has a formula over an attribute that is no column"
         raise ParameterError(msg)
-    behind = [base[place] for place in formula.places]
+    behind = [base[index] for index in formula.places]
     if isinstance(formula, Conjunction):
         good = attribute.kind == "nominal" and attribute.values == (False, True)
         good &= all(isinstance(value, bool) for value in attribute.values)

@@ -102,8 +102,8 @@ def class_measures(
 
     Examples
     --------
-    >>> found = class_measures([0, 1, 1], [0, 1, 0], [[1, 0], [.2, .8], [.6, .4]])
-    >>> round(found["accuracy"], 3), round(found["brier"], 3), found["auc"]
+    >>> measures = class_measures([0, 1, 1], [0, 1, 0], [[1, 0], [.2, .8], [.6, .4]])
+    >>> round(measures["accuracy"], 3), round(measures["brier"], 3), measures["auc"]
     (0.667, 0.267, 1.0)
     """
     from sklearn import metrics
@@ -113,7 +113,7 @@ def class_measures(
     labels = list(range(shares.shape[1]))
     at = {"sample_weight": weights}
     with warnings.catch_warnings():
-        # scikit-learn warns of classes that a part lacks; rare ones are told before.
+        # scikit-learn warns of classes that a part lacks; we warn of rare ones before.
         warnings.simplefilter("ignore")
         measured = {
             "accuracy": metrics.accuracy_score(truth, predicted, **at),
@@ -152,8 +152,8 @@ def number_measures(
 ) -> Measured:
     """Return the measures of predicted numbers.
 
-    >>> found = number_measures([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
-    >>> round(found["rmse"], 3), round(found["mae"], 3), found["r2"]
+    >>> measures = number_measures([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
+    >>> round(measures["rmse"], 3), round(measures["mae"], 3), measures["r2"]
     (0.577, 0.333, 0.5)
     """
     from sklearn import metrics

@@ -91,7 +91,7 @@ def _measured(
 ) -> Measured:
     """Return the measures of one variant on one task."""
     with warnings.catch_warnings():
-        # What is odd about the table was said when it was read, once.
+        # What is odd about the table was warned of when it was read, once.
         warnings.simplefilter("ignore", SpinneyWarning)
         start = time.perf_counter()
         try:
@@ -134,7 +134,7 @@ def _for_these(
 ) -> dict[str, Any]:
     """Return arguments for a part of the rows, which may lack a class.
 
-    What is said of such a class is left out: ``grow`` would take it for a slip.
+    A setting for such a class is left out: ``grow`` would take it for a slip.
     """
     given = dict(arguments)
     if given.get("recipe") == FOREST:

@@ -27,7 +27,7 @@ class Scheme:
     Parameters
     ----------
     folds : int, optional
-        Parts of a cross-validation; each is tested once a repeat. If not said, 10,
+        Parts of a cross-validation; each is tested once a repeat. If not given, 10,
         or as many as :func:`settled` finds that there can be.
     repeats : int
         How often all is done again with other parts.

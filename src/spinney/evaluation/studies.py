@@ -66,10 +66,10 @@ def evaluate(
     recipes : str, Recipe, sequence or mapping
         What to compare: names, Recipes, pairs of a label and arguments of
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
-        1})``, or a mapping of labels to arguments. If not said, ``"auto"``, which
+        1})``, or a mapping of labels to arguments. If not given, ``"auto"``, which
         is what ``grow`` grows by, ``"c4.5"`` and ``"cart"``.
     folds : int, optional
-        Parts of the cross-validation. If not said, 10; where no class has so many
+        Parts of the cross-validation. If not given, 10; where no class has so many
         rows, as many as the commonest has, with a warning.
     repeats : int
         How often it is done, each time with other parts.
@@ -108,8 +108,8 @@ def evaluate(
     >>> sold = ["no"] * 15 + ["yes", "no"] * 5 + ["yes"] * 15
     >>> rows = {"size": list(range(40)), "sold": sold}
     >>> recipes = ["id3", ("stump", {"recipe": "id3", "max_depth": 1})]
-    >>> found = spinney.evaluate(rows, "sold", recipes, folds=4)
-    >>> [(line["recipe"], line["accuracy"], line["leaves"]) for line in found.table]
+    >>> result = spinney.evaluate(rows, "sold", recipes, folds=4)
+    >>> [(line["recipe"], line["accuracy"], line["leaves"]) for line in result.table]
     [('id3', 0.75, 8.5), ('stump', 0.825, 2.0)]
     """
     setup = prepared(
@@ -145,7 +145,7 @@ def learning_curve(
     data, target
         As for :func:`spinney.evaluate`.
     recipe : str, Recipe, sequence or mapping
-        One recipe or several; ``"auto"`` if not said.
+        One recipe or several; ``"auto"`` if not given.
     sizes : sequence
         Numbers of rows (int), or shares of the smallest training part (float).
     **arguments
@@ -222,9 +222,9 @@ def robustness(
     --------
     >>> import spinney
     >>> rows = {"size": list(range(40)), "sold": ["no"] * 18 + ["yes"] * 22}
-    >>> found = spinney.robustness(
+    >>> result = spinney.robustness(
     ...     rows, "sold", "cart", noise=[0, 0.2], missing=[0.2], folds=4)
-    >>> [(line["injected"], line["rate"]) for line in found.table][:3]
+    >>> [(line["injected"], line["rate"]) for line in result.table][:3]
     [('nothing', 0.0), ('class noise', 0.2), ('attribute noise', 0.2)]
     """
     setup, progress = from_arguments(data, target, recipes, arguments)

@@ -8,7 +8,7 @@ from spinney.errors import ParameterError, Setting, refusal
 from spinney.models import refuse_forest_arguments
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe, refuse_uncommon
 
-# What grow grows if nothing is said, beside the two that everybody knows.
+# What grow grows if no recipe is named, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
 # What stands in the place of a recipe where many trees are to vote.
 FOREST = "forest"

@@ -209,7 +209,7 @@ FOREST_PARAMETERS = (
 )
 OF_CLASSES = ("voting", "class_weight", "probability")
 
-# What is meant where the target is a number and nothing is said.
+# The defaults where the target is a number.
 FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
 
 
@@ -231,7 +231,7 @@ def forest_from(
     """Grow a forest on a table that holds its target; return it and the rows.
 
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
-    the recipe; what is None in them is not said. Class weights are by class.
+    the recipe; what is None in them is not given. Class weights are by class.
     """
     check_roles(target, weight, declarations.ignore)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}

@@ -257,13 +257,13 @@ class FittedTree(FittedTable):
             What a leaf costs, in the unit of the training risk. rpart's cp times the
             risk of the root.
         folds : int, optional
-            How many folds; 10 if not said.
+            How many folds; 10 if not given.
         rule : {"1-se", "half-se", "minimum"}, optional
             The smallest subtree within one standard error of the least
             cross-validated risk (default), within half of one, or that of the least.
         confidence : float, optional
             For ``"error-based"``: at most 0.5, and less prunes more; that of the
-            recipe if not said.
+            recipe if not given.
         raising : bool, optional
             For ``"error-based"``: whether a node's largest branch may take its place.
             It needs the rows, so it is done where ``data`` is given, and refused

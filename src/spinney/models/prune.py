@@ -224,7 +224,7 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
 
 
 def _grown_with(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
-    """Return what was said beside the recipe, as far as a finished tree tells."""
+    """Return the options beside the recipe, as far as a finished tree shows them."""
     schema = tree.schema
     prices = {a.name: a.cost for a in schema.attributes if a.cost > 0}
     return {

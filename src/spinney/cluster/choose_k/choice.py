@@ -100,7 +100,7 @@ class Choice:
         return self.text()
 
     def text(self, *, width: int | None = None) -> str:
-        """Return the curve and the reason, in lines no wider than this if it is said.
+        """Return the curve and the reason, in lines no wider than this if it is given.
 
         Where a line has no room for all measures, blocks of them follow each other.
         """

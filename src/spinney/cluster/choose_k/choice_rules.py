@@ -56,7 +56,7 @@ def _by_best(rule: str, lines: Sequence[Line]) -> tuple[int, str]:
 
 
 def _first(values: Floats) -> int:
-    """Return the first place of the largest; within a relative 1e-12 they tie."""
+    """Return the first index of the largest; within a relative 1e-12 they tie."""
     largest = values.max()
     if not np.isfinite(largest):
         return int(np.argmax(values))

@@ -152,7 +152,7 @@ class KPrototypesMethod(Starts):
         weights: Floats | None = None,
         watch: Watch | None = None,
     ) -> Clustering:
-        """Return k clusters of some rows; nothing is told of the iterations."""
+        """Return k clusters of some rows; nothing is kept of the iterations."""
         return k_prototypes(
             cells,
             k,

@@ -28,7 +28,7 @@ class Inquiry:
     """Rows that are asked about, and which trees have not seen them.
 
     They are spread evenly among the copies, whose order depends on what is in the rows:
-    so neither their order nor a weight in the place of copies changes anything.
+    so neither their order nor a weight instead of copies changes anything.
     """
 
     def __init__(self, bags: ForestBags, copies: Integers) -> None:

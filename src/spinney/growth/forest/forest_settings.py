@@ -54,7 +54,7 @@ class ForestSettings:
     extra_random : bool
         Whether an attribute's cut is drawn, too; see :mod:`spinney.search.random_cuts`.
     class_weight : mapping, "balanced" or "balanced_subsample", optional
-        What the weight of each class is multiplied by; by place in the classes.
+        What the weight of each class is multiplied by; by index of the class.
     voting : {"probability", "majority"}
         Whether trees vote with the shares of the classes, or with one class each.
     shrinkage : float, optional

@@ -49,7 +49,7 @@ def proximity_blocks(
     leaves : array, rows × trees
         The leaf of each row in each tree.
     rows : int, optional
-        How many rows a block has; if not said, as many as keep it small.
+        How many rows a block has; if not given, as many as keep it small.
 
     Examples
     --------

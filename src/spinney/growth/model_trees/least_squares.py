@@ -98,7 +98,7 @@ def _paying(regression: "_Regression", selected: list[int]) -> list[int]:
 
 
 def _first_greatest(numbers: Floats) -> int:
-    """Return the first place whose number is the greatest, or close to it."""
+    """Return the first index whose number is the greatest, or close to it."""
     return int(np.argmax(numbers >= numbers.max() - CLOSE))
 
 

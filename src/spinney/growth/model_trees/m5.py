@@ -148,7 +148,7 @@ def _fit(
     """Return the model of every node, the rows being sent down a level at a time."""
     target = tree.schema.target
     assert target.origin is not None
-    found: list[Fitted | None] = [None] * len(tree)
+    models: list[Fitted | None] = [None] * len(tree)
     level = [tree.root]
     while level:
         asked = [node for node in level if below[node.number] and node.n_rows]
@@ -160,7 +160,7 @@ def _fit(
         answers = with_formulas(source).products(requests) if requests else []
         for node, line, products in zip(asked, terms, answers, strict=True):
             counted = products.scaled(np.array([scale]))
-            found[node.number] = fitted(counted, line, origin=target.origin)
+            models[node.number] = fitted(counted, line, origin=target.origin)
         following: list[Node] = []
         for node in level:
             if node.route is None:
@@ -173,7 +173,7 @@ def _fit(
         level = following
     return [
         each if each is not None else _mean(node, scale)
-        for node, each in zip(tree, found, strict=True)
+        for node, each in zip(tree, models, strict=True)
     ]
 
 
@@ -184,7 +184,7 @@ def _mean(node: Node, scale: float) -> Fitted:
 
 
 def adjusted_steps(
-    tree: Tree, found: Sequence[Fitted], sizes: Sequence[float]
+    tree: Tree, models: Sequence[Fitted], sizes: Sequence[float]
 ) -> list[PruneStep]:
     """Return for each inner node whether its own model is no worse than its branches.
 
@@ -194,17 +194,17 @@ def adjusted_steps(
     and the errors of what was found are sums over as many.
     """
     scale = sizes[0] / tree.root.weight
-    errors = RunningSum(tree, np.array([each.squared_error for each in found]))
+    errors = RunningSum(tree, np.array([each.squared_error for each in models]))
     # One more parameter for each split: its attribute is chosen too.
     parameters = RunningSum(
         tree,
-        np.array([float(each.n_parameters) for each in found]),
+        np.array([float(each.n_parameters) for each in models]),
         np.array([0.0 if node.is_leaf else 1.0 for node in tree]),
     )
     negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
     steps = []
     for node in deepest_first(tree):
-        own, size = found[node.number], sizes[node.number]
+        own, size = models[node.number], sizes[node.number]
         as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
         as_tree = adjusted(
             errors.as_tree(node), int(parameters.as_tree(node)), weight=size

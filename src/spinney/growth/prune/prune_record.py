@@ -67,8 +67,8 @@ class Steps(Sequence[PruneStep]):
     def __reduce__(self) -> tuple[Any, ...]:
         return Steps, (self._steps,)
 
-    def __getitem__(self, place: Any) -> Any:
-        return self._steps[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self._steps[index]
 
     def __len__(self) -> int:
         return len(self._steps)

@@ -188,8 +188,8 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
         raise DamageError(msg)
     require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
     with np.errstate(over="ignore", invalid="ignore"):
-        places = centroids * scale.astype(centroids.dtype)
-    known = np.isfinite(centroids) & np.isfinite(places)
+        unscaled = centroids * scale.astype(centroids.dtype)
+    known = np.isfinite(centroids) & np.isfinite(unscaled)
     if method == MIXED:  # what no row knows, no prototype does
         known |= np.isnan(centroids).all(axis=0)
     require(known, "the centroid of cluster {} is no point")

@@ -73,7 +73,7 @@ class Kind(Generic[Content]):
     again : str
         How to have another file: "grow the forest again".
     refusal : str
-        What is said of a file of another format.
+        The message for a file of another format.
     dtypes : mapping
         The arrays by name, and the types that each may have.
     parts : callable
@@ -83,7 +83,7 @@ class Kind(Generic[Content]):
         Returns what the header, the arrays and the most nodes say, or raises
         DamageError.
     refusals : mapping
-        What is said, with a remedy of their own, of files of the formats that it names.
+        Messages, with a remedy of their own, for files of the formats that it names.
     completed : callable, optional
         Returns the arrays of a file with those that older versions did not have.
     limits : FileLimits
@@ -167,7 +167,7 @@ def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
 
 @contextmanager
 def _advice(remedy: str) -> Iterator[None]:
-    """Add what to do about it to what is said of damage."""
+    """Add the remedy to a message about damage."""
     try:
         yield
     except DamageError as damage:

@@ -68,7 +68,7 @@ class RuleRows:
 
 @dataclass(frozen=True, slots=True)
 class RuleDraft:
-    """A rule that has no place yet."""
+    """A rule that has no rank yet."""
 
     conditions: tuple[Condition, ...]
     code: int

@@ -140,7 +140,7 @@ class RuleSet:
         return read_by(self.schema, needed, data, format=format, encoding=encoding)
 
     def apply(self, data: Any) -> Integers:
-        """Return the place of the rule that decides each row; -1 for the default."""
+        """Return the index of the rule that decides each row; -1 for the default."""
         return self._fired(self.read(data))
 
     def _fired(self, table: Table) -> Integers:
