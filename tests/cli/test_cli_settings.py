@@ -44,9 +44,12 @@ def test_settings_and_options_are_taken_together(works, growing):
 @pytest.mark.parametrize(
     "given, said",
     [
-        ("min_stp=3", "--set min_stp=3: a recipe has no 'min_stp': did you mean"),
+        (
+            "min_stp=3",
+            "--set min_stp=3: a recipe has no 'min_stp': did you mean 'min_step'? See ",
+        ),
         ("name=x", "a recipe has no 'name'"),
-        ("min_step=x", "min_step='x' must be a number; spinney recipes"),
+        ("min_step=x", "min_step='x' must be a number; see spinney recipes NAME"),
         ("folds=2.5", "folds='2.5' must be a whole number;"),
         ("max_depth=deep", "max_depth='deep' must be a whole number, or none;"),
         ("raising=maybe", "raising='maybe' must be true or false;"),

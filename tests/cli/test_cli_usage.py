@@ -288,3 +288,9 @@ def test_warnings_are_talk(tool, write):
     assert first.startswith("spinney: warning: target 'sort': 1 of 3 rows")
     assert second.startswith("spinney: warning: --split-by: no node")
     assert third == "spinney: the tree is a single leaf: the depth limit"
+
+
+def test_help_is_a_command_too(works, refused):
+    assert works("help") == works("--help")
+    assert works("help", "grow") == works("grow", "--help")
+    assert "did you mean 'grow'?" in refused(2, "help", "gorw")

@@ -78,6 +78,8 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[:1] == ["help"]:  # as other tools have it
+            args = [*args[1:2], "--help"]
         if args and not args[0].startswith("-") and args[0] not in self.names:
             remedy = did_you_mean(args[0], self.names)
             msg = f"there is no command {args[0]!r}: {remedy}"

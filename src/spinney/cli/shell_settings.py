@@ -98,7 +98,8 @@ def settings_of(given: tuple[str, ...]) -> dict[str, Any]:
         try:
             settings[name] = setting_of(name, text)
         except ParameterError as error:
-            msg = f"--set {name}={text}: {error}; spinney recipes NAME has them all"
+            see = " See" if str(error).endswith("?") else "; see"
+            msg = f"--set {name}={text}: {error}{see} spinney recipes NAME"
             raise ParameterError(msg) from None
     return settings
 
