@@ -170,7 +170,7 @@ class Target:
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers a node predicts: a share a class, or the one number."""
+        """How many numbers a node predicts: a share per class, or the one number."""
         return 1 if self.is_numeric else len(self.classes)
 
     def encode(self, column: Column) -> "NDArray[Any]":
@@ -246,7 +246,7 @@ class Schema:
         *,
         optional: "Iterable[int]" = (),
     ) -> list[Any]:
-        """Return one array of cells an attribute, whatever the table's order.
+        """Return one array of cells per attribute, whatever the table's order.
 
         Parameters
         ----------

@@ -154,7 +154,7 @@ class FittedTree(FittedTable):
             The level of the pessimistic error, between 0 and 1; the less, the
             shorter the rules.
         simplify : bool
-            False keeps one rule a leaf, in the order of the leaves.
+            False keeps one rule per leaf, in the order of the leaves.
 
         Examples
         --------
@@ -170,7 +170,7 @@ class FittedTree(FittedTable):
         if model.schema.target.is_numeric:
             msg = (
                 f"target {model.schema.target.name!r} is a number: a rule set is of "
-                "classes; rules() has one rule a leaf of any tree"
+                "classes; rules() has one rule per leaf of any tree"
             )
             raise ParameterError(msg)
         table = self._whole_table(data)

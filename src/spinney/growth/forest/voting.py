@@ -28,7 +28,7 @@ from spinney.trees.predict import FEWEST_STEPS
 
 Columns = Sequence[NDArray[Any]]
 
-# Whose votes are counted together; for each of them a byte a row is held.
+# Whose votes are counted together; for each of them one byte per row is held.
 TREES_AT_ONCE = 64
 
 

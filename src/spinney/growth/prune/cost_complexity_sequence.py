@@ -25,7 +25,7 @@ class WeakestLinks:
 
     Parameters
     ----------
-    alpha : array, one number a node
+    alpha : array, one number per node
         Where a node becomes a leaf; that of an ancestor may come first. It is −∞ for
         a leaf, and 0 where a node is no better than a leaf.
     bends : tuple

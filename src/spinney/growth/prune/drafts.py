@@ -2,7 +2,7 @@
 
 Pruning by replacement needs only the counts that a tree keeps. Raising a branch
 sends rows to nodes that were not grown on them, so it asks the source: the count
-table of one attribute a node, a level at a time, as growing does. Surrogates stay as
+table of one attribute per node, a level at a time, as growing does. Surrogates stay as
 they were found when the tree was grown, with the agreement that they had there.
 """
 

@@ -71,7 +71,7 @@ def bottom_up(
     ----------
     tree : Tree
         The tree.
-    as_leaf, of_split : arrays, one number a node
+    as_leaf, of_split : arrays, one number per node
         What a node costs as a leaf, and what its split costs beside its children.
     risks : array
         The training risk of each node as a leaf, for the record.

@@ -93,7 +93,7 @@ def ruleset_of(
     confidence : float
         That of the pessimistic error; the less, the shorter the rules.
     simplify : bool
-        False keeps one rule a leaf, in the order of the leaves.
+        False keeps one rule per leaf, in the order of the leaves.
     """
     level = check_confidence(confidence)
     check_choice("simplify", simplify)

@@ -36,7 +36,7 @@ class RuleCoding:
         attribute = condition.attribute
         answer = self.answer_bits[attribute.name]
         if condition.values is not None and len(condition.values) > 1:
-            answer = float(len(attribute.values))  # one bit a value: in it, or not
+            answer = float(len(attribute.values))  # one bit per value: in it, or not
         return tests_in(condition) * (self.attribute_bits + answer)
 
     def rule_bits(self, conditions: Sequence[Condition]) -> float:

@@ -95,7 +95,7 @@ def profiles_of(
 ) -> list[tuple[Mark, ...]]:
     """Return the marks of each cluster, the most unusual first, of equals by column.
 
-    Each attribute has one mark a cluster, and one of its missing cells where there are
+    Each attribute has one mark per cluster, and one of its missing cells if there are
     any: of a number the mean; of values the one whose share differs most. A cluster
     none of whose rows knows the value has that of missing cells only.
 
