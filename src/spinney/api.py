@@ -61,7 +61,7 @@ def grow(
         The column to predict. Numbers are classes where there are at most 20
         different ones, all whole; declare the column numeric or nominal to choose.
     recipe : {"auto", "id3", "c4.5", "cart", "chaid", "m5"} or Recipe, optional
-        ``"auto"`` if not said; it needs the rows, so where they stay in DuckDB
+        ``"auto"`` if not given; it needs the rows, so where they stay in DuckDB
         ``"c4.5"``. ``model.recipe`` tells which it was. ``"m5"`` is for numeric
         targets only.
     nominal, numeric, ignore : sequences of str

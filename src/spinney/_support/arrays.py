@@ -1,7 +1,7 @@
 """Types of arrays, runs of numbers, and sums over short axes."""
 
 from functools import reduce
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,5 +37,5 @@ def sums_over(values: Numbers, axis: int) -> Numbers:
     length = values.shape[axis]
     if not 0 < length <= SHORT or values.ndim == 1:
         return np.asarray(values.sum(axis=axis))
-    rest = (slice(None),) * (-1 - axis)
+    rest: tuple[Any, ...] = (slice(None),) * (-1 - axis)
     return np.asarray(reduce(np.add, (values[(..., i, *rest)] for i in range(length))))

@@ -11,7 +11,7 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named, is_whole
@@ -29,8 +29,8 @@ from spinney.cluster.choose_k import Choice, is_drawn
 from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, Setting, warn
-from spinney.estimators.table_estimator import become, has_names_only
+from spinney.errors import DataError, Setting, warn
+from spinney.estimators.table_estimator import become, has_names_only, validated
 from spinney.models.clusters import (
     ClusterFit,
     FittedClusters,
@@ -357,12 +357,7 @@ def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         msg = "X has masked cells: fill them, or leave these rows out"
         raise DataError(msg)
-    try:
-        return validate_data(estimator, X, **settings)
-    except TypeError as error:
-        raise CellError(str(error)) from None
-    except ValueError as error:
-        raise DataError(str(error)) from None
+    return validated(estimator, X, **settings)
 
 
 def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:

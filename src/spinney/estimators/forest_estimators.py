@@ -17,8 +17,8 @@ from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
-    Bags,
     Forest,
+    ForestBags,
     ForestSettings,
     grow_forest,
     out_of_bag,
@@ -86,7 +86,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
         )
         self._adopt(forest)
         if self.oob_score:
-            votes, trees = out_of_bag(forest, Bags(training, settings))
+            votes, trees = out_of_bag(forest, ForestBags(training, settings))
             warn_of_unseen(trees)
             self.oob_score_ = score_of(votes, trees, training)
             self._keep_out_of_bag(_at_all_rows(votes, sample_weight))
@@ -111,7 +111,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
         return {}
 
     def _keep_out_of_bag(self, votes: Floats) -> None:
-        """Keep what is told of each row out of the bag."""
+        """Keep the votes for each row out of the bag."""
         raise NotImplementedError
 
     def _grown(self) -> Forest:
@@ -130,7 +130,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
 
 
 def _at_all_rows(votes: Floats, sample_weight: Any) -> Floats:
-    """Return what is told, NaN of rows that weigh nothing and were left out."""
+    """Return the votes, NaN for rows that weigh nothing and were left out."""
     if sample_weight is None:
         return votes
     weights = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
@@ -183,14 +183,14 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
     replace : bool
         Whether a row can be drawn more than once.
     max_samples : int or float, optional
-        How many rows are drawn, or which share; all if not said, or 63.2 % without
+        How many rows are drawn, or which share; all if not given, or 63.2 % without
         replacement.
     extra_random : bool
         Whether one cut is drawn for each attribute and node, not sought: extremely
         randomised trees (Geurts, Ernst and Wehenkel 2006).
     shrinkage : float, optional
         How much what a leaf says is shrunk towards the nodes above it, in rows' weight
-        (hierarchical shrinkage); 0 is not at all. If not said, 0, 3, 10, 30 and 100
+        (hierarchical shrinkage); 0 is not at all. If not given, 0, 3, 10, 30 and 100
         are tried on rows out of the bag, at most 5,000, and the best is kept as
         ``forest_.shrinkage``.
     voting : {"probability", "majority"}
@@ -203,7 +203,7 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
     random_state : int, RandomState or None
         The seed.
     n_jobs : int, optional
-        How many trees grow at once; as many as there are cores if not said, or -1.
+        How many trees grow at once; as many as there are cores if not given, or -1.
     warm_start : bool
         Whether ``fit`` adds trees to those that there are.
     verbose : int
@@ -262,7 +262,7 @@ bootstrap, replace, max_samples, extra_random, shrinkage, oob_score, random_stat
 n_jobs, warm_start, verbose
         As for :class:`ForestClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
-        How many attributes that vary are looked at in a node; two thirds if not said.
+        How many attributes that vary are looked at in a node; two thirds if not given.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ n_jobs, warm_start, verbose
     oob_score_ : float
         R² out of the bag.
     oob_prediction_ : array
-        What is told of each row out of the bag; NaN where every tree has seen it.
+        The votes for each row out of the bag; NaN where every tree has seen it.
 
     Examples
     --------

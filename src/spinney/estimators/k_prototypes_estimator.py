@@ -18,9 +18,13 @@ from spinney.cluster.prototypes import (
 from spinney.data import Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, ParameterError, Setting, SpinneyError
+from spinney.errors import ParameterError, Setting
 from spinney.estimators.cluster_estimator import ClusterEstimator, refuse_no_rows
-from spinney.estimators.table_estimator import TableEstimator, has_names_only
+from spinney.estimators.table_estimator import (
+    TableEstimator,
+    errors_of_ours,
+    has_names_only,
+)
 from spinney.models.clusters import MeasuredRows, Plan
 from spinney.sources.rows import attribute_of
 
@@ -173,14 +177,8 @@ class KPrototypes(ClusterEstimator, TableEstimator):
         return table
 
     def _checked(self, X: Any, *, reset: bool) -> Table:
-        try:
+        with errors_of_ours():
             return self._validated(read_table(X) if is_relation(X) else X, reset=reset)
-        except SpinneyError:
-            raise
-        except TypeError as error:
-            raise CellError(str(error)) from None
-        except ValueError as error:
-            raise DataError(str(error)) from None
 
     # What was found
 

@@ -14,7 +14,7 @@ from spinney._support.threads import thread_count
 from spinney.cluster import (
     BATCHES,
     Clusters,
-    Running,
+    RunningCentroids,
     Start,
     in_batches,
     nearest_centroids,
@@ -103,7 +103,7 @@ class MiniBatchKMeans(Centroids):
 
     n_steps_: int
     # The centroids as they move, in double precision.
-    _running: Running
+    _running: RunningCentroids
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class MiniBatchKMeans(Centroids):
         scale = np.ones(rows.cells.shape[1])
         clusters = clusters_of(rows, clustering, scale, weights, settings)
         self.clusters_ = replace(clusters, method=BATCHES, start=clusters.start[:0])
-        self._running = Running(clustering.centroids, np.zeros(k))
+        self._running = RunningCentroids(clustering.centroids, np.zeros(k))
         self.n_steps_ = 0
 
     def _pass_until_done(self, batches_of: Any) -> tuple[int, float]:
@@ -247,7 +247,7 @@ class MiniBatchKMeans(Centroids):
     def from_model(cls, clusters: Clusters) -> Self:
         """Return the estimator of clusters that were loaded from a file."""
         model = super().from_model(clusters)
-        model._running = Running(clusters.centroids, clusters.weights)
+        model._running = RunningCentroids(clusters.centroids, clusters.weights)
         model.n_steps_ = 0
         return model
 

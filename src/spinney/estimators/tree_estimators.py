@@ -58,7 +58,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
         self._adopt(model)
 
     def _options(self) -> dict[str, Any]:
-        """Return what is said beside the recipe, for ``grow_model``."""
+        """Return the options beside the recipe, for ``grow_model``."""
         return {
             "ties": self.ties,
             "force": self.force,
@@ -152,7 +152,7 @@ confidence, probability, linear_terms : optional
         What folds and the forest of "auto" are drawn by. None is the recipe's own
         seed: without one too, the same rows give the same tree.
     n_jobs : int, optional
-        The most threads that grow and predict; all cores if not said, or -1.
+        The most threads that grow and predict; all cores if not given, or -1.
 
     Attributes
     ----------

@@ -59,7 +59,7 @@ def rows_of(
     format: str | None = None,
     encoding: str = "utf-8",
 ) -> EvaluationRows:
-    """Read the rows; what is odd about the table is said once, here."""
+    """Read the rows; what is odd about the table is warned of once, here."""
     check_roles(target, weight, declarations.ignore)
     table = read_table(
         data, declarations=declarations, format=format, encoding=encoding
@@ -91,10 +91,10 @@ def rows_of(
 
 
 def codes_of(labels: Sequence[Value], classes: Sequence[Value]) -> list[int]:
-    """Return the place of each label among the classes.
+    """Return the index of each label among the classes.
 
     >>> codes_of(["no", "yes"], ["maybe", "no", "yes"])
     [1, 2]
     """
-    places = {level_order(label): code for code, label in enumerate(classes)}
-    return [places[level_order(label)] for label in labels]
+    code_of = {level_order(label): code for code, label in enumerate(classes)}
+    return [code_of[level_order(label)] for label in labels]

@@ -60,8 +60,8 @@ def report(
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
     if hidden:
-        told = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
-        parts += _wrapped(told, prose)
+        note = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
+        parts += _wrapped(note, prose)
     if evaluation.comparable and len(keys) == 1:
         parts += ["", *_comparisons(evaluation, names[0], width, label_width)]
     whole = "\n".join(parts)
@@ -154,13 +154,13 @@ def _comparisons(
     """Return a line for each pair of recipes."""
     if not _testable(evaluation, measure):
         return []
-    found = evaluation.compare(measure)
+    tests = evaluation.compare(measure)
     title = MEASURES[measure].title
     explained = (
         f"Differences of {title} on the same folds, corrected resampled t-test "
-        f"with {found[0].degrees} degrees of freedom:"
+        f"with {tests[0].degrees} degrees of freedom:"
     )
-    figures = [list(column) for column in zip(*map(_figures, found), strict=True)]
+    figures = [list(column) for column in zip(*map(_figures, tests), strict=True)]
     if width is not None:
         least = 2 * NARROWEST_LABEL + len(MINUS)
         if least + len(GAP) + _width(figures) > width:
@@ -169,7 +169,7 @@ def _comparisons(
         most = min(most, (room - len(MINUS)) // 2)
     pairs = [
         f"{_cut(shown(test.first), most)}{MINUS}{_cut(shown(test.second), most)}"
-        for test in found
+        for test in tests
     ]
     rows = list(zip(pairs, *figures, strict=True))
     return [*_wrapped(explained, width or USUAL_WIDTH), *aligned(rows, left=[0])]

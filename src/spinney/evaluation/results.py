@@ -117,7 +117,7 @@ class Evaluation:
         Parameters
         ----------
         measure : str, optional
-            What to compare, the first measure if not said: accuracy or RMSE. Folds
+            What to compare, the first measure if not given: accuracy or RMSE. Folds
             that do not define it for both recipes are left out.
 
         Raises

@@ -27,7 +27,7 @@ Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TrainingTask:
     """What is trained and tested on at one time, for every recipe alike.
 
     ``tables`` makes the training and the test table when its turn comes, so that
@@ -41,7 +41,7 @@ class Task:
 
 def run_all(
     rows: EvaluationRows,
-    tasks: Sequence[Task],
+    tasks: Sequence[TrainingTask],
     variants: Sequence[Variant],
     *,
     costs: Floats | None = None,
@@ -83,7 +83,7 @@ def _measured(
     grow: Callable[..., Any],
     rows: EvaluationRows,
     variant: Variant,
-    task: Task,
+    task: TrainingTask,
     train: Table,
     test: Table,
     *,
@@ -91,7 +91,7 @@ def _measured(
 ) -> Measured:
     """Return the measures of one variant on one task."""
     with warnings.catch_warnings():
-        # What is odd about the table was said when it was read, once.
+        # What is odd about the table was warned of when it was read, once.
         warnings.simplefilter("ignore", SpinneyWarning)
         start = time.perf_counter()
         try:
@@ -134,7 +134,7 @@ def _for_these(
 ) -> dict[str, Any]:
     """Return arguments for a part of the rows, which may lack a class.
 
-    What is said of such a class is left out: ``grow`` would take it for a slip.
+    A setting for such a class is left out: ``grow`` would take it for a slip.
     """
     given = dict(arguments)
     if given.get("recipe") == FOREST:
@@ -161,7 +161,7 @@ def _for_these(
     return given
 
 
-def _where(variant: Variant, task: Task) -> str:
+def _where(variant: Variant, task: TrainingTask) -> str:
     """Return where a training part could not be grown on."""
     parts = [f"recipe {shown(variant.label)!r}"]
     parts += [f"{name} {value}" for name, value in task.conditions.items()]

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
+from spinney._support.keyed_random import refuse_seed, seed_of
 from spinney.data import Costs, cost_array, declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
 from spinney.evaluation.results import Evaluation
-from spinney.evaluation.runs import Progress, Task, run_all
+from spinney.evaluation.runs import Progress, TrainingTask, run_all
 from spinney.evaluation.splits import Part, Scheme, parts_of, settled
 from spinney.evaluation.variants import Recipes, Variant, variants_of
 
@@ -24,7 +25,7 @@ class Setup:
     variants: tuple[Variant, ...]
     costs: Floats | None
 
-    def run(self, tasks: list[Task], progress: Progress | None) -> Evaluation:
+    def run(self, tasks: list[TrainingTask], progress: Progress | None) -> Evaluation:
         """Run every task for every variant."""
         results = run_all(
             self.rows, tasks, self.variants, costs=self.costs, progress=progress
@@ -47,6 +48,7 @@ def prepared(
 ) -> Setup:
     """Read and divide the rows; refuse what cannot be evaluated."""
     declarations = declarations_of(*declared)
+    refuse_seed(settings)
     variants = variants_of(recipes, settings)  # refused before a large table is read
     rows = rows_of(data, target, declarations=declarations, **reading)
     for variant in variants:
@@ -70,13 +72,16 @@ def from_arguments(
     """Sort the arguments of ``evaluate`` as it does itself."""
     given = dict(arguments)
     progress = given.pop("progress", None)
-    names = ("folds", "repeats", "holdout", "seed")
+    names = ("folds", "repeats", "holdout")
     kinds = ("nominal", "ordinal", "numeric", "ignore", "missing_values")
     setup = prepared(
         data,
         target,
         recipes,
-        scheme=Scheme(**{name: given.pop(name) for name in names if name in given}),
+        scheme=Scheme(
+            **{name: given.pop(name) for name in names if name in given},
+            seed=seed_of(given.pop("random_state", None), 0),
+        ),
         declared=tuple(given.pop(name, ()) for name in kinds),
         reading={
             name: given.pop(name)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney._support.keyed_random import seed_of
 from spinney.data import Costs, Value
 from spinney.errors import ParameterError, Setting, phrase
 from spinney.evaluation.results import Evaluation
@@ -35,7 +36,7 @@ def evaluate(
     folds: int | None = None,
     repeats: int = 1,
     holdout: float | None = None,
-    seed: int = 0,
+    random_state: Any = None,
     nominal: Sequence[str] = (),
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
@@ -65,17 +66,18 @@ def evaluate(
     recipes : str, Recipe, sequence or mapping
         What to compare: names, Recipes, pairs of a label and arguments of
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
-        1})``, or a mapping of labels to arguments. If not said, ``"auto"``, which
+        1})``, or a mapping of labels to arguments. If not given, ``"auto"``, which
         is what ``grow`` grows by, ``"c4.5"`` and ``"cart"``.
     folds : int, optional
-        Parts of the cross-validation. If not said, 10; where no class has so many
+        Parts of the cross-validation. If not given, 10; where no class has so many
         rows, as many as the commonest has, with a warning.
     repeats : int
         How often it is done, each time with other parts.
     holdout : float, optional
         Instead of folds: the share of the rows to test on.
-    seed : int
-        Where the random numbers start; the same seed gives the same parts.
+    random_state : int, RandomState or Generator, optional
+        What the parts are drawn by; 0 if not given. What recipes draw is
+        theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
     nominal, ordinal, numeric, ignore, weight, missing_values, format, encoding
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
@@ -106,15 +108,15 @@ def evaluate(
     >>> sold = ["no"] * 15 + ["yes", "no"] * 5 + ["yes"] * 15
     >>> rows = {"size": list(range(40)), "sold": sold}
     >>> recipes = ["id3", ("stump", {"recipe": "id3", "max_depth": 1})]
-    >>> found = spinney.evaluate(rows, "sold", recipes, folds=4)
-    >>> [(line["recipe"], line["accuracy"], line["leaves"]) for line in found.table]
+    >>> result = spinney.evaluate(rows, "sold", recipes, folds=4)
+    >>> [(line["recipe"], line["accuracy"], line["leaves"]) for line in result.table]
     [('id3', 0.75, 8.5), ('stump', 0.825, 2.0)]
     """
     setup = prepared(
         data,
         target,
         recipes,
-        scheme=Scheme(folds, repeats, holdout, seed),
+        scheme=Scheme(folds, repeats, holdout, seed_of(random_state, 0)),
         declared=(nominal, ordinal, numeric, ignore, missing_values),
         reading={"weight": weight, "format": format, "encoding": encoding},
         cost_matrix=cost_matrix,
@@ -135,7 +137,7 @@ def learning_curve(
     """Measure a recipe that is trained on ever more rows.
 
     In each division of the rows the test part stays, and the training part is cut
-    to its first rows in an order drawn from the seed, in which every stretch has
+    to its first rows in an order drawn by ``random_state``, in which every stretch has
     about the class shares of the whole: smaller sizes are parts of larger ones.
 
     Parameters
@@ -143,7 +145,7 @@ def learning_curve(
     data, target
         As for :func:`spinney.evaluate`.
     recipe : str, Recipe, sequence or mapping
-        One recipe or several; ``"auto"`` if not said.
+        One recipe or several; ``"auto"`` if not given.
     sizes : sequence
         Numbers of rows (int), or shares of the smallest training part (float).
     **arguments
@@ -220,9 +222,9 @@ def robustness(
     --------
     >>> import spinney
     >>> rows = {"size": list(range(40)), "sold": ["no"] * 18 + ["yes"] * 22}
-    >>> found = spinney.robustness(
+    >>> result = spinney.robustness(
     ...     rows, "sold", "cart", noise=[0, 0.2], missing=[0.2], folds=4)
-    >>> [(line["injected"], line["rate"]) for line in found.table][:3]
+    >>> [(line["injected"], line["rate"]) for line in result.table][:3]
     [('nothing', 0.0), ('class noise', 0.2), ('attribute noise', 0.2)]
     """
     setup, progress = from_arguments(data, target, recipes, arguments)

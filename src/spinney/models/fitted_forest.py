@@ -17,8 +17,8 @@ from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
-    Bags,
     Forest,
+    ForestBags,
     ForestSettings,
     Importances,
     Interactions,
@@ -168,7 +168,7 @@ class FittedForest(FittedTable):
         target = self._grown().schema.target
         return np.asarray(target.encode(self.read(X)[target.name]))
 
-    def _bags(self, X: Any, y: Any, sample_weight: Any) -> Bags:
+    def _bags(self, X: Any, y: Any, sample_weight: Any) -> ForestBags:
         """Return the bags of the rows that the forest was grown on."""
         forest = self._grown()
         training = self._training(X, y, sample_weight)
@@ -178,7 +178,7 @@ class FittedForest(FittedTable):
                 "that they had: only of those it is known which trees have seen them"
             )
             raise DataError(msg)
-        return Bags(training, forest.settings)
+        return ForestBags(training, forest.settings)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
         """Return rows as they are grown on."""
@@ -209,7 +209,7 @@ FOREST_PARAMETERS = (
 )
 OF_CLASSES = ("voting", "class_weight", "probability")
 
-# What is meant where the target is a number and nothing is said.
+# The defaults where the target is a number.
 FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
 
 
@@ -231,7 +231,7 @@ def forest_from(
     """Grow a forest on a table that holds its target; return it and the rows.
 
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
-    the recipe; what is None in them is not said. Class weights are by class.
+    the recipe; what is None in them is not given. Class weights are by class.
     """
     check_roles(target, weight, declarations.ignore)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}

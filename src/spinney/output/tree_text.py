@@ -1,4 +1,4 @@
-"""A tree as text, a line a node."""
+"""A tree as text, one line per node."""
 
 import numpy as np
 

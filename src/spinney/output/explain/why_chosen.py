@@ -18,7 +18,7 @@ def paid_above(tree: Tree, node: Node) -> set[int]:
 def why(model: Model, node: Node, criterion: Criterion, able: set[int]) -> str:
     """Return why a node asks what it asks, or nothing.
 
-    ``able`` are the places of the candidates that compete.
+    ``able`` are the indices of the candidates that compete.
     """
     if node.chosen is None:
         assert node.reason is not None

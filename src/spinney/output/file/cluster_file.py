@@ -22,7 +22,7 @@ from spinney.output.file.header import (
     read_schema,
     schema_header,
 )
-from spinney.output.file.kind import CLUSTERS, Kind, Limits, load_kind, save_kind
+from spinney.output.file.kind import CLUSTERS, FileLimits, Kind, load_kind, save_kind
 from spinney.output.file.plain_data import described, members, number, text, whole
 from spinney.output.file.requirements import amounts, require, shaped, within
 from spinney.output.file.strict_json import DamageError
@@ -99,7 +99,7 @@ def _header(clusters: Clusters) -> dict[str, Any]:
 
 
 def load_clusters(
-    path: "str | os.PathLike[str]", *, limits: Limits | None = None
+    path: "str | os.PathLike[str]", *, limits: FileLimits | None = None
 ) -> Clusters:
     """Load clusters that :func:`save_clusters` wrote.
 
@@ -188,8 +188,8 @@ def _check_arrays(arrays: Arrays, schema: Schema, n: int, method: str) -> None:
         raise DamageError(msg)
     require(np.isfinite(scale) & (scale > 0), "the scale of column {} is none")
     with np.errstate(over="ignore", invalid="ignore"):
-        places = centroids * scale.astype(centroids.dtype)
-    known = np.isfinite(centroids) & np.isfinite(places)
+        unscaled = centroids * scale.astype(centroids.dtype)
+    known = np.isfinite(centroids) & np.isfinite(unscaled)
     if method == MIXED:  # what no row knows, no prototype does
         known |= np.isnan(centroids).all(axis=0)
     require(known, "the centroid of cluster {} is no point")

@@ -25,8 +25,8 @@ from spinney.output.file.header import (
 )
 from spinney.output.file.kind import (
     FOREST,
+    FileLimits,
     Kind,
-    Limits,
     format_name,
     load_kind,
     save_kind,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import os
 
 FOREST_VERSION = 1
-FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
+FOREST_LIMITS = FileLimits(file_bytes=1 << 36, nodes=1 << 31)
 
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
 # Weights are in single precision where that is exact, in double precision elsewhere.
@@ -136,7 +136,7 @@ def is_forest(path: "str | os.PathLike[str]") -> bool:
 
 
 def load_forest(
-    path: "str | os.PathLike[str]", *, limits: Limits | None = None
+    path: "str | os.PathLike[str]", *, limits: FileLimits | None = None
 ) -> Forest:
     """Load a forest that :func:`save_forest` wrote.
 

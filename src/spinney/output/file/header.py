@@ -55,7 +55,7 @@ KEYS = (
 # What version 1 did not have, and what it stood for.
 ADDED = {"origin": None, "costs": None}
 
-# A file keeps what the recipe is, not which of it was said by hand.
+# A file keeps what the recipe is, not which of it was given by hand.
 _NOT_KEPT = ("given", "for_numbers")
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
 
@@ -143,8 +143,8 @@ def read_schema(data: Mapping[str, Any]) -> Schema:
         raise DamageError(msg)
     costs = None if data["costs"] is None else _read_costs(data["costs"], len(classes))
     attributes = tuple(
-        _read_attribute(entry, place)
-        for place, entry in enumerate(listed(data["attributes"], "the attributes"))
+        _read_attribute(entry, index)
+        for index, entry in enumerate(listed(data["attributes"], "the attributes"))
     )
     if len({attribute.name for attribute in attributes}) < len(attributes):
         msg = "two attributes have one name"
@@ -174,8 +174,8 @@ def _read_costs(data: object, n_classes: int) -> tuple[tuple[float, ...], ...]:
     return costs
 
 
-def _read_attribute(data: object, place: int) -> Attribute:
-    what = f"attribute {place}"
+def _read_attribute(data: object, index: int) -> Attribute:
+    what = f"attribute {index}"
     keys = ("name", "kind", "values", "unit", "cost", "formula")
     entry = members(data, what, keys, defaults=("cost", "formula"))
     kind = entry["kind"]
@@ -294,14 +294,14 @@ def read_formula(data: object, what: str) -> Formula | None:
             entry = members(data, what, ("form", "attributes", "coefficients"))
             factors = listed(entry["coefficients"], what)
             return Linear(
-                _places(entry["attributes"], what),
+                _indices(entry["attributes"], what),
                 tuple(number(factor, f"a coefficient of {what}") for factor in factors),
             )
         if isinstance(form, str) and form in _PAIRS:
             entry = members(data, what, ("form", "attributes"))
-            places = _places(entry["attributes"], what)
-            if len(places) == 2:
-                return _PAIRS[form](*places)
+            indices = _indices(entry["attributes"], what)
+            if len(indices) == 2:
+                return _PAIRS[form](*indices)
     except ParameterError as error:
         msg = f"{what} is none: {error}"
         raise DamageError(msg) from None
@@ -309,24 +309,24 @@ def read_formula(data: object, what: str) -> Formula | None:
     raise DamageError(msg)
 
 
-def _places(data: object, what: str) -> tuple[int, ...]:
+def _indices(data: object, what: str) -> tuple[int, ...]:
     return tuple(
-        whole(place, f"an attribute of {what}") for place in listed(data, what)
+        whole(index, f"an attribute of {what}") for index in listed(data, what)
     )
 
 
 def _read_clause(data: object, what: str) -> Clause:
     keys = ("attribute", "codes", "above", "at_most")
     entry = members(data, f"a clause of {what}", keys, defaults=keys[1:])
-    place = whole(entry["attribute"], f"an attribute of {what}")
+    index = whole(entry["attribute"], f"an attribute of {what}")
     if "codes" in entry:
         if len(entry.keys() & set(keys)) > 2:
             msg = f"a clause of {what} has both codes and bounds"
             raise DamageError(msg)
-        return Clause(place, codes=_places(entry["codes"], what))
+        return Clause(index, codes=_indices(entry["codes"], what))
     low, high = entry.get("above"), entry.get("at_most")
     return Clause(
-        place,
+        index,
         low=-math.inf if low is None else number(low, f"a bound of {what}"),
         high=math.inf if high is None else number(high, f"a bound of {what}"),
     )

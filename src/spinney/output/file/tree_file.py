@@ -22,8 +22,8 @@ from spinney.output.file.header import (
 from spinney.output.file.kind import (
     CLUSTERS,
     FOREST,
+    FileLimits,
     Kind,
-    Limits,
     load_kind,
     save_kind,
 )
@@ -77,7 +77,7 @@ def save_model(
 
 
 def load_model(
-    path: "str | os.PathLike[str]", *, limits: Limits | None = None
+    path: "str | os.PathLike[str]", *, limits: FileLimits | None = None
 ) -> Model:
     """Load a model that :func:`save_model` wrote.
 
@@ -85,7 +85,7 @@ def load_model(
     ----------
     path : path
         The file.
-    limits : Limits, optional
+    limits : FileLimits, optional
         How much the file may ask for.
 
     Raises

@@ -25,7 +25,7 @@ THEORY_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
+class RuleCoding:
     """The bits of a test: those of naming an attribute, and those of its answer."""
 
     attribute_bits: float
@@ -36,7 +36,7 @@ class Coding:
         attribute = condition.attribute
         answer = self.answer_bits[attribute.name]
         if condition.values is not None and len(condition.values) > 1:
-            answer = float(len(attribute.values))  # one bit a value: in it, or not
+            answer = float(len(attribute.values))  # one bit per value: in it, or not
         return tests_in(condition) * (self.attribute_bits + answer)
 
     def rule_bits(self, conditions: Sequence[Condition]) -> float:
@@ -53,7 +53,7 @@ class Coding:
 
 def coding_of(
     schema: Schema, columns: Sequence[NDArray[Any]], weights: Floats
-) -> Coding:
+) -> RuleCoding:
     """Return what tests cost on these rows.
 
     A value of a nominal attribute costs the entropy of its values; a cut between v
@@ -66,7 +66,7 @@ def coding_of(
         for attribute, cells in zip(schema.attributes, columns, strict=True)
     }
     shares = np.array([bits for bits in answers.values() if bits > 0])
-    return Coding(_entropy(shares) if len(shares) else 0.0, answers)
+    return RuleCoding(_entropy(shares) if len(shares) else 0.0, answers)
 
 
 def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> float:

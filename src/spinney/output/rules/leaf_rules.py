@@ -150,7 +150,7 @@ class Rules(Sequence[Rule]):
         return iter(self._rules)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return one rule a line, then the models."""
+        """Return one rule per line, then the models."""
         lines = [rule.text(ascii_only=ascii_only) for rule in self._rules]
         if self._tree is not None and self._tree.model_names:
             lines += ["", *model_lines(self._tree, ascii_only=ascii_only).values()]
@@ -203,7 +203,7 @@ def condition_dict(condition: Condition) -> dict[str, Any]:
 
 
 def rules_of(tree: Tree) -> Rules:
-    """Return one rule a leaf.
+    """Return one rule per leaf.
 
     Each node's conditions are its parent's with one of them narrowed, so the walk
     in printing order needs no recursion.

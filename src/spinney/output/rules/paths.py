@@ -27,7 +27,7 @@ class Path:
 
 
 def paths_of(tree: Tree) -> list[Path]:
-    """Return one path a leaf, in printing order."""
+    """Return one path per leaf, in printing order."""
     tests = {
         node.number: _test(tree.nodes[node.parent], node, tree.schema)
         for node in tree
@@ -103,7 +103,7 @@ def matches(
 
 
 def merged(tests: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Return one condition an attribute that says the same as several tests.
+    """Return one condition per attribute that says the same as several tests.
 
     >>> from spinney.data.schema import Attribute
     >>> width = Attribute("width", "numeric")

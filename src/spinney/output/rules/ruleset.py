@@ -30,7 +30,7 @@ class RankedRule:
     order : int
         The rule's place; the first that a row satisfies decides.
     conditions : tuple of Condition
-        What it asks, one condition an attribute.
+        What it asks, one condition per attribute.
     target : Target
         What it says something about.
     code : int
@@ -140,7 +140,7 @@ class RuleSet:
         return read_by(self.schema, needed, data, format=format, encoding=encoding)
 
     def apply(self, data: Any) -> Integers:
-        """Return the place of the rule that decides each row; -1 for the default."""
+        """Return the index of the rule that decides each row; -1 for the default."""
         return self._fired(self.read(data))
 
     def _fired(self, table: Table) -> Integers:
@@ -221,7 +221,7 @@ class RuleSet:
         return len(self.rules)
 
     def text(self, *, ascii_only: bool = False) -> str:
-        """Return one rule a line, in order, and the default."""
+        """Return one rule per line, in order, and the default."""
         lines = [rule.text(ascii_only=ascii_only) for rule in self.rules]
         verdict = f"{shown(self.schema.target.name)} = {shown(self.default)}"
         support = shown(round(float(sum(self.default_weights)), 6))

@@ -138,7 +138,7 @@ class _Reader:
         return code
 
     def weights(self, data: object) -> tuple[float, ...]:
-        """Return one weight a class."""
+        """Return one weight per class."""
         weights = tuple(number(w, "a weight") for w in listed(data, "the weights"))
         if len(weights) != self.schema.n_classes or any(
             weight < 0 for weight in weights

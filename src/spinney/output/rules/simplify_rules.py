@@ -81,7 +81,7 @@ def simplified(
         coverage = np.bincount(key, weights[near], minlength=n_tests + 1)
         errors = np.bincount(key, wrong_weights[near], minlength=n_tests + 1)
         covered = coverage[0]
-        # Place 0 is the rule as it is, place t the rule without test t.
+        # Index 0 is the rule as it is, index t the rule without test t.
         variants = np.append(0, left)
         coverage[left] += coverage[0]
         errors[left] += errors[0]

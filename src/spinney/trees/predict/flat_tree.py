@@ -2,7 +2,7 @@
 
 A row travels as an entry (row, node, weight). At each step every entry that is
 not at a leaf moves to a child; where its value is missing and the node divides
-such rows, the entry becomes one entry a branch, its weight divided by shares::
+such rows, the entry becomes one entry per branch, its weight divided by shares::
 
     rows    0    1    2         0    1    2    2    2
     nodes   0    0    0    →    3    1    1    3    7        row 2 was missing
@@ -53,7 +53,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questions:
-    """Splits as arrays, one entry a split; an attribute of -1 stands for none.
+    """Splits as arrays, one entry per split; an attribute of -1 stands for none.
 
     The branch of a code is in ``lookup``, at ``first_code`` and the code; a split has
     ``codes`` of them. A threshold is the first of a split's cuts; ``first_cut`` and

@@ -37,7 +37,7 @@ class Mark:
         What the rows weigh that the means and shares are of: those whose value is
         known, and for ``"missing"`` all.
     value : str, float or bool, optional
-        The value whose share is told.
+        The value whose share it is.
     unit : str, optional
         That of dates.
     """
@@ -95,7 +95,7 @@ def profiles_of(
 ) -> list[tuple[Mark, ...]]:
     """Return the marks of each cluster, the most unusual first, of equals by column.
 
-    Each attribute has one mark a cluster, and one of its missing cells where there are
+    Each attribute has one mark per cluster, and one of its missing cells if there are
     any: of a number the mean; of values the one whose share differs most. A cluster
     none of whose rows knows the value has that of missing cells only.
 
@@ -111,17 +111,17 @@ def profiles_of(
     --------
     >>> from spinney import read_table
     >>> table = read_table({"size": [1, 2, 7, 8], "hue": ["a", "b", "b", "b"]})
-    >>> told = profiles_of(table, np.array([0, 0, 1, 1]), np.ones(4), 2)
-    >>> for mark in told[0]:
+    >>> profiles = profiles_of(table, np.array([0, 0, 1, 1]), np.ones(4), 2)
+    >>> for mark in profiles[0]:
     ...     print(mark)
     size: mean 1.5 (2 rows) beside 4.5 (4 rows), -0.986 sd
     hue = a: 1 of 2 (50 %) beside 1 of 4 (25 %), +0.577 sd
     """
-    found: list[list[Mark]] = [[] for _ in range(n_clusters)]
+    profiles: list[list[Mark]] = [[] for _ in range(n_clusters)]
     for column in table.columns:
         for cluster, marks in enumerate(_marks(column, codes, weights, n_clusters)):
-            found[cluster] += marks
-    return [tuple(sorted(marks, key=_order)) for marks in found]
+            profiles[cluster] += marks
+    return [tuple(sorted(marks, key=_order)) for marks in profiles]
 
 
 def _order(mark: Mark) -> float:
@@ -138,21 +138,21 @@ def _marks(
     known = ~missing & (weights > 0)
     if known.any():
         tell = _of_number if column.kind == "numeric" else _of_value
-        told = tell(column.take(known), codes[known], weights[known], n_clusters)
-        for place, mark in enumerate(told):
-            marks[place] += [] if mark is None else [mark]
+        by_cluster = tell(column.take(known), codes[known], weights[known], n_clusters)
+        for cluster, mark in enumerate(by_cluster):
+            marks[cluster] += [] if mark is None else [mark]
     if missing[weights > 0].any():
         here, overall, sizes = _means(missing.astype(float), codes, weights, n_clusters)
         apart = _in_deviations(here - overall, np.sqrt(overall * (1 - overall)))
-        for place in np.flatnonzero(sizes).tolist():
-            marks[place].append(
+        for cluster in np.flatnonzero(sizes).tolist():
+            marks[cluster].append(
                 Mark(
                     column.name,
                     "missing",
-                    float(here[place]),
+                    float(here[cluster]),
                     overall,
-                    float(apart[place]),
-                    float(sizes[place]),
+                    float(apart[cluster]),
+                    float(sizes[cluster]),
                     float(weights.sum()),
                 )
             )
@@ -174,16 +174,16 @@ def _of_number(
         Mark(
             column.name,
             "number",
-            float(np.ldexp(here[place], power)),
+            float(np.ldexp(here[cluster], power)),
             float(np.ldexp(overall, power)),
-            float(apart[place]),
-            float(sizes[place]),
+            float(apart[cluster]),
+            float(sizes[cluster]),
             float(weights.sum()),
             unit=column.unit,
         )
-        if sizes[place] > 0
+        if sizes[cluster] > 0
         else None
-        for place in range(n_clusters)
+        for cluster in range(n_clusters)
     ]
 
 
@@ -195,22 +195,22 @@ def _of_value(
     A value that is commoner here than elsewhere comes before one that is as much rarer.
     """
     n_values = len(column.levels)
-    places = codes * n_values + column.cells
-    counts = np.bincount(places, weights=weights, minlength=n_clusters * n_values)
+    cells = codes * n_values + column.cells
+    counts = np.bincount(cells, weights=weights, minlength=n_clusters * n_values)
     counts = counts.reshape(n_clusters, n_values)
     sizes, total = counts.sum(axis=1), float(weights.sum())
     overall = counts.sum(axis=0) / total
-    found: list[Mark | None] = []
+    marks: list[Mark | None] = []
     for row, size in zip(counts, sizes, strict=True):
         if not size > 0:
-            found.append(None)
+            marks.append(None)
             continue
         apart = row / size - overall
         size_of = np.abs(apart) + 1e-12 * (apart > 0)
         value = int(np.argmax(size_of >= size_of.max() - 1e-13))
         p = float(overall[value])
         deviation = np.sqrt(max(0.0, p * (1 - p)))
-        found.append(
+        marks.append(
             Mark(
                 column.name,
                 "value",
@@ -222,7 +222,7 @@ def _of_value(
                 value=column.levels[value],
             )
         )
-    return found
+    return marks
 
 
 def _means(

@@ -134,11 +134,11 @@ def going_on(nodes, lanes, n):
 @kernel
 def has_nan(cells):
     """Return whether any cell is missing."""
-    found = False
+    missing = False
     for row in range(cells.shape[0]):
         for a in range(cells.shape[1]):
-            found |= cells[row, a] != cells[row, a]
-    return found
+            missing |= cells[row, a] != cells[row, a]
+    return missing
 
 
 @kernel
@@ -203,8 +203,8 @@ def walk_known(cells, nodes, cuts, steps, lanes, n):
             for i in range(first, min(first + ABREAST, n)):
                 at = np.uint64(i)
                 node = np.uint64(lanes[ONE, at])
-                place = np.uint64(nodes[node, THREE] >> 2)
-                value = cells[np.uint64(lanes[ZERO, at]), place]
+                attribute = np.uint64(nodes[node, THREE] >> 2)
+                value = cells[np.uint64(lanes[ZERO, at]), attribute]
                 lanes[ONE, at] = nodes[node, TWO] + (value > cuts[node, ZERO])
 
 
@@ -217,8 +217,8 @@ def walk_any(cells, nodes, cuts, tables, steps, lanes, n):
                 at = np.uint64(i)
                 node = np.uint64(lanes[ONE, at])
                 way, child = nodes[node, THREE] & 3, np.int64(nodes[node, TWO])
-                place = np.uint64(nodes[node, THREE] >> 2)
-                value = cells[np.uint64(lanes[ZERO, at]), place]
+                attribute = np.uint64(nodes[node, THREE] >> 2)
+                value = cells[np.uint64(lanes[ZERO, at]), attribute]
                 missing = value != value
                 if way < OPEN:
                     right = (value > cuts[node, ZERO]) | (missing & (way == 1))
@@ -234,7 +234,7 @@ def walk_any(cells, nodes, cuts, tables, steps, lanes, n):
 @kernel
 def branch_of(tables, first, value):
     """Return the branch of a code: its length, the branch of others, then each code."""
-    place = np.int64(1)
+    offset = np.int64(1)
     if value < tables[first]:  # not where it is NaN
-        place += 1 + np.int64(value)
-    return tables[first + place]
+        offset += 1 + np.int64(value)
+    return tables[first + offset]
