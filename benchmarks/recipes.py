@@ -70,7 +70,7 @@ def main() -> None:
                 **arguments,
                 recipes={label: VARIANTS[label] for label in wanted},
                 folds=options.folds,
-                seed=options.seed,
+                random_state=options.seed,
             )
         cells = ""
         for row in result.table:

@@ -201,3 +201,10 @@ def test_what_is_no_name_is_refused_as_one(name, value):
 def test_what_is_no_name_is_refused_by_a_recipe(name, value):
     with pytest.raises(ParameterError, match=f"{name}=.* is unknown"):
         spinney.Recipe.named("cart").changed(**{name: value})
+
+
+def test_a_column_of_no_dimension():
+    with pytest.raises(
+        DataError, match="column 'x' is of type ndarray: give it as a l"
+    ):
+        spinney.grow({"x": np.array(3), "y": ["a", "b"]}, "y")

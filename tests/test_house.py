@@ -14,6 +14,9 @@ MODULES = [path for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
 # Beside the methods of pruning a recipe may name none, and M5's, which needs models.
 OTHER_PRUNINGS = {"none", "adjusted-error"}
 LONG = 600
+# Names that the loops of several engines give to what is alike in them, and two that
+# the learner and its sources share.
+OF_ENGINES = {"Engine", "Grown", "Rules", "Search", "Task", "Workspace"}
 
 
 def test_no_two_modules_have_one_name():
@@ -22,6 +25,15 @@ def test_no_two_modules_have_one_name():
         if path.parent.name != "loops":
             homes[path.stem].append(str(path.relative_to(SOURCE)))
     assert {stem: paths for stem, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_no_two_classes_have_one_name():
+    homes = defaultdict(list)
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name not in OF_ENGINES:
+                homes[node.name].append(str(path.relative_to(SOURCE)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
 def test_no_module_has_a_name_that_its_package_offers():

@@ -70,10 +70,11 @@ def test_grow_takes_every_option(works, write):
     table = "id,size,colour,zip,weight,sort\n"
     write("t.csv", table + "".join(",".join(map(str, row)) + "\n" for row in rows))
     options = (
-        "--target sort --recipe cart --criterion gain --grouping multiway "
+        "--target sort --recipe cart --criterion gain --set grouping=multiway "
         "--missing-policy fractional --max-depth 3 --max-leaves 9 "
-        "--min-samples-split 3 --min-samples-leaf 1 --min-weight-fraction-leaf 0.01 "
-        "--min-gain 0.001 --weight weight --class-weight yes=2 --class-weight no=1.5 "
+        "--set min_samples_split=3 --min-samples-leaf 1 --set min_gain=0.001 "
+        "--set min_weight_fraction_leaf=0.01 --weight weight --class-weight yes=2 "
+        "--class-weight no=1.5 "
         "--tie colour --tie zip --nominal zip --ignore id --missing ? --format csv "
         "--ordinal size:small<medium<large --encoding utf-8 --ascii "
         "--split-by size -o m.spinney --quiet"

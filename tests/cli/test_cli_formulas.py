@@ -1,5 +1,7 @@
 """The shell over attributes with formulas."""
 
+OUT = ("-o", "m.spinney")
+
 
 def boundary(folder):
     """Write a table whose class is whether x − y > 0."""
@@ -12,7 +14,7 @@ def boundary(folder):
 def test_combinations_from_growing_to_predicting(folder, works, tool):
     boundary(folder)
     grow = ("grow", "rows.csv", "--target", "over", "--ascii")
-    text = works(*grow, "--linear-terms", "2", "--recipe", "cart", "-o", "m.spinney")
+    text = works(*grow, "--set", "linear_terms=2", "--recipe", "cart", *OUT)
     assert "*y <= " in text or "x - y <= " in text
     assert works("predict", "m.spinney", "rows.csv").split()[:4] == [
         "over",
@@ -40,7 +42,7 @@ def test_constructed_attributes(folder, works):
 def test_settings_that_mean_nothing_are_named_as_options(folder, tool):
     boundary(folder)
     for options in (
-        ("--linear-terms", "-1"),
+        ("--set", "linear_terms=-1"),
         ("--set", "construct=-1"),
         ("--set", "linear_penalty=-1"),
     ):

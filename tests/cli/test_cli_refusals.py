@@ -47,20 +47,20 @@ NUMERIC = "x,y\n" + "".join(f"{n},{n * n / 7}\n" for n in range(30))
             "--set alpha_split=0.1",
             "--set alpha_split=0.1 needs a criterion that is a test",
         ),
-        ("--set exhaustive=true", "--set exhaustive=True needs --grouping 'merge'"),
+        ("--set exhaustive=true", "--set exhaustive=true needs --set grouping=merge"),
         (
-            "--recipe id3 --confidence 0.1",
-            "--confidence 0.1 needs --pruning 'error-based', and recipe 'id3' has "
+            "--recipe id3 --set confidence=0.1",
+            "--set confidence=0.1 needs --pruning 'error-based', and recipe 'id3' has "
             "--pruning 'none'",
         ),
         (
             "--recipe chaid --set exhaustive=true --set alpha_merge=0.1",
             "--set alpha_merge=0.1 needs merging that is not exhaustive, and recipe "
-            "'chaid' has --set exhaustive=True: it is the level",
+            "'chaid' has --set exhaustive=true: it is the level",
         ),
         (
             "--recipe c4.5 --set m=3",
-            "--set m=3.0 needs --probability 'm-estimate'",
+            "--set m=3.0 needs --set probability=m-estimate",
         ),
         (
             "--set surrogates=2",
@@ -80,13 +80,21 @@ def test_growing_refuses_what_has_no_effect(refused, melons, options, said):
 @pytest.mark.parametrize(
     "options, said",
     [
-        ("--probability laplace", "--probability 'laplace' needs a target of classes"),
         (
-            "--recipe c4.5 --confidence 0.1",
-            "--confidence 0.1 needs a target of classes",
+            "--set probability=laplace",
+            "--set probability=laplace needs a target of classes",
+        ),
+        (
+            "--recipe c4.5 --set confidence=0.1",
+            "--set confidence=0.1 needs a target of classes",
         ),
         ("--recipe cart --pruning mdl", "--pruning 'mdl' needs a target of classes"),
-        ("--buckets entropy-mdl", "--buckets 'entropy-mdl' needs a target of classes"),
+        (
+            "--set buckets=entropy-mdl",
+            "--set buckets=entropy-mdl needs a target of classes, and this one is a "
+            "number: it parts values of different classes; declare the target "
+            "nominal, or take --set buckets=equal-frequency",
+        ),
     ],
 )
 @pytest.mark.parametrize("source", ["memory", "duckdb"])

@@ -2,10 +2,13 @@
 
 import json
 
+import click
 import pytest
 
+from spinney.cli import cli
 from spinney.cli.grow_command import grow
-from spinney.recipes import COMMON_SETTINGS, RECIPE_TEXTS, RECIPES, SETTINGS
+from spinney.cli.shell_settings import OPTIONS
+from spinney.recipes import RECIPE_TEXTS, RECIPES, SETTINGS
 
 
 @pytest.fixture
@@ -33,23 +36,26 @@ def test_none_takes_a_limit_away(works, melons):
 
 
 def test_settings_and_options_are_taken_together(works, growing):
-    options = ("--probability", "m-estimate", "--set", "m=5", "-o", "m.spinney")
-    works(*growing, *options)
-    assert recipe_of(works)["m"] == 5
+    options = ("--max-depth", "2", "--set", "probability=m-estimate", "--set", "m=5")
+    works(*growing, *options, "-o", "m.spinney")
+    assert (recipe_of(works)["max_depth"], recipe_of(works)["m"]) == (2, 5)
 
 
 @pytest.mark.parametrize(
     "given, said",
     [
-        ("min_stp=3", "--set min_stp=3: a recipe has no 'min_stp': did you mean"),
+        (
+            "min_stp=3",
+            "--set min_stp=3: a recipe has no 'min_stp': did you mean 'min_step'? See ",
+        ),
         ("name=x", "a recipe has no 'name'"),
-        ("min_step=x", "min_step='x' must be a number; spinney recipes"),
+        ("min_step=x", "min_step='x' must be a number; see spinney recipes NAME"),
         ("folds=2.5", "folds='2.5' must be a whole number;"),
         ("max_depth=deep", "max_depth='deep' must be a whole number, or none;"),
         ("raising=maybe", "raising='maybe' must be true or false;"),
         ("min_step", "--set: 'min_step' must read NAME=VALUE"),
         ("min_step=", "--set: 'min_step=' must read NAME=VALUE"),
-        ("rule=best", "'best' is unknown"),
+        ("rule=best", "--set rule=best is unknown: known: '1-se'"),
     ],
 )
 def test_what_means_nothing_is_refused_by_name_and_value(refused, growing, given, said):
@@ -60,22 +66,35 @@ def test_a_setting_is_said_once(refused, growing):
     twice = refused(2, *growing, "--set", "min_step=1", "--set", "min-step=2")
     assert "min_step is set twice" in twice
     both = refused(2, *growing, "--max-depth", "3", "--set", "max_depth=2")
-    assert "--max-depth and --set max_depth say the same setting" in both
+    assert "--max-depth and --set max_depth are the same setting" in both
 
 
-@pytest.mark.parametrize("name", sorted(set(SETTINGS) - {*COMMON_SETTINGS, "seed"}))
-def test_an_option_that_has_left_says_what_it_has_become(refused, growing, name):
+@pytest.mark.parametrize("name", sorted(set(SETTINGS) - set(OPTIONS)))
+def test_a_setting_that_is_no_option_says_how_it_is_given(refused, growing, name):
     option = f"--{name.replace('_', '-')}"
-    assert f"{option} has become --set {name}=" in refused(2, *growing, option, "1")
-    assert f"{option} has become --set {name}=" in refused(2, *growing, f"{option}=1")
+    way = f"there is no option {option}: give --set {name}=4"
+    assert way in refused(2, *growing, option, "4")
+    assert way in refused(2, *growing, f"{option}=4")
+    nothing = refused(2, *growing, option, "--quiet")
+    assert f"give --set {name}=VALUE" in nothing
 
 
-def test_so_does_a_flag_and_the_command_of_forests(refused, growing, melons):
-    assert "--no-raising has become --set raising=false" in refused(
-        2, *growing, "--no-raising"
-    )
+def test_so_does_a_flag_and_so_do_other_commands(refused, growing, melons):
+    flag = refused(2, *growing, "--no-raising")
+    assert "there is no option --no-raising: give --set raising=false" in flag
     line = refused(2, "forest", melons, "--target", "ripe", "--buckets", "k-means")
-    assert "--buckets has become --set buckets=" in line
+    assert "there is no option --buckets: give --set buckets=k-means" in line
+    line = refused(2, "evaluate", melons, "--target", "ripe", "--max-depth", "3")
+    assert "no option --max-depth: give it to a recipe, --recipe c4.5:max_dep" in line
+    line = refused(2, "prune", "m.spinney", "--max-depth", "3")
+    assert "there is no option '--max-depth': did you mean '--method'?" in line
+
+
+def test_after_two_dashes_there_are_no_options(refused, write):
+    write("t.csv", "x,y\n1,a\n2,b\n")
+    line = refused(3, "grow", "--target", "y", "--", "--leaves")
+    assert "--leaves" in line
+    assert "--set" not in line
 
 
 def test_a_forest_is_set_too(works, melons):
@@ -84,18 +103,28 @@ def test_a_forest_is_set_too(works, melons):
     assert recipe_of(works)["n_buckets"] == 3
 
 
-def test_the_options_can_be_taken_in(works):
-    assert len(grow.params) <= 43
-    text = works("grow", "--help")
-    titles = [
-        line for line in text.splitlines() if line.endswith(":") and line[0] > " "
-    ]
-    groups = ["Data:", "Recipe:", "Limits:", "Pruning:", "Output:", "Other:"]
+@pytest.mark.parametrize(
+    "name, most, groups",
+    [
+        ("grow", 31, ["Data", "Recipe", "Limits", "Pruning", "Output", "Other"]),
+        ("forest", 33, ["Data", "Forest", "Recipe", "Limits", "Output", "Other"]),
+        ("evaluate", 27, ["Data", "Recipes", "Rows", "Experiments", "Output", "Other"]),
+        ("prune", 19, ["Rows", "Pruning", "Output", "Other"]),
+        ("cluster", 31, ["Data", "Clusters", "Output", "Other"]),
+    ],
+)
+def test_the_options_can_be_taken_in(works, name, most, groups):
+    lines = works(name, "--help").splitlines()
+    titles = [line[:-1] for line in lines if line.endswith(":") and line[0] > " "]
     assert titles == groups
-    options = {option for param in grow.params for option in param.opts}
-    for name in COMMON_SETTINGS:
-        name = {"missing": "missing_policy"}.get(name, name)
-        assert f"--{name.replace('_', '-')}" in options
+    options = cli.get_command(click.Context(cli), name).params[1:]  # without DATA
+    assert len(options) <= most
+
+
+def test_options_of_the_recipe_are_settings_and_options_of_grow():
+    names = {option.name for option in grow.params}
+    assert OPTIONS.keys() <= set(SETTINGS)
+    assert set(OPTIONS.values()) <= names
 
 
 def test_the_recipes(works):

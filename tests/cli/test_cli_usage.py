@@ -74,7 +74,7 @@ def test_the_help_names_every_criterion(tool):
         ("--recipe", "c45", "did you mean 'c4.5'?"),
         ("--recipe", "zzz", "known: 'id3', 'c4.5', 'cart'"),
         ("--criterion", "ginni", "did you mean 'gini'"),
-        ("--grouping", "multi-way", "did you mean 'multiway'?"),
+        ("--set", "grouping=multi-way", "did you mean 'multiway'?"),
         ("--missing-policy", "fraction", "did you mean 'fractional'?"),
         ("--source", "spark", "known: 'memory', 'duckdb'"),
         ("--format", "xml", "known: 'csv', "),
@@ -82,10 +82,10 @@ def test_the_help_names_every_criterion(tool):
         ("--max-depth", "-1", "at least 0"),
         ("--max-depth", "deep", "not a valid integer"),
         ("--max-leaves", "0", "at least 1"),
-        ("--min-samples-split", "-1", "at least 0"),
+        ("--set", "min_samples_split=-1", "at least 0"),
         ("--min-samples-leaf", "nan", "at least 0"),
-        ("--min-weight-fraction-leaf", "2", "at most 0.5"),
-        ("--min-gain", "inf", "at least 0"),
+        ("--set", "min_weight_fraction_leaf=2", "at most 0.5"),
+        ("--set", "min_gain=inf", "at least 0"),
         ("--class-weight", "true", "CLASS=NUMBER"),
         ("--class-weight", "true=heavy", "CLASS=NUMBER"),
         ("--class-weight", "ture=2", "did you mean 'true'?"),
@@ -288,3 +288,9 @@ def test_warnings_are_talk(tool, write):
     assert first.startswith("spinney: warning: target 'sort': 1 of 3 rows")
     assert second.startswith("spinney: warning: --split-by: no node")
     assert third == "spinney: the tree is a single leaf: the depth limit"
+
+
+def test_help_is_a_command_too(works, refused):
+    assert works("help") == works("--help")
+    assert works("help", "grow") == works("grow", "--help")
+    assert "did you mean 'grow'?" in refused(2, "help", "gorw")

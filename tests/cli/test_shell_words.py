@@ -25,7 +25,7 @@ def words(name):
         ),
         ("grow", Setting("force", {"x": 1}), "--split-by x=1"),
         ("grow", Setting("test_costs", {"x": -1}), "--test-cost x=-1"),
-        ("grow", Setting("raising", False), "--set raising=False"),
+        ("grow", Setting("raising", False), "--set raising=false"),
         ("prune", Setting("raising", False), "--no-raising"),
         ("prune", Setting("raising", True), "--raising"),
         ("grow", Setting("random_state", 7), "--seed 7"),
@@ -50,6 +50,10 @@ def test_settings(command, setting, text):
 def test_settings_that_have_no_option_of_their_own():
     command = click.Command("grow", params=[click.Option(["--set"])])
     assert ShellWords(command)(Setting("min_step", 0.5)) == "--set min_step=0.5"
+    assert ShellWords(command)(Setting("buckets", None)) == "--set buckets=none"
+    assert ShellWords(command)(Setting("rule", "a b")) == "--set 'rule=a b'"
+    assert ShellWords(command)(Setting("n_buckets", ...)) == "--set n_buckets=VALUE"
+    assert ShellWords(command)(Setting("smoothing")) == "--set smoothing"
     assert ShellWords(command)(Setting("progress", 0.5)) == "progress=0.5"
 
 
@@ -66,7 +70,7 @@ def test_steps_and_words_of_python():
 
 def test_a_message():
     error = refusal(Setting("m", 3), ("needs ", Setting("probability", "m-estimate")))
-    assert error.text(words("grow")) == "--set m=3 needs --probability 'm-estimate'"
+    assert error.text(words("grow")) == "--set m=3 needs --set probability=m-estimate"
 
 
 def test_every_other_name_is_that_of_an_option():

@@ -8,7 +8,7 @@ import pytest
 
 from spinney import KMeans, KPrototypes, MiniBatchKMeans, load
 from spinney.cluster import fit_k_means as fit
-from spinney.cluster.cluster_draws import Draws, Pool
+from spinney.cluster.cluster_draws import ClusterDraws, Pool
 from spinney.cluster.cluster_rows import Rows
 from spinney.cluster.fit_k_means import KMeansMethod
 from spinney.cluster.k_means_starts import plus_plus
@@ -114,9 +114,9 @@ def test_candidates_that_tie_but_for_a_rounding():
         many = np.repeat(rows, times, axis=0)
         own = times.astype(float)
         for turn in range(2):
-            draws = Draws(seed).branch(turn)
+            draws = ClusterDraws(seed).branch(turn)
             one = plus_plus(Rows(rows, own), 15, draws, Pool(rows))
-            draws = Draws(seed).branch(turn)
+            draws = ClusterDraws(seed).branch(turn)
             two = plus_plus(Rows(many, np.empty(0)), 15, draws, Pool(many))
             assert np.array_equal(rows[one], many[two])
 

@@ -10,7 +10,7 @@ from tests.twins import naive_choosing as naive
 from spinney.cluster.choose_k.distinct_rows import distinct_rows, numbers_drawn, sampled
 from spinney.cluster.choose_k.elbow import elbow_of
 from spinney.cluster.choose_k.gap import gaps_of, reference_table, standard_error_rule
-from spinney.cluster.choose_k.procedure import Limits, choose
+from spinney.cluster.choose_k.procedure import WorkLimits, choose
 
 
 def test_figure_2_of_the_kneedle_paper():
@@ -129,7 +129,7 @@ def test_gap_finds_how_many_clumps_there_are(middles):
 
 def test_gap_of_a_sample_says_so():
     cells = clumps([(0, 0), (4, 1), (15, 3)], n=100)
-    limits = Limits(gap_rows=90, gap_tables=7)
+    limits = WorkLimits(gap_rows=90, gap_tables=7)
     choice = choose(cells, range(1, 6), rule="gap", measures=[], limits=limits)
     assert choice.k == 3
     assert (choice.gap_rows, choice.gap_tables) == (90, 7)

@@ -10,7 +10,7 @@ from tests.helpers.fuzz import examples
 from tests.twins.naive_kmeans import k_means as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.cluster.cluster_draws import Draws, Pool
+from spinney.cluster.cluster_draws import ClusterDraws, Pool
 from spinney.cluster.cluster_rows import Rows
 from spinney.cluster.compiled_rows import CompiledRows
 from spinney.cluster.iterations import iterate
@@ -78,7 +78,7 @@ def test_both_ways_start_from_the_same_rows(table, seed, plus):
     rows, centroids, weights, kind = table
     draw = plus_plus if plus else drawn_rows
     first, second = (
-        draw(own, len(centroids), Draws(seed), Pool(own.cells)).tolist()
+        draw(own, len(centroids), ClusterDraws(seed), Pool(own.cells)).tolist()
         for own in both(rows, weights, kind)
     )
     assert first == second
@@ -99,11 +99,11 @@ def test_many_rows_in_threads(kind, n, d, k, offset):
     cells = clumps(n, d, k, kind, offset=offset)
     found = []
     for own in (Rows(cells, NONE), CompiledRows(cells, NONE, 1)):
-        start = plus_plus(own, k, Draws(1), Pool(cells))
+        start = plus_plus(own, k, ClusterDraws(1), Pool(cells))
         found.append(iterate(own, cells[start], max_iterations=12, tolerance=0.0))
     rows = CompiledRows(cells, NONE, 1)
     rows.n_jobs = 2
-    start = plus_plus(rows, k, Draws(1), Pool(cells))
+    start = plus_plus(rows, k, ClusterDraws(1), Pool(cells))
     found.append(iterate(rows, cells[start], max_iterations=12, tolerance=0.0))
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)

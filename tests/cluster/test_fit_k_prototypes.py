@@ -10,7 +10,7 @@ from tests.helpers.fuzz import examples
 from tests.twins.naive_prototypes import k_prototypes as naive
 
 from spinney._support.jit.compile import OFF
-from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.cluster_draws import ClusterDraws
 from spinney.cluster.iterations import iterate
 from spinney.cluster.prototypes.compiled_mixed_rows import CompiledMixed
 from spinney.cluster.prototypes.fit_k_prototypes import KPrototypesMethod
@@ -138,7 +138,7 @@ def test_both_ways_start_from_the_same_rows(table, seed, dense):
             densities = margins.densities(spreads_of(own.cells, weights, middle))
             found.append(cao_rows(own, n_clusters, densities, middle).tolist())
         else:
-            draws = Draws(seed)
+            draws = ClusterDraws(seed)
             found.append(huang_rows(own, n_clusters, draws, margins).tolist())
     assert found[0] == found[1]
     rows = [table[0][row] for row in found[0]]
@@ -187,7 +187,7 @@ def test_order_of_rows_changes_no_start(table, random):
     for some, heavy in ((rows, weights), shuffled):
         own = MixedRows(cells_of(some, kinds), np.array(heavy), gamma)
         margins = Margins(own.cells, np.array(heavy))
-        chosen = huang_rows(own, len(start), Draws(5), margins)
+        chosen = huang_rows(own, len(start), ClusterDraws(5), margins)
         found.append([some[row] for row in chosen])
     assert found[0] == found[1]
 
@@ -217,7 +217,7 @@ def test_many_rows_in_threads(weighted):
         *[swift(cells, weights, n) for n in (1, 2)],
     ):
         margins = Margins(cells, weights)
-        start = huang_rows(own, 6, Draws(1), margins)
+        start = huang_rows(own, 6, ClusterDraws(1), margins)
         first = cells[start].as_prototypes()
         middle = middle_of(own)
         first = Prototypes(

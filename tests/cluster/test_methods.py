@@ -13,7 +13,7 @@ from spinney import KPrototypes
 from spinney.cluster.choose_k import KPrototypesMethod
 from spinney.cluster.choose_k.cluster_measures import mean_widths
 from spinney.cluster.choose_k.elbow import elbow_of
-from spinney.cluster.choose_k.procedure import Limits, choose
+from spinney.cluster.choose_k.procedure import WorkLimits, choose
 from spinney.cluster.prototypes.mixed_distances import distances_to_all
 from spinney.errors import DataError, ParameterError
 
@@ -124,7 +124,7 @@ def test_order_weights_and_samples():
     assert choose_mixed(cells[order], n_init=3).curve == first.curve
     weighted = choose_mixed(cells, weights=np.full(len(rows), 2.0), n_init=3)
     assert choose_mixed(twice, n_init=3).curve == weighted.curve
-    some = choose_mixed(cells, n_init=3, limits=Limits(silhouette_rows=10))
+    some = choose_mixed(cells, n_init=3, limits=WorkLimits(silhouette_rows=10))
     assert (some.k, some.silhouette_rows) == (3, 10)
     assert "silhouette: of a sample of 10 rows" in str(some)
 

@@ -18,7 +18,7 @@ import spinney
 from spinney.cluster.choose_k import KMeansMethod
 from spinney.cluster.choose_k.choice import MEASURES, Line
 from spinney.cluster.choose_k.choice_rules import decided
-from spinney.cluster.choose_k.procedure import Limits, choose
+from spinney.cluster.choose_k.procedure import WorkLimits, choose
 from spinney.errors import DataError, ParameterError
 
 IRIS = "tests/tables/iris.csv"
@@ -99,7 +99,7 @@ def tables(draw):
     return rows, weights
 
 
-QUICK = Limits(gap_tables=2)
+QUICK = WorkLimits(gap_tables=2)
 
 
 @settings(max_examples=examples(30))
@@ -189,7 +189,7 @@ def test_ties_go_to_fewer_clusters():
 def test_a_sample_says_so_and_comes_near():
     cells = clumps(3, n=700)
     exact = choose(cells, [2, 3, 4], measures=[])
-    some = choose(cells, [2, 3, 4], measures=[], limits=Limits(silhouette_rows=400))
+    some = choose(cells, [2, 3, 4], measures=[], limits=WorkLimits(silhouette_rows=400))
     assert exact.silhouette_rows is None
     assert some.silhouette_rows == 400
     assert "of a sample of 400 rows" in str(some)
@@ -202,7 +202,7 @@ def test_a_sample_says_so_and_comes_near():
 
 def test_threads_and_repetition_change_nothing():
     cells = clumps(4, n=200, spread=1.5)
-    limits = Limits(silhouette_rows=300, gap_rows=100, gap_tables=3)
+    limits = WorkLimits(silhouette_rows=300, gap_rows=100, gap_tables=3)
     one, two, again = (
         choose(
             cells, [2, 3, 4], rule="gap", method=KMeansMethod(n_jobs=n), limits=limits

@@ -21,7 +21,7 @@ import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import DataError, ParameterError, SpinneyWarning
 from spinney.growth.forest import forest_growth as growing
-from spinney.growth.forest.bags import Bags, tree_seeds
+from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.recipes import RECIPES
 
 TABLES = Path(__file__).parents[1] / "tables"
@@ -94,7 +94,10 @@ def test_bags(iris):
     assert bags.counts(0).max() == 1
     assert bags.counts(0).sum() == round(0.632 * 150)
     whole = ForestClassifier(4, random_state=0, bootstrap=False).fit(X, y)
-    assert Bags(bags.training, whole.forest_.settings).counts(0).tolist() == [1] * 150
+    assert (
+        ForestBags(bags.training, whole.forest_.settings).counts(0).tolist()
+        == [1] * 150
+    )
 
 
 @pytest.mark.parametrize(

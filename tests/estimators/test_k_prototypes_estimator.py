@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from spinney import DataError, KMeans, KPrototypes, ParameterError, read_table
-from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.cluster_draws import ClusterDraws
 from spinney.cluster.prototypes.mixed_distances import MixedCells
 from spinney.cluster.prototypes.prototype_starts import Margins
 from spinney.data.declarations import Declarations
@@ -160,7 +160,7 @@ def test_cells_are_drawn_by_weight():
     one = Margins(MixedCells(column, codes, *rest), weights)
     copies = np.repeat(column, counts, axis=0), np.repeat(codes, counts, axis=0)
     two = Margins(MixedCells(*copies, *rest), np.empty(0))
-    chances = Draws(4), Draws(4)
+    chances = ClusterDraws(4), ClusterDraws(4)
     drawn = [
         [own.draw(c) for _ in range(800)]
         for own, c in zip((one, two), chances, strict=True)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from spinney import DataError, KMeans, MiniBatchKMeans, ParameterError
-from spinney.cluster.mini_batch import Running
+from spinney.cluster.mini_batch import RunningCentroids
 from spinney.data.readers import batches as reading
 
 CENTRES = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 9.0]])
@@ -28,7 +28,7 @@ def csv(tmp_path):
 
 
 def test_centroids_are_the_means_of_what_they_had():
-    running = Running(np.array([[0.0], [10.0]]), np.zeros(2))
+    running = RunningCentroids(np.array([[0.0], [10.0]]), np.zeros(2))
     labels, inertia = running.learn(np.array([[1.0], [3.0], [9.0]]), None, 1)
     assert labels.tolist() == [0, 0, 1]
     assert inertia == 1 + 9 + 1
@@ -39,7 +39,7 @@ def test_centroids_are_the_means_of_what_they_had():
 
 
 def test_a_centroid_that_never_had_a_row_goes_to_the_farthest():
-    running = Running(np.array([[0.0], [99.0]]), np.zeros(2))
+    running = RunningCentroids(np.array([[0.0], [99.0]]), np.zeros(2))
     running.learn(np.array([[0.0], [-5.0], [4.0]]), None, 1)
     assert running.centroids[1].tolist() == [-5.0]
 

@@ -145,9 +145,6 @@ def test_one_row_and_one_class():
         ("holdout", 1),
         ("holdout", float("nan")),
         ("holdout", "0.3"),
-        ("seed", -1),
-        ("seed", 2**32),
-        ("seed", None),
     ],
 )
 def test_schemes_that_mean_nothing(name, value):

@@ -96,11 +96,39 @@ def test_all_recipes_are_tested_on_the_same_rows(monkeypatch):
 def test_the_seed_decides():
     def run(seed):
         return without_seconds(
-            spinney.evaluate(TABLE, "class", ["id3", "cart"], folds=3, seed=seed)
+            spinney.evaluate(
+                TABLE, "class", ["id3", "cart"], folds=3, random_state=seed
+            )
         )
 
     assert run(5) == run(5)
     assert run(5)["folds"] != run(6)["folds"]
+
+
+def test_a_random_state_is_any_of_scikit_learns():
+    def run(random_state):
+        return without_seconds(
+            spinney.evaluate(TABLE, "class", "cart", folds=3, random_state=random_state)
+        )
+
+    assert run(None) == run(0) == run(np.int64(0))
+    assert run(np.random.RandomState(4)) == run(np.random.RandomState(4))
+    assert run(np.random.default_rng(4))["folds"] != run(0)["folds"]
+
+
+@pytest.mark.parametrize("random_state", [-1, 2**32, 1.5, "3"])
+def test_a_random_state_that_means_nothing(random_state):
+    with pytest.raises(ParameterError, match="random_state=") as caught:
+        spinney.evaluate(TABLE, "class", random_state=random_state)
+    assert caught.value.parameter == "random_state"
+
+
+@pytest.mark.parametrize(
+    "study", [spinney.evaluate, spinney.learning_curve, spinney.robustness]
+)
+def test_a_seed_has_become_a_random_state(study):
+    with pytest.raises(ParameterError, match=r"^seed=3 has become random_state=3$"):
+        study(TABLE, "class", seed=3)
 
 
 def test_means_and_deviations():

@@ -133,7 +133,13 @@ def test_the_seed_decides():
     def run(seed):
         return without_seconds(
             spinney.robustness(
-                TABLE, "class", "cart", noise=[0.3], missing=[], folds=3, seed=seed
+                TABLE,
+                "class",
+                "cart",
+                noise=[0.3],
+                missing=[],
+                folds=3,
+                random_state=seed,
             )
         )
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from spinney.api import _tree_parameters
 from spinney.errors import ParameterError
-from spinney.evaluation.variants import variants_of
+from spinney.evaluation.variants import OF_GROWING, variants_of
 from spinney.recipes import RECIPES
 
 STUMP = {"recipe": "cart", "max_depth": 1}
@@ -54,3 +55,15 @@ def test_settings_hold_for_all_unless_a_variant_says_otherwise():
 def test_what_is_refused(recipes, settings, said):
     with pytest.raises(ParameterError, match=said):
         variants_of(recipes, settings)
+
+
+def test_a_parameter_that_growing_does_not_have():
+    message = "'stump': there is no parameter 'max_depht': did you mean 'max_depth'"
+    with pytest.raises(ParameterError, match=message):
+        variants_of([("stump", {"recipe": "cart", "max_depht": 1})], {})
+    with pytest.raises(ParameterError, match="'cart': there is no parameter 'leafs'"):
+        variants_of("cart", {"leafs": 1})
+
+
+def test_the_parameters_are_those_of_grow():
+    assert set(OF_GROWING) == {*_tree_parameters(), "recipe"}

@@ -16,7 +16,7 @@ import spinney
 from spinney.errors import ParameterError
 from spinney.growth.forest import ForestSettings, grow_forest, voting
 from spinney.growth.forest import forest_growth as growing
-from spinney.growth.forest.bags import Bags, tree_seeds
+from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
 from spinney.growth.forest.compact_tree import compact, completed, readable
 from spinney.growth.forest.forest_settings import forest_recipe, tries_of
@@ -54,7 +54,7 @@ def allowed(recipe):
 
 def twin_of(table, training, recipe, forest_settings, number, tree):
     """Grow the twin of one tree: its bag, its draws, its splits."""
-    bags = Bags(training, forest_settings)
+    bags = ForestBags(training, forest_settings)
     nodes, bag = tree_seeds(forest_settings.seed, number)
     weights = [weight for _, _, weight in table.rows]
     if forest_settings.bootstrap:
@@ -134,7 +134,7 @@ def test_forests_are_their_twins(table, recipe, forest_settings):
                 shares = [float(c == best[-1]) for c in range(n_classes)]
             votes[row] += shares
             asked[row] += 1
-    bags = Bags(training, forest_settings)
+    bags = ForestBags(training, forest_settings)
     told, trees = voting.out_of_bag(forest, bags)
     assert trees.tolist() == asked.tolist()
     known = asked > 0
@@ -377,7 +377,7 @@ def test_many_rows_are_told_by_compiled_loops_all_the_same(
     with patch.object(growing, "can_grow_binned", return_value=False):
         forest = grow_forest(training, recipe, forest_settings, n_trees=N_TREES)
     arguments = (forest, training.columns, len(table.rows))
-    bags = Bags(training, forest_settings)
+    bags = ForestBags(training, forest_settings)
     plain = voting.forest_outputs(*arguments), voting.forest_leaves(*arguments)
     told, trees = voting.out_of_bag(forest, bags)
     with patch.object(voting, "FEWEST_STEPS", 0):

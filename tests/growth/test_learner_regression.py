@@ -94,7 +94,7 @@ def test_text_rules_and_arithmetic():
 def test_no_shares_where_there_are_no_classes():
     model = TreeRegressor().fit([[1.0], [2.0]], [0.5, 1.5])
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(DataError, match="'a', which is no number"):
+    with pytest.raises(DataError, match="'a' in row 1, which is no number"):
         TreeRegressor().fit([[1.0], [2.0]], ["a", "b"])
     with pytest.raises(ValueError, match="infinity"):
         TreeRegressor().fit([[1.0], [2.0]], [1.0, np.inf])

@@ -8,7 +8,7 @@ import spinney
 from spinney import ForestClassifier, ForestRegressor
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.growth.forest import choose_shrinkage as choosing
-from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.choose_shrinkage import SHRINKAGES
 from spinney.growth.forest.shrinkage import shrunk
 from spinney.growth.forest.voting import subset
@@ -99,7 +99,7 @@ def test_loops_climb_as_plain_paths(numeric, missing):
     model.fit(frame, told, sample_weight=weights)
     forest = model.forest_
     training = model._rows(frame, told, weights, forest.recipe)
-    bags = Bags(training, forest.settings)
+    bags = ForestBags(training, forest.settings)
     inquiry = choosing.Inquiry(bags, bags.copies.places)
     rows = inquiry.rows
     own = np.zeros(len(rows), np.int64) if numeric else training.classes[rows]

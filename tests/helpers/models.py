@@ -20,7 +20,7 @@ from spinney.errors import ModelFormatError
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.file.container import pack, read_header, unpack
-from spinney.output.file.kind import Limits
+from spinney.output.file.kind import FileLimits
 from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES, Recipe
 from spinney.search.node_split import LazyCandidates
@@ -203,7 +203,7 @@ def good_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return bytes_of(mixed_model(), tmp_path_factory.mktemp("good"))
 
 
-def refusal(data: bytes, directory: Path, limits: Limits | None = None) -> str:
+def refusal(data: bytes, directory: Path, limits: FileLimits | None = None) -> str:
     """Return what the loader says of a file that it must refuse."""
     path = directory / "bad.spinney"
     path.write_bytes(data)

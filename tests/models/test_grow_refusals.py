@@ -105,8 +105,11 @@ def test_only_limits_may_be_none(name):
         ({"alpha": HUGE}, "alpha=1000.* must be a number"),
         ({"alpha": True}, "alpha=True"),
         ({"data": ROWS, "rule": ["x"]}, r"rule=\['x'\] is unknown"),
-        ({"data": ROWS, "seed": TOO_LARGE}, "seed=4294967296 .* to 4294967295"),
-        ({"data": ROWS, "seed": True}, "seed=True"),
+        (
+            {"data": ROWS, "random_state": TOO_LARGE},
+            "random_state=4294967296 .* to 4294967295",
+        ),
+        ({"data": ROWS, "random_state": True}, "random_state=True"),
         ({"data": ROWS, "folds": 1}, "folds=1"),
     ],
 )

@@ -7,8 +7,11 @@ from tests.helpers.strategies import TABLES
 
 import spinney
 from spinney import DataError, ParameterError, TreeClassifier, TreeRegressor
+from spinney._support.threads import n_threads
 from spinney.errors import SpinneyWarning
 from spinney.growth.prune import METHODS
+from spinney.models import fitted_tree
+from spinney.models.prune import prune_model
 
 KYPHOSIS = TABLES / "rpart_kyphosis.csv"
 TRAIN = TABLES / "watermelon_2.0_train.csv"
@@ -43,17 +46,34 @@ def test_steps_print_as_a_table(model):
 
 def test_cost_complexity_by_folds(model):
     chosen = model.prune("cost-complexity", data=KYPHOSIS)
-    again = model.prune("cost-complexity", data=KYPHOSIS, folds=10, rule="1-se", seed=0)
+    again = model.prune(
+        "cost-complexity", data=KYPHOSIS, folds=10, rule="1-se", random_state=0
+    )
     assert str(chosen.sequence_) == str(again.sequence_)
     assert str(chosen.sequence_).count("chosen") == 1
     assert chosen.tree.n_leaves == chosen.sequence_[chosen.sequence_.chosen].leaves
     least = model.prune("cost-complexity", data=KYPHOSIS, rule="minimum")
     assert least.tree.n_leaves >= chosen.tree.n_leaves
-    other = model.prune("cost-complexity", data=KYPHOSIS, seed=1, folds=5)
+    other = model.prune("cost-complexity", data=KYPHOSIS, random_state=1, folds=5)
     assert str(other.sequence_) != str(chosen.sequence_)
     dicts = chosen.sequence_.as_dicts()
     assert [row["leaves"] for row in dicts] == [17, 11, 6, 3, 2, 1]
     assert sum(row["chosen"] for row in dicts) == 1
+
+
+def test_pruning_keeps_to_its_threads(monkeypatch):
+    seen = []
+
+    def noting(*arguments, **options):
+        seen.append(n_threads())
+        return prune_model(*arguments, **options)
+
+    monkeypatch.setattr(fitted_tree, "prune_model", noting)
+    tree = TreeClassifier("cart", n_jobs=1).fit([[1], [2], [3]], ["a", "b", "b"])
+    tree.prune("mdl")
+    assert tree.prune("mdl", n_jobs=None).n_jobs == 1
+    tree.set_params(n_jobs=None).prune("mdl", n_jobs=1)
+    assert seen == [1, 1, 1]
 
 
 def test_the_alpha_that_folds_chose_gives_the_same_tree(model):
@@ -119,7 +139,7 @@ USED = {
     "folds": 3,
     "rule": "minimum",
     "cost_matrix": [[0, 1], [1, 0]],
-    "seed": 1,
+    "random_state": 1,
     "confidence": 0.1,
     "raising": True,
 }
@@ -132,7 +152,7 @@ USED = {
         ("pre-pruning", {"validation", "weight", "cost_matrix"}),
         (
             "cost-complexity",
-            {"data", "alpha", "weight", "folds", "rule", "cost_matrix", "seed"},
+            {"data", "alpha", "weight", "folds", "rule", "cost_matrix", "random_state"},
         ),
         ("pessimistic", set()),
         ("mdl", set()),
@@ -162,8 +182,8 @@ def test_an_option_is_used_or_refused(method, used):
         ({"method": "cost complexity"}, "did you mean 'cost-complexity'"),
         ({"method": 3}, "method=3 is unknown"),
         (
-            {"method": "cost-complexity", "alpha": 1, "seed": 3},
-            "seed: it serves to choose an alpha, and one is given",
+            {"method": "cost-complexity", "alpha": 1, "random_state": 3},
+            "random_state: it serves to choose an alpha, and one is given",
         ),
         (
             {"method": "cost-complexity", "alpha": 1, "data": KYPHOSIS},
@@ -182,8 +202,8 @@ def test_an_option_is_used_or_refused(method, used):
             "folds=82 must be a whole number from 2 to the number of rows, 81",
         ),
         (
-            {"method": "cost-complexity", "data": KYPHOSIS, "seed": -1},
-            "seed=-1 must be a whole number from 0",
+            {"method": "cost-complexity", "data": KYPHOSIS, "random_state": -1},
+            "random_state=-1 must be a whole number from 0",
         ),
         (
             {"method": "cost-complexity", "data": KYPHOSIS, "rule": "best"},
@@ -206,6 +226,9 @@ def test_an_option_is_used_or_refused(method, used):
         ({"method": "error-based", "raising": "yes"}, "raising='yes' must be True"),
         ({"method": "error-based", "confidence": 0.6}, "confidence=0.6 must be"),
         ({"method": "error-based", "confidence": 0}, "confidence=0 must be above 0"),
+        ({"seed": 3}, "seed=3 has become random_state=3"),
+        ({"aplha": 3}, "prune has no 'aplha': did you mean 'alpha'"),
+        ({"method": "mdl", "n_jobs": 0}, "n_jobs=0 must be"),
     ],
 )
 def test_options_that_cannot_be_used(model, options, message):

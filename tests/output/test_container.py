@@ -23,7 +23,7 @@ from spinney.data.schema import Schema, Target
 from spinney.errors import ModelFormatError
 from spinney.growth.model import Model
 from spinney.output.export.tree_json import to_json
-from spinney.output.file.kind import Limits
+from spinney.output.file.kind import FileLimits
 from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES
 from spinney.trees.tree import Node, Reason, Tree
@@ -32,19 +32,19 @@ good = good_file  # the fixture, by the name that tests ask for
 
 
 def test_file_over_the_limit(tmp_path, good):
-    limits = Limits(file_bytes=len(good) - 1)
+    limits = FileLimits(file_bytes=len(good) - 1)
     assert "over the limit" in refusal(good, tmp_path, limits)
 
 
 def test_header_over_the_limit(tmp_path, good):
-    limits = Limits(header_bytes=100)
+    limits = FileLimits(header_bytes=100)
     assert "header of" in refusal(good, tmp_path, limits)
 
 
 def test_nodes_over_the_limit(tmp_path, good):
-    assert "more than the limit of 9" in refusal(good, tmp_path, Limits(nodes=9))
+    assert "more than the limit of 9" in refusal(good, tmp_path, FileLimits(nodes=9))
     (tmp_path / "m").write_bytes(good)
-    assert len(load_model(tmp_path / "m", limits=Limits(nodes=10)).tree) == 10
+    assert len(load_model(tmp_path / "m", limits=FileLimits(nodes=10)).tree) == 10
 
 
 @pytest.mark.parametrize("n_extra", [1, 8, 32])

@@ -15,8 +15,7 @@ import spinney
 from spinney.data.schema import Attribute, Schema, Target
 from spinney.growth.plain.learner import grow_tree
 from spinney.output.rules import ruleset_of
-from spinney.output.rules.build_ruleset import Rows as TrainingRows
-from spinney.output.rules.build_ruleset import _chosen, _distinct, _simplified
+from spinney.output.rules.build_ruleset import RuleRows, _chosen, _distinct, _simplified
 from spinney.output.rules.choose_rules import (
     _best_of_all,
     _climbed,
@@ -118,7 +117,7 @@ def test_textbook_trees_and_their_rules_agree(name, recipe):
 @settings(max_examples=examples(60))
 def test_simplification_is_that_of_plain_loops(table, recipe, level):
     tree = grow_tree(table.source, recipe)
-    rows = TrainingRows.of(training_of(table))
+    rows = RuleRows.of(training_of(table))
     for path in paths_of(tree):
         if not path.tests:
             continue
@@ -193,7 +192,7 @@ def test_bits_are_those_of_plain_loops(table, recipe):
 @settings(max_examples=examples(40))
 def test_the_choice_is_the_cheapest_subset(table, recipe):
     tree = grow_tree(table.source, recipe)
-    rows = TrainingRows.of(training_of(table))
+    rows = RuleRows.of(training_of(table))
     found = (_simplified(path, rows, 0.25) for path in paths_of(tree))
     drafts = _distinct(draft for draft in found if draft is not None)
     coding = coding_of(rows.schema, rows.columns, rows.weights)

@@ -117,7 +117,7 @@ def test_every_method_prunes_the_same(method, unit):
         if method == "alpha":
             return model.prune("cost-complexity", alpha=0.5 * factor**2)
         if method == "cost-complexity":
-            return model.prune(method, data=table(factor), seed=1)
+            return model.prune(method, data=table(factor), random_state=1)
         if method == "simplify":
             return model.prune(method)
         return model.prune(method, validation=table(factor, seed=1))
@@ -198,7 +198,7 @@ def test_standard_errors_do_not_depend_on_the_unit_of_small_weights():
     def judged(weight: float):
         data = {**table(1.0), "w": np.full(120, weight)}
         model = spinney.grow(data, "y", recipe="cart", weight="w", max_depth=4)
-        pruned = model.prune("cost-complexity", data=data, weight="w", seed=1)
+        pruned = model.prune("cost-complexity", data=data, weight="w", random_state=1)
         return [row.deviation for row in pruned.sequence_.subtrees]
 
     assert judged(0.25) == pytest.approx(judged(1.0))

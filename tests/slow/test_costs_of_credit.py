@@ -28,7 +28,7 @@ def test_costs_are_lower_where_they_are_known(recipe):
             },
             cost_matrix=costs,
             folds=10,
-            seed=1,
+            random_state=1,
         )
     plain, costly = found.table
     print(found)

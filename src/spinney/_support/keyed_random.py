@@ -10,12 +10,13 @@ that whatever grows the tree, in whatever order, draws the same::
 pseudorandom number generators"), and GOLDEN its increment. All words have 64 bits.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from spinney._support.checks import LARGEST_SEED, check_seed, is_whole
-from spinney.errors import Setting, refusal
+from spinney.errors import ParameterError, Setting, refusal
 
 WORD = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -58,8 +59,29 @@ def recipe_seed(random_state: Any) -> int | None:
     return None if random_state is None else seed_of(random_state)
 
 
-def seed_of(random_state: Any) -> int:
-    """Return the seed that scikit-learn's ``random_state`` stands for."""
+def refuse_seed(given: Mapping[str, Any]) -> None:
+    """Refuse ``seed``, which is no parameter of a function of Python's.
+
+    >>> refuse_seed({"seed": 3})
+    Traceback (most recent call last):
+    spinney.errors.ParameterError: seed=3 has become random_state=3
+    """
+    if "seed" in given:
+        seed = given["seed"]
+        problem = (" has become ", Setting("random_state", seed))
+        raise ParameterError(Setting("seed", seed), *problem)
+
+
+def seed_of(random_state: Any, default: int | None = None) -> int:
+    """Return the seed that scikit-learn's ``random_state`` stands for.
+
+    None stands for ``default``; where there is none, for a seed that is drawn.
+
+    >>> seed_of(7), seed_of(None, 0)
+    (7, 0)
+    """
+    if random_state is None and default is not None:
+        return default
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if is_whole(random_state):

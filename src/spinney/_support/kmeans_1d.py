@@ -7,9 +7,9 @@ clusters, and s(i, j) that of the values i … j around their mean::
     D(c, j) = min over i of D(c − 1, i − 1) + s(i, j)
 
 The least i that attains it never falls as j rises, as s obeys the quadrangle
-inequality (Wu 1991). So the places j are taken from far apart to near, each time
+inequality (Wu 1991). So the ends j are taken from far apart to near, each time
 between the answers of its two neighbours: O(c · d · log d) in all, as in Wang and
-Song's Ckmeans.1d.dp (2011), here a whole round of places at once.
+Song's Ckmeans.1d.dp (2011), here a whole round of ends at once.
 
 Nothing is subtracted that is nearly equal. A sum of squares is not the difference of
 two running sums, which an outlier of 10⁹ would ruin for all others, but is merged

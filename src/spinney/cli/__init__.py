@@ -72,12 +72,14 @@ class _Commands(click.Group):
         if cmd_name not in self.names:
             return None
         home = self.homes.get(cmd_name, "spinney.cli.read_commands")
-        found: click.Command = getattr(import_module(home), cmd_name)
-        return found
+        command: click.Command = getattr(import_module(home), cmd_name)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[:1] == ["help"]:  # as other tools have it
+            args = [*args[1:2], "--help"]
         if args and not args[0].startswith("-") and args[0] not in self.names:
             remedy = did_you_mean(args[0], self.names)
             msg = f"there is no command {args[0]!r}: {remedy}"

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney.cli.shell_options import (
+    GroupedCommand,
     check_output,
     declarations,
     examples,
+    in_group,
+    jobs_option,
     output_options,
     reading_options,
     text_options,
+    weight_option,
 )
 from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say, write_data
 from spinney.errors import ParameterError
@@ -24,6 +28,7 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog=examples(
         "spinney cluster iris.csv --ignore class --k auto -o labels.csv",
         "spinney cluster five.csv --columns attr1,attr2 --start two.csv --explain",
@@ -33,89 +38,104 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
     ),
     short_help="Find clusters of rows, and explain them.",
 )
-@click.argument("data")
-@click.option(
-    "-k",
-    "--k",
-    default="auto",
-    show_default=True,
-    metavar="auto|NUMBER|FROM-TO",
-    help="How many clusters; auto tries 2 to 10.",
+@in_group(
+    "Data",
+    click.argument("data"),
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="A,B",
+        help="Measure distances in these columns only. Repeatable.",
+    ),
+    click.option(
+        "--standardise",
+        "--standardize",
+        is_flag=True,
+        help="Divide each column by its standard deviation; else numbers count as they "
+        "are.",
+    ),
+    reading_options,
+    weight_option,
 )
-@click.option(
-    "--rule",
-    help="What chooses k: silhouette, elbow and, of numbers only, calinski_harabasz, "
-    "davies_bouldin or gap.  [default: silhouette]",
+@in_group(
+    "Clusters",
+    click.option(
+        "-k",
+        "--k",
+        default="auto",
+        show_default=True,
+        metavar="auto|NUMBER|FROM-TO",
+        help="How many clusters; auto tries 2 to 10.",
+    ),
+    click.option(
+        "--rule",
+        help="What chooses k: silhouette, elbow and, of numbers only, "
+        "calinski_harabasz, davies_bouldin or gap.  [default: silhouette]",
+    ),
+    click.option(
+        "--method",
+        help="k-means, k-prototypes or, of names only, k-modes.  [default: by the "
+        "kinds of the columns]",
+    ),
+    click.option(
+        "--start",
+        metavar="NAME|FILE",
+        help="k-means++, random, of one column optimal, of mixed tables huang or cao; "
+        "or a file of centroids, a row each.  [default: k-means++, huang]",
+    ),
+    click.option(
+        "--restarts",
+        type=int,
+        help="How many starts; the best clusters are kept.  [default: 4, or 1 of large "
+        "tables]",
+    ),
+    click.option(
+        "--max-iterations",
+        type=int,
+        help="Of each start.  [default: 300, of mixed tables 100]",
+    ),
+    click.option(
+        "--tolerance",
+        type=float,
+        default=0.0,
+        help="End when the centroids move by no more than this share of the variance.  "
+        "[default: when nothing moves]",
+    ),
+    click.option(
+        "--gamma", type=float, help="What a nominal difference weighs in a mixed table."
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
+    ),
+    jobs_option,
 )
-@click.option(
-    "--columns",
-    multiple=True,
-    metavar="A,B",
-    help="Measure distances in these columns only. Repeatable.",
+@in_group(
+    "Output",
+    output_options,
+    click.option("--model", metavar="FILE", help="Save the clusters to this file."),
+    click.option(
+        "--plot", metavar="FILE", help="Draw the rows by cluster (.png, .svg)."
+    ),
+    click.option(
+        "--elbow", metavar="FILE", help="Draw inertia by the number of clusters."
+    ),
+    click.option(
+        "--raw", is_flag=True, help="Do not guard cells against spreadsheets."
+    ),
+    click.option(
+        "--explain",
+        is_flag=True,
+        help="Print every iteration's distances, clusters and centroids, then what "
+        "tells the clusters apart.",
+    ),
+    click.option(
+        "--explain-rows",
+        type=click.IntRange(min=1),
+        help="How many rows of each iteration to print.  [default: 20]",
+    ),
+    text_options,
+    click.option("--quiet", is_flag=True, help="Do not print the clusters."),
 )
-@click.option(
-    "--standardise",
-    "--standardize",
-    is_flag=True,
-    help="Divide each column by its standard deviation; else numbers count as they "
-    "are.",
-)
-@click.option(
-    "--method",
-    help="k-means, k-prototypes or, of names only, k-modes.  [default: by the kinds of "
-    "the columns]",
-)
-@click.option(
-    "--start",
-    metavar="NAME|FILE",
-    help="k-means++, random, of one column optimal, of mixed tables huang or cao; or a "
-    "file of centroids, a row each.  [default: k-means++, huang]",
-)
-@click.option(
-    "--restarts",
-    type=int,
-    help="How many starts; the best clusters are kept.  [default: 4, or 1 of large "
-    "tables]",
-)
-@click.option(
-    "--max-iterations",
-    type=int,
-    help="Of each start.  [default: 300, of mixed tables 100]",
-)
-@click.option(
-    "--tolerance",
-    type=float,
-    default=0.0,
-    help="End when the centroids move by no more than this share of the variance.  "
-    "[default: when nothing moves]",
-)
-@click.option(
-    "--gamma", type=float, help="What a nominal difference weighs in a mixed table."
-)
-@click.option("--weight", metavar="COLUMN", help="The column of row weights.")
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
-)
-@click.option("--jobs", type=int, help="How many threads: one per core if not given.")
-@click.option(
-    "--explain",
-    is_flag=True,
-    help="Print every iteration's distances, clusters and centroids, then what tells "
-    "the clusters apart.",
-)
-@click.option(
-    "--explain-rows",
-    type=click.IntRange(min=1),
-    help="How many rows of each iteration to print.  [default: 20]",
-)
-@click.option("--model", metavar="FILE", help="Save the clusters to this file.")
-@click.option("--plot", metavar="FILE", help="Draw the rows by cluster (.png, .svg).")
-@click.option("--elbow", metavar="FILE", help="Draw inertia by the number of clusters.")
-@click.option("--raw", is_flag=True, help="Do not guard cells against spreadsheets.")
-@click.option("--quiet", is_flag=True, help="Do not print the clusters.")
-@reading_options
-@output_options
-@text_options
 def cluster(data: str, **options: Any) -> None:
     """Find clusters of the rows of DATA (a file, or - for standard input).
 

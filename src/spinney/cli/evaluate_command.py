@@ -5,15 +5,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney.cli.shell_options import (
+    GroupedCommand,
     check_output,
     class_weight_of,
+    class_weight_option,
     cost_matrix_of,
+    costs_option,
     examples,
+    in_group,
     output_options,
     reading_options,
     table_options,
     text_options,
-    weight_options,
+    weight_option,
 )
 from spinney.cli.shell_output import (
     STANDARD_OUTPUT,
@@ -33,6 +37,7 @@ RATE = click.FloatRange(0, 1)
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog=examples(
         "spinney evaluate melons.csv --target ripe --ignore id --folds 5",
         "spinney evaluate iris.csv --target class --recipe c4.5 "
@@ -46,67 +51,84 @@ RATE = click.FloatRange(0, 1)
     ),
     short_help="Measure recipes on rows that they have not seen.",
 )
-@table_options
-@click.option(
-    "--recipe",
-    "recipes",
-    multiple=True,
-    metavar="NAME[:SETTING=VALUE,...]",
-    help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of them "
-    "with other settings. Repeatable.  [default: auto, c4.5 and cart; with "
-    "--learning-curve auto]",
+@in_group(
+    "Data",
+    table_options,
+    reading_options,
+    weight_option,
+    class_weight_option,
+    costs_option,
 )
-@click.option(
-    "--folds",
-    type=click.IntRange(min=2),
-    help="Of the cross-validation: 10 if unsaid, or as many as there can be.",
+@in_group(
+    "Recipes",
+    click.option(
+        "--recipe",
+        "recipes",
+        multiple=True,
+        metavar="NAME[:SETTING=VALUE,...]",
+        help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of "
+        "them with other settings. Repeatable.  [default: auto, c4.5 and cart; with "
+        "--learning-curve auto]",
+    ),
 )
-@click.option(
-    "--repeats",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="How often, each time with other folds.",
+@in_group(
+    "Rows",
+    click.option(
+        "--folds",
+        type=click.IntRange(min=2),
+        help="Of the cross-validation: 10, or as many as there can be.",
+    ),
+    click.option(
+        "--repeats",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="How often, each time with other folds.",
+    ),
+    click.option(
+        "--holdout", type=float, help="Test on this share of the rows instead of folds."
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Of the random numbers."
+    ),
 )
-@click.option(
-    "--holdout", type=float, help="Test on this share of the rows instead of folds."
+@in_group(
+    "Experiments",
+    click.option("--learning-curve", is_flag=True, help="Train on ever more rows."),
+    click.option(
+        "--size",
+        "sizes",
+        multiple=True,
+        metavar="ROWS|SHARE",
+        help="A size of the learning curve, such as 50 or 0.5. Repeatable.",
+    ),
+    click.option(
+        "--noise",
+        type=RATE,
+        multiple=True,
+        help="Inject noise into training rows at this rate. Repeatable.",
+    ),
+    click.option(
+        "--missing-rate",
+        type=RATE,
+        multiple=True,
+        help="Take training cells away at this rate. Repeatable.",
+    ),
+    click.option(
+        "--missing-in-test", is_flag=True, help="Take cells of test rows away too."
+    ),
 )
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of the random numbers."
+@in_group(
+    "Output",
+    click.option(
+        "--measure",
+        "measures",
+        multiple=True,
+        help="A measure to show, such as accuracy, auc, brier or leaves. Repeatable.",
+    ),
+    output_options,
+    text_options,
 )
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    help="A measure to show, such as accuracy, auc, brier or leaves. Repeatable.",
-)
-@click.option("--learning-curve", is_flag=True, help="Train on ever more rows.")
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    metavar="ROWS|SHARE",
-    help="A size of the learning curve, such as 50 or 0.5. Repeatable.",
-)
-@click.option(
-    "--noise",
-    type=RATE,
-    multiple=True,
-    help="Inject noise into training rows at this rate. Repeatable.",
-)
-@click.option(
-    "--missing-rate",
-    type=RATE,
-    multiple=True,
-    help="Take training cells away at this rate. Repeatable.",
-)
-@click.option(
-    "--missing-in-test", is_flag=True, help="Take cells of test rows away too."
-)
-@weight_options
-@reading_options
-@output_options
-@text_options
 def evaluate(data: str, target: str, **options: Any) -> None:
     """Measure recipes on rows of DATA (a file, or -) that they were not trained on.
 
@@ -198,9 +220,10 @@ def _evaluated(data: str, target: str, options: dict[str, Any]) -> "Evaluation":
 
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that all evaluations take."""
-    names = ("folds", "repeats", "holdout", "seed", "weight", "encoding")
+    names = ("folds", "repeats", "holdout", "weight", "encoding")
     kinds = ("nominal", "ordinal", "numeric", "ignore")
     arguments = {name: options[name] for name in (*names, *kinds)}
+    arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]
     arguments["missing_values"] = options["missing"]
     class_weight = class_weight_of(options["class_weight"])

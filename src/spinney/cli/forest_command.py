@@ -11,10 +11,11 @@ from spinney.cli.shell_options import (
     declarations,
     examples,
     in_group,
+    jobs_option,
     limit_options,
     output_options,
     reading_options,
-    set_option,
+    recipe_options,
     table_options,
     text_options,
     weight_option,
@@ -75,23 +76,14 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Of what is drawn."
     ),
-    click.option(
-        "--jobs", type=int, help="Trees that grow at once: one per core if not said."
-    ),
+    jobs_option,
 )
 @in_group(
     "Recipe",
     click.option(
         "--recipe", default="cart", show_default=True, help="cart, id3, c4.5 or chaid."
     ),
-    click.option("--criterion", help="As for grow."),
-    click.option("--grouping", help="Of nominal values: multiway, binary or merge."),
-    click.option(
-        "--missing-policy",
-        help="fractional, most-common, own-category, branch or mean.",
-    ),
-    click.option("--probability", help="frequency, laplace or m-estimate."),
-    set_option,
+    recipe_options,
 )
 @in_group("Limits", limit_options)
 @in_group(
@@ -105,13 +97,13 @@ _OF_FORESTS = ("max_samples", "voting", "shrinkage", "seed")
 )
 def forest(data: str, target: str, **options: Any) -> None:
     """Grow a forest on the table DATA (a file, or - for standard input)."""
-    from spinney.models import RECIPE_PARAMETERS, FittedForest, forest_from
+    from spinney.models import FittedForest, forest_from
 
     output = options["output"]
     _check_options(options)
     check_model_output(options, "forest")
-    names = tuple(name for name in RECIPE_PARAMETERS if name != "pruning")
-    recipe, settings = recipe_of(options, names)
+    # The seed is the forest's, and no setting of the recipe of its trees.
+    recipe, settings = recipe_of({**options, "seed": None})
     with progress_bar("growing") as progress:
         grown, training = forest_from(
             data,
@@ -161,7 +153,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what is said of the forest, as the library takes it."""
+    """Return the settings of the forest, as the library takes them."""
     settings = {name: options[name] for name in _OF_FORESTS}
     settings["bootstrap"] = not options["no_bootstrap"]
     settings["replace"] = not options["without_replacement"]
@@ -180,11 +172,11 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 def _facts(
     model: "FittedForest", training: "TrainingSet", options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what is told of a forest that was just grown."""
-    from spinney.growth.forest import Bags, permutation_importances
+    """Return the facts of a forest that was just grown."""
+    from spinney.growth.forest import ForestBags, permutation_importances
 
     grown = model.forest_
-    bags = Bags(training, grown.settings)
+    bags = ForestBags(training, grown.settings)
     facts = model.facts()
     facts["out_of_bag"] = None
     if grown.settings.bootstrap:

@@ -15,11 +15,12 @@ from spinney.cli.shell_options import (
     declarations,
     examples,
     in_group,
+    jobs_option,
     limit_options,
     numbers_of,
     output_options,
     reading_options,
-    set_option,
+    recipe_options,
     table_options,
     text_options,
     weight_option,
@@ -59,32 +60,7 @@ if TYPE_CHECKING:
         help="auto, id3, c4.5, cart, chaid or m5 (for numbers).  [default: auto; with "
         "--source duckdb c4.5]",
     ),
-    click.option(
-        "--criterion",
-        help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or "
-        "hellinger; of two branches c_sep or twoing; for a number squared_error, "
-        "variance, sdr, variance_root, f or poisson.",
-    ),
-    click.option(
-        "--grouping", help="Of nominal values: multiway, binary, ordered, merge."
-    ),
-    click.option(
-        "--missing-policy",
-        help="fractional, most-common, own-category, branch, mean or surrogate.",
-    ),
-    click.option(
-        "--buckets",
-        help="Numbers by buckets: equal-width, equal-frequency, k-means or "
-        "entropy-mdl.",
-    ),
-    click.option("--n-buckets", type=int, help="How many buckets."),
-    click.option(
-        "--linear-terms",
-        type=int,
-        help="Most terms of a linear combination of numbers.",
-    ),
-    click.option("--probability", help="frequency, laplace or m-estimate."),
-    click.option("--leaves", help="Of a tree for numbers: mean or linear."),
+    recipe_options,
     class_weight_option,
     click.option(
         "--prior",
@@ -113,8 +89,7 @@ if TYPE_CHECKING:
         "Repeatable.",
     ),
     click.option("--seed", type=int, help="Of the folds and the forest."),
-    click.option("--jobs", type=int, help="Most threads: one per core if not said."),
-    set_option,
+    jobs_option,
 )
 @in_group("Limits", limit_options)
 @in_group(
@@ -123,9 +98,6 @@ if TYPE_CHECKING:
         "--pruning",
         help="none, collapse, error-based, cost-complexity, pessimistic, mdl or "
         "simplify; of numbers adjusted-error.",
-    ),
-    click.option(
-        "--confidence", type=float, help="Of error-based pruning, such as 0.25."
     ),
 )
 @in_group(
@@ -138,7 +110,7 @@ def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
     from spinney._support.threads import limited_threads
     from spinney.models import FittedTree, grow_from
-    from spinney.recipes import COMMON_SETTINGS, default_recipe
+    from spinney.recipes import default_recipe
 
     output = options["output"]
     if options["quiet"] and options["json_"]:
@@ -146,7 +118,7 @@ def grow(data: str, target: str, **options: Any) -> None:
         raise ParameterError(msg)
     check_model_output(options)
     default = default_recipe(rows_at_hand=options["source"] != "duckdb")
-    recipe, settings = recipe_of(options, (*COMMON_SETTINGS, "seed"), default)
+    recipe, settings = recipe_of(options, default)
     with limited_threads(options["jobs"]):
         grown = grow_from(
             data,

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spinney.cli.shell_options import (
+    GroupedCommand,
     check_model_output,
     cost_matrix_of,
     costs_option,
     examples,
     file_options,
+    in_group,
+    jobs_option,
     load_tree,
     output_options,
     text_options,
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=GroupedCommand,
     epilog=examples(
         "spinney prune melons.spinney --validation more.csv -o smaller.spinney",
         "spinney prune melons.spinney --method cost-complexity --data melons.csv",
@@ -29,45 +33,57 @@ if TYPE_CHECKING:
         "spinney prune melons.spinney --method error-based --data melons.csv",
         "spinney prune melons.spinney --method mdl --json",
         "spinney prune melons.spinney --node 3 --node 7 -o smaller.spinney",
-    )
+    ),
 )
-@click.argument("model")
-@click.option(
-    "--method",
-    help="reduced-error (default), pre-pruning, cost-complexity, pessimistic, "
-    "error-based, collapse, mdl, manual (default with --node) or simplify.",
+@in_group(
+    "Rows",
+    click.argument("model"),
+    click.option("--validation", metavar="TABLE", help="The rows whose error decides."),
+    click.option(
+        "--data",
+        metavar="TABLE",
+        help="The training table, to choose an alpha by folds or to raise branches.",
+    ),
+    click.option(
+        "--weight", metavar="COLUMN", help="The column of row weights of that table."
+    ),
+    costs_option,
+    file_options,
 )
-@click.option("--validation", metavar="TABLE", help="The rows whose error decides.")
-@click.option(
-    "--data",
-    metavar="TABLE",
-    help="The training table, to choose an alpha by folds or to raise branches.",
+@in_group(
+    "Pruning",
+    click.option(
+        "--method",
+        help="reduced-error (default), pre-pruning, cost-complexity, pessimistic, "
+        "error-based, collapse, mdl, manual (default with --node) or simplify.",
+    ),
+    click.option(
+        "--node",
+        type=int,
+        multiple=True,
+        help="Cut this node by hand; spinney show --numbers has them. Repeatable.",
+    ),
+    click.option("--alpha", type=float, help="What a leaf costs, in training errors."),
+    click.option("--folds", type=int, help="How many folds.  [default: 10]"),
+    click.option("--rule", help="1-se (default), half-se or minimum."),
+    click.option(
+        "--confidence",
+        type=float,
+        help="Of error-based pruning.  [default: the recipe's]",
+    ),
+    click.option(
+        "--raising/--no-raising",
+        default=None,
+        help="Whether error-based pruning may raise branches; it needs --data.",
+    ),
+    click.option("--seed", type=int, help="Of the folds.  [default: 0]"),
+    jobs_option,
 )
-@click.option(
-    "--weight", metavar="COLUMN", help="The column of row weights of that table."
+@in_group(
+    "Output",
+    output_options,
+    text_options,
 )
-@click.option(
-    "--node",
-    type=int,
-    multiple=True,
-    help="Cut this node by hand; spinney show --numbers has them. Repeatable.",
-)
-@click.option("--alpha", type=float, help="What a leaf costs, in training errors.")
-@click.option("--folds", type=int, help="How many folds, 10 if not said.")
-@click.option("--rule", help="1-se (default), half-se or minimum.")
-@click.option(
-    "--confidence", type=float, help="Of error-based pruning; the recipe's if not said."
-)
-@click.option(
-    "--raising/--no-raising",
-    default=None,
-    help="Whether error-based pruning may raise branches; it needs --data.",
-)
-@costs_option
-@click.option("--seed", type=int, help="That of the folds, 0 if not said.")
-@file_options
-@output_options
-@text_options
 def prune(model: str, **options: Any) -> None:
     """Prune MODEL, and say what each step did to the error."""
     output, force = options["output"], options["force"]
@@ -85,9 +101,10 @@ def prune(model: str, **options: Any) -> None:
         confidence=options["confidence"],
         raising=options["raising"],
         cost_matrix=cost_matrix_of(options["costs"]),
-        seed=options["seed"],
+        random_state=options["seed"],
+        n_jobs=options["jobs"],
     )
-    # What is told is made before the file: a run that fails leaves none behind.
+    # The report is made before the file: a run that fails leaves none behind.
     if options["json_"]:
         facts = _facts(loaded, smaller)
         data = as_json("prune", facts, ascii_only=options["ascii_"])

@@ -110,8 +110,7 @@ def show(
 @click.option(
     "--confidence",
     type=float,
-    help="Of the pessimistic error, with --simplify: 0.25 if not said; less is "
-    "shorter.",
+    help="Of the pessimistic error, with --simplify: 0.25 by default; less is shorter.",
 )
 @click.option(
     "--weight", metavar="COLUMN", help="The column of row weights, with --simplify."
@@ -156,7 +155,7 @@ def rules(model: str, simplify: str | None, **options: Any) -> None:
 @click.option(
     "--row-number",
     type=click.IntRange(min=1),
-    help="Which row of that table, the first if not said.",
+    help="Which row of that table, the first by default.",
 )
 @file_options
 @text_options

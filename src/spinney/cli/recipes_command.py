@@ -8,6 +8,7 @@ import click
 from spinney._support.text_table import GAP, aligned
 from spinney.cli.shell_options import examples, json_option
 from spinney.cli.shell_output import as_json, line_width, write_data, write_text
+from spinney.cli.shell_settings import text_of
 
 NARROWEST = 24  # a column of words that can be read
 
@@ -45,17 +46,11 @@ def recipes(name: str | None, *, json_: bool) -> None:
                 for each, value in values.items()
             ],
         }
-        rows = [[n, _text(value), texts[n]] for n, value in values.items()]
+        rows = [[n, text_of(value), texts[n]] for n, value in values.items()]
     if json_:
         write_data(as_json("recipes" if name is None else "recipe", facts))
     else:
         write_text(lambda _: _in_lines(rows, line_width()))
-
-
-def _text(value: Any) -> str:
-    """Return a value as ``--set`` takes it."""
-    plain = value is None or isinstance(value, bool)
-    return str(value).lower() if plain else str(value)
 
 
 def _in_lines(rows: list[list[str]], width: int | None) -> str:

@@ -1,6 +1,7 @@
 """Options that several commands share, and checks of what they say."""
 
 import os
+import shlex
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -56,23 +57,31 @@ class GroupedCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse options of before, with what they have become."""
         known = {name for param in self.params for name in param.opts}
-        for argument in args:
-            option = argument.partition("=")[0]
-            if option.startswith("--") and option not in {*known, "--"}:
-                _refuse_left(option, known)
+        options = args[: args.index("--")] if "--" in args else args
+        for index, argument in enumerate(options):
+            option, sign, value = argument.partition("=")
+            if option.startswith("--") and option not in known:
+                following = "".join(args[index + 1 : index + 2])
+                _refuse_setting(option, value if sign else following, known)
         return super().parse_args(ctx, args)
 
 
-def _refuse_left(option: str, known: Collection[str]) -> None:
-    """Refuse an option that has become a setting of --set."""
+def _refuse_setting(option: str, value: str, known: Collection[str]) -> None:
+    """Refuse an option that is a setting of recipes, with how that is given."""
     from spinney.recipes import SETTINGS
 
     name = option.removeprefix("--").replace("-", "_")
-    off = name.removeprefix("no_")
-    for setting, value in ((name, "VALUE"), (off, "false")):
-        if "--set" in known and setting in SETTINGS:
-            msg = f"{option} has become --set {setting}={value}"
-            raise ParameterError(msg)
+    if name.removeprefix("no_") in SETTINGS and name not in SETTINGS:
+        name, value = name.removeprefix("no_"), "false"
+    if name not in SETTINGS:
+        return
+    setting = f"{name}={'VALUE' if not value or value.startswith('--') else value}"
+    if "--set" in known:
+        msg = f"there is no option {option}: give --set {shlex.quote(setting)}"
+        raise ParameterError(msg)
+    if "--recipe" in known:
+        msg = f"there is no option {option}: give it to a recipe, --recipe c4.5:"
+        raise ParameterError(msg + shlex.quote(setting))
 
 
 def in_group(
@@ -134,26 +143,30 @@ table_options = _all_of(
     click.option("--target", required=True, metavar="COLUMN", help="What to predict."),
 )
 
+recipe_options = _all_of(
+    click.option(
+        "--criterion",
+        help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or "
+        "hellinger; of two branches c_sep or twoing; for a number squared_error, "
+        "variance, sdr, variance_root, f or poisson.",
+    ),
+    click.option(
+        "--missing-policy",
+        help="fractional, most-common, own-category, branch, mean or, of single trees, "
+        "surrogate.",
+    ),
+    _many(
+        "--set",
+        "Any other setting of the recipe, such as min_gain=0.01; spinney recipes NAME "
+        "lists them. Repeatable.",
+        metavar="NAME=VALUE",
+    ),
+)
+
 limit_options = _all_of(
     click.option("--max-depth", type=int, help="Most questions on a path."),
     click.option("--max-leaves", type=int, help="Most leaves of a tree."),
-    click.option(
-        "--min-samples-split", type=float, help="Least weight to split a node."
-    ),
     click.option("--min-samples-leaf", type=float, help="Least weight of a branch."),
-    click.option(
-        "--min-weight-fraction-leaf",
-        type=float,
-        help="The same as a share of all rows.",
-    ),
-    click.option("--min-gain", type=float, help="Least gain of a split."),
-)
-
-set_option = _many(
-    "--set",
-    "Any other setting of the recipe, such as min_step=0; spinney recipes NAME lists "
-    "them. Repeatable.",
-    metavar="NAME=VALUE",
 )
 
 costs_option = click.option(
@@ -172,7 +185,9 @@ class_weight_option = _many(
     metavar="CLASS=NUMBER",
 )
 
-weight_options = _all_of(weight_option, class_weight_option, costs_option)
+jobs_option = click.option(
+    "--jobs", type=int, help="Most threads.  [default: one per core]"
+)
 
 json_option = click.option(
     "--json", "json_", is_flag=True, help="Write plain data for programs."

@@ -82,7 +82,7 @@ def write_data(text: str, output: str | None = None, *, force: bool = False) -> 
 
 
 def write_text(text: Callable[[bool], str], *, ascii_only: bool = False) -> None:
-    """Write text for people; ``text`` makes it, with signs of ASCII if told so."""
+    """Write text for people; ``text`` makes it, with signs of ASCII if asked."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         data = _tame(text(ascii_only)).encode(encoding)

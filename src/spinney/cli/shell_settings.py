@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 
 # What is asked for, and how it is read, by the type of a field of Recipe.
 CHOICES = {"true": True, "false": False}
+# The settings of recipes that have an option, in any command, and its name there.
+OPTIONS = {
+    "criterion": "criterion",
+    "missing": "missing_policy",
+    "max_depth": "max_depth",
+    "max_leaves": "max_leaves",
+    "min_samples_leaf": "min_samples_leaf",
+    "pruning": "pruning",
+    "seed": "seed",
+}
 WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -39,6 +49,16 @@ def setting_of(name: str, text: str) -> Any:
         none = ", or none" if type(None) in kinds else ""
         msg = f"{name}={text!r} must be {WORDS[kind]}{none}"
         raise ParameterError(msg) from None
+
+
+def text_of(value: object) -> str:
+    """Return a value of a setting as ``--set`` takes it.
+
+    >>> text_of(None), text_of(True), text_of("k-means"), text_of(0.5)
+    ('none', 'true', 'k-means', '0.5')
+    """
+    plain = value is None or isinstance(value, bool)
+    return str(value).lower() if plain else str(value)
 
 
 def plain_value(text: str) -> Any:
@@ -78,28 +98,25 @@ def settings_of(given: tuple[str, ...]) -> dict[str, Any]:
         try:
             settings[name] = setting_of(name, text)
         except ParameterError as error:
-            msg = f"--set {name}={text}: {error}; spinney recipes NAME has them all"
+            see = " See" if str(error).endswith("?") else "; see"
+            msg = f"--set {name}={text}: {error}{see} spinney recipes NAME"
             raise ParameterError(msg) from None
     return settings
 
 
 def recipe_of(
-    options: Mapping[str, Any], names: tuple[str, ...], default: "Recipe | None" = None
+    options: Mapping[str, Any], default: "Recipe | None" = None
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the recipe that options name, and the settings that change it.
-
-    ``names`` are the settings that have an option.
-    """
+    """Return the recipe that options name, and the settings that change it."""
     from spinney.recipes import Recipe
 
-    option_of = {"missing": "missing_policy"}
-    values = {name: options[option_of.get(name, name)] for name in names}
+    values = {name: options.get(option) for name, option in OPTIONS.items()}
     settings = {name: value for name, value in values.items() if value is not None}
     further, recipe = settings_of(options["set"]), options["recipe"]
     for name in further:
         if name in settings:
-            option = f"--{option_of.get(name, name).replace('_', '-')}"
-            msg = f"{option} and --set {name} say the same setting: leave one out"
+            option = f"--{OPTIONS[name].replace('_', '-')}"
+            msg = f"{option} and --set {name} are the same setting: leave one out"
             raise ParameterError(msg)
     empty: dict[str, Any] = {n: None for n, value in further.items() if value is None}
     if empty:  # for changes, None is what is not given

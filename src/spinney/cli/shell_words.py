@@ -1,10 +1,11 @@
-"""How the shell says what users set: options in the place of Python's parameters."""
+"""How the shell says what users set: options instead of Python's parameters."""
 
 import shlex
 from collections.abc import Mapping
 
 import click
 
+from spinney.cli.shell_settings import text_of
 from spinney.errors import NameAlone, Part, PythonOnly, Setting, Step
 
 # Parameters of Python that the shell calls something else; where there are several
@@ -41,7 +42,7 @@ class ShellWords:
     Parameters
     ----------
     command : click.Command, optional
-        The command that runs; without one everything is said as in Python.
+        The command that runs; without one everything reads as in Python.
     commands : click.Group, optional
         All of them, for messages that advise another one.
 
@@ -80,7 +81,7 @@ class ShellWords:
         if setting.value is False and DENIALS.get(setting.name) in self.options:
             return f"--{DENIALS[setting.name]}"
         if "set" in self.options and _is_of_recipes(setting.name):
-            return f"--set {setting}"
+            return _set(setting)
         return str(setting)
 
     def _step(self, step: Step) -> str:
@@ -107,6 +108,14 @@ def _typed(option: click.Option, value: object) -> str:
     if isinstance(value, (list, tuple)) and option.multiple:
         return " ".join(f"{name} {shlex.quote(str(each))}" for each in value)
     return f"{name} {value!r}"
+
+
+def _set(setting: Setting) -> str:
+    """Return a setting that has no option of its own, as it is typed."""
+    if setting.value is NameAlone:
+        return f"--set {setting.name}"
+    value = "VALUE" if setting.value is ... else text_of(setting.value)
+    return f"--set {shlex.quote(f'{setting.name}={value}')}"
 
 
 def _is_of_recipes(name: str) -> bool:

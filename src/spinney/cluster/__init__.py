@@ -20,7 +20,7 @@ from spinney.cluster.fit_k_means import (
     nearest_centroids,
 )
 from spinney.cluster.iterations import Watch
-from spinney.cluster.mini_batch import Running, in_batches
+from spinney.cluster.mini_batch import RunningCentroids, in_batches
 from spinney.cluster.scaling import scaled
 from spinney.cluster.trace import ROWS_SHOWN, Trace, explain_k_means
 
@@ -33,7 +33,7 @@ __all__ = [
     "STARTS",
     "Clustering",
     "Clusters",
-    "Running",
+    "RunningCentroids",
     "Start",
     "Trace",
     "Watch",

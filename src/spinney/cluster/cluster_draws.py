@@ -22,10 +22,10 @@ from spinney._support.row_order import keys_of
 BINS = 1024
 
 
-class Draws:
+class ClusterDraws:
     """A sequence of random numbers from a seed, and one of its own for each branch.
 
-    >>> Draws(7).number() == Draws(7).number()
+    >>> ClusterDraws(7).number() == ClusterDraws(7).number()
     True
     """
 
@@ -33,9 +33,9 @@ class Draws:
         self._key = root_key(seed)
         self._turn = 0
 
-    def branch(self, number: int) -> "Draws":
+    def branch(self, number: int) -> "ClusterDraws":
         """Return the numbers of a branch; nothing that is drawn here changes them."""
-        return Draws(branch_key(self._key, number))
+        return ClusterDraws(branch_key(self._key, number))
 
     def number(self) -> float:
         """Return the next number, from 0 to 1, 1 excluded."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
-from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.cluster_draws import ClusterDraws
 from spinney.cluster.scaling import scaled_weights
 
 DRAWN = ("k-means++", "random", "huang")
@@ -113,12 +113,14 @@ class Starts:
         """Return how many starts k clusters of some rows have."""
         return n_starts_of(self.n_init, self.init, cells.size * k)
 
-    def best(self, n_starts: int, run: Callable[[Draws], Clustering]) -> Clustering:
+    def best(
+        self, n_starts: int, run: Callable[[ClusterDraws], Clustering]
+    ) -> Clustering:
         """Return the clustering of least inertia, the first of those equal to rounding.
 
         ``run`` is given the random numbers of one start, and returns what it leads to.
         """
-        draws = Draws(self.seed)
+        draws = ClusterDraws(self.seed)
         best = run(draws.branch(0))
         for turn in range(1, n_starts):
             other = run(draws.branch(turn))

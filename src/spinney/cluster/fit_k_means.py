@@ -12,7 +12,7 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.kmeans_1d import optimal_centroids
 from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import n_threads
-from spinney.cluster.cluster_draws import Draws, Pool
+from spinney.cluster.cluster_draws import ClusterDraws, Pool
 from spinney.cluster.cluster_rows import Rows, one_thread_a_product, squares_between
 from spinney.cluster.clustering import Clustering, Starts, unscaled, weights_as_given
 from spinney.cluster.iterations import Watch, iterate
@@ -94,7 +94,7 @@ class KMeansMethod(Starts):
             start = _optimal(cells, given, k)
         pool = Pool(scaled) if isinstance(start, str) else None
 
-        def run(draws: Draws) -> Clustering:
+        def run(draws: ClusterDraws) -> Clustering:
             if pool is not None:
                 draw = plus_plus if start == "k-means++" else drawn_rows
                 centroids = rows.cells[draw(rows, k, draws, pool)]
@@ -216,7 +216,7 @@ def _optimal(cells: NDArray[Any], weights: Floats, n_clusters: int) -> NDArray[A
 
 
 def _given(
-    rows: Rows, n_clusters: int, start: Start, draws: Draws, power: int
+    rows: Rows, n_clusters: int, start: Start, draws: ClusterDraws, power: int
 ) -> NDArray[Any]:
     """Return given centroids, on the scale of the rows."""
     if callable(start):

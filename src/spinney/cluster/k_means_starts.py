@@ -6,13 +6,15 @@ import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import heaviest
-from spinney.cluster.cluster_draws import Draws, Pool, filled_up, weight_of_each
+from spinney.cluster.cluster_draws import ClusterDraws, Pool, filled_up, weight_of_each
 from spinney.cluster.cluster_rows import Rows
 
 AT_ONCE = 8  # candidates that cost no more than one
 
 
-def drawn_rows(rows: Rows, n_clusters: int, draws: Draws, pool: Pool) -> Integers:
+def drawn_rows(
+    rows: Rows, n_clusters: int, draws: ClusterDraws, pool: Pool
+) -> Integers:
     """Return rows drawn with chances as their weights, no two of them equal.
 
     Where there are no more, the first that was drawn fills up.
@@ -29,7 +31,7 @@ def drawn_rows(rows: Rows, n_clusters: int, draws: Draws, pool: Pool) -> Integer
     return filled_up(chosen, n_clusters)
 
 
-def plus_plus(rows: Rows, n_clusters: int, draws: Draws, pool: Pool) -> Integers:
+def plus_plus(rows: Rows, n_clusters: int, draws: ClusterDraws, pool: Pool) -> Integers:
     """Return rows far from each other: k-means++ (Arthur and Vassilvitskii 2007).
 
     The first is drawn with chances as the weights; each other is the best of at least

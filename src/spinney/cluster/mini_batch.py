@@ -12,7 +12,7 @@ from spinney.cluster.fit_k_means import nearest_scaled
 from spinney.cluster.scaling import scaled_weights
 
 
-class Running:
+class RunningCentroids:
     """Centroids that are the means of all rows that were ever theirs.
 
     A batch's rows go to their nearest centroids, and each centroid moves to the mean of

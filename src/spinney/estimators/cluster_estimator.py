@@ -1,7 +1,6 @@
 """What all scikit-learn classes of clusters share: fitting, keeping, checks."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +12,7 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_named, is_whole
@@ -31,8 +30,8 @@ from spinney.cluster.choose_k import Choice, is_drawn
 from spinney.data import Attribute, Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
-from spinney.errors import CellError, DataError, Setting, SpinneyError, warn
-from spinney.estimators.table_estimator import has_names_only, learn_anew
+from spinney.errors import DataError, Setting, warn
+from spinney.estimators.table_estimator import has_names_only, learn_anew, validated
 from spinney.models.clusters import (
     ClusterFit,
     FittedClusters,
@@ -365,21 +364,7 @@ def _validated(estimator: Any, X: Any, **settings: Any) -> Any:
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         msg = "X has masked cells: fill them, or leave these rows out"
         raise DataError(msg)
-    with our_errors():
-        return validate_data(estimator, X, **settings)
-
-
-@contextmanager
-def our_errors() -> Iterator[None]:
-    """Raise what scikit-learn refuses as an error of ours."""
-    try:
-        yield
-    except SpinneyError:
-        raise
-    except TypeError as error:
-        raise CellError(str(error)) from None
-    except ValueError as error:
-        raise DataError(str(error)) from None
+    return validated(estimator, X, **settings)
 
 
 def _finite(cells: NDArray[Any], estimator: str) -> NDArray[Any]:

@@ -16,8 +16,8 @@ from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
-    Bags,
     Forest,
+    ForestBags,
     ForestSettings,
     grow_forest,
     out_of_bag,
@@ -74,7 +74,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
         )
         self._adopt(forest)
         if self.oob_score:
-            votes, trees = out_of_bag(forest, Bags(training, settings))
+            votes, trees = out_of_bag(forest, ForestBags(training, settings))
             warn_of_unseen(trees)
             self.oob_score_ = score_of(votes, trees, training)
             self._keep_out_of_bag(_at_all_rows(votes, sample_weight))
@@ -99,7 +99,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
         return {}
 
     def _keep_out_of_bag(self, votes: Floats) -> None:
-        """Keep what is predicted of each row out of the bag."""
+        """Keep the votes for each row out of the bag."""
         raise NotImplementedError
 
     @property
@@ -109,7 +109,7 @@ class ForestEstimator(GrownEstimator, FittedForest):
 
 
 def _at_all_rows(votes: Floats, sample_weight: Any) -> Floats:
-    """Return votes, NaN of rows that weigh nothing and were left out."""
+    """Return the votes, NaN for rows that weigh nothing and were left out."""
     if sample_weight is None:
         return votes
     weights = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
@@ -250,7 +250,7 @@ n_jobs, warm_start, verbose
     oob_score_ : float
         R² out of the bag.
     oob_prediction_ : array
-        What is predicted of each row out of the bag; NaN where every tree has seen it.
+        The votes for each row out of the bag; NaN where every tree has seen it.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import numpy as np
 
 from spinney._support.checks import check_whole
 from spinney.cluster import ROWS_SHOWN, Trace, explain_k_means
-from spinney.cluster.choose_k import Choice, Limits, choose
+from spinney.cluster.choose_k import Choice, WorkLimits, choose
 from spinney.errors import DataError
 from spinney.estimators.cluster_estimator import Centroids, rows_of_numbers, weights_of
 from spinney.models.clusters import method_of
@@ -225,5 +225,5 @@ def choose_k(
         rule=rule,
         measures=measures,
         method=method_of(plan, rows),
-        limits=Limits(silhouette_rows, gap_rows, gap_tables),
+        limits=WorkLimits(silhouette_rows, gap_rows, gap_tables),
     )

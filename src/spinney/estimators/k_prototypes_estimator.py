@@ -20,12 +20,12 @@ from spinney.data import Schema, Table
 from spinney.data.duckdb import is_relation
 from spinney.data.readers import read_by, read_table
 from spinney.errors import ParameterError, Setting
-from spinney.estimators.cluster_estimator import (
-    ClusterEstimator,
+from spinney.estimators.cluster_estimator import ClusterEstimator, refuse_no_rows
+from spinney.estimators.table_estimator import (
+    TableEstimator,
+    has_names_only,
     our_errors,
-    refuse_no_rows,
 )
-from spinney.estimators.table_estimator import TableEstimator, has_names_only
 from spinney.models.clusters import MeasuredRows, Plan
 from spinney.sources.rows import attribute_of
 

@@ -14,7 +14,7 @@ from spinney._support.threads import thread_count
 from spinney.cluster import (
     BATCHES,
     Clusters,
-    Running,
+    RunningCentroids,
     in_batches,
     nearest_centroids,
     schema_of,
@@ -175,7 +175,7 @@ class MiniBatchKMeans(Centroids):
         scale = np.ones(rows.cells.shape[1])
         clusters = clusters_of(rows, clustering, scale, weights, settings)
         self.clusters_ = replace(clusters, method=BATCHES, start=clusters.start[:0])
-        self._running = Running(clustering.centroids, np.zeros(k))
+        self._running = RunningCentroids(clustering.centroids, np.zeros(k))
         self.n_steps_ = 0
 
     def _pass_until_done(self, batches_of: Any) -> tuple[int, float]:
@@ -229,7 +229,7 @@ class MiniBatchKMeans(Centroids):
     def from_model(cls, clusters: Clusters) -> Self:
         """Return the estimator of clusters that were loaded from a file."""
         model = super().from_model(clusters)
-        model._running = Running(clusters.centroids, clusters.weights)
+        model._running = RunningCentroids(clusters.centroids, clusters.weights)
         model.n_steps_ = 0
         return model
 

@@ -1,13 +1,15 @@
 """What all scikit-learn classes share: fitting, and reading tables."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,6 +17,7 @@ from spinney._support.arrays import Floats
 from spinney._support.threads import limited_threads
 from spinney.data import Table, Target
 from spinney.data.readers import read_table
+from spinney.errors import CellError, DataError, SpinneyError
 from spinney.recipes import Named, Recipe, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
@@ -61,10 +64,13 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> TrainingSet:
         """Return the rows to grow on by a recipe."""
-        table = self._validated(X, y, reset=True)
         name = getattr(y, "name", None)
+        if y is None:
+            validated(self, np.zeros((1, 1)), y=None)  # raises, in its own words
+        cells = self._cells_of_target(y)
+        table = self._validated(X, cells, reset=True)
         target, codes = self._target(
-            y, name if isinstance(name, str) else "y", table.n_rows
+            cells, name if isinstance(name, str) else "y", table.n_rows
         )
         weights = None
         if sample_weight is not None:
@@ -74,8 +80,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             table, target, classes=codes, weights=weights, from_zero=from_zero
         )
 
-    def _target(self, y: Any, name: str, n_rows: int) -> tuple[Target, Any]:
-        """Return the target that y is, and each row's class or number."""
+    def _cells_of_target(self, y: Any) -> NDArray[Any]:
+        """Return y as one column, refused where a cell is no class, or no number."""
+        raise NotImplementedError
+
+    def _target(
+        self, cells: NDArray[Any], name: str, n_rows: int
+    ) -> tuple[Target, Any]:
+        """Return the target of these cells, and each row's class or number."""
         raise NotImplementedError
 
     def _adopt_by_name(self, model: Any) -> Self:
@@ -105,8 +117,6 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
         """Return X as a table, by scikit-learn's conventions."""
-        if reset and y is None and self._has_target:
-            validate_data(self, np.zeros((1, 1)), y=None)  # raises, in its own words
         if has_names_only(X):
             table = read_table(X)
             self.n_features_in_ = len(table.columns)
@@ -114,7 +124,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             return table
         if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
             table = read_table(X)
-            validate_data(self, X, skip_check_array=True, reset=reset)
+            validated(self, X, skip_check_array=True, reset=reset)
         else:
             table = read_table(self._validated_array(X, y, reset=reset))
         names = getattr(self, "feature_names_in_", table.names)
@@ -129,8 +139,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             X = np.array(X, dtype=object) if len(widths) == 1 else X
         settings = {"dtype": None, "ensure_all_finite": "allow-nan"}
         if reset and self._has_target:
-            return validate_data(self, X, y=y, **settings)[0]
-        return validate_data(self, X, reset=reset, **settings)
+            return validated(self, X, y=y, **settings)[0]
+        return validated(self, X, reset=reset, **settings)
 
     def _rows_with_target(
         self, X: Any, sample_weight: Any
@@ -148,6 +158,25 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def validated(estimator: Any, X: Any, **settings: Any) -> Any:
+    """Return what scikit-learn makes of X; what it refuses is our error."""
+    with our_errors():
+        return validate_data(estimator, X, **settings)
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    """Make errors of ours, in the same words, of those that scikit-learn raises."""
+    try:
+        yield
+    except SpinneyError:
+        raise
+    except TypeError as error:
+        raise CellError(str(error)) from None
+    except (ValueError, ArithmeticError) as error:
+        raise DataError(str(error)) from None
 
 
 @dataclass(eq=False, repr=False)

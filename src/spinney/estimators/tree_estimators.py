@@ -42,7 +42,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
         self._adopt(model)
 
     def _options(self) -> dict[str, Any]:
-        """Return what is given beside the recipe, for ``grow_model``."""
+        """Return the options beside the recipe, for ``grow_model``."""
         return {
             "ties": self.ties,
             "force": self.force,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class EvaluationMeasure:
     """A measure's name, how a table heads it, and which way is better."""
 
     name: str
@@ -28,25 +28,25 @@ class Measure:
 
 
 CLASS_MEASURES = (
-    Measure("accuracy", "accuracy", True),
-    Measure("balanced_accuracy", "balanced", True),
-    Measure("macro_f", "macro F", True),
-    Measure("auc", "AUC", True),
-    Measure("log_loss", "log loss", False),
-    Measure("brier", "Brier", False),
-    Measure("cost", "cost", False),
+    EvaluationMeasure("accuracy", "accuracy", True),
+    EvaluationMeasure("balanced_accuracy", "balanced", True),
+    EvaluationMeasure("macro_f", "macro F", True),
+    EvaluationMeasure("auc", "AUC", True),
+    EvaluationMeasure("log_loss", "log loss", False),
+    EvaluationMeasure("brier", "Brier", False),
+    EvaluationMeasure("cost", "cost", False),
 )
 NUMBER_MEASURES = (
-    Measure("rmse", "RMSE", False),
-    Measure("mae", "MAE", False),
-    Measure("r2", "R2", True),
-    Measure("correlation", "correl.", True),
+    EvaluationMeasure("rmse", "RMSE", False),
+    EvaluationMeasure("mae", "MAE", False),
+    EvaluationMeasure("r2", "R2", True),
+    EvaluationMeasure("correlation", "correl.", True),
 )
 SIZE_MEASURES = (
-    Measure("leaves", "leaves", False, 1),
-    Measure("nodes", "nodes", False, 1),
-    Measure("depth", "depth", False, 1),
-    Measure("seconds", "seconds", False, 2),
+    EvaluationMeasure("leaves", "leaves", False, 1),
+    EvaluationMeasure("nodes", "nodes", False, 1),
+    EvaluationMeasure("depth", "depth", False, 1),
+    EvaluationMeasure("seconds", "seconds", False, 2),
 )
 MEASURES = {
     measure.name: measure
@@ -56,7 +56,9 @@ MEASURES = {
 Measured = dict[str, float | None]
 
 
-def measure_named(name: str, known: "tuple[str, ...] | None" = None) -> Measure:
+def measure_named(
+    name: str, known: "tuple[str, ...] | None" = None
+) -> EvaluationMeasure:
     """Return a measure by its name, one of those that were taken.
 
     >>> measure_named("auc").title
@@ -100,8 +102,8 @@ def class_measures(
 
     Examples
     --------
-    >>> measured = class_measures([0, 1, 1], [0, 1, 0], [[1, 0], [.2, .8], [.6, .4]])
-    >>> round(measured["accuracy"], 3), round(measured["brier"], 3), measured["auc"]
+    >>> measures = class_measures([0, 1, 1], [0, 1, 0], [[1, 0], [.2, .8], [.6, .4]])
+    >>> round(measures["accuracy"], 3), round(measures["brier"], 3), measures["auc"]
     (0.667, 0.267, 1.0)
     """
     from sklearn import metrics
@@ -111,7 +113,7 @@ def class_measures(
     labels = list(range(shares.shape[1]))
     at = {"sample_weight": weights}
     with warnings.catch_warnings():
-        # scikit-learn warns of classes that a part lacks; rare ones are told before.
+        # scikit-learn warns of classes that a part lacks; we warn of rare ones before.
         warnings.simplefilter("ignore")
         measured = {
             "accuracy": metrics.accuracy_score(truth, predicted, **at),
@@ -150,8 +152,8 @@ def number_measures(
 ) -> Measured:
     """Return the measures of predicted numbers.
 
-    >>> measured = number_measures([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
-    >>> round(measured["rmse"], 3), round(measured["mae"], 3), measured["r2"]
+    >>> measures = number_measures([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
+    >>> round(measures["rmse"], 3), round(measures["mae"], 3), measures["r2"]
     (0.577, 0.333, 0.5)
     """
     from sklearn import metrics

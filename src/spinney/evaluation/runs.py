@@ -27,7 +27,7 @@ Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TrainingTask:
     """What is trained and tested on at one time, for every recipe alike.
 
     ``tables`` makes the training and the test table when its turn comes, so that
@@ -41,7 +41,7 @@ class Task:
 
 def run_all(
     rows: EvaluationRows,
-    tasks: Sequence[Task],
+    tasks: Sequence[TrainingTask],
     variants: Sequence[Variant],
     *,
     costs: Floats | None = None,
@@ -83,7 +83,7 @@ def _measured(
     grow: Callable[..., Any],
     rows: EvaluationRows,
     variant: Variant,
-    task: Task,
+    task: TrainingTask,
     train: Table,
     test: Table,
     *,
@@ -134,7 +134,7 @@ def _for_these(
 ) -> dict[str, Any]:
     """Return arguments for a part of the rows, which may lack a class.
 
-    What is given for such a class is left out: ``grow`` would take it for a slip.
+    A setting for such a class is left out: ``grow`` would take it for a slip.
     """
     given = dict(arguments)
     if given.get("recipe") == FOREST:
@@ -161,7 +161,7 @@ def _for_these(
     return given
 
 
-def _where(variant: Variant, task: Task) -> str:
+def _where(variant: Variant, task: TrainingTask) -> str:
     """Return where a training part could not be grown on."""
     parts = [f"recipe {shown(variant.label)!r}"]
     parts += [f"{name} {value}" for name, value in task.conditions.items()]

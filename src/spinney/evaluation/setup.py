@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney._support.arrays import Floats
+from spinney._support.keyed_random import refuse_seed, seed_of
 from spinney.data import cost_array, declarations_of
 from spinney.errors import ParameterError
 from spinney.evaluation.evaluation_rows import EvaluationRows, rows_of
 from spinney.evaluation.results import Evaluation
-from spinney.evaluation.runs import Progress, Task, run_all
+from spinney.evaluation.runs import Progress, TrainingTask, run_all
 from spinney.evaluation.splits import Part, Scheme, parts_of, with_possible_folds
 from spinney.evaluation.variants import Recipes, Variant, variants_of
 
@@ -24,7 +25,7 @@ class Setup:
     variants: tuple[Variant, ...]
     costs: Floats | None
 
-    def run(self, tasks: list[Task], progress: Progress | None) -> Evaluation:
+    def run(self, tasks: list[TrainingTask], progress: Progress | None) -> Evaluation:
         """Run every task for every variant."""
         results = run_all(
             self.rows, tasks, self.variants, costs=self.costs, progress=progress
@@ -48,11 +49,13 @@ def setup_of(
 
     progress = settings.pop("progress", None)
     cost_matrix = settings.pop("cost_matrix", None)
-    scheme = Scheme(**given("folds", "repeats", "holdout", "seed"))
+    seed = seed_of(settings.pop("random_state", None), 0)
+    scheme = Scheme(**given("folds", "repeats", "holdout"), seed=seed)
     declarations = declarations_of(
         **given("nominal", "ordinal", "numeric", "ignore", "missing_values")
     )
     reading = given("weight", "format", "encoding")
+    refuse_seed(settings)
     variants = variants_of(recipes, settings)  # refused before a large table is read
     rows = rows_of(data, target, declarations=declarations, **reading)
     for variant in variants:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Integers
-from spinney._support.checks import check_seed, check_whole, is_real
+from spinney._support.checks import check_whole, is_real
 from spinney._support.text import counted_text, shown
 from spinney.errors import DataError, Setting, refusal, warn
 from spinney.evaluation.evaluation_rows import EvaluationRows
@@ -34,7 +34,7 @@ class Scheme:
     holdout : float, optional
         Instead of folds: the share of the rows to test on.
     seed : int
-        Where the random numbers start.
+        Where the random numbers start: what ``random_state`` of an evaluation gives.
     """
 
     folds: int | None = None
@@ -46,7 +46,6 @@ class Scheme:
         """Refuse values that mean nothing."""
         check_whole("folds", self.n_folds, least=2)
         check_whole("repeats", self.repeats, least=1)
-        check_seed("seed", self.seed)
         share = self.holdout
         if share is not None and not (is_real(share) and 0 < share < 1):
             raise refusal(

@@ -35,7 +35,7 @@ def evaluate(
     folds: int | None = None,
     repeats: int = 1,
     holdout: float | None = None,
-    seed: int = 0,
+    random_state: Any = None,
     nominal: Sequence[str] = (),
     ordinal: Mapping[str, Sequence[Value]] | Sequence[str] = (),
     numeric: Sequence[str] = (),
@@ -74,8 +74,9 @@ def evaluate(
         How often it is done, each time with other parts.
     holdout : float, optional
         Instead of folds: the share of the rows to test on.
-    seed : int
-        Where the random numbers start; the same seed gives the same parts.
+    random_state : int, RandomState or Generator, optional
+        What the parts are drawn by; 0 if not given. What recipes draw is
+        theirs: ``("other", {"recipe": "auto", "random_state": 1})``.
     nominal, ordinal, numeric, ignore, weight, missing_values, format, encoding
         As for :func:`spinney.grow`. Row weights count in growing and in measuring.
     cost_matrix : mapping of mappings, or square array, optional
@@ -114,7 +115,7 @@ def evaluate(
         "folds": folds,
         "repeats": repeats,
         "holdout": holdout,
-        "seed": seed,
+        "random_state": random_state,
         "nominal": nominal,
         "ordinal": ordinal,
         "numeric": numeric,
@@ -141,7 +142,7 @@ def learning_curve(
     """Measure a recipe that is trained on ever more rows.
 
     In each division of the rows the test part stays, and the training part is cut
-    to its first rows in an order drawn from the seed, in which every stretch has
+    to its first rows in an order drawn by ``random_state``, in which every stretch has
     about the class shares of the whole: smaller sizes are parts of larger ones.
 
     Parameters

@@ -13,7 +13,7 @@ from spinney._support.checks import as_real, is_real, is_whole
 from spinney.data import Column, Table
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.evaluation.evaluation_rows import EvaluationRows
-from spinney.evaluation.runs import Task
+from spinney.evaluation.runs import TrainingTask
 from spinney.evaluation.setup import Setup
 from spinney.evaluation.splits import Part
 
@@ -90,13 +90,15 @@ def _drawn(
     return order[:n_chosen], values[:n_chosen]
 
 
-def plain_task(rows: EvaluationRows, part: Part, conditions: dict[str, Any]) -> Task:
+def plain_task(
+    rows: EvaluationRows, part: Part, conditions: dict[str, Any]
+) -> TrainingTask:
     """Return the task of a part as it is."""
 
     def tables() -> tuple[Table, Table]:
         return rows.table.take(part.train), rows.table.take(part.test)
 
-    return Task(part, tables, conditions)
+    return TrainingTask(part, tables, conditions)
 
 
 def generator(seed: int, part: int, kind: int = 0) -> np.random.Generator:
@@ -159,7 +161,7 @@ def checked_rates(name: str, given: Sequence[float]) -> list[float]:
 
 def damaged_task(
     setup: Setup, index: int, kind: str, rate: float, *, also_test: bool
-) -> Task:
+) -> TrainingTask:
     """Return the task of a part whose training rows are damaged."""
     rows, part = setup.rows, setup.parts[index]
     seed = setup.scheme.seed
@@ -179,4 +181,4 @@ def damaged_task(
             test = changed(test, names, random=random)
         return train, test
 
-    return Task(part, tables, {"injected": kind, "rate": rate})
+    return TrainingTask(part, tables, {"injected": kind, "rate": rate})

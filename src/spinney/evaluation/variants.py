@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.errors import ParameterError, Setting, refusal
+from spinney.errors import ParameterError, Setting, did_you_mean, refusal
 from spinney.models import refuse_forest_arguments
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe, refuse_uncommon
 
-# What grow grows if nothing is given, beside the two that everybody knows.
+# What grow grows if no recipe is named, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
 # What stands in the place of a recipe where many trees are to vote.
 FOREST = "forest"
@@ -37,6 +37,21 @@ COMMON = (
 )
 
 
+# What a recipe may be given: the parameters of grow that concern no reading of rows.
+OF_GROWING = (
+    *COMMON_SETTINGS,
+    "class_weight",
+    "cost_matrix",
+    "force",
+    "n_jobs",
+    "priors",
+    "random_state",
+    "recipe",
+    "test_costs",
+    "ties",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A label and the arguments of ``spinney.grow`` behind it."""
@@ -62,6 +77,11 @@ class Variant:
                 return
             recipe = Recipe.named(self.arguments.get("recipe", DEFAULT_RECIPE))
             refuse_uncommon(self.arguments, COMMON_SETTINGS, recipe)
+            for name in self.arguments:
+                if name not in OF_GROWING:
+                    remedy = did_you_mean(name, OF_GROWING)
+                    msg = f"there is no parameter {name!r}: {remedy}"
+                    raise ParameterError(msg)
             own = {name: self.arguments.get(name) for name in COMMON_SETTINGS}
             changed = recipe.changed(**own)
             if numeric is not None:

@@ -34,7 +34,7 @@ def options_of(
     cost_matrix: Costs | None = None,
     test_costs: Mapping[str, float] | None = None,
 ) -> Options:
-    """Return the learner's options; names become places in the schema."""
+    """Return the learner's options; names become indices of attributes."""
     schema = rows.schema
     check_total(rows.weight)
     _warn_of_light_rows(rows.weight, rows.n_rows, recipe)
@@ -46,9 +46,9 @@ def options_of(
             scale = _from_priors(priors, schema, totals, class_weight)
     return Options(
         class_weights=scale,
-        preference=[_place(name, schema, "ties") for name in _listed(ties)],
+        preference=[_index(name, schema, "ties") for name in _listed(ties)],
         forced={
-            _path(path): _place(name, schema, "force")
+            _path(path): _index(name, schema, "force")
             for path, name in _mapped(force).items()
         },
         costs=None if cost_matrix is None else _costs(cost_matrix, schema),
@@ -57,7 +57,7 @@ def options_of(
 
 
 def refuse_without_classes(parameter: str, target: Target) -> None:
-    """Refuse what is said of classes where the target is a number."""
+    """Refuse settings of classes where the target is a number."""
     if target.is_numeric:
         raise ParameterError(
             Setting(parameter),
@@ -89,7 +89,7 @@ def _costs(cost_matrix: Costs, schema: Schema) -> Floats:
 
 
 def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int, float]:
-    """Return what it costs to ask for attributes, by their places."""
+    """Return what it costs to ask for attributes, by their indices."""
     if test_costs is None:
         return {}
     if not isinstance(test_costs, Mapping):
@@ -99,7 +99,7 @@ def _prices(test_costs: Mapping[str, float] | None, schema: Schema) -> dict[int,
         )
     prices = {}
     for name, cost in test_costs.items():
-        index = _place(name, schema, "test_costs")
+        index = _index(name, schema, "test_costs")
         if not 0 <= as_real(cost) < np.inf:
             raise ParameterError(
                 Setting("test_costs"),
@@ -168,7 +168,7 @@ def _mapped(force: Mapping[Any, str] | None) -> Mapping[Any, str]:
     )
 
 
-def _place(name: Any, schema: Schema, parameter: str) -> int:
+def _index(name: Any, schema: Schema, parameter: str) -> int:
     if not isinstance(name, str):
         msg = f": {name!r} is no name of an attribute"
         raise ParameterError(Setting(parameter), msg)

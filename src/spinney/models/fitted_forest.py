@@ -17,8 +17,8 @@ from spinney.data.readers import read_table
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
-    Bags,
     Forest,
+    ForestBags,
     ForestSettings,
     Importances,
     Interactions,
@@ -166,7 +166,7 @@ class FittedForest(FittedTable):
             raise DataError(msg)
         return outlier_scores(leaves, np.unique(labels, return_inverse=True)[1])
 
-    def _bags(self, X: Any, y: Any, sample_weight: Any) -> Bags:
+    def _bags(self, X: Any, y: Any, sample_weight: Any) -> ForestBags:
         """Return the bags of the rows that the forest was grown on."""
         forest = self._grown()
         table = self._whole_table(X)
@@ -177,7 +177,7 @@ class FittedForest(FittedTable):
                 "that they had: only of those it is known which trees have seen them"
             )
             raise DataError(msg)
-        return Bags(training, forest.settings)
+        return ForestBags(training, forest.settings)
 
     # Keeping
 
@@ -202,7 +202,7 @@ FOREST_PARAMETERS = (
 )
 OF_CLASSES = ("voting", "class_weight", "probability")
 
-# What is meant where the target is a number and nothing is given.
+# The defaults where the target is a number.
 FOR_NUMBERS: Mapping[str, Any] = {"max_features": 2 / 3}
 
 

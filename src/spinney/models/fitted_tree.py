@@ -4,15 +4,17 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the
 estimators add its conventions.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney._support.keyed_random import refuse_seed
+from spinney._support.threads import limited_threads
 from spinney.data import Costs
-from spinney.errors import ParameterError, warn
+from spinney.errors import ParameterError, did_you_mean, warn
 from spinney.growth import Model
 from spinney.growth.prune import CONFIDENCE, Sequence, Steps
 from spinney.models.facts import tree_facts
@@ -47,6 +49,7 @@ class FittedTree(FittedTable):
     """
 
     kind = "tree"
+    n_jobs: int | None = None  # the most threads; estimators have a parameter for it
     model_: Model
     pruning_: Steps | None
     sequence_: Sequence | None
@@ -167,7 +170,7 @@ class FittedTree(FittedTable):
         if model.schema.target.is_numeric:
             msg = (
                 f"target {model.schema.target.name!r} is a number: a rule set is of "
-                "classes; rules() has one rule a leaf of any tree"
+                "classes; rules() has one rule per leaf of any tree"
             )
             raise ParameterError(msg)
         table = self._whole_table(data)
@@ -222,11 +225,13 @@ class FittedTree(FittedTable):
         confidence: float | None = None,
         raising: bool | None = None,
         cost_matrix: Costs | None = None,
-        seed: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **unknown: Any,
     ) -> Self:
         """Return a new model, pruned; this one stays as it is.
 
-        An option that a method does not use is refused.
+        An option that a method does not use is refused, and so is an unknown one.
 
         Parameters
         ----------
@@ -266,8 +271,11 @@ class FittedTree(FittedTable):
         cost_matrix : mapping of mappings or square array, optional
             ``cost_matrix[label][true]``: what errors cost. That of the model, if it
             was grown under one and none is given.
-        seed : int, optional
-            That of the folds; 0 if not given.
+        random_state : int, RandomState or Generator, optional
+            What the folds are drawn by; 0 if not given.
+        n_jobs : int, optional
+            The most threads that trees of folds grow in; those of the estimator if
+            not given, and one per core if it has none either.
 
         Returns
         -------
@@ -304,18 +312,19 @@ class FittedTree(FittedTable):
             "confidence": confidence,
             "raising": raising,
             "cost_matrix": cost_matrix,
-            "seed": seed,
+            "random_state": random_state,
         }
-        new = copy(self)
-        new._adopt(
-            prune_model(
+        _refuse_unknown_options(unknown, (*options, "method", "n_jobs"))
+        with limited_threads(self.n_jobs if n_jobs is None else n_jobs):
+            pruned = prune_model(
                 self._grown(),
                 self.read,
                 method=method,
                 options=options,
                 grown_with=self._growing_options(),
             )
-        )
+        new = copy(self)
+        new._adopt(pruned)
         return new
 
     def save(self, path: "str | os.PathLike[str]", *, force: bool = True) -> None:
@@ -324,6 +333,14 @@ class FittedTree(FittedTable):
         ``force`` says whether a file that is there may be replaced.
         """
         save_model(self._grown(), path, force=force)
+
+
+def _refuse_unknown_options(unknown: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse options that pruning does not have."""
+    refuse_seed(unknown)
+    for name in unknown:
+        msg = f"prune has no {name!r}: {did_you_mean(name, known)}"
+        raise ParameterError(msg)
 
 
 def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:

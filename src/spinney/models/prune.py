@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney._support.checks import check_named, check_number, check_seed, check_whole
+from spinney._support.checks import check_named, check_number, check_whole
+from spinney._support.keyed_random import seed_of
 from spinney.data import Table, Target, Value, cost_array
 from spinney.errors import DataError, ParameterError, Setting, Text, phrase, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
 from spinney.growth.prune import (
     METHODS,
     RULES,
+    DraftRows,
     Method,
-    Rows,
     folds_of,
     method_named,
     pruned,
@@ -33,7 +34,7 @@ Reader = Callable[..., Table]
 
 FOLDS = 10
 # What chooses an alpha, and so says nothing beside a given one.
-CHOOSING = ("data", "folds", "rule", "seed", "weight")
+CHOOSING = ("data", "folds", "rule", "random_state", "weight")
 
 
 def prune_model(
@@ -177,7 +178,9 @@ def _raising(
     rows = _training(model, read(data, whole=True, weight=weight), weight)
     opened = OpenedSource(rows)
     options = options_of(opened, recipe=recipe, **_grown_with(model.tree, rows))
-    arguments["rows"] = Rows(model.tree, opened.source, recipe, options.class_weights)
+    arguments["rows"] = DraftRows(
+        model.tree, opened.source, recipe, options.class_weights
+    )
 
 
 def _choosing(
@@ -187,12 +190,12 @@ def _choosing(
     weight: str | None,
     grown_with: Mapping[str, Any],
 ) -> None:
-    """Replace the training table, folds and seed by rows and the trees of folds."""
+    """Replace the training table and folds by its rows and the trees of folds."""
     rule = arguments.setdefault("rule", "1-se")
     check_named("rule", rule, RULES)
-    n_folds, seed = arguments.pop("folds", FOLDS), arguments.pop("seed", 0)
+    n_folds = arguments.pop("folds", FOLDS)
+    seed = seed_of(arguments.pop("random_state", None), 0)
     check_whole("folds", n_folds, least=2)
-    check_seed("seed", seed)
     rows = _training(
         model, read(arguments.pop("data"), whole=True, weight=weight), weight
     )
@@ -221,7 +224,7 @@ def _training(model: Model, data: Table, weight: str | None) -> TrainingSet:
 
 
 def _grown_with(tree: Tree, rows: TrainingSet) -> dict[str, Any]:
-    """Return what was given beside the recipe, as far as a finished tree tells."""
+    """Return the options beside the recipe, as far as a finished tree shows them."""
     schema = tree.schema
     prices = {a.name: a.cost for a in schema.attributes if a.cost > 0}
     return {

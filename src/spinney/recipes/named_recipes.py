@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
+from spinney._support.keyed_random import refuse_seed
 from spinney.errors import ParameterError
 from spinney.recipes.recipe import NOTHING, Recipe
 
@@ -13,8 +14,8 @@ _WITHOUT_ROWS = "c4.5"
 
 _NO_SETTINGS = ("name", "numeric_criterion", "for_numbers", "given")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
-# Those that constructors, ``grow`` and options name; the others are reached by
-# ``Recipe.named(...).changed(...)``, in the shell by ``--set``.
+# Those that constructors and ``grow`` name; the others are reached by
+# ``Recipe.named(...).changed(...)``.
 COMMON_SETTINGS = (
     "criterion",
     "grouping",
@@ -139,11 +140,9 @@ recipe=Recipe.named('cart').changed(min_step=0)
     for name, value in given.items():
         if name in known or name not in SETTINGS:
             continue
-        if name == "seed":
-            msg = f"seed={value!r} has become random_state={value!r}"
-        else:
-            msg = (
-                f"{name}={value!r} is set in the recipe: "
-                f"recipe=Recipe.named({name_of_recipe!r}).changed({name}={value!r})"
-            )
+        refuse_seed({name: value})
+        msg = (
+            f"{name}={value!r} is set in the recipe: "
+            f"recipe=Recipe.named({name_of_recipe!r}).changed({name}={value!r})"
+        )
         raise ParameterError(msg)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Requirement:
     """What must hold of a recipe and its target.
 
     Parameters
@@ -49,7 +49,7 @@ class Need:
     ----------
     setting : str
         Its name.
-    conditions : Conditions
+    conditions : Requirements
         All of them must hold.
     why : str
         What the setting is, so that the need is plain.
@@ -63,7 +63,7 @@ class Need:
     """
 
     setting: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[Requirement, ...]
     why: str
     only: Collection[Any] = ()
     idle: Collection[Any] = ()
@@ -74,7 +74,7 @@ class Need:
         return value in self.only if self.only else value not in self.idle
 
 
-def _has(setting: str, *values: Any) -> Condition:
+def _has(setting: str, *values: Any) -> Requirement:
     """Return the condition that a setting has one of these values."""
 
     def obstacle(recipe: "Recipe", _: str | None) -> Text | None:
@@ -83,7 +83,7 @@ def _has(setting: str, *values: Any) -> Condition:
 
     first, *others = values
     either = "".join(f" or {value!r}" for value in others)
-    return Condition((Setting(setting, first), either), obstacle)
+    return Requirement((Setting(setting, first), either), obstacle)
 
 
 def _has_instead(recipe: "Recipe", setting: str, value: object) -> Text:
@@ -137,36 +137,36 @@ def _no_level(recipe: "Recipe", _: str | None) -> Text | None:
     return _has_instead(recipe, "exhaustive", value=True) if recipe.exhaustive else None
 
 
-CLASSES = Condition(
+CLASSES = Requirement(
     "a target of classes",
     lambda _, target: "this one is a number" if target == "a number" else None,
     "declare the target nominal",
 )
 
 
-NUMBER = Condition(
+NUMBER = Requirement(
     "a target that is a number",
     lambda _, target: "this one is classes" if target == "classes" else None,
     "declare the target numeric",
 )
 
 
-TEST = Condition("a criterion that is a test, 'chi_square', 'g' or 'f'", _no_test)
+TEST = Requirement("a criterion that is a test, 'chi_square', 'g' or 'f'", _no_test)
 
 
-BITS = Condition((Setting("criterion", "gain"), " or 'gain_ratio'"), _no_bits)
+BITS = Requirement((Setting("criterion", "gain"), " or 'gain_ratio'"), _no_bits)
 
 
-BUCKETS = Condition(
+BUCKETS = Requirement(
     (Setting("buckets", "equal-width"), ", 'equal-frequency' or 'k-means'"),
     _uncounted_buckets,
 )
 
 
-NUMBERS_AS_THEY_ARE = Condition("numbers that are in no buckets", _in_buckets)
+NUMBERS_AS_THEY_ARE = Requirement("numbers that are in no buckets", _in_buckets)
 
 
-SEVERAL = Condition(
+SEVERAL = Requirement(
     phrase(
         "{} or more, or {} or more", Setting("linear_terms", 2), Setting("construct", 1)
     ),
@@ -174,7 +174,7 @@ SEVERAL = Condition(
 )
 
 
-MODELS_USED = Condition(
+MODELS_USED = Requirement(
     phrase(
         "{} or {} above 0", Setting("pruning", "adjusted-error"), Setting("smoothing")
     ),
@@ -185,7 +185,7 @@ MODELS_USED = Condition(
 MERGED = _has("grouping", "merge")
 
 
-BY_LEVEL = Condition("merging that is not exhaustive", _no_level)
+BY_LEVEL = Requirement("merging that is not exhaustive", _no_level)
 
 
 BY_ERRORS = _has("pruning", "error-based")

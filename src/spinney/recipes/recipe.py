@@ -85,7 +85,7 @@ class Recipe:
     buckets : {"equal-width", "equal-frequency", "k-means", "entropy-mdl"}, optional
         How numbers are put into buckets, once for all rows; see
         :mod:`spinney.search.buckets`. Then cuts are made between buckets only, and a
-        multiway split has one branch a bucket.
+        multiway split has one branch per bucket.
     n_buckets : int
         How many buckets, at most 100,000; "entropy-mdl" finds its own number.
     alpha_merge : float

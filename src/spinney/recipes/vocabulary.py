@@ -1,4 +1,4 @@
-"""The names that settings of a recipe take; what they mean is said where it is done.
+"""The names that settings of a recipe take; what they mean stands where it is done.
 
 Ways to branch are in ``search``, ways to prune in ``growth.prune``; a test wants their
 names to be these.

@@ -37,15 +37,15 @@ def midpoints(low: Floats, high: Floats) -> Floats:
     """
     with np.errstate(all="ignore"):
         middle = (low + high) / 2
-        indices = 11 - np.floor(np.log10(np.abs(middle)))
-        power = 10.0 ** np.clip(np.abs(indices), 0, 22)
-        scaled = np.where(indices >= 0, middle * power, middle / power)
+        exponents = 11 - np.floor(np.log10(np.abs(middle)))
+        power = 10.0 ** np.clip(np.abs(exponents), 0, 22)
+        scaled = np.where(exponents >= 0, middle * power, middle / power)
         digits = np.rint(scaled)
-        found = np.where(indices >= 0, digits / power, digits * power)
+        rounded = np.where(exponents >= 0, digits / power, digits * power)
         # The product is below 2⁴⁰ and so right to 2⁻¹².
-        told = np.abs(np.abs(scaled - np.floor(scaled)) - 0.5) > 1e-3
-        told &= (np.abs(digits) >= 1e11) & (np.abs(digits) < 1e12)
-        told &= (np.abs(indices) <= 22) & (low <= found) & (found < high)
-    for index in np.flatnonzero(~told):
-        found[index] = midpoint(float(low[index]), float(high[index]))
-    return np.asarray(found)
+        certain = np.abs(np.abs(scaled - np.floor(scaled)) - 0.5) > 1e-3
+        certain &= (np.abs(digits) >= 1e11) & (np.abs(digits) < 1e12)
+        certain &= (np.abs(exponents) <= 22) & (low <= rounded) & (rounded < high)
+    for index in np.flatnonzero(~certain):
+        rounded[index] = midpoint(float(low[index]), float(high[index]))
+    return np.asarray(rounded)

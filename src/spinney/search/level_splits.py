@@ -68,7 +68,7 @@ class LevelSplits:
     tested : bool
         Whether merits are −ln p.
     schema, recipe, at_root
-        What splits are said in.
+        What splits are written in.
     """
 
     tables: TableStack

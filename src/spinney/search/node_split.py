@@ -124,7 +124,7 @@ def decide_level(
     ``forced`` wins whatever its merit.
     """
     n_nodes = len(totals)
-    splits = _Splits.of(parts, n_nodes)
+    splits = _NodeSplits.of(parts, n_nodes)
     able = splits.every
     gates = (
         (_competing(search, splits, schema), Reason.MIN_GAIN),
@@ -153,7 +153,7 @@ def decide_level(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Splits:
+class _NodeSplits:
     """The best splits of all parts of a level, by node, in column order."""
 
     part: Integers
@@ -167,7 +167,7 @@ class _Splits:
     every: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, parts: Sequence[LevelSplits], n_nodes: int) -> "_Splits":
+    def of(cls, parts: Sequence[LevelSplits], n_nodes: int) -> "_NodeSplits":
         """Return the splits of all nodes."""
         node = np.concatenate([part.tables.node for part in parts])
         attribute = np.concatenate([part.tables.attribute for part in parts])
@@ -186,7 +186,7 @@ class _Splits:
         )
 
     @classmethod
-    def of_candidates(cls, candidates: Sequence[Candidate]) -> "_Splits":
+    def of_candidates(cls, candidates: Sequence[Candidate]) -> "_NodeSplits":
         """Return the splits of one node."""
         n_splits = len(candidates)
         here, numbers = np.zeros(n_splits, np.int64), np.arange(n_splits)
@@ -204,7 +204,9 @@ class _Splits:
         )
 
 
-def _competing(search: Search, splits: _Splits, schema: Schema) -> NDArray[np.bool_]:
+def _competing(
+    search: Search, splits: _NodeSplits, schema: Schema
+) -> NDArray[np.bool_]:
     """Return which splits the criterion lets compete with the others of their node."""
     criterion = search.criterion
     if not criterion.average:
@@ -215,7 +217,7 @@ def _competing(search: Search, splits: _Splits, schema: Schema) -> NDArray[np.bo
     return np.asarray(enough & _paying(search, splits))
 
 
-def _averages(search: Search, splits: _Splits, schema: Schema) -> Floats:
+def _averages(search: Search, splits: _NodeSplits, schema: Schema) -> Floats:
     """Return the average gain at each node; infinite where no split counts in it.
 
     Not counted are thresholds whose gain is used up by the correction, and nominal
@@ -229,7 +231,7 @@ def _averages(search: Search, splits: _Splits, schema: Schema) -> Floats:
     return np.asarray(np.divide(total, number, out=nowhere, where=number > 0))
 
 
-def _paying(search: Search, splits: _Splits) -> NDArray[np.bool_]:
+def _paying(search: Search, splits: _NodeSplits) -> NDArray[np.bool_]:
     """Return whose gain is one after the correction."""
     recipe = search.recipe
     if not recipe.mdl_correction:
@@ -247,7 +249,7 @@ def _many_values(search: Search, schema: Schema) -> NDArray[np.bool_]:
     return many & ~many.all()
 
 
-def _significant(search: Search, splits: _Splits) -> NDArray[np.bool_]:
+def _significant(search: Search, splits: _NodeSplits) -> NDArray[np.bool_]:
     """Return which splits have a p of at most the recipe's level, if it has one."""
     level = search.recipe.alpha_split
     if level is None or not search.criterion.chance:
@@ -257,7 +259,7 @@ def _significant(search: Search, splits: _Splits) -> NDArray[np.bool_]:
 
 def _first_best(
     search: Search,
-    splits: _Splits,
+    splits: _NodeSplits,
     schema: Schema,
     able: NDArray[np.bool_],
     totals: Floats,
@@ -285,7 +287,7 @@ def _first_best(
     return np.where(first < 0, -1, np.append(lines, -1)[first])
 
 
-def _forced(splits: _Splits, node: int, attribute: Attribute, index: int) -> int:
+def _forced(splits: _NodeSplits, node: int, attribute: Attribute, index: int) -> int:
     lines = np.flatnonzero((splits.node == node) & (splits.attribute == index))
     if len(lines):
         return int(lines[0])
@@ -331,7 +333,7 @@ def compete(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> list[int]:
     """Return the numbers of the candidates that the criterion lets compete."""
-    splits = _Splits.of_candidates(candidates)
+    splits = _NodeSplits.of_candidates(candidates)
     return np.flatnonzero(_competing(search, splits, schema)).tolist()
 
 
@@ -339,5 +341,5 @@ def average_gain(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> float:
     """Return the average gain; infinite where no candidate counts in it."""
-    splits = _Splits.of_candidates(candidates)
+    splits = _NodeSplits.of_candidates(candidates)
     return float(_averages(search, splits, schema)[0])

@@ -1,6 +1,6 @@
 """One word for each of many columns, or rows, in one pass over a matrix.
 
-What the words are is said by ``spinney._support.column_hash`` and
+What the words are is explained in ``spinney._support.column_hash`` and
 ``spinney._support.row_order``.
 """
 

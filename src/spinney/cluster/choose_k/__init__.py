@@ -2,7 +2,7 @@
 
 from spinney.cluster.choose_k.choice import MEASURES, Choice
 from spinney.cluster.choose_k.methods import MIXED_RULES, Method
-from spinney.cluster.choose_k.procedure import Limits, choose
+from spinney.cluster.choose_k.procedure import WorkLimits, choose
 from spinney.cluster.clustering import is_drawn, n_starts_of
 from spinney.cluster.fit_k_means import KMeansMethod
 from spinney.cluster.prototypes.fit_k_prototypes import KPrototypesMethod
@@ -13,8 +13,8 @@ __all__ = [
     "Choice",
     "KMeansMethod",
     "KPrototypesMethod",
-    "Limits",
     "Method",
+    "WorkLimits",
     "choose",
     "is_drawn",
     "n_starts_of",

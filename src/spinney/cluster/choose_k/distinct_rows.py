@@ -87,10 +87,10 @@ def sampled(rows: Distinct, n: int, *, seed: int) -> Distinct:
 
 
 def numbers_drawn(n: int, *, seed: int) -> Floats:
-    """Return numbers from 0 to 1, 1 excluded: those of ``Draws``, at once.
+    """Return numbers from 0 to 1, 1 excluded: those of ``ClusterDraws``, at once.
 
-    >>> from spinney.cluster.cluster_draws import Draws
-    >>> draws = Draws(7)
+    >>> from spinney.cluster.cluster_draws import ClusterDraws
+    >>> draws = ClusterDraws(7)
     >>> numbers_drawn(3, seed=7).tolist() == [draws.number() for _ in range(3)]
     True
     """

@@ -30,7 +30,7 @@ LARGEST_K = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WorkLimits:
     """How much work the costly measures may be.
 
     Parameters
@@ -63,7 +63,7 @@ def choose(
     rule: str = "silhouette",
     measures: Sequence[str] | None = None,
     method: Method | None = None,
-    limits: Limits | None = None,
+    limits: WorkLimits | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Choice:
     """Return the number of clusters that a rule chooses.
@@ -88,7 +88,7 @@ def choose(
     method : Method, optional
         What finds the clusters: k-means if not given. Every k has as many starts as the
         largest of them.
-    limits : Limits, optional
+    limits : WorkLimits, optional
     progress : callable, optional
         Called with how many k were tried, and how many there are.
 
@@ -106,7 +106,7 @@ def choose(
     0.626677 at k = 2.
     6 rows, 6 of them different; 4 starts for each k, seed 0
     """
-    method, limits = method or KMeansMethod(), limits or Limits()
+    method, limits = method or KMeansMethod(), limits or WorkLimits()
     wanted = _measures(measures, rule, method)
     small, power = scaled_rows(cells)
     rows = distinct_rows(small, weights)
@@ -150,7 +150,7 @@ class _Curve:
     ks: Sequence[int]
     clusterings: Sequence[Clustering]
     method: Method
-    limits: Limits
+    limits: WorkLimits
     rule: str
     columns: dict[str, Sequence[float | None]] = field(default_factory=dict)
     silhouette_rows: int | None = None

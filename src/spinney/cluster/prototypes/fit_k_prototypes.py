@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads
-from spinney.cluster.cluster_draws import Draws
+from spinney.cluster.cluster_draws import ClusterDraws
 from spinney.cluster.clustering import Clustering, Starts, unscaled, weights_as_given
 from spinney.cluster.iterations import Watch, iterate
 from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
@@ -73,7 +73,7 @@ class KPrototypesMethod(Starts):
         rows.gamma = scaled_gamma(scaled, gamma, power)
         margins = Margins(scaled, given) if isinstance(start, str) else None
 
-        def run(draws: Draws) -> Clustering:
+        def run(draws: ClusterDraws) -> Clustering:
             if margins is None:
                 assert isinstance(start, Prototypes)
                 numbers = scaled_start(start.numbers, scaled.numbers, power)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.row_order import keys_of
-from spinney.cluster.cluster_draws import Draws, filled_up, weight_of_each
+from spinney.cluster.cluster_draws import ClusterDraws, filled_up, weight_of_each
 from spinney.cluster.prototypes.mixed_distances import MixedCells, Prototypes
 from spinney.cluster.prototypes.mixed_rows import MixedRows, filled_in
 
@@ -35,7 +35,7 @@ class Margins:
             self._keys = keys_of(self._cells.matrix())
         return self._keys
 
-    def draw(self, draws: Draws) -> Prototypes:
+    def draw(self, draws: ClusterDraws) -> Prototypes:
         """Return a point, each cell of it drawn from the known ones of its column."""
         cells = self._cells
         numbers = np.full(len(self._sorted), np.nan)
@@ -84,7 +84,7 @@ def _drawn(running: Floats, share: float) -> int:
 
 
 def huang_rows(
-    rows: MixedRows, n_clusters: int, draws: Draws, margins: Margins
+    rows: MixedRows, n_clusters: int, draws: ClusterDraws, margins: Margins
 ) -> Integers:
     """Return rows near to points drawn by the frequencies of values (Huang 1998).
 

@@ -147,13 +147,13 @@ def _row(line: str, attributes: list[_Attribute]) -> list[Any]:
 
 
 def _sparse_row(text: str, attributes: list[_Attribute]) -> list[Any]:
-    """Return the cells of ``{place value, ...}``; what is not named is zero."""
+    """Return the cells of ``{index value, ...}``; what is not named is zero."""
     given: dict[int, str] = {}
     start = 0
     while text[start:].strip():
         match = _SPARSE_CELL.match(text, start)
         if match is None or int(match[1]) >= len(attributes):
-            msg = f"has no 'place value' at {text[start : start + 20]!r}; mend it"
+            msg = f"has no 'index value' at {text[start : start + 20]!r}; mend it"
             raise _LineError(msg)
         given[int(match[1])] = match[2].strip()
         start = match.end()

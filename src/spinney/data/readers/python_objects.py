@@ -74,7 +74,8 @@ def read_columns(data: Mapping[Any, Any], *, declarations: Declarations) -> Tabl
 
 
 def _length(name: str, cells: Any) -> int:
-    if isinstance(cells, (str, bytes)) or not hasattr(cells, "__len__"):
+    single = getattr(cells, "ndim", 1) == 0  # an array of no dimension has no length
+    if single or isinstance(cells, (str, bytes)) or not hasattr(cells, "__len__"):
         msg = f"column {name!r} is of type {type(cells).__name__}: give it as a list"
         raise DataError(msg)
     return len(cells)

@@ -1,6 +1,6 @@
 """Forests: many trees, each on its own rows, that vote."""
 
-from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest import Forest, Trees
 from spinney.growth.forest.forest_growth import Progress, grow_forest
@@ -22,8 +22,8 @@ from spinney.growth.forest.voting import (
 )
 
 __all__ = [
-    "Bags",
     "Forest",
+    "ForestBags",
     "ForestSettings",
     "Importances",
     "Interactions",

@@ -33,7 +33,7 @@ def tree_seeds(seed: int, number: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Bags:
+class ForestBags:
     """The bags of all trees over some rows."""
 
     training: TrainingSet

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import run_each
 from spinney._support.ties import TOLERANCE
-from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.compact_tree import completed
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.shrinkage import parts_of
@@ -28,10 +28,10 @@ class Inquiry:
     """Rows that are asked about, and which trees have not seen them.
 
     They are spread evenly among the copies, whose order depends on what is in the rows:
-    so neither their order nor a weight in the place of copies changes anything.
+    so neither their order nor a weight instead of copies changes anything.
     """
 
-    def __init__(self, bags: Bags, copies: Integers) -> None:
+    def __init__(self, bags: ForestBags, copies: Integers) -> None:
         n_asked = min(MOST_ROWS, len(copies))
         self.bags = bags
         self.asked = np.arange(n_asked) * len(copies) // n_asked
@@ -155,7 +155,7 @@ def _compiled_votes(
     return total
 
 
-def _weights(bags: Bags) -> Floats:
+def _weights(bags: ForestBags) -> Floats:
     """Return what each row weighs, its class considered."""
     training, settings = bags.training, bags.settings
     if settings.class_weight == "balanced_subsample":

@@ -15,7 +15,7 @@ from spinney._support.threads import thread_count as threads_of
 from spinney.data import Fingerprint
 from spinney.errors import Setting, refusal
 from spinney.growth.binned.binned_limits import can_grow_binned
-from spinney.growth.forest.bags import Bags, tree_seeds
+from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.choose_shrinkage import Inquiry, best_shrinkage
 from spinney.growth.forest.compact_tree import alike, compact
 from spinney.growth.forest.forest import Forest
@@ -131,7 +131,7 @@ class _Nursery:
     def __init__(
         self, training: TrainingSet, recipe: Recipe, settings: ForestSettings
     ) -> None:
-        self.bags = Bags(training, settings)
+        self.bags = ForestBags(training, settings)
         if settings.class_weight != "balanced_subsample":
             scale = self.bags.class_weights()
             if scale is not None:

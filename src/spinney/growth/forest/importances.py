@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.threads import run_each
 from spinney._support.threads import thread_count as threads_of
-from spinney.growth.forest.bags import Bags, tree_seeds
+from spinney.growth.forest.bags import ForestBags, tree_seeds
 from spinney.growth.forest.forest import Forest
 from spinney.growth.forest.voting import check_bags
 from spinney.trees import TreeArrays, labels_of
@@ -93,7 +93,7 @@ def impurity_importances(forest: Forest) -> Importances:
 
 def permutation_importances(
     forest: Forest,
-    bags: Bags,
+    bags: ForestBags,
     *,
     n_jobs: int | None = None,
     done: Callable[[int], None] = lambda number: None,
@@ -112,7 +112,7 @@ def permutation_importances(
 
 
 def _by_permutation(
-    forest: Forest, bags: Bags, member: TreeArrays, number: int
+    forest: Forest, bags: ForestBags, member: TreeArrays, number: int
 ) -> Floats:
     """Return how important each attribute is in one tree."""
     training, schema = bags.training, forest.schema

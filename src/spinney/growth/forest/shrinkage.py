@@ -7,7 +7,7 @@ the less, the fewer rows it was taken on::
     f(leaf)  =  mean(root)  +  Σ (mean(child) − mean(parent)) / (1 + λ / weight(parent))
 
 over the steps of the path, where a mean is that of the numbers, or the class shares.
-Nothing is grown anew, and λ = 0 is the leaf as it is. What a table needs is told by
+Nothing is grown anew, and λ = 0 is the leaf as it is. What a table needs is measured on
 rows out of the bag: where labels are noisy much is gained by a large λ, and where they
 are not it does harm. So a forest tries a few and keeps the best.
 """

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError, Setting, warn
-from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.forest import Forest
 from spinney.sources.rows import TrainingSet
 from spinney.trees import TreeArrays, labels_of
@@ -106,7 +106,7 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
     return leaves
 
 
-def out_of_bag(forest: Forest, bags: Bags) -> tuple[Floats, Integers]:
+def out_of_bag(forest: Forest, bags: ForestBags) -> tuple[Floats, Integers]:
     """Return what the trees that did not see a row say of it, and how many those are.
 
     NaN where every tree has seen it.

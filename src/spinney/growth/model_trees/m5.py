@@ -34,7 +34,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
 from spinney.growth.prune import Pruned, PruneStep, Steps
-from spinney.growth.prune.walks import Judgement, Running, bottom_up, pruned_by
+from spinney.growth.prune.walks import Judgement, RunningSum, bottom_up, pruned_by
 from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
 from spinney.search import LISTED, RootStatistics, statistics_by_attribute
@@ -194,9 +194,9 @@ def adjusted_steps(
     and the errors of the fits are sums over as many.
     """
     scale = sizes[0] / tree.root.weight
-    errors = Running(tree, np.array([each.squared_error for each in fits]))
+    errors = RunningSum(tree, np.array([each.squared_error for each in fits]))
     # One more parameter for each split: its attribute is chosen too.
-    parameters = Running(
+    parameters = RunningSum(
         tree,
         np.array([float(each.n_parameters) for each in fits]),
         np.array([0.0 if node.is_leaf else 1.0 for node in tree]),

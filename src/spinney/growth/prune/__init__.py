@@ -7,7 +7,7 @@ says what it needs besides.
 from spinney.growth.prune.by_validation import Validation, validate
 from spinney.growth.prune.cost_complexity import TrainingRows
 from spinney.growth.prune.cost_complexity_sequence import RULES, Sequence, Subtree
-from spinney.growth.prune.drafts import Rows
+from spinney.growth.prune.drafts import DraftRows
 from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
 from spinney.growth.prune.prune_folds import folds_of
 from spinney.growth.prune.prune_methods import (
@@ -24,10 +24,10 @@ __all__ = [
     "CONFIDENCE",
     "METHODS",
     "RULES",
+    "DraftRows",
     "Method",
     "PruneStep",
     "Pruned",
-    "Rows",
     "Sequence",
     "Steps",
     "Subtree",

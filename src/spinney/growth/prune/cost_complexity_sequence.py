@@ -20,7 +20,7 @@ Bend = tuple[float, int, float, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class WeakestLinks:
     """When the nodes of a tree collapse.
 
     Parameters
@@ -56,7 +56,7 @@ class Links:
         return np.searchsorted(reached, self.alpha), last
 
 
-def weakest_links(tree: Tree, risks: Floats) -> Links:
+def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
     """Find where each node collapses; ``risks`` are those of nodes as leaves."""
     margin = TOLERANCE * max(float(risks[0]), 0.0)
     alpha = np.full(len(tree), -np.inf)
@@ -71,7 +71,7 @@ def weakest_links(tree: Tree, risks: Floats) -> Links:
         heappush(chain, (-float(alpha[node.number]), *bend[1:]))
         chains[node.number] = chain
     bends = sorted((-bend[0], *bend[1:]) for bend in chains[0])
-    return Links(alpha, tuple(bends), margin)
+    return WeakestLinks(alpha, tuple(bends), margin)
 
 
 def _merged(chains: list[list[Bend]]) -> list[Bend]:
@@ -255,7 +255,7 @@ def sequence_of(tree: Tree, risks: Floats) -> Sequence:
     return Sequence(tuple(reversed(subtrees)), root_risk)
 
 
-def _grouped(links: Links) -> tuple[Floats, Integers]:
+def _grouped(links: WeakestLinks) -> tuple[Floats, Integers]:
     """Return distinct alphas, from 0 on, and for each bend which it belongs to.
 
     Links within a margin of the first of a group are cut together.

@@ -2,7 +2,7 @@
 
 Pruning by replacement needs only the counts that a tree keeps. Raising a branch
 sends rows to nodes that were not grown on them, so it asks the source: the count
-table of one attribute a node, a level at a time, as growing does. Surrogates stay as
+table of one attribute per node, a level at a time, as growing does. Surrogates stay as
 they were found when the tree was grown, with the agreement that they had there.
 """
 
@@ -104,7 +104,7 @@ def draft_of(tree: Tree) -> Draft:
     return drafts[0]
 
 
-class Rows:
+class DraftRows:
     """The rows of drafts, where the source has them."""
 
     def __init__(
@@ -237,7 +237,7 @@ def recounted(
     scale = 1.0 if class_weights is None else class_weights
     root = draft_of(tree)
     weights = totals.weights * scale
-    rows = Rows(tree, source, recipe, class_weights, everything=weights)
+    rows = DraftRows(tree, source, recipe, class_weights, everything=weights)
     here = replace(
         root,
         weights=weights,

@@ -11,7 +11,7 @@ from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import Judgement, Running, bottom_up, pruned_by
+from spinney.growth.prune.walks import Judgement, RunningSum, bottom_up, pruned_by
 from spinney.trees import Node, Tree
 
 
@@ -33,7 +33,7 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
             cuts.add(node.number)
         return float(_different(tree, children)), 1.0, pruned
 
-    errors = Running(tree, leaf_risks(tree, costs))
+    errors = RunningSum(tree, leaf_risks(tree, costs))
     measure = "different labels of the leaves"
     return pruned_by(tree, bottom_up(tree, judge, errors, measure=measure))
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.ties import last_best
-from spinney.growth.prune.drafts import Draft, Rows, draft_of, finished
+from spinney.growth.prune.drafts import Draft, DraftRows, draft_of, finished
 from spinney.growth.prune.error_limits import CONFIDENCE, added_errors
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below, leaf_risks, risk_of
@@ -42,7 +42,7 @@ Costs = Sequence[Sequence[float]]
 
 
 def error_based(
-    tree: Tree, *, confidence: float = CONFIDENCE, rows: Rows | None = None
+    tree: Tree, *, confidence: float = CONFIDENCE, rows: DraftRows | None = None
 ) -> Pruned:
     """Return the pruned tree and what each step did to the estimate of its node.
 
@@ -52,7 +52,7 @@ def error_based(
         A tree of classes.
     confidence : float
         That of the upper limit, at most one half; less prunes more.
-    rows : Rows, optional
+    rows : DraftRows, optional
         Those that the tree was grown on; branches are raised if they are given.
     """
     pruner = _Pruner(tree, confidence, rows)
@@ -97,7 +97,7 @@ def _wrong(weights: Floats, costs: Costs | None) -> float:
 
 class _Pruner:
     def __init__(
-        self, tree: Tree, confidence: float = CONFIDENCE, rows: Rows | None = None
+        self, tree: Tree, confidence: float = CONFIDENCE, rows: DraftRows | None = None
     ) -> None:
         self.tree, self.rows, self.confidence = tree, rows, confidence
         self.root, self.costs = draft_of(tree), tree.schema.target.costs

@@ -8,7 +8,7 @@ from spinney._support.checks import is_whole
 from spinney.errors import ParameterError, Setting, refusal
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import Judgement, Running, bottom_up, pruned_by
+from spinney.growth.prune.walks import Judgement, RunningSum, bottom_up, pruned_by
 from spinney.trees import Node, Tree
 
 
@@ -18,7 +18,7 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
     The deepest are cut first, so that each step says what it did by itself.
     """
     chosen = {_checked(tree, number) for number in _as_list(nodes)}
-    errors = Running(tree, leaf_risks(tree, costs))
+    errors = RunningSum(tree, leaf_risks(tree, costs))
 
     def judge(node: Node) -> Judgement | None:
         if node.number not in chosen:

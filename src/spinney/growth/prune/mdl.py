@@ -7,7 +7,7 @@ at a leaf take, n_c of them of class c among k classes, the stochastic complexit
     Σ_c n_c log₂(n / n_c)  +  (k − 1)/2 · log₂(n / 2)  +  log₂(π^(k/2) / Γ(k/2))
 
 and a split log₂ of the number of attributes, and log₂ of the number of ways to branch
-on the one it asks about: 1 for one branch a value, 2^(v−1) − 1 for two subsets of v
+on the one it asks about: 1 for one branch per value, 2^(v−1) − 1 for two subsets of v
 values, v − 1 for a cut of ordered ones. Of a number the tree does not keep how many
 values came to a node; n − 1 cuts, one between any two rows, are counted.
 

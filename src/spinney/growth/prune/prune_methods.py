@@ -8,7 +8,7 @@ from spinney._support.arrays import Floats
 from spinney.errors import Setting, phrase, refusal, refuse_unknown
 from spinney.growth.prune.by_validation import pre_pruning, reduced_error
 from spinney.growth.prune.cost_complexity import cost_complexity
-from spinney.growth.prune.drafts import Rows
+from spinney.growth.prune.drafts import DraftRows
 from spinney.growth.prune.equal_leaves import simplify
 from spinney.growth.prune.error_based import collapse, error_based
 from spinney.growth.prune.manual import manual
@@ -66,7 +66,7 @@ METHODS = {
             "cost-complexity",
             cost_complexity,
             ("alpha|data",),
-            ("weight", "folds", "rule", "seed", "cost_matrix"),
+            ("weight", "folds", "rule", "random_state", "cost_matrix"),
             by_means=True,
         ),
         Method("pessimistic", pessimistic, numeric=False),
@@ -111,7 +111,7 @@ def pruned_after_growing(
     if recipe.pruning == "error-based":
         options["confidence"] = recipe.confidence
         if recipe.raising:
-            options["rows"] = Rows(tree, source, recipe, class_weights)
+            options["rows"] = DraftRows(tree, source, recipe, class_weights)
     return pruned(tree, recipe.pruning, **options)
 
 

@@ -24,7 +24,7 @@ def deepest_first(tree: Tree) -> list[Node]:
     return sorted(inner, key=lambda node: (-node.depth, node.number))
 
 
-class Running:
+class RunningSum:
     """A sum over the leaves and splits of a tree, as pruned so far.
 
     Nodes are to be asked about deepest first.
@@ -62,7 +62,7 @@ Judgement = tuple[float, float, bool]
 def bottom_up(
     tree: Tree,
     judge: Callable[[Node], Judgement | None],
-    errors: Running,
+    errors: RunningSum,
     *,
     measure: str,
     unit: float = 1.0,
@@ -121,7 +121,7 @@ def cheapest(
         The nodes that are to be leaves: costs then decide below them only, where
         nothing but the record depends on it.
     """
-    costs = Running(tree, as_leaf, of_split)
+    costs = RunningSum(tree, as_leaf, of_split)
     # Sums over a tree are exact to a share of the largest of them.
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
     gone = None if leaves is None else _at_or_below(tree, leaves)
@@ -135,7 +135,7 @@ def cheapest(
         costs.decide(node, pruned=pruned)
         return before / scale, after / scale, pruned
 
-    steps = bottom_up(tree, judge, Running(tree, risks), measure=measure)
+    steps = bottom_up(tree, judge, RunningSum(tree, risks), measure=measure)
     return pruned_by(tree, steps)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from spinney._support.arrays import Floats
 from spinney.data import Attribute
 from spinney.growth.binned.binned_limits import MOST_CODES, MOST_SUBSETS
-from spinney.growth.forest.bags import Bags
+from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.forest_growth import grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings
 from spinney.growth.forest.voting import out_of_bag
@@ -84,7 +84,7 @@ def _guesses(training: "TrainingSet", seed: int) -> Floats:
         width = float(np.ptp(training.classes)) or 1.0
         rows = _in_unit(rows, least, width)
     forest = grow_forest(rows, TREES, settings, n_trees=N_TREES)
-    votes, n_trees = out_of_bag(forest, Bags(rows, settings))
+    votes, n_trees = out_of_bag(forest, ForestBags(rows, settings))
     if numeric:
         guesses = votes.ravel() * width + least
         return np.asarray(np.where(n_trees == 0, training.classes, guesses))

@@ -23,7 +23,7 @@ from spinney.output.file.header import (
     read_recipe,
     read_schema,
 )
-from spinney.output.file.kind import FOREST, Kind, Limits
+from spinney.output.file.kind import FOREST, FileLimits, Kind
 from spinney.output.file.plain_data import as_list, members, number
 from spinney.output.file.requirements import (
     amounts,
@@ -39,7 +39,7 @@ from spinney.output.file.strict_json import DamageError
 from spinney.trees import NO_REASON, Reason, TreeArrays, parted, reason_codes
 
 FOREST_VERSION = 1
-FOREST_LIMITS = Limits(file_bytes=1 << 36, nodes=1 << 31)
+FOREST_LIMITS = FileLimits(file_bytes=1 << 36, nodes=1 << 31)
 
 _SETTINGS = tuple(field.name for field in fields(ForestSettings))
 # Weights are in single precision where that is exact, in double precision elsewhere.

@@ -44,7 +44,7 @@ Content = TypeVar("Content")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FileLimits:
     """How much a file may ask of its reader.
 
     Parameters
@@ -75,7 +75,7 @@ class Kind(Generic[Content]):
     again : str
         How to have another file: "grow the forest again".
     refusal : str
-        What is said of a file of another format.
+        The message for a file of another format.
     dtypes : mapping
         The arrays by name, and the types that each may have.
     parts : callable
@@ -85,10 +85,10 @@ class Kind(Generic[Content]):
         Returns what the header, the arrays and the most nodes say, or raises
         DamageError.
     refusals : mapping
-        What is said, with a remedy of their own, of files of the formats that it names.
+        Messages, with a remedy of their own, for files of the formats that it names.
     completed : callable, optional
         Returns the arrays of a file with those that older versions did not have.
-    limits : Limits
+    limits : FileLimits
         How much a file may ask for, if the caller says nothing.
     """
 
@@ -103,7 +103,7 @@ class Kind(Generic[Content]):
     read: Callable[[object, Arrays, int], Content]
     refusals: Mapping[str, str] = field(default_factory=dict)
     completed: Callable[[Arrays], Arrays] | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: FileLimits = field(default_factory=FileLimits)
 
     @property
     def remedy(self) -> str:
@@ -137,7 +137,7 @@ def save_kind(
 
 
 def load_kind(
-    kind: Kind[Content], path: "str | os.PathLike[str]", limits: Limits | None
+    kind: Kind[Content], path: "str | os.PathLike[str]", limits: FileLimits | None
 ) -> Content:
     """Load what :func:`save_kind` wrote; ModelFormatError if that cannot be."""
     _check_path(path)
@@ -149,7 +149,7 @@ def load_kind(
         raise ModelFormatError(msg) from None
 
 
-def _content(kind: Kind[Content], data: bytes, limits: Limits) -> Content:
+def _content(kind: Kind[Content], data: bytes, limits: FileLimits) -> Content:
     with _advice(kind.remedy):
         header = read_header(data, max_header=limits.header_bytes)
     _check_format(kind, header.texts.get("format"))
@@ -170,7 +170,7 @@ def _content(kind: Kind[Content], data: bytes, limits: Limits) -> Content:
 
 @contextmanager
 def _advice(remedy: str) -> Iterator[None]:
-    """Add what to do about it to what is said of damage."""
+    """Add the remedy to a message about damage."""
     try:
         yield
     except DamageError as damage:
@@ -194,7 +194,7 @@ def _check_path(path: object) -> None:
         )
 
 
-def _bytes_of(path: "str | os.PathLike[str]", limits: Limits) -> bytes:
+def _bytes_of(path: "str | os.PathLike[str]", limits: FileLimits) -> bytes:
     """Return the bytes of a file, once its size is known to be allowed."""
     try:
         status = os.stat(path)
@@ -230,7 +230,7 @@ def format_name(path: "str | os.PathLike[str]") -> str | None:
             return None
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")
-            if not 0 < length <= Limits().header_bytes:
+            if not 0 < length <= FileLimits().header_bytes:
                 return None
             head = file.read(length)
         header = read_header(length.to_bytes(8, "little") + head)

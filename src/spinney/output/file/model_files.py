@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.output.file.cluster_file import CLUSTERINGS
 from spinney.output.file.forest_file import FORESTS
-from spinney.output.file.kind import Kind, Limits, format_name, load_kind, save_kind
+from spinney.output.file.kind import FileLimits, Kind, format_name, load_kind, save_kind
 from spinney.output.file.tree_file import TREE
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def load_model(
     path: "str | os.PathLike[str]",
     *,
     kinds: Sequence[str] = ("tree",),
-    limits: Limits | None = None,
+    limits: FileLimits | None = None,
 ) -> Any:
     """Load what :func:`save_model` wrote.
 
@@ -72,7 +72,7 @@ def load_model(
         The file.
     kinds : sequence of {"tree", "forest", "clusters"}
         What it may hold; a file of another kind is refused as one of the first.
-    limits : Limits, optional
+    limits : FileLimits, optional
         How much the file may ask for.
 
     Raises

@@ -27,7 +27,7 @@ from spinney.trees import Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RuleRows:
     """The training rows, ready to be matched."""
 
     schema: Schema
@@ -36,7 +36,7 @@ class Rows:
     weights: Floats
 
     @classmethod
-    def of(cls, training: TrainingSet) -> "Rows":
+    def of(cls, training: TrainingSet) -> "RuleRows":
         """Return the rows of a training set."""
         schema, weights = training.schema, training.weights
         return cls(
@@ -59,7 +59,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RuleDraft:
     """A rule before the rules are put in order."""
 
     conditions: tuple[Condition, ...]
@@ -89,7 +89,7 @@ def ruleset_of(
     """
     level = check_confidence(confidence)
     check_choice("simplify", simplify)
-    rows = Rows.of(training)
+    rows = RuleRows.of(training)
     if simplify:
         drafts = _distinct(
             draft
@@ -102,15 +102,15 @@ def ruleset_of(
     return _finished(ordered, rows, level)
 
 
-def _as_it_is(path: Path, rows: Rows, confidence: float) -> Draft:
+def _as_it_is(path: Path, rows: RuleRows, confidence: float) -> RuleDraft:
     conditions = merged(path.tests)
     tally = rows.tally(rows.matching(conditions))
     errors = tally.sum() - tally[path.code]
     estimate = float(upper_errors(errors, tally.sum(), confidence))
-    return Draft(conditions, path.code, estimate)
+    return RuleDraft(conditions, path.code, estimate)
 
 
-def _simplified(path: Path, rows: Rows, confidence: float) -> Draft | None:
+def _simplified(path: Path, rows: RuleRows, confidence: float) -> RuleDraft | None:
     """Return the simplified rule of a path; None where it is not worth having.
 
     That is where no training row takes the path whole, where no test is left,
@@ -133,12 +133,12 @@ def _simplified(path: Path, rows: Rows, confidence: float) -> Draft | None:
     if not rule.tests or rule.estimate >= min(without, WORST_ESTIMATE):
         return None
     conditions = merged(path.tests[test] for test in rule.tests)
-    return Draft(conditions, path.code, rule.estimate)
+    return RuleDraft(conditions, path.code, rule.estimate)
 
 
-def _distinct(drafts: Iterable[Draft]) -> list[Draft]:
+def _distinct(drafts: Iterable[RuleDraft]) -> list[RuleDraft]:
     """Return the drafts without those that say the same as an earlier one."""
-    distinct: dict[Any, Draft] = {}
+    distinct: dict[Any, RuleDraft] = {}
     for draft in drafts:
         asked = sorted(
             (c.attribute.name, c.low, c.high, c.values or (), c.missing is True)
@@ -148,10 +148,10 @@ def _distinct(drafts: Iterable[Draft]) -> list[Draft]:
     return list(distinct.values())
 
 
-def _chosen(drafts: Sequence[Draft], rows: Rows) -> list[Draft]:
+def _chosen(drafts: Sequence[RuleDraft], rows: RuleRows) -> list[RuleDraft]:
     """Return for each class the drafts of least description length."""
     coding = coding_of(rows.schema, rows.columns, rows.weights)
-    kept: list[Draft] = []
+    kept: list[RuleDraft] = []
     for code in range(rows.schema.n_classes):
         own = [draft for draft in drafts if draft.code == code]
         if not own:
@@ -167,20 +167,20 @@ def _chosen(drafts: Sequence[Draft], rows: Rows) -> list[Draft]:
     return kept
 
 
-def _ordered(drafts: Sequence[Draft], rows: Rows) -> list[Draft]:
+def _ordered(drafts: Sequence[RuleDraft], rows: RuleRows) -> list[RuleDraft]:
     """Put classes in order by false positives, and rules of a class by estimate.
 
     The next class is the one whose rules take the least weight of other classes
     among the rows that no class before has taken; the first of equal ones.
     """
-    by_class: dict[int, list[Draft]] = {}
+    by_class: dict[int, list[RuleDraft]] = {}
     for draft in drafts:
         by_class.setdefault(draft.code, []).append(draft)
     covers = {
         code: np.logical_or.reduce([rows.matching(d.conditions) for d in own])
         for code, own in by_class.items()
     }
-    ordered: list[Draft] = []
+    ordered: list[RuleDraft] = []
     free = np.ones(len(rows.classes), dtype=np.bool_)
     while by_class:
         wrong = {
@@ -196,7 +196,9 @@ def _ordered(drafts: Sequence[Draft], rows: Rows) -> list[Draft]:
     return ordered
 
 
-def _finished(drafts: Sequence[Draft], rows: Rows, confidence: float) -> RuleSet:
+def _finished(
+    drafts: Sequence[RuleDraft], rows: RuleRows, confidence: float
+) -> RuleSet:
     """Count what each rule covers, and find the default."""
     free = np.ones(len(rows.classes), dtype=np.bool_)
     asked = {c.attribute.name for draft in drafts for c in draft.conditions}

@@ -26,7 +26,7 @@ LEAST_SAVING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RulesOfClass:
     """The rules of one class over groups of rows that match the same of them.
 
     ``matches`` has a line for each group and a column for each rule; ``right`` and
@@ -74,17 +74,21 @@ def chosen_rules(
     return ends[first_best(-np.array([subset_bits(task, end) for end in ends]))]
 
 
-def _task(matches: Bools, weights: Floats, of_class: Bools, bits: Floats) -> Task:
+def _task(
+    matches: Bools, weights: Floats, of_class: Bools, bits: Floats
+) -> RulesOfClass:
     packed = np.packbits(matches, axis=0).T
     _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     group = group.reshape(-1)
     size = len(first)
     right = np.bincount(group, np.where(of_class, weights, 0.0), minlength=size)
     wrong = np.bincount(group, np.where(of_class, 0.0, weights), minlength=size)
-    return Task(matches.T[first], right.astype(float), wrong.astype(float), bits)
+    return RulesOfClass(
+        matches.T[first], right.astype(float), wrong.astype(float), bits
+    )
 
 
-def subset_bits(task: Task, subset: Bools) -> float:
+def subset_bits(task: RulesOfClass, subset: Bools) -> float:
     """Return the bits of a subset of rules and its exceptions."""
     covered = task.matches[:, subset].any(axis=1)
     right, wrong = task.right[covered].sum(), task.wrong[covered].sum()
@@ -93,7 +97,7 @@ def subset_bits(task: Task, subset: Bools) -> float:
     return float(total_bits(task.bits[subset].sum(), subset.sum(), exceptions))
 
 
-def _best_of_all(task: Task) -> Bools:
+def _best_of_all(task: RulesOfClass) -> Bools:
     """Return the cheapest of all subsets; of equal ones the smallest, then first."""
     n_rules = len(task.bits)
     numbers = np.arange(2**n_rules)
@@ -107,7 +111,7 @@ def _best_of_all(task: Task) -> Bools:
     return np.asarray(subsets[first_best(-costs)], dtype=np.bool_)
 
 
-def _climbed(task: Task, start: Bools) -> Bools:
+def _climbed(task: RulesOfClass, start: Bools) -> Bools:
     """Add or drop one rule at a time while that saves bits."""
     inside = start.copy()
     cover: Integers = task.matches[:, inside].sum(axis=1)

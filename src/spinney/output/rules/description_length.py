@@ -26,7 +26,7 @@ THEORY_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
+class RuleCoding:
     """The bits of a test: those of naming an attribute, and those of its answer."""
 
     attribute_bits: float
@@ -54,7 +54,7 @@ class Coding:
 
 def coding_of(
     schema: Schema, columns: Sequence[NDArray[Any]], weights: Floats
-) -> Coding:
+) -> RuleCoding:
     """Return what tests cost on these rows.
 
     A value of a nominal attribute costs the entropy of its values; a cut between v
@@ -67,7 +67,7 @@ def coding_of(
         for attribute, cells in zip(schema.attributes, columns, strict=True)
     }
     shares = np.array([bits for bits in answers.values() if bits > 0])
-    return Coding(float(entropy(shares)), answers)
+    return RuleCoding(float(entropy(shares)), answers)
 
 
 def _answer_bits(attribute: Attribute, cells: NDArray[Any], weights: Floats) -> float:

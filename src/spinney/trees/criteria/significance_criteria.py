@@ -3,7 +3,7 @@
 The statistics of attributes with different numbers of branches do not compare, for
 they have different degrees of freedom; their p-values do. So attributes compete by
 −ln p, which is finite where p underflows, and the cuts of one attribute, which share
-their degrees of freedom, by an effect a row: φ², bits, or squared error. p is that
+their degrees of freedom, by an effect per row: φ², bits, or squared error. p is that
 of one test: trying many cuts makes it too small, and CHAID corrects that.
 
 Only rows whose value is known are tested; that there are fewer of them is all the
