@@ -255,14 +255,8 @@ def known_or_missing(stack: TableStack) -> Ways:
 
     It is the threshold ∞: all known values are on the left.
     """
+    left = np.zeros(len(stack.values), dtype=np.int64)
+    weights, rows = stack.by_branch(left, 2)
     owner = np.flatnonzero(stack.lacking)
-    n_lines = len(stack.values)
-    rows = stack.total_rows
-    ways = ways_of(
-        stack,
-        np.stack([stack.total, np.zeros_like(stack.total)], axis=1)[owner],
-        np.stack([rows, np.zeros_like(rows)], axis=1)[owner],
-        owner=owner,
-        goes=lambda _: np.zeros(n_lines, dtype=np.int64),
-    )
+    ways = ways_of(stack, weights[owner], rows[owner], owner=owner, goes=lambda _: left)
     return with_missing_at(ways, np.arange(len(owner)), np.ones(len(owner), np.int64))
