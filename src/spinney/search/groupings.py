@@ -78,6 +78,11 @@ class Ways:
         """Return how many ways there are."""
         return len(self.owner)
 
+    @property
+    def n_branches(self) -> int:
+        """How many branches each way has, those without rows too."""
+        return int(self.table.weights.shape[1])
+
     def taken(self, ways: Integers) -> "Ways":
         """Return some of the ways, in this order."""
         table, goes = self.table, self.goes
