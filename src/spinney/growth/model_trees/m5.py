@@ -97,24 +97,33 @@ def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
     steps: list[Judged] = []
     if recipe.pruning == "adjusted-error":
         steps = adjusted_steps(tree, fits, sizes)
-    models = _smoothed(tree, [each.model for each in fits], sizes, recipe.smoothing)
-    return pruned_by(_predicting(tree, models), steps, "adjusted error of the node")
+    pruned = pruned_by(tree, steps, "adjusted error of the node")
+    return replace(pruned, tree=_predicting(pruned.tree, fits, sizes, recipe.smoothing))
 
 
-def _predicting(tree: Tree, models: Sequence[LinearModel]) -> Tree:
-    """Return a tree whose nodes predict by models, or numbers without terms."""
-    arrays = arrays_of(tree)
+def _predicting(
+    tree: Tree, fits: Sequence[Fitted], sizes: Sequence[float], constant: float
+) -> Tree:
+    """Return a pruned tree whose nodes predict by smoothed models.
+
+    Where one has no terms, its node predicts a number. ``fits`` and ``sizes`` are of
+    the tree before it was pruned.
+    """
+    nodes, arrays = tree.nodes, arrays_of(tree)
+    assert isinstance(nodes, FormerNodes)
     assert arrays.outputs is not None
+    former, parent = nodes.numbers.tolist(), arrays.parent.tolist()
+    own, left = [fits[number].model for number in former], [sizes[n] for n in former]
+    models = _smoothed(parent, own, left, constant)
     intercepts = np.array([[model.intercept] for model in models])
     with_terms = np.array([[bool(model.terms)] for model in models])
     flat = flat_models([model if model.terms else None for model in models])
-    other = replace(
+    modelled = replace(
         arrays,
         outputs=np.where(with_terms, arrays.outputs, intercepts),
         models=flat if with_terms.any() else None,
     )
-    numbers = np.arange(len(tree))
-    return Tree(tree.schema, FormerNodes(other, tree.schema, tree.nodes, numbers))
+    return Tree(tree.schema, replace(nodes, tree=modelled, _made={}))
 
 
 def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
@@ -258,7 +267,10 @@ def adjusted(error: float, n_parameters: int, *, weight: float) -> float:
 
 
 def _smoothed(
-    tree: Tree, models: Sequence[LinearModel], sizes: Sequence[float], constant: float
+    parent: Sequence[int],
+    models: Sequence[LinearModel],
+    sizes: Sequence[float],
+    constant: float,
 ) -> list[LinearModel]:
     """Return each node's model mixed with those above it.
 
@@ -270,12 +282,10 @@ def _smoothed(
         return list(models)
     shares, rests = [1.0], [LinearModel(0.0)]
     smooth = [models[0]]
-    for node in tree.nodes[1:]:
-        assert node.parent is not None
-        share, rest = shares[node.parent], rests[node.parent]
-        whole = sizes[node.number] + constant
-        above = share * constant / whole
-        shares.append(share * sizes[node.number] / whole)
-        rests.append(mixed([(1.0, rest), (above, models[node.parent])]))
-        smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node.number])]))
+    for node in range(1, len(models)):
+        above, whole = parent[node], sizes[node] + constant
+        of_above = shares[above] * constant / whole
+        shares.append(shares[above] * sizes[node] / whole)
+        rests.append(mixed([(1.0, rests[above]), (of_above, models[above])]))
+        smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node])]))
     return smooth
