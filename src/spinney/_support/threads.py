@@ -2,17 +2,20 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache, partial
-from itertools import count
+from itertools import chain, count, islice
+from threading import current_thread
 from typing import Any, TypeVar
 
 from spinney._support.checks import check_whole
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+THREAD_NAME = "spinney"
 
 _MOST: ContextVar[int | None] = ContextVar("most threads", default=None)
 
@@ -90,6 +93,27 @@ def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:
     return [future.result() for future in futures]
 
 
+def run_as_they_come(
+    function: Callable[[Item], Result], items: Iterable[Item]
+) -> list[Result]:
+    """Return what a function makes of items, in threads while the next ones come.
+
+    One item is worked on here, and so are those of a thread that is one of ours. No
+    more of them wait than there are threads.
+    """
+    coming = iter(items)
+    first = list(islice(coming, 2))
+    n, ours = n_threads(), current_thread().name.startswith(THREAD_NAME)
+    if len(first) < 2 or n == 1 or ours:
+        return [function(item) for item in chain(first, coming)]
+    pool, futures = _pool(os.getpid(), n), list[Future[Result]]()
+    for item in chain(first, coming):
+        if len(futures) > n:
+            wait(futures[: len(futures) - n])
+        futures.append(pool.submit(copy_context().run, function, item))
+    return [future.result() for future in futures]
+
+
 def run_each(
     pieces: Iterable[Callable[[], Result]],
     *,
@@ -109,7 +133,7 @@ def run_each(
             results.append(piece())
             done(len(results))
         return results
-    with ThreadPoolExecutor(size, thread_name_prefix="spinney") as pool:
+    with ThreadPoolExecutor(size, thread_name_prefix=THREAD_NAME) as pool:
         futures = [pool.submit(copy_context().run, piece) for piece in waiting]
         try:
             for future in futures:
@@ -124,7 +148,7 @@ def run_each(
 @lru_cache(maxsize=2)
 def _pool(_process: int, size: int) -> ThreadPoolExecutor:
     """Return the pool of this size of this process; a forked child makes its own."""
-    return ThreadPoolExecutor(size, thread_name_prefix="spinney")
+    return ThreadPoolExecutor(size, thread_name_prefix=THREAD_NAME)
 
 
 def thread_count(n_jobs: int | None) -> int:
