@@ -1,6 +1,6 @@
 """Every way to grow trees, and to prune them."""
 
-from spinney.growth.engine import choose_engine
+from spinney.growth.engine import choose_engine, only_to_predict
 from spinney.growth.model import Model
 from spinney.growth.user_options import (
     class_weights_of,
@@ -12,6 +12,7 @@ __all__ = [
     "Model",
     "choose_engine",
     "class_weights_of",
+    "only_to_predict",
     "options_of",
     "refuse_without_classes",
 ]
