@@ -23,6 +23,7 @@ from spinney.growth.forest import (
     out_of_bag,
     score_of,
     warn_of_unseen,
+    with_ordered_categories,
 )
 from spinney.models import FOREST_PARAMETERS, RECIPE_PARAMETERS, FittedForest
 from spinney.recipes import Recipe
@@ -55,7 +56,8 @@ class ForestEstimator(GrownEstimator, FittedForest):
             check_whole("verbose", self.verbose, least=0)
         check_whole("n_estimators", self.n_estimators, least=1)
         recipe = self._recipe()
-        training = self._rows(X, y, sample_weight, recipe)
+        rows = self._rows(X, y, sample_weight, recipe)
+        training = with_ordered_categories(rows, recipe)
         before = old.__dict__.get("forest_") if self.warm_start else None
         settings = self._forest_settings(training, before)
         if self.oob_score and not settings.bootstrap:

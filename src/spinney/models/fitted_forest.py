@@ -35,6 +35,7 @@ from spinney.growth.forest import (
     outlier_scores,
     permutation_importances,
     proximity_blocks,
+    with_ordered_categories,
 )
 from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
@@ -237,6 +238,7 @@ def forest_from(
     training = rows_in_memory(
         table, target, weight, declarations, from_zero=named.counts_from_zero
     )
+    training = with_ordered_categories(training, named)
     if training.schema.target.is_numeric:
         _refuse_of_classes({**given, **changes})
         given = {**FOR_NUMBERS, **given}

@@ -20,6 +20,7 @@ from spinney.search.root_statistics import RootStatistics, statistics_by_attribu
 from spinney.search.split_recount import recount
 from spinney.search.surrogate_search import NodeToRoute, routes_of
 from spinney.search.tree_search import Search
+from spinney.search.value_order import principal_score
 
 __all__ = [
     "LISTED",
@@ -41,6 +42,7 @@ __all__ = [
     "n_different",
     "policy_named",
     "price",
+    "principal_score",
     "recount",
     "routes_of",
     "score",

@@ -20,6 +20,7 @@ from spinney.growth.forest.voting import (
     score_of,
     warn_of_unseen,
 )
+from spinney.growth.forest.wide_categories import with_ordered_categories
 
 __all__ = [
     "Forest",
@@ -44,4 +45,5 @@ __all__ = [
     "proximity_blocks",
     "score_of",
     "warn_of_unseen",
+    "with_ordered_categories",
 ]

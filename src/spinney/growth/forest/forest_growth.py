@@ -24,6 +24,7 @@ from spinney.growth.forest.forest_settings import (
     forest_recipe,
     tries_of,
 )
+from spinney.growth.forest.wide_categories import with_levels_as_numbers
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
@@ -149,10 +150,11 @@ class _Nursery:
         shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
         limited = recipe.max_leaves is not None or recipe.pruning != "none"
         plain = settings.extra_random or shares or limited
-        if not plain and can_grow_binned(self.rows, recipe, Options()):
+        numbered = with_levels_as_numbers(self.rows)
+        if not plain and can_grow_binned(numbered, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
 
-            self.coded = prepared(self.rows, recipe, tries=self.tries)
+            self.coded = prepared(numbered, recipe, tries=self.tries)
 
     def trees_at_once(self, n_trees: int, threads: int) -> int:
         """Return how many trees a thread grows in one go, whatever they become.
@@ -183,7 +185,8 @@ class _Nursery:
         """Return what compiled loops grew as compact trees side by side."""
         from spinney.growth.binned.binned_arrays import arrays_of_grown
 
-        return compact(arrays_of_grown(shape, lines, self.rows.schema, self.recipe))
+        assert self.coded is not None
+        return compact(arrays_of_grown(shape, lines, self.coded.schema, self.recipe))
 
     def _bag(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""

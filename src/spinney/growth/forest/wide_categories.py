@@ -1,0 +1,76 @@
+"""Categories of many values, put in one order for all trees of a forest.
+
+A tree that stands alone looks at each node for the best subset of the values that are
+there. In a forest that would take most of the time where there are many values, for
+subsets that fit the bag rather than the rows. So values are ordered once, over all
+rows: by the share of a class, by the mean of the numbers, or of several classes along
+the main direction of their shares (Wright and König 2019, "Splitting on categorical
+predictors in random forests"). Trees then ask whether a value comes before or after
+another.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from spinney._support.arrays import Integers
+from spinney.data import Attribute, Schema
+from spinney.growth.binned.binned_limits import MOST_CODES, MOST_SUBSETS
+from spinney.recipes import Recipe
+from spinney.search import principal_score
+from spinney.sources.rows import TrainingSet
+
+
+def is_wide(attribute: Attribute, schema: Schema) -> bool:
+    """Return whether the values of a nominal attribute are too many for subsets."""
+    most = MOST_SUBSETS if schema.n_classes > 2 else MOST_CODES
+    return attribute.kind == "nominal" and len(attribute.values) > most
+
+
+def with_ordered_categories(training: TrainingSet, recipe: Recipe) -> TrainingSet:
+    """Return rows whose wide categories are ordered, where subsets are asked for."""
+    schema = training.schema
+    if recipe.grouping != "binary":
+        return training
+    attributes, columns = list(schema.attributes), list(training.columns)
+    for index, attribute in enumerate(schema.attributes):
+        if is_wide(attribute, schema):
+            order = _order(training, index)
+            rank = np.empty(len(order) + 1, np.int64)
+            rank[order], rank[-1] = np.arange(len(order)), -1
+            values = tuple(attribute.values[code] for code in order.tolist())
+            attributes[index] = replace(attribute, kind="ordinal", values=values)
+            columns[index] = rank[columns[index]]
+    ordered = replace(schema, attributes=tuple(attributes))
+    return replace(training, schema=ordered, columns=tuple(columns))
+
+
+def _order(training: TrainingSet, index: int) -> Integers:
+    """Return the codes of an attribute in order; those without rows at the end."""
+    cells, target = training.columns[index], training.schema.target
+    n_values = len(training.schema.attributes[index].values)
+    known = cells >= 0
+    codes, weights = cells[known], training.own_weights[known]
+    size, scores = np.bincount(codes, weights, n_values), np.full(n_values, np.inf)
+    some = size > 0
+    if target.is_numeric:
+        sums = np.bincount(codes, weights * training.classes[known], n_values)
+        scores[some] = sums[some] / size[some]
+    elif some.any():
+        keys = codes * target.n_outputs + training.classes[known]
+        table = np.bincount(keys, weights, n_values * target.n_outputs)
+        lines = table.astype(np.float64).reshape(n_values, -1)
+        scores[some] = principal_score(lines[some])
+    return np.asarray(np.argsort(scores, kind="stable"))
+
+
+def with_levels_as_numbers(training: TrainingSet) -> TrainingSet:
+    """Return rows whose ordered categories of many levels are numbers, to grow on."""
+    attributes, columns = list(training.schema.attributes), list(training.columns)
+    for index, attribute in enumerate(training.schema.attributes):
+        if attribute.kind == "ordinal" and len(attribute.values) > MOST_CODES:
+            attributes[index] = Attribute(attribute.name, "numeric")
+            cells = columns[index]
+            columns[index] = np.where(cells < 0, np.nan, cells.astype(np.float64))
+    schema = replace(training.schema, attributes=tuple(attributes))
+    return replace(training, schema=schema, columns=tuple(columns))
