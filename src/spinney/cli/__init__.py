@@ -39,6 +39,10 @@ EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
 )
 
 
+# Commands whose name Python has another meaning for.
+FUNCTIONS = {"compile": "compile_"}
+
+
 class _Commands(click.Group):
     """Loads a command when it is called, so that --help needs nothing heavy."""
 
@@ -54,9 +58,11 @@ class _Commands(click.Group):
         "evaluate",
         "recipes",
         "info",
+        "compile",
     )
     homes: ClassVar = {
         "cluster": "spinney.cli.cluster_command",
+        "compile": "spinney.cli.compile_command",
         "evaluate": "spinney.cli.evaluate_command",
         "forest": "spinney.cli.forest_command",
         "grow": "spinney.cli.grow_command",
@@ -72,7 +78,8 @@ class _Commands(click.Group):
         if cmd_name not in self.names:
             return None
         home = self.homes.get(cmd_name, "spinney.cli.read_commands")
-        command: click.Command = getattr(import_module(home), cmd_name)
+        function = FUNCTIONS.get(cmd_name, cmd_name)
+        command: click.Command = getattr(import_module(home), function)
         return command
 
     def resolve_command(

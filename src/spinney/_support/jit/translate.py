@@ -79,8 +79,8 @@ def _announce() -> None:
     if not _announced:
         _announced.append(True)
         logging.getLogger("spinney").warning(
-            "Spinney translates its loops for this machine, once; "
-            "this takes some seconds."
+            "Spinney translates its loops for this machine, once: this takes up to "
+            "20 seconds. `spinney compile` does it ahead, for all of them."
         )
 
 

@@ -1,0 +1,134 @@
+"""All compiled loops, compiled before anybody waits for them.
+
+Loops are compiled when they are first called, for what they are called with, and kept
+on disk. So each set of them is called once, on made rows of the kinds that users have.
+Numba compiles one function at a time in a process: a set has a process of its own.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney._support.threads import n_threads, run_each
+from spinney.errors import SpinneyError
+from spinney.growth import only_to_predict
+
+ROWS, MANY_ROWS = 2_000, 1_200_000
+ALL_BY_LOOPS = 10**9  # trees, so that loops are worth their loading on few rows
+
+
+def _numbers(n_rows: int, kind: type[np.floating]) -> NDArray[np.floating]:
+    """Return four columns of numbers."""
+    return np.random.default_rng(0).random((n_rows, 4)).astype(kind)
+
+
+def _classes(numbers: NDArray[np.floating]) -> NDArray[np.str_]:
+    noise = np.random.default_rng(1).random(len(numbers)) / 4
+    return np.where(numbers[:, 0] * numbers[:, 1] + noise > 0.35, "high", "low")
+
+
+def _trees(kind: type[np.floating], recipe: str, **settings: Any) -> None:
+    from spinney.estimators import TreeClassifier
+
+    numbers = _numbers(ROWS, kind)
+    TreeClassifier(recipe, **settings).fit(numbers, _classes(numbers))
+
+
+def _default() -> None:
+    from spinney.estimators import TreeClassifier
+
+    numbers = _numbers(ROWS, np.float64)
+    TreeClassifier().fit(numbers, _classes(numbers))
+
+
+def _forests(kind: type[np.floating]) -> None:
+    from spinney.estimators import ForestClassifier
+
+    numbers = _numbers(50 * ROWS, kind)
+    ForestClassifier(8, random_state=0).fit(numbers, _classes(numbers))
+
+
+def _predictions() -> None:
+    from spinney.estimators import ForestClassifier, TreeClassifier
+
+    for kind in (np.float64, np.float32):
+        numbers = _numbers(ROWS, kind)
+        classes, many = _classes(numbers), _numbers(MANY_ROWS, kind)
+        tree = TreeClassifier("cart", missing="branch").fit(numbers, classes)
+        tree.predict(many)
+        tree.apply(many)
+        forest = ForestClassifier(8, random_state=0).fit(numbers, classes)
+        forest.predict(many)
+
+
+def _clusters() -> None:
+    from spinney.estimators import KMeans, KPrototypes
+
+    for kind in (np.float64, np.float32):
+        numbers = _numbers(50 * ROWS, kind)
+        KMeans(8, random_state=0).fit(numbers)
+    columns = {f"x{column}": numbers[:, column] for column in range(4)}
+    KPrototypes(8, random_state=0).fit({**columns, "sort": _classes(numbers)})
+
+
+# The longest first, so that none of them is waited for alone.
+JOBS: dict[str, Callable[[], None]] = {
+    "trees of two branches": partial(_trees, np.float64, "cart", missing="branch"),
+    "trees of a branch per value": partial(_trees, np.float64, "c4.5"),
+    "trees of two branches, single precision": partial(
+        _trees, np.float32, "cart", missing="branch"
+    ),
+    "surrogates": partial(_trees, np.float64, "cart"),
+    "surrogates, single precision": partial(_trees, np.float32, "cart"),
+    "the default recipe": _default,
+    "forests": partial(_forests, np.float64),
+    "forests, single precision": partial(_forests, np.float32),
+    "predictions": _predictions,
+    "clusters": _clusters,
+}
+
+
+def run_job(name: str) -> None:
+    """Call the loops of a job, so that they are compiled and kept."""
+    with only_to_predict(ALL_BY_LOOPS):
+        JOBS[name]()
+
+
+def compile_ahead(
+    progress: Callable[[int, int], None] | None = None,
+    jobs: Sequence[str] = tuple(JOBS),
+) -> None:
+    """Compile the loops of all jobs, each in a process, as many at once as can be.
+
+    ``progress`` is told how many are done, and how many there are.
+    """
+
+    def done(number: int) -> None:
+        if progress is not None:
+            progress(number, len(jobs))
+
+    done(0)
+    processes = [partial(_in_process, name) for name in jobs]
+    run_each(processes, at_once=n_threads(), done=done)
+
+
+def _in_process(name: str) -> None:
+    """Run a job in a process of its own, with one thread."""
+    code = f"from spinney.cli.compile_jobs import run_job; run_job({name!r})"
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    if result.returncode:
+        last = (result.stderr.strip().splitlines() or ["no message"])[-1]
+        msg = f"the loops of {name!r} could not be compiled: {last}"
+        raise SpinneyError(msg)
