@@ -12,7 +12,7 @@ honest guess without rows held out.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.forest import Forest
 from spinney.sources.rows import TrainingSet
 from spinney.trees import TreeArrays, labels_of
-from spinney.trees.predict import FEWEST_STEPS
+from spinney.trees.predict import BLOCK, FEWEST_STEPS
 
 Columns = Sequence[NDArray[Any]]
 
@@ -66,13 +66,21 @@ def added_votes(
         voted = votes(flat, columns, n_rows, in_bag=in_bag)
         total, rows = voted.sums, np.flatnonzero(voted.open)
         total[rows] = 0.0  # a missing value divides them
-    for number, member in enumerate(members):
-        here = rows if out is None else rows[out[rows, number]]
-        if len(here):
-            own = subset(columns, here) if len(here) < n_rows else columns
-            outputs = forest.flat_tree(member).outputs(own, len(here))
-            total[here] += votes_of(outputs, forest)
+    if len(rows):
+        trees, roots = forest.side_by_side(members)
+        for here in _blocks(rows, len(members)):
+            voters = np.ones((len(here), len(members)), bool)
+            tree, row = np.nonzero((voters if out is None else out[here]).T)
+            own = subset(columns, here[row])
+            outputs = trees.outputs(own, len(row), roots=roots[tree])
+            np.add.at(total, here[row], votes_of(outputs, forest))
     return total
+
+
+def _blocks(rows: Integers, n_trees: int) -> Iterator[Integers]:
+    """Yield rows, as many at a time as go down all trees together."""
+    step = max(1, BLOCK // n_trees)
+    return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 def is_small(members: Sequence[TreeArrays], n_rows: int) -> bool:
@@ -97,12 +105,14 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
 
         reached = leaves_of(forest.flat, columns, n_rows)
         leaves = np.where(reached < 0, np.int32(-1), forest.flat.numbers[reached])
-    for number, member in enumerate(forest.members):
-        rows = np.flatnonzero(leaves[:, number] < 0)
-        if len(rows):
-            flat = forest.flat_tree(member)
-            own = columns if len(rows) == n_rows else subset(columns, rows)
-            leaves[rows, number] = flat.leaf_numbers(own, len(rows))
+    rows = np.flatnonzero((leaves < 0).any(axis=1))
+    if len(rows):
+        trees, roots = forest.side_by_side(forest.members)
+        for here in _blocks(rows, len(forest)):
+            tree, row = np.nonzero((leaves[here] < 0).T)
+            own = subset(columns, here[row])
+            reached = trees.leaf_numbers(own, len(row), roots=roots[tree])
+            leaves[here[row], tree] = reached - roots[tree]
     return leaves
 
 
