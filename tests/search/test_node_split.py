@@ -1,5 +1,7 @@
 """The best split of a node, from its count tables."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.helpers.strategies import Rows, textbook
@@ -56,7 +58,7 @@ def decide(
 ) -> Decision:
     stack = TableStack.of([tables])
     search = search.knowing(stack, schema)
-    different = node_split.n_different(stack, search)
+    different = attribute_split.n_different(stack, search)
     decisions = node_split.decide_level(
         search,
         [attribute_split.best_splits(search, stack, schema)],
@@ -66,8 +68,8 @@ def decide(
         forced={} if forced is None else {0: forced},
         paid=lambda _: (),
     )
-    candidates, chosen, reason = decisions.of_node(0)
-    return Decision(tuple(candidates), chosen, reason)
+    decision = decisions.of_node(0)
+    return replace(decision, candidates=tuple(decision.candidates))
 
 
 def decide_root(

@@ -85,14 +85,6 @@ def test_missing_rows_can_be_counted_somewhere():
     assert table.weights.tolist() == [[2, 1], [0, 3]]  # the table itself is as before
 
 
-def test_missing_rows_can_be_a_value():
-    own = CountTable.of([[2, 1], [0, 3]], missing=[1, 4]).with_missing_as(7)
-    assert own.values.tolist() == [0, 1, 7]
-    assert own.weights.tolist() == [[2, 1], [0, 3], [1, 4]]
-    assert own.rows.tolist() == [[2, 1], [0, 3], [1, 4]]
-    assert own.known_share == 1
-
-
 def test_missing_rows_can_be_left_out():
     table = CountTable.of([[2, 1]], missing=[1, 4]).without_missing()
     assert table.weight == 3

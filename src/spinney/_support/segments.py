@@ -29,6 +29,19 @@ def owners_of(start: Integers) -> Integers:
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
+def begins_run(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which entries differ, in one of the columns, from the entry before.
+
+    >>> begins_run(np.array([0, 0, 0, 1]), np.array([5, 5, 6, 6]))
+    array([ True, False,  True,  True])
+    """
+    begins = np.ones(len(columns[0]), dtype=bool)
+    begins[1:] = columns[0][1:] != columns[0][:-1]
+    for column in columns[1:]:
+        begins[1:] |= column[1:] != column[:-1]
+    return begins
+
+
 def sums_by(owner: Integers, values: NDArray[Any], n_parts: int) -> Floats:
     """Return the sum of the entries of each part, added up in their order.
 
@@ -125,3 +138,16 @@ def first_best_by(
     owner = np.searchsorted(start, equal, side="right") - 1
     first[owner[::-1]] = equal[::-1]
     return first
+
+
+def heaviest_by(weights: Floats, start: Integers) -> Integers:
+    """Return the first entry of the greatest weight of each part; -1 of an empty one.
+
+    Weights tie within a relative 1e-12 alone, as those of ``ties.heaviest``.
+
+    >>> heaviest_by(np.array([1e-12, 2e-12, 2e-12]), np.array([0, 3]))
+    array([1])
+    """
+    most = np.repeat(maxima(weights, start), np.diff(start))
+    shares = np.divide(weights, most, out=np.zeros(len(weights)), where=most > 0)
+    return first_best_by(shares, start)

@@ -1,11 +1,23 @@
 """The rule for ties: when two merits, costs or weights count as equal."""
 
+from heapq import heappop, heappush
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 
-__all__ = ["TOLERANCE", "equal_to_best", "first_best", "heaviest", "last_best"]
+__all__ = [
+    "TOLERANCE",
+    "equal_to_best",
+    "first_best",
+    "heaviest",
+    "last_best",
+    "pop_oldest_of_best",
+]
+
+Entry = TypeVar("Entry")
 
 TOLERANCE = 1e-12
 
@@ -50,3 +62,18 @@ def last_best(merits: Floats) -> Integers:
     """Return the last index, along the last axis, whose merit equals the best."""
     equal = equal_to_best(merits)
     return np.asarray(equal.shape[-1] - 1 - np.argmax(equal[..., ::-1], axis=-1))
+
+
+def pop_oldest_of_best(heap: list[tuple[float, int, Entry]], margin: float) -> Entry:
+    """Take the least entry (order, age, what) off a heap, of a tie the oldest one.
+
+    >>> pop_oldest_of_best([(0.0, 2, "b"), (0.1, 1, "a")], 0.2)
+    'a'
+    """
+    tied = [heappop(heap)]
+    while heap and heap[0][0] <= tied[0][0] + margin:
+        tied.append(heappop(heap))
+    tied.sort(key=lambda entry: entry[1])
+    for entry in tied[1:]:
+        heappush(heap, entry)
+    return tied[0][2]

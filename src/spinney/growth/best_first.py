@@ -5,9 +5,9 @@ number of leaves is a part of the tree that grows without a limit: the nodes are
 again in the order in which the plain learner would have split them.
 """
 
-from heapq import heappop, heappush
+from heapq import heappush
 
-from spinney._support.ties import TOLERANCE
+from spinney._support.ties import TOLERANCE, pop_oldest_of_best
 from spinney.growth.prune.walks import cut
 from spinney.recipes import Recipe
 from spinney.trees import Reason, Tree, arrays_of
@@ -26,7 +26,7 @@ def limited(tree: Tree, recipe: Recipe) -> Tree:
     waiting = [(-float(weight[0] * arrays.gain[0]), 0, 0)]
     cuts, n_made, n_leaves = [], 0, 1
     while waiting:
-        node = _most_urgent(waiting, margin)
+        node = pop_oldest_of_best(waiting, margin)
         first, count = int(links.first[node]), int(links.count[node])
         if n_leaves + count - 1 > recipe.max_leaves:
             cuts.append(node)
@@ -38,14 +38,3 @@ def limited(tree: Tree, recipe: Recipe) -> Tree:
                 urgency = -float(weight[child] * arrays.gain[child])
                 heappush(waiting, (urgency, n_made, child))
     return cut(tree, cuts, Reason.LEAVES)
-
-
-def _most_urgent(waiting: list[tuple[float, int, int]], margin: float) -> int:
-    """Take the node of the greatest gain over all rows, the oldest of equals."""
-    tied = [heappop(waiting)]
-    while waiting and waiting[0][0] <= tied[0][0] + margin:
-        tied.append(heappop(waiting))
-    tied.sort(key=lambda entry: entry[1])
-    for entry in tied[1:]:
-        heappush(waiting, entry)
-    return tied[0][2]

@@ -1,6 +1,6 @@
 """From count tables to the best splits of nodes; no row is seen here."""
 
-from spinney.search.attribute_split import best_splits, recount
+from spinney.search.attribute_split import best_splits, n_different
 from spinney.search.cut_points import midpoint, midpoints
 from spinney.search.draws import Draws, drawn_tables
 from spinney.search.groupings import LISTED
@@ -12,12 +12,12 @@ from spinney.search.node_split import (
     compete,
     decide_level,
     is_significant,
-    n_different,
     price,
     score,
 )
 from spinney.search.random_cuts import splits_of_drawn_cuts
 from spinney.search.root_statistics import RootStatistics, statistics_by_attribute
+from spinney.search.split_recount import recount
 from spinney.search.surrogate_search import NodeToRoute, routes_of
 from spinney.search.tree_search import Search
 

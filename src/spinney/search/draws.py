@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._support.keyed_random import WORD
-from spinney.search.node_split import n_different
+from spinney.search.attribute_split import n_different
 from spinney.search.tree_search import Search
 from spinney.trees import TableStack
 

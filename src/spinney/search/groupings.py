@@ -33,7 +33,6 @@ merged
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +77,11 @@ class Ways:
     def __len__(self) -> int:
         """Return how many ways there are."""
         return len(self.owner)
+
+    @property
+    def n_branches(self) -> int:
+        """How many branches each way has, those without rows too."""
+        return int(self.table.weights.shape[1])
 
     def taken(self, ways: Integers) -> "Ways":
         """Return some of the ways, in this order."""
@@ -147,13 +151,12 @@ def prefixes(
     weights, rows = stack.weights, stack.rows
     if order is not None:
         weights, rows = weights[order], rows[order]
-    both_rows = _sides(running_sums(rows, stack.start)[cuts], stack.total_rows[whose])
+    left_rows = running_sums(rows, stack.start)[cuts]
     if np.array_equal(stack.weights, stack.rows):  # every row weighs 1
-        both = both_rows.astype(np.float64)
+        left = left_rows.astype(np.float64)
     else:
-        both = _sides(running_sums(weights, stack.start)[cuts], stack.total[whose])
-        if not stack.is_moments:
-            both[both_rows == 0] = 0.0  # and not a rest of rounding
+        left = running_sums(weights, stack.start)[cuts]
+    both, both_rows = _both_sides(stack, left, left_rows, whose)
     position = np.arange(n_lines)
     if order is not None:
         position[order] = np.arange(n_lines)
@@ -169,6 +172,17 @@ def prefixes(
         return np.asarray(right_side, dtype=np.int64)
 
     return ways_of(stack, both, both_rows, owner=whose, goes=goes, exact=exact)
+
+
+def _both_sides(
+    stack: TableStack, left: Floats, left_rows: Integers, owner: Integers
+) -> tuple[Floats, Integers]:
+    """Return weights and rows on both sides of ways, of which the left one is known."""
+    weights = _sides(left, stack.total[owner])
+    rows = _sides(left_rows, stack.total_rows[owner])
+    if not stack.is_moments:
+        weights[rows == 0] = 0.0  # and not a rest of rounding
+    return weights, rows
 
 
 def _sides(left: Numbers, total: Numbers) -> Numbers:
@@ -196,17 +210,12 @@ def multiway(stack: TableStack, n_branches: Integers) -> Ways:
 
     Tables of fewer than two values have none.
     """
-    most = int(n_branches.max(initial=1))
-    varies = stack.counts > 1
-    owner = np.flatnonzero(varies)
-    index = np.cumsum(varies) - 1
-    lines = np.flatnonzero(varies[stack.owner])
-    keys = index[stack.owner[lines]], stack.values[lines].astype(np.int64)
-    weights = np.zeros((len(owner), most, stack.weights.shape[1]))
-    rows = np.zeros((len(owner), most, stack.rows.shape[1]), dtype=np.int64)
-    weights[keys], rows[keys] = stack.weights[lines], stack.rows[lines]
     codes = stack.values.astype(np.int64)
-    return ways_of(stack, weights, rows, owner=owner, goes=lambda _: codes)
+    owner = np.flatnonzero(stack.counts > 1)
+    weights, rows = stack.by_branch(codes, int(n_branches.max(initial=1)))
+    return ways_of(
+        stack, weights[owner], rows[owner], owner=owner, goes=lambda _: codes
+    )
 
 
 def every_subset(stack: TableStack) -> Ways:
@@ -214,26 +223,22 @@ def every_subset(stack: TableStack) -> Ways:
 
     All tables have the same number of values.
     """
-    k, n = int(stack.counts[0]), len(stack)
-    numbers = np.arange(2 ** (k - 1) - 1)
-    rest = (numbers[:, None] >> np.arange(k - 1)) & 1
+    n_values = int(stack.counts[0])
+    numbers = np.arange(2 ** (n_values - 1) - 1)
+    rest = (numbers[:, None] >> np.arange(n_values - 1)) & 1
     masks = np.hstack([np.ones((len(numbers), 1), dtype=bool), rest.astype(bool)])
-    left = masks @ stack.weights.reshape(n, k, -1)
-    left_rows = masks @ stack.rows.reshape(n, k, -1)
-    total_rows = stack.rows.reshape(n, k, -1).sum(axis=1, keepdims=True)
-    right_rows = total_rows - left_rows
-    right = np.where(right_rows > 0, stack.total[:, None] - left, 0.0)
+    owner = np.repeat(np.arange(len(stack)), len(numbers))
 
-    def flat(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-        return np.stack([one, other], axis=2).reshape(-1, 2, one.shape[-1])
+    def on_the_left(lines: Numbers) -> Numbers:
+        sums = masks @ lines.reshape(len(stack), n_values, -1)
+        return np.asarray(sums.reshape(len(owner), -1))
 
     def goes(chosen: Integers) -> Integers:
         return (~masks[chosen % len(numbers)]).astype(np.int64).ravel()
 
-    owner = np.repeat(np.arange(n), len(numbers))
-    return ways_of(
-        stack, flat(left, right), flat(left_rows, right_rows), owner=owner, goes=goes
-    )
+    left, left_rows = on_the_left(stack.weights), on_the_left(stack.rows)
+    both, both_rows = _both_sides(stack, left, left_rows, owner)
+    return ways_of(stack, both, both_rows, owner=owner, goes=goes)
 
 
 def best_prefixes(stack: TableStack, *, free: NDArray[np.bool_]) -> Ways:
@@ -301,10 +306,7 @@ def merged(
     owner = np.array([n for n, r in enumerate(results) if len(r.groups) > 1], np.int64)
     most = max((len(result.groups) for result in results), default=1)
     branches = np.concatenate([np.zeros(0, np.int64), *(r.branches for r in results)])
-    weights = np.zeros((len(stack), most, stack.weights.shape[1]))
-    rows = np.zeros((len(stack), most, stack.rows.shape[1]), dtype=np.int64)
-    np.add.at(weights, (stack.owner, branches), stack.weights)
-    np.add.at(rows, (stack.owner, branches), stack.rows)
+    weights, rows = stack.by_branch(branches, most)
     ways = ways_of(
         stack,
         weights[owner],
@@ -321,9 +323,17 @@ def merged(
 def with_missing_at(ways: Ways, chosen: Integers, branches: Integers) -> Ways:
     """Return some ways, missing rows counted in the given branches; -1 leaves them."""
     placed = ways.taken(chosen)
+    count_missing_at(placed.table, branches)
+    return replace(placed, missing_at=branches)
+
+
+def count_missing_at(table: CountTable, branches: Integers) -> None:
+    """Count the missing rows of each table of a stack in a branch; -1 leaves them.
+
+    The stack's own arrays are written to.
+    """
     counted = np.flatnonzero(branches >= 0)
-    table, where = placed.table, (counted, branches[counted])
+    where = counted, branches[counted]
     table.weights[where] += table.missing[counted]
     table.rows[where] += table.missing_rows[counted]
     table.missing[counted], table.missing_rows[counted] = 0.0, 0
-    return replace(placed, missing_at=branches)

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import first_best
 from spinney.data import Attribute, Schema
-from spinney.recipes import Recipe
 from spinney.search.buckets import codes_of
 from spinney.search.cut_points import midpoint
 from spinney.search.groupings import LISTED
-from spinney.search.missing_values import policy_named
-from spinney.search.root_statistics import AtRoot
+from spinney.search.tree_search import Search
 from spinney.trees import (
     Candidate,
     CountTable,
@@ -26,8 +24,6 @@ from spinney.trees import (
     TableStack,
     Threshold,
 )
-
-SEVERAL = 8  # branches from which it pays to sort codes by branch
 
 
 class Form(IntEnum):
@@ -65,10 +61,8 @@ class LevelSplits:
         See ``Candidate``.
     exact : array of bool
         Whether no better split of the form exists.
-    tested : bool
-        Whether merits are −ln p.
-    schema, recipe, at_root
-        What splits are written in.
+    schema, search
+        What the codes mean, and how the splits were sought.
     """
 
     tables: TableStack
@@ -82,10 +76,8 @@ class LevelSplits:
     gain: Floats
     merit: Floats
     exact: NDArray[np.bool_]
-    tested: bool
     schema: Schema
-    recipe: Recipe
-    at_root: AtRoot
+    search: Search
 
     def __len__(self) -> int:
         """Return the number of splits."""
@@ -107,7 +99,7 @@ class LevelSplits:
             float(self.gain[number]),
             merit,
             bool(self.exact[number]),
-            exp(-merit) if self.tested else None,
+            exp(-merit) if self.search.criterion.chance else None,
         )
 
     def _attribute(self, number: int) -> Attribute:
@@ -123,7 +115,7 @@ class LevelSplits:
         split: Split
         if self.form[number] == Form.THRESHOLD:
             split = Threshold(index, self._threshold(number, attribute), shares)
-        elif index in self.at_root.cuts:
+        elif index in self.search.at_root.cuts:
             split = Intervals(index, self._edges(number, table), shares)
         else:
             groups = self._groups(number, attribute, table.values, branch)
@@ -140,12 +132,12 @@ class LevelSplits:
         index, middle = int(self.tables.attribute[number]), self._middle(number)
         if middle == np.inf:
             return middle
-        if index in self.at_root.cuts:
-            return float(self.at_root.cuts[index][int(middle)])
+        if index in self.search.at_root.cuts:
+            return float(self.search.at_root.cuts[index][int(middle)])
         plain = attribute.kind == "numeric" and attribute.formula is None
-        if not plain or self.recipe.thresholds != "observed":
+        if not plain or self.search.recipe.thresholds != "observed":
             return middle
-        values = self.at_root.observed[index]
+        values = self.search.at_root.observed[index]
         return float(values[np.searchsorted(values, middle, side="right") - 1])
 
     def _edges(self, number: int, table: CountTable) -> tuple[float, ...]:
@@ -153,7 +145,7 @@ class LevelSplits:
 
         A bucket that no row has here lies in the interval above it.
         """
-        cuts = self.at_root.cuts[int(self.tables.attribute[number])]
+        cuts = self.search.at_root.cuts[int(self.tables.attribute[number])]
         n_branches = int(self.n_branches[number])
         if self.form[number] == Form.MULTIWAY:
             edges, n_known = cuts, len(cuts) + 1
@@ -169,7 +161,7 @@ class LevelSplits:
         form = self.form[number]
         if form == Form.MULTIWAY:
             codes = branch = np.arange(n_codes)
-        elif self.missing_at[number] >= 0 and policy_named(self.recipe.missing).by_root:
+        elif self.missing_at[number] >= 0 and self.search.policy.by_root:
             typical = int(self.typical[number])
             if typical not in codes:  # no row has it here, but what is missing counts
                 at = int(np.searchsorted(codes, typical))
@@ -177,27 +169,22 @@ class LevelSplits:
                 branch = np.insert(branch, at, self.missing_at[number])
         if form == Form.ORDERED:
             index = int(self.tables.attribute[number])
-            ranks = self.at_root.statistics[index].ranks
+            ranks = self.search.at_root.statistics[index].ranks
             codes = np.arange(n_codes) if n_codes <= LISTED else codes
             branch = (ranks[codes] > self.low[number]).astype(np.int64)
-        if n_branches > SEVERAL:
-            order = np.argsort(branch, kind="stable")
-            ends = np.searchsorted(branch[order], np.arange(n_branches + 1))
-            whole = codes[order].tolist()
-            return tuple(
-                tuple(whole[one:other]) for one, other in pairwise(ends.tolist())
-            )
-        return tuple(tuple(codes[branch == b].tolist()) for b in range(n_branches))
+        order = np.argsort(branch, kind="stable")
+        ends = np.searchsorted(branch[order], np.arange(n_branches + 1)).tolist()
+        listed = codes[order].tolist()
+        return tuple(tuple(listed[one:other]) for one, other in pairwise(ends))
 
     def _missing(self, number: int, split: Split) -> int | None:
         """Return the branch of missing values; None where they are divided."""
         placed_at = int(self.missing_at[number])
         if placed_at >= 0:
             return placed_at
-        policy = policy_named(self.recipe.missing)
-        if not policy.needs_default:
+        if not self.search.policy.needs_default:
             return None
-        if policy.by_root:
+        if self.search.policy.by_root:
             typical = self.typical[number]
             if self.form[number] == Form.THRESHOLD:
                 return int(typical > self._middle(number))

@@ -32,10 +32,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, sums_over
-from spinney._support.segments import first_best_by, maxima, starts_of
+from spinney._support.segments import heaviest_by, starts_of
 from spinney.errors import refuse_unknown
 from spinney.search.groupings import Ways, ways_of, with_missing_at
-from spinney.trees import CountTable, TableStack, ratio_of
+from spinney.search.table_traits import NOMINAL, Traits
+from spinney.trees import CountTable, TableStack
 
 # With more values at a node than this a branch each would be a tree that nobody can
 # read, grown on hardly any rows a branch: such an attribute is split in two subsets.
@@ -118,37 +119,25 @@ class Filled:
     own: NDArray[np.bool_]
 
 
-def unfilled(stack: TableStack) -> Filled:
-    """Return a stack whose missing rows stay aside."""
-    own = np.ones(len(stack.values), dtype=bool)
-    return Filled(stack, np.full(len(stack), -1), own)
+def filled(stack: TableStack, policy: Policy, traits: Traits) -> Filled:
+    """Return a stack with its missing rows counted at a value, if the policy says so.
 
-
-def filled(
-    stack: TableStack,
-    policy: Policy,
-    *,
-    nominal: NDArray[np.bool_],
-    n_codes: Integers,
-    typical: Floats,
-) -> Filled:
-    """Return a stack with its missing rows counted as the policy says.
-
-    Of each table, ``nominal`` says whether its values are categories, ``n_codes`` how
-    many there are in all, and ``typical`` which is the typical one of all rows.
+    Missing as a value of its own is a code after all others.
     """
     lacking, some = stack.lacking, stack.counts > 0
-    if not lacking.any():
-        return unfilled(stack)
-    if policy.commonest:
-        sizes = ratio_of(stack.sizes, maxima(stack.sizes, stack.start)[stack.owner])
-        line = first_best_by(sizes, stack.start)
-        return _counted_at(stack, np.where(lacking & some, line, -1))
-    if policy.by_root:
-        return _counted_as(stack, typical, lacking & some, nominal=nominal)
-    if policy.tells:
-        return _with_line(stack, lacking & nominal, n_codes, stack.start[1:])
-    return unfilled(stack)
+    nominal = traits.kind == NOMINAL
+    if lacking.any():
+        if policy.commonest:
+            line = heaviest_by(stack.sizes, stack.start)
+            return _counted_at(stack, np.where(lacking & some, line, -1))
+        if policy.by_root:
+            typical = traits.typical
+            return _counted_as(stack, typical, lacking & some, nominal=nominal)
+        if policy.tells:
+            after = stack.start[1:]
+            return _with_line(stack, lacking & nominal, traits.n_codes, after)
+    own = np.ones(len(stack.values), dtype=bool)
+    return Filled(stack, np.full(len(stack), -1), own)
 
 
 def _counted_at(stack: TableStack, line: Integers) -> Filled:
@@ -182,7 +171,7 @@ def _counted_as(
     inside = nominal | ((below > 0) & (below < stack.counts))
     new = lacking & ~at & inside
     added = _with_line(stack, new, value, stack.start[:-1] + below)
-    before = np.concatenate([[0], np.cumsum(new)])[:-1]
+    before: Integers = np.cumsum(new) - new
     line = np.where(lacking & ~new, nearest + before, -1)
     counted = _counted_at(added.stack, line)
     return replace(added, stack=counted.stack, line=np.where(new, added.line, line))
@@ -255,14 +244,8 @@ def known_or_missing(stack: TableStack) -> Ways:
 
     It is the threshold ∞: all known values are on the left.
     """
+    left = np.zeros(len(stack.values), dtype=np.int64)
+    weights, rows = stack.by_branch(left, 2)
     owner = np.flatnonzero(stack.lacking)
-    n_lines = len(stack.values)
-    rows = stack.total_rows
-    ways = ways_of(
-        stack,
-        np.stack([stack.total, np.zeros_like(stack.total)], axis=1)[owner],
-        np.stack([rows, np.zeros_like(rows)], axis=1)[owner],
-        owner=owner,
-        goes=lambda _: np.zeros(n_lines, dtype=np.int64),
-    )
+    ways = ways_of(stack, weights[owner], rows[owner], owner=owner, goes=lambda _: left)
     return with_missing_at(ways, np.arange(len(owner)), np.ones(len(owner), np.int64))

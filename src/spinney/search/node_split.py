@@ -20,7 +20,7 @@ from spinney.errors import ParameterError, Setting
 from spinney.recipes import Recipe
 from spinney.search.level_splits import LevelSplits
 from spinney.search.tree_search import Search
-from spinney.trees import Candidate, Reason, TableStack, Threshold
+from spinney.trees import Candidate, Reason, Threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,8 @@ class LevelDecisions:
     ----------
     parts : sequence of LevelSplits
         The best splits of all attributes, by parts of the level.
-    part, number : arrays of shape (splits,)
-        In which of them a split is, and where; by node, in column order.
-    start : array of shape (nodes + 1,)
-        Where the splits of each node begin.
+    splits : NodeSplits
+        The same by node.
     chosen : array of shape (nodes,)
         Which of its own splits a node takes; -1 for none.
     reasons : list
@@ -51,23 +49,19 @@ class LevelDecisions:
     """
 
     parts: Sequence[LevelSplits]
-    part: Integers
-    number: Integers
-    start: Integers
+    splits: "NodeSplits"
     chosen: Integers
     reasons: list[Reason | None]
 
     def candidate(self, line: int) -> Candidate:
         """Return one of the splits."""
-        part = self.parts[int(self.part[line])]
-        return part.candidate(int(self.number[line]))
+        part = self.parts[int(self.splits.part[line])]
+        return part.candidate(int(self.splits.number[line]))
 
-    def of_node(
-        self, node: int
-    ) -> tuple[Sequence[Candidate], int | None, Reason | None]:
-        """Return the splits of a node, which of them it takes, or why it takes none."""
-        chosen, start = int(self.chosen[node]), self.start
-        return (
+    def of_node(self, node: int) -> Decision:
+        """Return what came of a node."""
+        chosen, start = int(self.chosen[node]), self.splits.start
+        return Decision(
             LazyCandidates(self, range(start[node], start[node + 1])),
             None if chosen < 0 else chosen,
             self.reasons[node],
@@ -101,11 +95,6 @@ class LazyCandidates(Sequence[Candidate]):
         return self._made[line]
 
 
-def n_different(stack: TableStack, search: Search) -> Integers:
-    """Return how many values the rows of each table have, as the policy tells them."""
-    return np.asarray(stack.counts + (stack.lacking & search.policy.tells))
-
-
 def decide_level(
     search: Search,
     parts: Sequence[LevelSplits],
@@ -124,7 +113,7 @@ def decide_level(
     ``forced`` wins whatever its merit.
     """
     n_nodes = len(totals)
-    splits = _NodeSplits.of(parts, n_nodes)
+    splits = NodeSplits.of(parts, n_nodes)
     able = splits.every
     gates = (
         (_competing(search, splits, schema), Reason.MIN_GAIN),
@@ -147,14 +136,24 @@ def decide_level(
         chosen[node] = _forced(splits, node, schema.attributes[attribute], attribute)
         reasons[node] = None
     chosen = np.where(chosen < 0, -1, chosen - splits.start[:-1])
-    return LevelDecisions(
-        parts, splits.part, splits.number, splits.start, chosen, reasons
-    )
+    return LevelDecisions(parts, splits, chosen, reasons)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _NodeSplits:
-    """The best splits of all parts of a level, by node, in column order."""
+class NodeSplits:
+    """The best splits of all parts of a level, by node, in column order.
+
+    Parameters
+    ----------
+    part, number : arrays of shape (splits,)
+        In which of the parts a split is, and where.
+    start : array of shape (nodes + 1,)
+        Where the splits of each node begin.
+    node, attribute, gain, merit : arrays of shape (splits,)
+        Whose split it is, and what it is worth.
+    threshold : array of shape (splits,)
+        Whether it is a threshold.
+    """
 
     part: Integers
     number: Integers
@@ -164,10 +163,14 @@ class _NodeSplits:
     gain: Floats
     merit: Floats
     threshold: NDArray[np.bool_]
-    every: NDArray[np.bool_]
+
+    @property
+    def every(self) -> NDArray[np.bool_]:
+        """That no split is left out."""
+        return np.ones(len(self.node), dtype=bool)
 
     @classmethod
-    def of(cls, parts: Sequence[LevelSplits], n_nodes: int) -> "_NodeSplits":
+    def of(cls, parts: Sequence[LevelSplits], n_nodes: int) -> "NodeSplits":
         """Return the splits of all nodes."""
         node = np.concatenate([part.tables.node for part in parts])
         attribute = np.concatenate([part.tables.attribute for part in parts])
@@ -182,11 +185,10 @@ class _NodeSplits:
             np.concatenate([part.gain for part in parts])[order],
             np.concatenate([part.merit for part in parts])[order],
             np.concatenate([part.is_threshold for part in parts])[order],
-            np.ones(len(node), dtype=bool),
         )
 
     @classmethod
-    def of_candidates(cls, candidates: Sequence[Candidate]) -> "_NodeSplits":
+    def of_candidates(cls, candidates: Sequence[Candidate]) -> "NodeSplits":
         """Return the splits of one node."""
         n_splits = len(candidates)
         here, numbers = np.zeros(n_splits, np.int64), np.arange(n_splits)
@@ -200,13 +202,10 @@ class _NodeSplits:
             np.array([c.gain for c in candidates], np.float64),
             np.array([c.merit for c in candidates], np.float64),
             np.array(thresholds, np.bool_),
-            np.ones(n_splits, dtype=bool),
         )
 
 
-def _competing(
-    search: Search, splits: _NodeSplits, schema: Schema
-) -> NDArray[np.bool_]:
+def _competing(search: Search, splits: NodeSplits, schema: Schema) -> NDArray[np.bool_]:
     """Return which splits the criterion lets compete with the others of their node."""
     criterion = search.criterion
     if not criterion.average:
@@ -217,7 +216,7 @@ def _competing(
     return np.asarray(enough & _paying(search, splits))
 
 
-def _averages(search: Search, splits: _NodeSplits, schema: Schema) -> Floats:
+def _averages(search: Search, splits: NodeSplits, schema: Schema) -> Floats:
     """Return the average gain at each node; infinite where no split counts in it.
 
     Not counted are thresholds whose gain is used up by the correction, and nominal
@@ -231,7 +230,7 @@ def _averages(search: Search, splits: _NodeSplits, schema: Schema) -> Floats:
     return np.asarray(np.divide(total, number, out=nowhere, where=number > 0))
 
 
-def _paying(search: Search, splits: _NodeSplits) -> NDArray[np.bool_]:
+def _paying(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
     """Return whose gain is one after the correction."""
     recipe = search.recipe
     if not recipe.mdl_correction:
@@ -249,7 +248,7 @@ def _many_values(search: Search, schema: Schema) -> NDArray[np.bool_]:
     return many & ~many.all()
 
 
-def _significant(search: Search, splits: _NodeSplits) -> NDArray[np.bool_]:
+def _significant(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
     """Return which splits have a p of at most the recipe's level, if it has one."""
     level = search.recipe.alpha_split
     if level is None or not search.criterion.chance:
@@ -259,18 +258,18 @@ def _significant(search: Search, splits: _NodeSplits) -> NDArray[np.bool_]:
 
 def _first_best(
     search: Search,
-    splits: _NodeSplits,
+    splits: NodeSplits,
     schema: Schema,
     able: NDArray[np.bool_],
     totals: Floats,
     paid: Callable[[int], Collection[int]],
 ) -> Integers:
     """Return the first best of the able splits of each node, -1 without any."""
-    rank = np.full(len(schema.attributes), len(search.preference))
-    for order, attribute in reversed(list(enumerate(search.preference))):
-        rank[attribute] = order
     lines = np.flatnonzero(able)
     if search.preference:
+        rank = np.full(len(schema.attributes), len(search.preference))
+        for order, attribute in reversed(list(enumerate(search.preference))):
+            rank[attribute] = order
         own_rank = rank[splits.attribute[lines]]
         lines = lines[np.lexsort((own_rank, splits.node[lines]))]
     node, scores = splits.node[lines], splits.merit[lines]
@@ -284,10 +283,10 @@ def _first_best(
     unit = 1.0 if criterion.chance else criterion.gain_units(totals)
     start = np.searchsorted(node, np.arange(len(totals) + 1))
     first = first_best_by(scores, start, criterion.tolerance, unit)
-    return np.where(first < 0, -1, np.append(lines, -1)[first])
+    return np.append(lines, -1)[first]  # of none the -1 at the end
 
 
-def _forced(splits: _NodeSplits, node: int, attribute: Attribute, index: int) -> int:
+def _forced(splits: NodeSplits, node: int, attribute: Attribute, index: int) -> int:
     lines = np.flatnonzero((splits.node == node) & (splits.attribute == index))
     if len(lines):
         return int(lines[0])
@@ -333,7 +332,7 @@ def compete(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> list[int]:
     """Return the numbers of the candidates that the criterion lets compete."""
-    splits = _NodeSplits.of_candidates(candidates)
+    splits = NodeSplits.of_candidates(candidates)
     return np.flatnonzero(_competing(search, splits, schema)).tolist()
 
 
@@ -341,5 +340,5 @@ def average_gain(
     search: Search, candidates: Sequence[Candidate], schema: Schema
 ) -> float:
     """Return the average gain; infinite where no candidate counts in it."""
-    splits = _NodeSplits.of_candidates(candidates)
+    splits = NodeSplits.of_candidates(candidates)
     return float(_averages(search, splits, schema)[0])

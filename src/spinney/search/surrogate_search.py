@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import (
     counts_by,
-    first_best_by,
-    maxima,
+    heaviest_by,
     running_sums,
     sums_by,
 )
 from spinney._support.ties import equal_to_best, first_best, heaviest, last_best
 from spinney.data import Schema
-from spinney.search.attribute_split import in_buckets
+from spinney.search.buckets import in_buckets
 from spinney.search.cut_points import midpoint
 from spinney.search.root_statistics import AtRoot
 from spinney.search.tree_search import Search
@@ -241,9 +240,7 @@ def _best_cuts(
     agreeing = np.maximum(straight, total.sum(axis=1)[owner] - straight)
     allowed = np.flatnonzero((left_rows >= LEAST_ROWS) & (right_rows >= LEAST_ROWS))
     start = np.searchsorted(owner[allowed], np.arange(n_tables + 1))
-    most = maxima(agreeing[allowed], start)
-    share = ratio_of(agreeing[allowed], np.where(most > 0, most, 1.0)[owner[allowed]])
-    first = first_best_by(share, start)
+    first = heaviest_by(agreeing[allowed], start)
     cut = np.where(first < 0, 0, np.append(allowed, 0)[first])
     best = np.append(agreeing, 0.0)[cut] if len(agreeing) else np.zeros(n_tables)
     turned = np.append(straight, 0.0)[cut] < best

@@ -157,15 +157,6 @@ class CountTable:
         rows[position] += self.missing_rows
         return replace(self.without_missing(), weights=weights, rows=rows)
 
-    def with_missing_as(self, value: float) -> "CountTable":
-        """Return the table with the missing rows as one more, the last value."""
-        return replace(
-            self.without_missing(),
-            values=np.append(self.values, value),
-            weights=np.vstack([self.weights, self.missing]),
-            rows=np.vstack([self.rows, self.missing_rows]),
-        )
-
     def without_missing(self) -> "CountTable":
         """Return the table of the rows whose value is known."""
         return replace(

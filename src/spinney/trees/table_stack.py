@@ -20,7 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, ramps
-from spinney._support.segments import owners_of, part_counts, starts_of, sums_by
+from spinney._support.segments import (
+    counts_by,
+    owners_of,
+    part_counts,
+    starts_of,
+    sums_by,
+)
 from spinney.trees.counts import CountTable, sizes
 
 
@@ -154,6 +160,37 @@ class TableStack:
             self.rows[lines],
             self.missing[tables],
             self.missing_rows[tables],
+        )
+
+    def in_runs(self, first: NDArray[np.bool_], values: NDArray[Any]) -> "TableStack":
+        """Return the stack with runs of its lines as one line each, of these values.
+
+        ``first`` says where a run begins; none goes beyond its table.
+        """
+        run = np.cumsum(first) - 1
+        return replace(
+            self,
+            start=starts_of(np.bincount(self.owner[first], minlength=len(self))),
+            values=values,
+            weights=sums_by(run, self.weights, len(values)),
+            rows=counts_by(run, self.rows, len(values)),
+        )
+
+    def by_branch(self, branch: Integers, n_branches: int) -> tuple[Floats, Integers]:
+        """Return weights and rows of each table, added up by the branch of each line.
+
+        Both have the shape (tables, branches, columns).
+
+        >>> stack = TableStack.of([{0: CountTable.of([[1, 2], [3, 4], [5, 6]])}])
+        >>> stack.by_branch(np.array([1, 0, 1]), 2)[0].tolist()
+        [[[3.0, 4.0], [6.0, 8.0]]]
+        """
+        keys, n_keys = self.owner * n_branches + branch, len(self) * n_branches
+        weights = sums_by(keys, self.weights, n_keys)
+        rows = counts_by(keys, self.rows, n_keys)
+        return (
+            weights.reshape(len(self), n_branches, weights.shape[1]),
+            rows.reshape(len(self), n_branches, rows.shape[1]),
         )
 
     def without_missing(self, tables: NDArray[np.bool_]) -> "TableStack":

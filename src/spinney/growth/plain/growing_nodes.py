@@ -8,6 +8,7 @@ import numpy as np
 from spinney.data import Schema
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
+from spinney.search import Decision
 from spinney.sources import Totals
 from spinney.trees import (
     Candidate,
@@ -48,6 +49,11 @@ class Growing:
     route: Route | None = None
     routed: CountTable | None = None
     children: "list[Growing]" = field(default_factory=list)
+
+    def decide(self, decision: Decision) -> None:
+        """Take what came of the node."""
+        self.candidates, self.chosen = decision.candidates, decision.chosen
+        self.reason = decision.reason
 
     @property
     def winner(self) -> Candidate:

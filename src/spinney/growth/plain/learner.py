@@ -24,13 +24,13 @@ No row is ever seen here, and nothing recurs.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from heapq import heappop, heappush
+from heapq import heappush
 
 import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import branch_key, root_key
-from spinney._support.ties import TOLERANCE
+from spinney._support.ties import TOLERANCE, pop_oldest_of_best
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
 from spinney.growth.growth_options import Options
@@ -161,7 +161,7 @@ class _Learner:
             paid=lambda at: paid_above(front[at]),
         )
         for at, node in enumerate(front):
-            node.candidates, node.chosen, node.reason = decisions.of_node(at)
+            node.decide(decisions.of_node(at))
         if self.recipe.linear_terms > 1:
             for node in front:
                 self.combine(node)
@@ -205,8 +205,7 @@ class _Learner:
             schema=self.schema,
             paid=paid_above(node),
         )
-        node.candidates, node.chosen = decision.candidates, decision.chosen
-        node.reason = decision.reason
+        node.decide(decision)
         self.schema = self.schema.extended([] if made is None else [made])
 
     def urgency(self, node: Growing) -> float:
@@ -222,8 +221,9 @@ class _Learner:
             taken = sorted((node for *_, node in open_nodes), key=lambda n: n.number)
             open_nodes.clear()
             return taken
+        margin = TOLERANCE * self.search.total * self.unit
         while open_nodes:
-            node = self.most_urgent(open_nodes)
+            node = pop_oldest_of_best(open_nodes, margin)
             more = node.winner.split.n_branches - 1
             if self.n_leaves + more <= limit:
                 self.n_leaves += more
@@ -237,18 +237,6 @@ class _Learner:
                 )
             node.chosen, node.reason = None, Reason.LEAVES
         return []
-
-    def most_urgent(self, open_nodes: list[tuple[float, int, Growing]]) -> Growing:
-        """Take the node of the greatest gain; the oldest of those that tie."""
-        best = heappop(open_nodes)
-        tied = [best]
-        margin = TOLERANCE * self.search.total * self.unit
-        while open_nodes and open_nodes[0][0] <= best[0] + margin:
-            tied.append(heappop(open_nodes))
-        tied.sort(key=lambda entry: entry[1])
-        for entry in tied[1:]:
-            heappush(open_nodes, entry)
-        return tied[0][2]
 
     def find_routes(self, nodes: Sequence[Growing]) -> None:
         """Find how rows leave these nodes, and what surrogates make of it."""
@@ -265,7 +253,7 @@ class _Learner:
         routes = routes_of(self.search, self.source, to_route, self.schema)
         for node, (route, routed) in zip(nodes, routes, strict=True):
             node.route = route
-            node.routed = routed and routed.scaled(self.options.class_weights)
+            node.routed = routed and routed.scaled(scale)
 
     def split(self, node: Growing) -> list[Growing]:
         """Make the children of a node, and send those that may be split their rows."""

@@ -7,6 +7,7 @@ from spinney.search.buckets.bucket_methods import (
     bucketed,
     codes_of,
     cuts_of,
+    in_buckets,
     is_exact,
 )
 from spinney.search.buckets.entropy_buckets import entropy_mdl
@@ -24,6 +25,7 @@ __all__ = [
     "entropy_mdl",
     "equal_frequency",
     "equal_width",
+    "in_buckets",
     "is_exact",
     "k_means",
 ]

@@ -1,19 +1,20 @@
-"""The methods by name, and what cuts make of a table."""
+"""The methods by name, and what cuts make of tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
+from spinney._support.segments import begins_run
 from spinney._support.text import number_text, sign
 from spinney.errors import refuse_unknown
 from spinney.recipes import MOST_BUCKETS
 from spinney.search.buckets.entropy_buckets import entropy_mdl
 from spinney.search.buckets.equal_buckets import equal_frequency, equal_width
 from spinney.search.buckets.k_means_buckets import k_means, k_means_is_exact
-from spinney.trees import CountTable
+from spinney.trees import CountTable, TableStack
 
 Method = Callable[[CountTable, int], Floats]
 
@@ -66,6 +67,23 @@ def bucketed(table: CountTable, cuts: Floats) -> CountTable:
     """
     values = np.asarray(table.values, dtype=np.float64)
     return table.merged(codes_of(values, cuts), len(cuts) + 1)
+
+
+def in_buckets(
+    stack: TableStack, cuts: Mapping[int, Floats]
+) -> tuple[TableStack, Integers]:
+    """Return the stack with numbers as the buckets they are in, and each line's line.
+
+    ``cuts`` are those of the attributes that have buckets.
+    """
+    if not cuts:
+        return stack, np.arange(len(stack.values))
+    values, attribute = stack.values.copy(), stack.attribute[stack.owner]
+    for index in cuts:
+        own = attribute == index
+        values[own] = codes_of(values[own], cuts[index])
+    first = begins_run(stack.owner, values)
+    return stack.in_runs(first, values[first]), np.cumsum(first) - 1
 
 
 def bucket_texts(

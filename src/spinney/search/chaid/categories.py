@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._support.arrays import Floats, Integers
-from spinney.search.value_order import class_share, principal_score
-from spinney.trees import CountTable
+from spinney.search.value_order import principal_score
+from spinney.trees import CountTable, ratio_of
 
 MOST = 1000
 
@@ -102,7 +102,8 @@ def scores_of(weights: Floats, *, moments: bool) -> Floats:
         return np.asarray(weights[:, 1] / weights[:, 0])
     present = weights.any(axis=0)
     if present.sum() <= 2:
-        return class_share(weights[:, present])
+        last = weights[:, present][:, -1]
+        return ratio_of(last, weights[:, present].sum(axis=1))
     return principal_score(weights)
 
 

@@ -28,7 +28,7 @@ another. So nothing depends on the order of rows.
 
 Work. A test is made once for each pair of groups that ever exist side by side. Up to
 ``MOST`` categories that is done as written. Beyond, categories are put in a line,
-nominal ones by their class shares as :func:`spinney.search.groupings.subsets` does, or
+nominal ones by their class shares as :mod:`spinney.search.groupings` does, or
 by their means; those with equal places and then neighbours are joined into at most
 ``MOST`` portions of about equal weight, which are merged as an ordinal attribute. The
 result says that it is not exact; its multiplier counts all categories.

@@ -1,0 +1,67 @@
+"""A split that is known, counted over other rows."""
+
+from dataclasses import replace
+from math import exp
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.data import Attribute
+from spinney.trees import Candidate, CountTable, Intervals, Split, branch_table
+from spinney.trees.criteria import Criterion
+
+
+def recount(
+    candidate: Candidate,
+    table: CountTable,
+    attribute: Attribute,
+    *,
+    criterion: Criterion,
+    altered: Floats | None = None,
+) -> Candidate:
+    """Return a candidate's split over other rows: shares, counts and merit are new.
+
+    A code that the split has no branch for goes where missing values go. No
+    threshold was chosen among these rows, so the gain pays for none.
+    """
+    split = candidate.split
+    table = _with_branches_only(table, split)
+    sizes = table.merged(split.branch_of(table.values), split.n_branches).sizes
+    known = float(sizes.sum())
+    shares = sizes / known if known > 0 else np.full(len(sizes), 1 / len(sizes))
+    split = replace(split, shares=tuple(shares.tolist()))
+    counts = _sides(table, split) if attribute.kind == "numeric" else table
+    branches = branch_table(counts, split).scaled(altered)
+    gain, merit = float(criterion.gain(branches)), float(criterion.merit(branches))
+    p_value = exp(-merit) if criterion.chance else None
+    return Candidate(split, counts, gain, merit, candidate.exact, p_value)
+
+
+def _with_branches_only(table: CountTable, split: Split) -> CountTable:
+    """Return a table whose codes without a branch are counted as missing."""
+    lost = split.branch_of(table.values) < 0
+    if not lost.any():
+        return table
+    return replace(
+        table,
+        values=table.values[~lost],
+        weights=table.weights[~lost],
+        rows=table.rows[~lost],
+        missing=table.missing + table.weights[lost].sum(axis=0),
+        missing_rows=table.missing_rows + table.rows[lost].sum(axis=0),
+    )
+
+
+def _sides(table: CountTable, split: Split) -> CountTable:
+    """Return a numeric table by sides, at the values next to the threshold.
+
+    Of intervals there is one line each, at its greatest value.
+    """
+    branches = split.branch_of(table.values)
+    if isinstance(split, Intervals):
+        ends = np.append(np.flatnonzero(branches[1:] != branches[:-1]), -1)
+        merged = table.merged(branches, split.n_branches).occurring()
+        return replace(merged, values=table.values[ends])
+    last_left = int(np.count_nonzero(branches == 0)) - 1
+    edges = table.values[last_left : last_left + 2]
+    return replace(table.merged(branches, len(edges)), values=edges)
