@@ -5,6 +5,7 @@ add its conventions.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import check_whole
 from spinney._support.text import shown
 from spinney.data import Declarations
-from spinney.data.readers import read_table
+from spinney.data.readers import RowReader, read_table
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.growth import class_weights_of
 from spinney.growth.forest import (
@@ -35,12 +36,15 @@ from spinney.growth.forest import (
     outlier_scores,
     permutation_importances,
     proximity_blocks,
+    votes_of,
 )
 from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
+from spinney.models.row_predictor import RowPredictor
 from spinney.output.file import save_model
 from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon, suited
 from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory, rows_of
+from spinney.trees.predict import row_walk
 
 if TYPE_CHECKING:
     import os
@@ -100,6 +104,13 @@ class FittedForest(FittedTable):
     def outputs(self, X: Any) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
         return forest_outputs(self._grown(), *self._columns(X))
+
+    def _row_predictor(self, reader: RowReader) -> RowPredictor:
+        forest = self._grown()
+        trees, roots = forest.side_by_side(forest.members)
+        walk = row_walk(trees, reader.columns, roots=roots)
+        votes = votes_of(trees.distribution, forest)
+        return RowPredictor(reader, walk, votes, partial(forest_outputs, forest))
 
     def apply(self, X: Any) -> Any:
         """Return the leaf of each row in each tree, rows × trees."""

@@ -14,12 +14,14 @@ from spinney._support.arrays import Floats
 from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs
+from spinney.data.readers import RowReader
 from spinney.errors import ParameterError, did_you_mean, warn
 from spinney.growth import Model
 from spinney.growth.prune import CONFIDENCE, Sequence, Steps
 from spinney.models.facts import tree_facts
 from spinney.models.fitted_model import FittedTable
 from spinney.models.prune import forced_paths, prune_model
+from spinney.models.row_predictor import RowPredictor
 from spinney.output import to_text
 from spinney.output.explain import (
     NodeExplanation,
@@ -31,7 +33,7 @@ from spinney.output.file import save_model
 from spinney.output.rules import Rules, RuleSet, rules_of, ruleset_of
 from spinney.sources.rows import TrainingSet, rows_of
 from spinney.trees import Tree
-from spinney.trees.predict import FlatTree, LaidOut, leaf_numbers, outputs
+from spinney.trees.predict import FlatTree, LaidOut, leaf_numbers, outputs, row_walk
 
 if TYPE_CHECKING:
     import os
@@ -91,6 +93,11 @@ class FittedTree(FittedTable):
     def outputs(self, X: Any) -> Floats:
         """Return what is predicted of each row: class shares, or one number."""
         return outputs(self._flat, *self._columns(X))
+
+    def _row_predictor(self, reader: RowReader) -> RowPredictor:
+        tree = self._flat
+        walk = row_walk(tree, reader.columns)
+        return RowPredictor(reader, walk, tree.distribution, tree.outputs)
 
     def apply(self, X: Any) -> Any:
         """Return the number of each row's leaf, the heaviest if it comes to several."""

@@ -18,6 +18,7 @@ from spinney.growth.forest.voting import (
     forest_outputs,
     out_of_bag,
     score_of,
+    votes_of,
     warn_of_unseen,
 )
 
@@ -43,5 +44,6 @@ __all__ = [
     "permutation_importances",
     "proximity_blocks",
     "score_of",
+    "votes_of",
     "warn_of_unseen",
 ]

@@ -111,8 +111,8 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
         for here in _blocks(rows, len(forest)):
             tree, row = np.nonzero((leaves[here] < 0).T)
             own = subset(columns, here[row])
-            reached = trees.leaf_numbers(own, len(row), roots=roots[tree])
-            leaves[here[row], tree] = reached - roots[tree]
+            nodes = trees.leaf_numbers(own, len(row), roots=roots[tree])
+            leaves[here[row], tree] = nodes - roots[tree]
     return leaves
 
 

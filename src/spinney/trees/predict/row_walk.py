@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats, Integers
-from spinney.trees.linear import FlatModels
+from spinney._support.arrays import Integers
 from spinney.trees.predict.flat_tree import FlatTree
+from spinney.trees.tree_arrays import TreeArrays
 
 NAN = float("nan")
 OPEN = -1
@@ -84,8 +84,6 @@ class RowWalk:
         The child of other cells, -1 where there is not one.
     roots : list of int
         The first node of each tree.
-    outputs : nodes × outputs
-        What each node predicts.
     models : mapping of int to LeafModel
         The linear models of leaves that have one.
     """
@@ -97,7 +95,6 @@ class RowWalk:
     others: list[Any]
     missing: list[int]
     roots: list[int]
-    outputs: Floats
     models: Mapping[int, LeafModel]
 
     def leaf(self, cells: Sequence[float], node: int) -> int:
@@ -125,25 +122,26 @@ class RowWalk:
 
 
 def row_walk(
-    tree: FlatTree, *, made: Sequence[int] = (), roots: Integers | None = None
+    tree: FlatTree, columns: Sequence[int], *, roots: Integers | None = None
 ) -> RowWalk:
     """Lay a tree, or several that stand in the same arrays, out as lists.
 
-    Cells are those of ``tree.needed``, in this order; ``made`` are the attributes
-    with formulas, whose cells nobody has.
+    ``columns`` are the attributes whose cells a row has, rising. Where a node or a
+    model asks about another one, which has a formula, the walk ends.
     """
-    arrays, links, needed = tree.arrays, tree.links, tree.needed
+    arrays, links = tree.arrays, tree.links
     children, first = links.children.tolist(), links.first.tolist()
-    inner = arrays.inner
-    column = np.where(inner, np.searchsorted(needed, arrays.attribute), OPEN)
+    inner, models = arrays.inner, _models(arrays, columns)
+    column = np.where(inner, np.searchsorted(columns, arrays.attribute), OPEN)
     last = np.where(inner, arrays.final_branch, OPEN)
     if arrays.surrogates is not None:
         last[arrays.surrogates.count > 0] = OPEN
-    asks_made = inner & np.isin(arrays.attribute, np.asarray(made, np.int64))
-    last[asks_made] = OPEN
-    cut = np.where(asks_made, np.nan, arrays.cut)
+    closed = inner & ~np.isin(arrays.attribute, columns)
+    closed[[node for node, model in models.items() if model is None]] = True
+    column[closed], last[closed] = 0, OPEN
+    cut = np.where(closed, np.nan, arrays.cut)
     others: list[Any] = [NO_CODES] * len(arrays)
-    for node in np.flatnonzero(inner & ~asks_made & (arrays.listed > 0)).tolist():
+    for node in np.flatnonzero(inner & ~closed & (arrays.listed > 0)).tolist():
         own = children[first[node] : first[node] + int(links.count[node])]
         others[node] = _children_of(tree, node, own)
         cut[node] = np.nan
@@ -158,8 +156,7 @@ def row_walk(
         others=others,
         missing=missing.tolist(),
         roots=[0] if roots is None else roots.tolist(),
-        outputs=tree.distribution,
-        models={} if arrays.models is None else _models(arrays.models, inner, needed),
+        models={node: model for node, model in models.items() if model is not None},
     )
 
 
@@ -174,22 +171,27 @@ def _children_of(tree: FlatTree, node: int, children: Sequence[int]) -> Any:
     return IntervalChildren((float(arrays.cut[node]), *further), tuple(children))
 
 
-def _models(
-    models: FlatModels, inner: np.ndarray[Any, Any], needed: Integers
-) -> dict[int, LeafModel]:
-    """Return the models of leaves."""
-    result = {}
-    for node in np.flatnonzero(models.has & ~inner).tolist():
-        model = models.model(node)
+def _models(arrays: TreeArrays, columns: Sequence[int]) -> dict[int, LeafModel | None]:
+    """Return the models of leaves; None in place of one that reads a formula."""
+    if arrays.models is None:
+        return {}
+    cell_of = {attribute: cell for cell, attribute in enumerate(columns)}
+    result: dict[int, LeafModel | None] = {}
+    for node in np.flatnonzero(arrays.models.has & ~arrays.inner).tolist():
+        model = arrays.models.model(node)
         assert model is not None
+        pairs = [*zip(model.terms, model.coefficients, strict=True)]
+        if not cell_of.keys() >= {term.attribute for term, _ in pairs}:
+            result[node] = None
+            continue
         terms = (
             (
-                int(np.searchsorted(needed, term.attribute)),
+                cell_of[term.attribute],
                 coefficient,
                 term.missing,
                 None if term.codes is None else frozenset(term.codes),
             )
-            for term, coefficient in zip(model.terms, model.coefficients, strict=True)
+            for term, coefficient in pairs
         )
         result[node] = LeafModel(model.intercept, tuple(terms))
     return result
