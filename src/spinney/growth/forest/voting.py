@@ -30,6 +30,7 @@ Columns = Sequence[NDArray[Any]]
 
 # Whose votes are counted together; for each of them one byte per row is held.
 TREES_AT_ONCE = 64
+MOST_LEVELS = 32  # no full tree has more
 
 
 def votes_of(outputs: Floats, forest: Forest) -> Floats:
@@ -85,6 +86,8 @@ def _blocks(rows: Integers, n_trees: int) -> Iterator[Integers]:
 
 def is_small(members: Sequence[TreeArrays], n_rows: int) -> bool:
     """Return whether rows are down the trees before a compiler has been loaded."""
+    if n_rows * len(members) * MOST_LEVELS < FEWEST_STEPS:
+        return True
     steps = sum(math.log2(len(member) + 1) for member in members)
     return n_rows * steps < FEWEST_STEPS
 
