@@ -10,7 +10,7 @@ from tests.helpers.strategies import cells_of, columns_of, recipes, tables
 import spinney
 from spinney.growth.plain.learner import grow_tree
 from spinney.trees.predict.flat_tree import flatten
-from spinney.trees.predict.row_walk import row_walk
+from spinney.trees.predict.row_walk import row_walk_of
 
 
 @given(tables(max_rows=30), recipes(), st.data())
@@ -20,7 +20,7 @@ def test_a_row_comes_to_the_leaf_of_the_arrays_or_stays_open(table, recipe, data
     cells = [st.none() | cells_of(each) for each in table.schema.attributes]
     rows = data.draw(st.lists(st.tuples(*cells), min_size=1, max_size=8))
     flat = flatten(tree)
-    walk = row_walk(flat, flat.needed.tolist())
+    walk = row_walk_of(flat, flat.needed.tolist())
     columns = columns_of(table.schema, rows)
     paths = flat.paths(columns, len(rows))
     inner = np.flatnonzero(flat.attribute >= 0)
@@ -47,7 +47,7 @@ def test_several_intervals_of_a_number():
     model = spinney.grow(table, "y", recipe=recipe)
     assert len(model.tree.root.children) > 2
     flat = flatten(model.tree)
-    walk = row_walk(flat, [0])
+    walk = row_walk_of(flat, [0])
     for number in [*numbers, *flat.arrays.cuts.tolist(), -1.0, 99.0]:
         (leaf,) = flat.leaf_numbers([np.array([number])], 1)
         assert walk.leaf([number], 0) == leaf
@@ -57,7 +57,7 @@ def test_the_leaves_of_several_trees_or_none():
     table = {"x": [1.0, 2.0, 3.0, None] * 9, "y": ["a", "b", "a", "b"] * 9}
     forest = spinney.grow_forest(table, "y", n_estimators=5).forest_
     trees, roots = forest.side_by_side(forest.members)
-    walk = row_walk(trees, [0], roots=roots)
+    walk = row_walk_of(trees, [0], roots=roots)
     for number in (0.0, 2.0, 9.0):
         leaves = walk.leaves([number])
         assert leaves is not None
@@ -65,7 +65,7 @@ def test_the_leaves_of_several_trees_or_none():
         assert leaves == here.tolist()
     divided = spinney.grow_forest(table, "y", n_estimators=5, missing="fractional")
     trees, roots = divided.forest_.side_by_side(divided.forest_.members)
-    assert row_walk(trees, [0], roots=roots).leaves([np.nan]) is None
+    assert row_walk_of(trees, [0], roots=roots).leaves([np.nan]) is None
 
 
 @pytest.mark.parametrize("recipe", ["m5", "cart"])
@@ -74,7 +74,7 @@ def test_models_of_leaves_are_those_of_the_arrays(recipe):
     x, sort = random.normal(size=80), random.choice(["a", "b", "c"], 80)
     table = {"x": x, "sort": sort, "y": 3 * x + (sort == "b") + (x > 0.5) * x**2}
     flat = flatten(spinney.grow(table, "y", recipe=recipe).tree)
-    walk = row_walk(flat, flat.needed.tolist())
+    walk = row_walk_of(flat, flat.needed.tolist())
     assert bool(walk.models) == (recipe == "m5")
     for leaf, model in walk.models.items():
         for cells in ([0.7, 1.0], [np.nan, 2.0], [-0.3, np.nan]):

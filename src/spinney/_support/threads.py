@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache, partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney._support.checks import check_whole
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Result = TypeVar("Result")
 
@@ -109,7 +111,7 @@ def run_each(
             results.append(piece())
             done(len(results))
         return results
-    with ThreadPoolExecutor(size, thread_name_prefix="spinney") as pool:
+    with _new_pool(size) as pool:
         futures = [pool.submit(copy_context().run, piece) for piece in waiting]
         try:
             for future in futures:
@@ -122,8 +124,14 @@ def run_each(
 
 
 @lru_cache(maxsize=2)
-def _pool(_process: int, size: int) -> ThreadPoolExecutor:
+def _pool(_process: int, size: int) -> "ThreadPoolExecutor":
     """Return the pool of this size of this process; a forked child makes its own."""
+    return _new_pool(size)
+
+
+def _new_pool(size: int) -> "ThreadPoolExecutor":
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(size, thread_name_prefix="spinney")
 
 

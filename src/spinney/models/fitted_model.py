@@ -13,7 +13,6 @@ from spinney._support.arrays import Floats
 from spinney.data import Schema, Table, Value
 from spinney.data.readers import RowReader, read_by, unseen_values
 from spinney.models.row_predictor import RowPredictor
-from spinney.output.export import exported
 
 if TYPE_CHECKING:
     import os
@@ -194,5 +193,7 @@ class FittedTable:
         The formats are "text" and, of trees, "numbered-text", in which each line
         begins with the number of its node, "rules" and "json".
         """
+        from spinney.output.export import exported
+
         self._grown()
         return exported(self, format, path=path)

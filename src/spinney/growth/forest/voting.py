@@ -13,18 +13,20 @@ honest guess without rows held out.
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError, Setting, warn
-from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.forest import Forest
-from spinney.sources.rows import TrainingSet
 from spinney.trees import TreeArrays, labels_of
 from spinney.trees.predict import BLOCK, FEWEST_STEPS
+
+if TYPE_CHECKING:
+    from spinney.growth.forest.bags import ForestBags
+    from spinney.sources.rows import TrainingSet
 
 Columns = Sequence[NDArray[Any]]
 
@@ -119,7 +121,7 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
     return leaves
 
 
-def out_of_bag(forest: Forest, bags: ForestBags) -> tuple[Floats, Integers]:
+def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
     """Return what the trees that did not see a row say of it, and how many those are.
 
     NaN where every tree has seen it.
@@ -137,7 +139,7 @@ def out_of_bag(forest: Forest, bags: ForestBags) -> tuple[Floats, Integers]:
         return np.asarray(total / trees[:, None]), trees
 
 
-def score_of(outputs: Floats, trees: Integers, training: TrainingSet) -> float | None:
+def score_of(outputs: Floats, trees: Integers, training: "TrainingSet") -> float | None:
     """Return the accuracy, or R², of what is predicted out of the bag; None of no row.
 
     Rows count by their weights, and those that every tree has seen not at all.

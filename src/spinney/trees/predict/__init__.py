@@ -2,7 +2,7 @@
 
 from spinney.trees.predict.flat_tree import BLOCK, Entries, FlatTree, flatten
 from spinney.trees.predict.predictor import FEWEST_STEPS, LaidOut, leaf_numbers, outputs
-from spinney.trees.predict.row_walk import RowWalk, row_walk
+from spinney.trees.predict.row_walk import RowWalk, row_walk_of
 
 __all__ = [
     "BLOCK",
@@ -14,5 +14,5 @@ __all__ = [
     "flatten",
     "leaf_numbers",
     "outputs",
-    "row_walk",
+    "row_walk_of",
 ]

@@ -121,7 +121,7 @@ class RowWalk:
         return leaves
 
 
-def row_walk(
+def row_walk_of(
     tree: FlatTree, columns: Sequence[int], *, roots: Integers | None = None
 ) -> RowWalk:
     """Lay a tree, or several that stand in the same arrays, out as lists.
