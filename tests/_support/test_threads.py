@@ -13,6 +13,7 @@ from spinney._support.threads import (
     in_turns,
     limited_threads,
     n_threads,
+    run_as_they_come,
     run_each,
 )
 
@@ -116,3 +117,42 @@ def test_turns_are_taken_once_and_rooms_are_given_back(n_jobs):
 def test_one_turn_takes_one_thread():
     rooms = in_turns(lambda first, last, room: None, 3, step=3, n_jobs=4)
     assert rooms == [None]
+
+
+@pytest.mark.parametrize("n_items", [0, 1, 2, 30])
+@pytest.mark.parametrize("limit", [1, 2, 8])
+def test_what_comes_is_worked_on_in_its_order(n_items, limit):
+    with limited_threads(limit):
+        results = run_as_they_come(lambda item: (item, n_threads()), range(n_items))
+    assert results == [(item, limit) for item in range(n_items)]
+
+
+def test_no_more_wait_than_there_are_threads():
+    made, done = [], []
+
+    def items():
+        for item in range(20):
+            made.append(item)
+            assert len(made) - len(done) <= 5
+            yield item
+
+    with limited_threads(2):
+        run_as_they_come(done.append, items())
+    assert sorted(done) == list(range(20))
+
+
+def test_a_thread_of_ours_does_not_wait_for_another():
+    def nested(item: int) -> list[str]:
+        return run_as_they_come(lambda _: threading.current_thread().name, range(3))
+
+    with limited_threads(2):
+        for names in run_as_they_come(nested, range(6)):
+            assert len(set(names)) == 1
+
+
+def test_what_fails_while_others_come_is_raised():
+    def fails(item: int) -> int:
+        return 1 // (item - 3)
+
+    with pytest.raises(ZeroDivisionError):
+        run_as_they_come(fails, range(6))

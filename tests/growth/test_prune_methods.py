@@ -14,9 +14,9 @@ from spinney.errors import DataError, ParameterError
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune import Pruned, PruneStep, validate
 from spinney.growth.prune.prune_methods import pruned
-from spinney.growth.prune.walks import cut
 from spinney.recipes import RECIPES
 from spinney.sources.rows.memory import MemorySource
+from spinney.trees import cut
 from spinney.trees.costs import labels_of
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Reason, Tree
@@ -64,14 +64,19 @@ def check_subtree(small: Tree, tree: Tree) -> None:
     while pairs:
         found, original = pairs.pop()
         n_pairs += 1
-        for name in ("depth", "branch", "n_rows", "label", "candidates", "weights"):
-            assert getattr(found, name) is getattr(original, name), name
+        for name in ("depth", "branch", "n_rows", "label", "forced"):
+            assert getattr(found, name) == getattr(original, name), name
+        assert found.candidates is original.candidates
+        assert found.weights.tolist() == original.weights.tolist()
+        assert found.distribution.tolist() == original.distribution.tolist()
         if found.is_leaf and not original.is_leaf:
             assert found.reason is Reason.PRUNED
             assert found.chosen is None
             continue
         assert found.reason is original.reason
         assert found.chosen == original.chosen
+        assert found.surrogates == original.surrogates
+        assert found.otherwise == original.otherwise
         pairs += zip(small.children(found), tree.children(original), strict=True)
     assert n_pairs == len(small)
     for number, node in enumerate(small):

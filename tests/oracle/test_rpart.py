@@ -31,7 +31,7 @@ from tests.oracle.rpart import (
 
 from spinney.growth.prune.cost_complexity import cost_complexity
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import cut
+from spinney.trees import cut
 from spinney.trees.split import Groups, Surrogate
 from spinney.trees.tree import Tree
 

@@ -21,8 +21,8 @@ from spinney.growth.prune.cost_complexity import TrainingRows, cross_validated
 from spinney.growth.prune.cost_complexity_sequence import sequence_of
 from spinney.growth.prune.prune_methods import METHODS, pruned
 from spinney.growth.prune.risk import below, leaf_risks
-from spinney.growth.prune.walks import cut
 from spinney.output.file.model_files import load_model, save_model
+from spinney.trees import cut
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Tree
 

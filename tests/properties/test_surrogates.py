@@ -13,10 +13,10 @@ from tests.twins import naive
 
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
-from spinney.growth.prune.walks import cut
 from spinney.output.export.tree_json import to_json
 from spinney.output.file.model_files import load_model, save_model
 from spinney.recipes import RECIPES
+from spinney.trees import cut
 from spinney.trees.predict.flat_tree import flatten
 from spinney.trees.tree import Node, Tree
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache, partial
-from itertools import count
+from itertools import chain, count, islice
+from threading import current_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney._support.checks import check_whole
@@ -13,8 +14,10 @@ from spinney._support.checks import check_whole
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+THREAD_NAME = "spinney"
 
 _MOST: ContextVar[int | None] = ContextVar("most threads", default=None)
 
@@ -92,6 +95,29 @@ def run_all(pieces: Iterable[Callable[[], Result]]) -> list[Result]:
     return [future.result() for future in futures]
 
 
+def run_as_they_come(
+    function: Callable[[Item], Result], items: Iterable[Item]
+) -> list[Result]:
+    """Return what a function makes of items, in threads while the next ones come.
+
+    One item is worked on here, and so are those of a thread that is one of ours. No
+    more of them wait than there are threads.
+    """
+    from concurrent.futures import Future, wait
+
+    coming = iter(items)
+    first = list(islice(coming, 2))
+    n, ours = n_threads(), current_thread().name.startswith(THREAD_NAME)
+    if len(first) < 2 or n == 1 or ours:
+        return [function(item) for item in chain(first, coming)]
+    pool, futures = _pool(os.getpid(), n), list[Future[Result]]()
+    for item in chain(first, coming):
+        if len(futures) > n:
+            wait(futures[: len(futures) - n])
+        futures.append(pool.submit(copy_context().run, function, item))
+    return [future.result() for future in futures]
+
+
 def run_each(
     pieces: Iterable[Callable[[], Result]],
     *,
@@ -132,7 +158,7 @@ def _pool(_process: int, size: int) -> "ThreadPoolExecutor":
 def _new_pool(size: int) -> "ThreadPoolExecutor":
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(size, thread_name_prefix="spinney")
+    return ThreadPoolExecutor(size, thread_name_prefix=THREAD_NAME)
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -22,6 +22,7 @@ from spinney.evaluation.measures import (
 from spinney.evaluation.results import FoldResult
 from spinney.evaluation.splits import Part
 from spinney.evaluation.variants import FOREST, Variant
+from spinney.growth import only_to_predict
 
 Progress = Callable[[int, int], object]
 
@@ -58,22 +59,25 @@ def run_all(
 
     results: dict[tuple[int, int], FoldResult] = {}
     total = len(tasks) * len(variants)
-    for turn, task in enumerate(tasks):
-        train, test = task.tables()
-        for number, variant in enumerate(variants):
-            if progress is not None:
-                progress(len(results), total)
-            grower = grow_forest if variant.is_forest else grow
-            measures = _measured(grower, rows, variant, task, train, test, costs=costs)
-            results[number, turn] = FoldResult(
-                variant.label,
-                task.part.repeat,
-                task.part.fold,
-                train.n_rows,
-                test.n_rows,
-                measures,
-                task.conditions,
-            )
+    with only_to_predict(total):
+        for turn, task in enumerate(tasks):
+            train, test = task.tables()
+            for number, variant in enumerate(variants):
+                if progress is not None:
+                    progress(len(results), total)
+                grower = grow_forest if variant.is_forest else grow
+                measures = _measured(
+                    grower, rows, variant, task, train, test, costs=costs
+                )
+                results[number, turn] = FoldResult(
+                    variant.label,
+                    task.part.repeat,
+                    task.part.fold,
+                    train.n_rows,
+                    test.n_rows,
+                    measures,
+                    task.conditions,
+                )
     if progress is not None:
         progress(total, total)
     return tuple(results[key] for key in sorted(results))

@@ -6,7 +6,7 @@ from spinney._support.names_on_demand import names_on_demand
 from spinney.growth.model import Model
 
 if TYPE_CHECKING:
-    from spinney.growth.engine import choose_engine
+    from spinney.growth.engine import choose_engine, only_to_predict
     from spinney.growth.user_options import (
         class_weights_of,
         options_of,
@@ -17,6 +17,7 @@ __all__ = [
     "Model",
     "choose_engine",
     "class_weights_of",
+    "only_to_predict",
     "options_of",
     "refuse_without_classes",
 ]
@@ -24,7 +25,7 @@ __all__ = [
 __getattr__ = names_on_demand(
     __name__,
     {
-        "engine": ("choose_engine",),
+        "engine": ("choose_engine", "only_to_predict"),
         "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),
     },
 )

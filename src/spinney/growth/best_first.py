@@ -8,9 +8,8 @@ again in the order in which the plain learner would have split them.
 from heapq import heappush
 
 from spinney._support.ties import TOLERANCE, pop_oldest_of_best
-from spinney.growth.prune.walks import cut
 from spinney.recipes import Recipe
-from spinney.trees import Reason, Tree, arrays_of
+from spinney.trees import Reason, Tree, arrays_of, cut
 
 
 def limited(tree: Tree, recipe: Recipe) -> Tree:

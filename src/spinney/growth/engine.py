@@ -6,7 +6,9 @@ takes longer to do without them than to load them. Asking loads none.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -100,6 +102,23 @@ BINNED = Engine("binned", _grow_binned)
 RANKED = Engine("ranked", _grow_ranked)
 
 
+# How many trees are grown of which nobody will ask what lost; None for one to look at.
+_ONLY_TO_PREDICT: ContextVar[int | None] = ContextVar("only to predict", default=None)
+
+
+@contextmanager
+def only_to_predict(n_trees: int) -> Iterator[None]:
+    """Let so many trees that are grown meanwhile be grown to predict, not to look at.
+
+    They keep no rivals of their splits, and loops are loaded once for all of them.
+    """
+    token = _ONLY_TO_PREDICT.set(n_trees)
+    try:
+        yield
+    finally:
+        _ONLY_TO_PREDICT.reset(token)
+
+
 def choose_engine(
     training: TrainingSet | None,
     recipe: Recipe,
@@ -117,6 +136,9 @@ def choose_engine(
     if training is None:
         return PLAIN
     plain = plain_seconds(len(training.classes), len(training.columns), recipe)
+    n_trees = _ONLY_TO_PREDICT.get()
+    if n_trees is not None:
+        plain, rivals = plain * n_trees, False
     if plain > (PATIENCE if rivals else _loading(BINNED)) and can_grow_binned(
         training, recipe, options
     ):

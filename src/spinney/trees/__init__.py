@@ -2,8 +2,17 @@
 
 from spinney.trees.costs import altered_priors, expected_costs, labels_of
 from spinney.trees.counts import CountTable, ratio_of, sizes, spread_of
-from spinney.trees.lazy_nodes import LazyNodes, arrays_of, lazy_nodes_of
-from spinney.trees.linear import FlatModels, LinearModel, Term, mixed
+from spinney.trees.lazy_nodes import (
+    FormerNodes,
+    LazyNodes,
+    arrays_of,
+    children_of_nodes,
+    cut,
+    labels_of_nodes,
+    lazy_nodes_of,
+    values_of_nodes,
+)
+from spinney.trees.linear import FlatModels, LinearModel, Term, flat_models, mixed
 from spinney.trees.split import (
     Groups,
     Intervals,
@@ -36,6 +45,7 @@ __all__ = [
     "Candidate",
     "CountTable",
     "FlatModels",
+    "FormerNodes",
     "Groups",
     "Intervals",
     "LazyNodes",
@@ -56,11 +66,15 @@ __all__ = [
     "altered_priors",
     "arrays_of",
     "branch_table",
+    "children_of_nodes",
+    "cut",
     "describe",
     "expected_costs",
+    "flat_models",
     "joined",
     "joined_stacks",
     "labels_of",
+    "labels_of_nodes",
     "lazy_nodes_of",
     "links_of",
     "mixed",
@@ -72,6 +86,7 @@ __all__ = [
     "sizes",
     "spread_of",
     "surrogate_arrays",
+    "values_of_nodes",
     "values_text",
     "winner_arrays",
 ]

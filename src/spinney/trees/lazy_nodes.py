@@ -1,13 +1,15 @@
 """Nodes that are made of arrays when somebody looks at them."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
 
-from spinney._support.arrays import Integers
+from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
 from spinney.trees.costs import labels_of
 from spinney.trees.split import Split, Surrogate
@@ -52,7 +54,8 @@ class LazyNodes(Sequence[Node]):
         return self.arrays.links()
 
     @cached_property
-    def _labels(self) -> Integers:
+    def labels(self) -> Integers:
+        """The label of each node."""
         assert self.arrays.outputs is not None
         return labels_of(self.arrays.outputs, self.schema.target.costs)
 
@@ -90,7 +93,7 @@ class LazyNodes(Sequence[Node]):
             weights=np.asarray(arrays.weights[number], np.float64),
             n_rows=int(arrays.rows[number]),
             distribution=arrays.outputs[number],
-            label=int(self._labels[number]),
+            label=int(self.labels[number]),
             candidates=candidates,
             chosen=chosen,
             children=self.children(number),
@@ -124,6 +127,67 @@ class LazyNodes(Sequence[Node]):
     def __iter__(self) -> Iterator[Node]:
         """Walk the nodes."""
         return (self[number] for number in range(len(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class FormerNodes(LazyNodes):
+    """Nodes of a tree that was made of another: what they asked for is as it was.
+
+    ``numbers`` are those that they had among the ``former`` nodes.
+    """
+
+    tree: TreeArrays
+    schema: Schema
+    former: Sequence[Node]
+    numbers: Integers
+    _made: dict[int, Node] = field(default_factory=dict, repr=False)
+
+    def _arrays(self) -> TreeArrays:
+        """Return the whole tree."""
+        return self.tree
+
+    def candidates(self, number: int) -> tuple[Sequence[Candidate], int | None]:
+        """Return the candidates of a node; of what is a leaf now none has won."""
+        former = int(self.numbers[number])
+        if isinstance(self.former, LazyNodes):
+            candidates, chosen = self.former.candidates(former)
+        else:
+            node = self.former[former]
+            candidates, chosen = node.candidates, node.chosen
+        return candidates, chosen if self.tree.attribute[number] >= 0 else None
+
+
+def cut(tree: Tree, numbers: Collection[int], reason: Reason = Reason.PRUNED) -> Tree:
+    """Return the tree with these nodes as leaves, and nothing below them.
+
+    The counts and candidates of a cut node are kept; its ``reason`` is given.
+    """
+    smaller, kept = arrays_of(tree).cut_back(numbers, reason)
+    nodes = FormerNodes(smaller, tree.schema, tree.nodes, kept)
+    return Tree(tree.schema, nodes)
+
+
+def labels_of_nodes(tree: Tree) -> Integers:
+    """Return the label of each node."""
+    nodes = lazy_nodes_of(tree)
+    return np.array([n.label for n in tree]) if nodes is None else nodes.labels
+
+
+def values_of_nodes(tree: Tree) -> Floats:
+    """Return the number that each node predicts."""
+    outputs = arrays_of(tree).outputs
+    assert outputs is not None
+    return outputs[:, 0]
+
+
+def children_of_nodes(tree: Tree) -> list[tuple[int, ...]]:
+    """Return the numbers of the children of each node."""
+    nodes = lazy_nodes_of(tree)
+    if nodes is None:
+        return [node.children for node in tree]
+    children = nodes.links.children.tolist()
+    ends = nodes.links.count.cumsum().tolist()
+    return [tuple(children[one:other]) for one, other in pairwise([0, *ends])]
 
 
 def lazy_nodes_of(tree: Tree) -> LazyNodes | None:

@@ -17,7 +17,7 @@ array([11.5, 13.5])
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -172,6 +172,25 @@ class FlatModels:
             float(self.intercept[node]),
             tuple(map(self._term, terms)),
             tuple(self.coefficient[terms.start : terms.stop].tolist()),
+        )
+
+    def of_nodes(self, nodes: Integers) -> "FlatModels | None":
+        """Return the models of some nodes, if there are any."""
+        if not self.has[nodes].any():
+            return None
+        count = self.count[nodes]
+        lines = np.repeat(self.first[nodes], count) + ramps(count)
+        return replace(
+            self,
+            has=self.has[nodes],
+            intercept=self.intercept[nodes],
+            first=count.cumsum() - count,
+            count=count,
+            attribute=self.attribute[lines],
+            coefficient=self.coefficient[lines],
+            missing=self.missing[lines],
+            first_code=self.first_code[lines],
+            codes=self.codes[lines],
         )
 
     def _term(self, line: int) -> Term:

@@ -4,7 +4,7 @@ Nodes stand in printing order, one line per node. What is optional is absent whe
 tree is kept small, as those of a forest are, and can be had from the rest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from spinney._support.arrays import Floats, Integers, ramps
 from spinney.data import Target
 from spinney.trees.linear import FlatModels, flat_models
 from spinney.trees.split import Groups, Intervals, Split, Surrogate, Threshold
-from spinney.trees.tree import Candidate, Tree, reason_codes
+from spinney.trees.tree import Candidate, Reason, Tree, reason_codes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,6 +84,22 @@ class QuestionArrays:
         branch[seen] = self.branches[self.starts[0][lines[seen]] + code[seen]]
         return branch
 
+    def subset(self, lines: Integers, asks: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the fields of some splits; of those that do not ``ask``, no split."""
+        asked = lines[asks]
+
+        def entries(count: Integers, start: Integers) -> Integers:
+            return np.repeat(start[asked], count[asked]) + ramps(count[asked])
+
+        of_branches, of_cuts = self.starts
+        return {
+            "attribute": np.where(asks, self.attribute[lines], -1).astype(np.int32),
+            "cut": np.where(asks, self.cut[lines], 0.0),
+            "listed": np.where(asks, self.listed[lines], 0).astype(np.int32),
+            "branches": self.branches[entries(self.in_branches, of_branches)],
+            "cuts": self.cuts[entries(self.in_cuts, of_cuts)],
+        }
+
     def split(
         self,
         line: int,
@@ -131,6 +147,18 @@ class SurrogateArrays(QuestionArrays):
         """Return the branch of the node, as of :class:`QuestionArrays`."""
         branch = super().branches_of(lines, values)
         return np.where(self.reversed[lines] & (branch >= 0), 1 - branch, branch)
+
+    def of_nodes(self, nodes: Integers, asks: NDArray[np.bool_]) -> "SurrogateArrays":
+        """Return the surrogates of some nodes; none of those that do not ``ask``."""
+        count = np.where(asks, self.count[nodes], 0)
+        lines = np.repeat(self.first[nodes], count) + ramps(count)
+        return SurrogateArrays(
+            **self.subset(lines, np.ones(len(lines), np.bool_)),
+            count=count,
+            agreement=self.agreement[lines],
+            adjusted=self.adjusted[lines],
+            reversed=self.reversed[lines],
+        )
 
     def surrogate(self, line: int) -> Surrogate:
         """Return the surrogate of a line."""
@@ -243,6 +271,50 @@ class TreeArrays(QuestionArrays):
     def children(self) -> tuple[Integers, Integers, Integers]:
         """Return all children by parent, where those of a node begin, how many."""
         return _children(self.parent)
+
+    def cut_back(
+        self, numbers: Collection[int], reason: Reason
+    ) -> tuple["TreeArrays", Integers]:
+        """Return the tree with some nodes as leaves, and the former numbers of nodes.
+
+        What lies below them is gone; why they are leaves is the ``reason``.
+        """
+        is_cut = np.zeros(len(self), np.bool_)
+        is_cut[list(numbers)] = True
+        is_cut &= self.inner
+        ends, gone = is_cut.tolist(), [False] * len(self)
+        for node, above in enumerate(self.parent.tolist()):  # parents come first
+            gone[node] = above >= 0 and (gone[above] or ends[above])
+        stays = ~np.array(gone)
+        kept = np.flatnonzero(stays)
+        new = np.append(np.cumsum(stays) - 1, -1)
+        asks = self.inner[kept] & ~is_cut[kept]
+
+        def of_inner(values: NDArray[Any], other: int) -> NDArray[Any]:
+            return np.where(asks, values[kept], other).astype(values.dtype)
+
+        def optional(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[kept]
+
+        reasons = np.where(is_cut, reason_codes(reason), self.reason)
+        shares, otherwise, surrogates = self.shares, self.otherwise, self.surrogates
+        smaller = TreeArrays(
+            **self.subset(kept, asks),
+            parent=new[self.parent[kept]].astype(np.int32),
+            missing=of_inner(self.missing, -1),
+            gain=of_inner(self.gain, 0),
+            weights=self.weights[kept],
+            rows=self.rows[kept],
+            absent=of_inner(self.absent, 0),
+            reason=reasons[kept].astype(np.int8),
+            outputs=optional(self.outputs),
+            shares=None if shares is None else shares[stays[self.children()[0]]],
+            forced=optional(self.forced),
+            otherwise=None if otherwise is None else of_inner(otherwise, -1),
+            surrogates=None if surrogates is None else surrogates.of_nodes(kept, asks),
+            models=None if self.models is None else self.models.of_nodes(kept),
+        )
+        return smaller, kept
 
     def shares_by_weight(self, target: Target) -> Floats:
         """Return each child's part of the weight of its siblings."""

@@ -60,41 +60,58 @@ def fitted(products: Products, terms: Sequence[Term], *, origin: float) -> Fitte
     (1.0, 2.0)
     """
     regression = _Regression(products)
-    selected = regression.varying()
-    while selected:
-        slopes = regression.slopes(selected)
-        largest = _first_greatest(np.abs(slopes))
-        if abs(slopes[largest]) <= COLLINEAR + CLOSE:
-            break
-        del selected[largest]
-    selected = _paying(regression, selected)
-    coefficients = regression.coefficients(selected)
-    centres = np.array([terms[index].centre for index in selected])
-    means = regression.means[selected] + centres
+    best = _paying(regression, _independent(regression))
+    coefficients = regression.coefficients(best)
+    centres = np.array([terms[index].centre for index in best.terms])
+    means = regression.means[best.terms] + centres
     intercept = float(regression.means[-1] + origin - coefficients @ means)
     model = LinearModel(
         intercept,
-        tuple(terms[index] for index in selected),
+        tuple(terms[index] for index in best.terms),
         tuple(coefficients.tolist()),
     )
-    return Fitted(model, regression.squared_error(selected))
+    return Fitted(model, best.squared_error)
 
 
-def _paying(regression: "_Regression", selected: list[int]) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Some terms, their slopes where all deviations are 1, and Σw(y − prediction)²."""
+
+    terms: list[int]
+    slopes: Floats
+    squared_error: float
+
+    def without(self, index: int) -> list[int]:
+        """Return the terms but for one of them."""
+        return self.terms[:index] + self.terms[index + 1 :]
+
+
+def _independent(regression: "_Regression") -> _Choice:
+    """Return the terms that are left when none cancels another."""
+    choice = regression.choose(regression.varying())
+    while choice.terms:
+        largest = _first_greatest(np.abs(choice.slopes))
+        if abs(choice.slopes[largest]) <= COLLINEAR + CLOSE:
+            break
+        choice = regression.choose(choice.without(largest))
+    return choice
+
+
+def _paying(regression: "_Regression", choice: _Choice) -> _Choice:
     """Return the terms that are left when Akaike's score falls no further."""
-    weight, n_full = regression.weight, len(selected) + 1
+    weight, n_full = regression.weight, len(choice.terms) + 1
     none = ROUNDING * regression.spread
-    full = max(regression.squared_error(selected), none)
+    full = max(choice.squared_error, none)
     score = weight + n_full
-    while selected:
-        smallest = _first_greatest(-np.abs(regression.slopes(selected)))
-        fewer = selected[:smallest] + selected[smallest + 1 :]
-        error = max(regression.squared_error(fewer), none)
-        later = error / full * (weight - n_full) + 2 * (len(fewer) + 1)
+    while choice.terms:
+        smallest = _first_greatest(-np.abs(choice.slopes))
+        fewer = regression.choose(choice.without(smallest))
+        error = max(fewer.squared_error, none)
+        later = error / full * (weight - n_full) + 2 * (len(fewer.terms) + 1)
         if not later < score - CLOSE:
             break
-        selected, score = fewer, later
-    return selected
+        choice, score = fewer, later
+    return choice
 
 
 def _first_greatest(numbers: Floats) -> int:
@@ -112,6 +129,8 @@ class _Regression:
         freedom = max(self.weight - 1, TOLERANCE)
         with np.errstate(over="ignore", invalid="ignore"):
             self.deviations = np.sqrt(np.diag(self.spreads) / freedom)
+            scale = np.where(self.deviations > 0, self.deviations, 1.0)
+            self.standardised = self.spreads / scale[:, None] / scale
 
     def varying(self) -> list[int]:
         """Return the terms that differ among the rows, if the target does."""
@@ -124,32 +143,19 @@ class _Regression:
             return []
         return [int(index) for index in np.flatnonzero(differ[:-1])]
 
-    def slopes(self, selected: Sequence[int]) -> Floats:
-        """Return the coefficients where terms and target have deviation 1."""
-        equations = self._standardised(selected)
-        left = equations[:-1, :-1] + RIDGE * np.eye(len(selected))
-        return np.asarray(np.linalg.solve(left, equations[:-1, -1]))
+    def choose(self, terms: list[int]) -> _Choice:
+        """Solve the equations of some terms."""
+        if not terms:
+            return _Choice(terms, np.zeros(0), max(self.spread, 0.0))
+        indices = np.array([*terms, -1])
+        equations = self.standardised[indices[:, None], indices]
+        left = equations[:-1, :-1] + RIDGE * np.eye(len(terms))
+        slopes = np.linalg.solve(left, equations[:-1, -1])
+        weights = np.append(-slopes, 1.0)
+        error = float(weights @ equations @ weights)
+        return _Choice(terms, slopes, max(error * float(self.deviations[-1]) ** 2, 0.0))
 
-    def coefficients(self, selected: Sequence[int]) -> Floats:
+    def coefficients(self, choice: _Choice) -> Floats:
         """Return the coefficients of the terms as they are."""
-        if not selected:
-            return np.zeros(0)
-        slopes = self.slopes(selected)
-        return np.asarray(
-            slopes * self.deviations[-1] / self.deviations[list(selected)]
-        )
-
-    def squared_error(self, selected: Sequence[int]) -> float:
-        """Return Σw(y − prediction)²."""
-        if not selected:
-            return max(self.spread, 0.0)
-        weights = np.append(-self.slopes(selected), 1.0)
-        error = float(weights @ self._standardised(selected) @ weights)
-        return max(error * float(self.deviations[-1]) ** 2, 0.0)
-
-    def _standardised(self, selected: Sequence[int]) -> Floats:
-        """Return the spreads of some terms and the target, each of deviation 1."""
-        indices = np.array([*selected, -1])
-        scale = self.deviations[indices]
-        spreads = self.spreads[np.ix_(indices, indices)]
-        return np.asarray(spreads / scale[:, None] / scale)
+        by_target = choice.slopes * self.deviations[-1]
+        return np.asarray(by_target / self.deviations[choice.terms])

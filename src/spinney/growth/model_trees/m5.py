@@ -33,8 +33,14 @@ import numpy as np
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
 from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
-from spinney.growth.prune import Pruned, PruneStep, Steps
-from spinney.growth.prune.walks import Judgement, RunningSum, bottom_up, pruned_by
+from spinney.growth.prune import Pruned, Steps
+from spinney.growth.prune.walks import (
+    Judged,
+    Judgement,
+    RunningSum,
+    bottom_up,
+    pruned_by,
+)
 from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
 from spinney.search import LISTED, RootStatistics, statistics_by_attribute
@@ -47,7 +53,18 @@ from spinney.sources import (
     take_formulas,
     with_formulas,
 )
-from spinney.trees import Groups, LinearModel, Node, Term, Tree, mixed, spread_of
+from spinney.trees import (
+    FormerNodes,
+    Groups,
+    LinearModel,
+    Node,
+    Term,
+    Tree,
+    arrays_of,
+    flat_models,
+    mixed,
+    spread_of,
+)
 from spinney.trees.criteria import squared_error
 
 # Nominal attributes are asked about in many ways: the terms nearest to a node are
@@ -77,19 +94,36 @@ def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
     scale = max(1.0, tree.root.n_rows / tree.root.weight)
     sizes = [node.weight * scale for node in tree]
     fits = _fit(tree, source, below, scale=scale)
-    steps: list[PruneStep] = []
+    steps: list[Judged] = []
     if recipe.pruning == "adjusted-error":
         steps = adjusted_steps(tree, fits, sizes)
-    models = _smoothed(tree, [each.model for each in fits], sizes, recipe.smoothing)
-    nodes = tuple(map(_with_model, tree, models))
-    return pruned_by(Tree(tree.schema, nodes), steps)
+    pruned = pruned_by(tree, steps, "adjusted error of the node")
+    return replace(pruned, tree=_predicting(pruned.tree, fits, sizes, recipe.smoothing))
 
 
-def _with_model(node: Node, model: LinearModel) -> Node:
-    """Return a node that predicts by a model; by a number, if it has no terms."""
-    if model.terms:
-        return replace(node, model=model)
-    return replace(node, distribution=np.array([model.intercept]))
+def _predicting(
+    tree: Tree, fits: Sequence[Fitted], sizes: Sequence[float], constant: float
+) -> Tree:
+    """Return a pruned tree whose nodes predict by smoothed models.
+
+    Where one has no terms, its node predicts a number. ``fits`` and ``sizes`` are of
+    the tree before it was pruned.
+    """
+    nodes, arrays = tree.nodes, arrays_of(tree)
+    assert isinstance(nodes, FormerNodes)
+    assert arrays.outputs is not None
+    former, parent = nodes.numbers.tolist(), arrays.parent.tolist()
+    own, left = [fits[number].model for number in former], [sizes[n] for n in former]
+    models = _smoothed(parent, own, left, constant)
+    intercepts = np.array([[model.intercept] for model in models])
+    with_terms = np.array([[bool(model.terms)] for model in models])
+    flat = flat_models([model if model.terms else None for model in models])
+    modelled = replace(
+        arrays,
+        outputs=np.where(with_terms, arrays.outputs, intercepts),
+        models=flat if with_terms.any() else None,
+    )
+    return Tree(tree.schema, replace(nodes, tree=modelled, _made={}))
 
 
 def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
@@ -185,7 +219,7 @@ def _mean(node: Node, scale: float) -> Fitted:
 
 def adjusted_steps(
     tree: Tree, fits: Sequence[Fitted], sizes: Sequence[float]
-) -> list[PruneStep]:
+) -> list[Judged]:
     """Return for each inner node whether its own model is no worse than its branches.
 
     A step's ``before`` and ``after`` are the adjusted errors of the node with its
@@ -199,12 +233,12 @@ def adjusted_steps(
     parameters = RunningSum(
         tree,
         np.array([float(each.n_parameters) for each in fits]),
-        np.array([0.0 if node.is_leaf else 1.0 for node in tree]),
+        arrays_of(tree).inner.astype(np.float64),
     )
     negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
 
-    def judge(node: Node) -> Judgement:
-        own, size = fits[node.number], sizes[node.number]
+    def judge(node: int) -> Judgement:
+        own, size = fits[node], sizes[node]
         as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
         as_tree = adjusted(
             errors.as_tree(node), int(parameters.as_tree(node)), weight=size
@@ -213,8 +247,7 @@ def adjusted_steps(
         parameters.decide(node, pruned=pruned)
         return as_tree, as_leaf, pruned
 
-    measure = "adjusted error of the node"
-    return bottom_up(tree, judge, errors, measure=measure, unit=scale)
+    return bottom_up(tree, judge, errors, unit=scale)
 
 
 def adjusted(error: float, n_parameters: int, *, weight: float) -> float:
@@ -234,7 +267,10 @@ def adjusted(error: float, n_parameters: int, *, weight: float) -> float:
 
 
 def _smoothed(
-    tree: Tree, models: Sequence[LinearModel], sizes: Sequence[float], constant: float
+    parent: Sequence[int],
+    models: Sequence[LinearModel],
+    sizes: Sequence[float],
+    constant: float,
 ) -> list[LinearModel]:
     """Return each node's model mixed with those above it.
 
@@ -246,12 +282,10 @@ def _smoothed(
         return list(models)
     shares, rests = [1.0], [LinearModel(0.0)]
     smooth = [models[0]]
-    for node in tree.nodes[1:]:
-        assert node.parent is not None
-        share, rest = shares[node.parent], rests[node.parent]
-        whole = sizes[node.number] + constant
-        above = share * constant / whole
-        shares.append(share * sizes[node.number] / whole)
-        rests.append(mixed([(1.0, rest), (above, models[node.parent])]))
-        smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node.number])]))
+    for node in range(1, len(models)):
+        above, whole = parent[node], sizes[node] + constant
+        of_above = shares[above] * constant / whole
+        shares.append(shares[above] * sizes[node] / whole)
+        rests.append(mixed([(1.0, rests[above]), (of_above, models[above])]))
+        smooth.append(mixed([(1.0, rests[-1]), (shares[-1], models[node])]))
     return smooth

@@ -22,14 +22,16 @@ The algorithm, a level at a time::
 No row is ever seen here, and nothing recurs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from heapq import heappush
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.keyed_random import branch_key, root_key
+from spinney._support.threads import run_as_they_come
 from spinney._support.ties import TOLERANCE, pop_oldest_of_best
 from spinney.data import Schema
 from spinney.errors import ParameterError, Setting, warn
@@ -147,10 +149,9 @@ class _Learner:
             node.forced = node.path in self.options.forced
             if node.forced:
                 forced[at] = self.options.forced[node.path]
-        parts, different = [], np.full(len(front), -1)
-        for stack in self.looked_at(front):
-            np.maximum.at(different, stack.node, n_different(stack, self.search))
-            parts.append(self.best_splits(stack, front))
+        different = np.full(len(front), -1)
+        searches = self.searches(front, different)
+        parts = run_as_they_come(lambda search: search(), searches)
         decisions = decide_level(
             self.search,
             parts,
@@ -165,6 +166,17 @@ class _Learner:
         if self.recipe.linear_terms > 1:
             for node in front:
                 self.combine(node)
+
+    def searches(
+        self, front: Sequence[Growing], different: Integers
+    ) -> Iterator[Callable[[], LevelSplits]]:
+        """Give the searches for the best splits of some attributes at a time.
+
+        Note how many values each node's rows have, of the attribute with the most.
+        """
+        for stack in self.looked_at(front):
+            np.maximum.at(different, stack.node, n_different(stack, self.search))
+            yield partial(self.best_splits, self.search, stack, front)
 
     def looked_at(self, front: Sequence[Growing]) -> Iterator[TableStack]:
         """Give the tables of all attributes, or of those that each node draws."""
@@ -181,12 +193,14 @@ class _Learner:
                 stack = drawn_tables(stack, self.search, draws, keys, n_attributes)
             yield stack.scaled(self.options.class_weights)
 
-    def best_splits(self, stack: TableStack, front: Sequence[Growing]) -> LevelSplits:
+    def best_splits(
+        self, search: Search, stack: TableStack, front: Sequence[Growing]
+    ) -> LevelSplits:
         """Return the best split of each table, or the one whose cut is drawn."""
         if self.options.draws is None or not self.options.draws.cuts:
-            return best_splits(self.search, stack, self.schema)
+            return best_splits(search, stack, self.schema)
         keys = [node.key for node in front]
-        return splits_of_drawn_cuts(self.search, stack, self.schema, keys)
+        return splits_of_drawn_cuts(search, stack, self.schema, keys)
 
     def combine(self, node: Growing) -> None:
         """Let a combination of numbers compete with what a node has chosen."""

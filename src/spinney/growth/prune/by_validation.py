@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.errors import DataError
-from spinney.growth.prune.prune_record import Pruned, PruneStep
+from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import costs_of, leaf_risks
-from spinney.growth.prune.walks import cheapest, top_down
-from spinney.trees import Node, Tree
+from spinney.growth.prune.walks import Judged, cheapest, top_down
+from spinney.trees import Tree, labels_of_nodes, values_of_nodes
 from spinney.trees.predict import Entries, flatten
 
 
@@ -31,9 +31,9 @@ class Judge:
         self._numeric = tree.schema.target.is_numeric
         matrix = costs_of(tree.schema.target, costs)
         if self._numeric:
-            self._predicted = np.array([node.value for node in tree])
+            self._predicted: NDArray[Any] = values_of_nodes(tree)
             return
-        self._predicted = np.array([node.label for node in tree])
+        self._predicted = labels_of_nodes(tree)
         if matrix is None:
             matrix = 1.0 - np.eye(tree.schema.n_classes)
         # One more column: class -1 is the last.
@@ -139,26 +139,18 @@ def pre_pruning(
     merit, risk = float(merits[0]), float(risks[0])
     margin = TOLERANCE * float(np.abs(merits).max())
 
-    def judge(node: Node) -> PruneStep:
+    def judge(node: int, children: Sequence[int]) -> Judged:
         nonlocal merit, risk
-        children, before, risk_before = list(node.children), merit, risk
-        split = merit - float(merits[node.number]) + float(merits[children].sum())
-        split_risk = risk - float(risks[node.number]) + float(risks[children].sum())
+        below, before, risk_before = list(children), merit, risk
+        split = merit - float(merits[node]) + float(merits[below].sum())
+        split_risk = risk - float(risks[node]) + float(risks[below].sum())
         helps = split > merit + margin
         if helps:
             merit, risk = split, split_risk
-        return PruneStep(
-            node.number,
-            tree.condition(node),
-            before / scale,
-            split / scale,
-            not helps,
-            measure=validation.measure,
-            risk_before=risk_before,
-            risk_after=split_risk,
-        )
+        steps = before / scale, split / scale
+        return Judged(node, *steps, not helps, risk_before, split_risk)
 
-    return top_down(tree, judge)
+    return top_down(tree, judge, validation.measure)
 
 
 def reduced_error(

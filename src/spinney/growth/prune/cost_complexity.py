@@ -27,7 +27,7 @@ from spinney.growth.prune.cost_complexity_sequence import (
 )
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
-from spinney.growth.prune.walks import cheapest
+from spinney.growth.prune.walks import cut_down_to
 from spinney.trees import Tree
 from spinney.trees.predict import Entries, flatten
 
@@ -93,12 +93,12 @@ def cost_complexity(
     else:
         chosen = sequence.place(alpha)
     unit = "squared errors" if tree.schema.target.is_numeric else "risk"
-    result = cheapest(
+    result = cut_down_to(
         tree,
+        sequence.cuts(chosen),
         risks + alpha,
         risks=risks,
         measure=f"{unit} + {alpha:g} × leaves",
-        leaves=sequence.cuts(chosen),
     )
     return replace(result, sequence=replace(sequence, chosen=chosen))
 

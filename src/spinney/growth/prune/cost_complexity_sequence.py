@@ -12,7 +12,7 @@ from spinney._support.checks import check_named
 from spinney._support.text_table import aligned
 from spinney._support.ties import TOLERANCE
 from spinney.errors import Setting, refusal
-from spinney.trees import Node, Tree
+from spinney.trees import Tree, arrays_of, children_of_nodes
 
 # One bend: -α (heaps have the least on top), node, and what its collapse adds to the
 # risk and takes from leaves and splits.
@@ -46,10 +46,7 @@ class WeakestLinks:
         It is one from the first on, and from the last on gone with an ancestor;
         where the first is not below the last it never is.
         """
-        gone = np.full(len(tree), np.inf)
-        for node in tree:
-            if node.parent is not None:
-                gone[node.number] = min(gone[node.parent], self.alpha[node.parent])
+        gone = least_above(tree, self.alpha)
         reached = alphas + self.margin
         last = np.searchsorted(reached, gone)
         last[np.isinf(gone)] = len(alphas)
@@ -60,16 +57,17 @@ def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
     """Find where each node collapses; ``risks`` are those of nodes as leaves."""
     margin = TOLERANCE * max(float(risks[0]), 0.0)
     alpha = np.full(len(tree), -np.inf)
+    children, own_risks = children_of_nodes(tree), risks.tolist()
     chains: dict[int, list[Bend]] = {}
-    for node in reversed(tree.nodes):
-        if node.is_leaf:
-            chains[node.number] = []
+    for node in reversed(range(len(tree))):
+        if not children[node]:
+            chains[node] = []
             continue
-        chain = _merged([chains.pop(child) for child in node.children])
-        bend = _collapse(node, chain, risks)
-        alpha[node.number] = 0.0 if -bend[0] <= margin else -bend[0]
-        heappush(chain, (-float(alpha[node.number]), *bend[1:]))
-        chains[node.number] = chain
+        chain = _merged([chains.pop(child) for child in children[node]])
+        bend = _collapse(node, children[node], chain, own_risks)
+        alpha[node] = 0.0 if -bend[0] <= margin else -bend[0]
+        heappush(chain, (-float(alpha[node]), *bend[1:]))
+        chains[node] = chain
     bends = sorted((-bend[0], *bend[1:]) for bend in chains[0])
     return WeakestLinks(alpha, tuple(bends), margin)
 
@@ -84,15 +82,16 @@ def _merged(chains: list[list[Bend]]) -> list[Bend]:
     return largest
 
 
-def _collapse(node: Node, chain: list[Bend], risks: Floats) -> Bend:
+def _collapse(
+    node: int, children: SequenceOf[int], chain: list[Bend], risks: list[float]
+) -> Bend:
     """Return the bend of a node; takes those off the chain that lie beyond it."""
-    risk = float(sum(risks[child] for child in node.children))
-    leaves, splits = len(node.children), 1
-    own = float(risks[node.number])
+    risk = sum(risks[child] for child in children)
+    leaves, splits, own = len(children), 1, risks[node]
     while True:
         alpha = (own - risk) / (leaves - 1)
         if not chain or -chain[0][0] <= alpha:
-            return -alpha, node.number, own - risk, leaves - 1, splits
+            return -alpha, node, own - risk, leaves - 1, splits
         _, _, added, fewer_leaves, fewer_splits = heappop(chain)
         risk -= added
         leaves += fewer_leaves
@@ -273,14 +272,19 @@ def _cut_nodes(
     tree: Tree, bends: SequenceOf[Bend], indices: Integers
 ) -> list[tuple[int, ...]]:
     """Return the nodes that each step cuts, less those below another of the step."""
-    step = np.full(len(tree), len(bends) + 1)
+    step = np.full(len(tree), np.inf)
     for bend, index in zip(bends, indices, strict=True):
         step[bend[1]] = index
-    above = np.full(len(tree), len(bends) + 2)
     cut: list[list[int]] = [[] for _ in range(int(indices.max(initial=0)) + 1)]
-    for node in tree:
-        if node.parent is not None:
-            above[node.number] = min(above[node.parent], step[node.parent])
-        if step[node.number] < min(above[node.number], len(bends) + 1):
-            cut[int(step[node.number])].append(node.number)
+    for node in np.flatnonzero(step < least_above(tree, step)).tolist():
+        cut[int(step[node])].append(node)
     return [tuple(nodes) for nodes in cut]
+
+
+def least_above(tree: Tree, values: Floats) -> Floats:
+    """Return the least value of the nodes above each node; ∞ at the root."""
+    own, least = values.tolist(), [np.inf] * len(tree)
+    for node, parent in enumerate(arrays_of(tree).parent.tolist()):
+        if parent >= 0:
+            least[node] = min(least[parent], own[parent])
+    return np.array(least)

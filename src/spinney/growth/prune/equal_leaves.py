@@ -12,7 +12,7 @@ from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Judgement, RunningSum, bottom_up, pruned_by
-from spinney.trees import Node, Tree
+from spinney.trees import Tree, children_of_nodes, labels_of_nodes, values_of_nodes
 
 
 def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
@@ -21,29 +21,34 @@ def simplify(tree: Tree, *, costs: Floats | None = None) -> Pruned:
     A step's ``before`` is how many different labels or numbers the children have,
     ``after`` is 1.
     """
+    says, children = _predicted(tree), children_of_nodes(tree)
     cuts: set[int] = set()
 
-    def judge(node: Node) -> Judgement | None:
-        children = tree.children(node)
-        if not all(child.is_leaf or child.number in cuts for child in children):
+    def judge(node: int) -> Judgement | None:
+        below = children[node]
+        if not all(child in cuts or not children[child] for child in below):
             return None
+        labels = [says[child] for child in below]
         # The parent has to say the same too, which rounding might prevent.
-        pruned = _different(tree, (*children, node)) == 1
+        pruned = _different([*labels, says[node]]) == 1
         if pruned:
-            cuts.add(node.number)
-        return float(_different(tree, children)), 1.0, pruned
+            cuts.add(node)
+        return float(_different(labels)), 1.0, pruned
 
     errors = RunningSum(tree, leaf_risks(tree, costs))
-    measure = "different labels of the leaves"
-    return pruned_by(tree, bottom_up(tree, judge, errors, measure=measure))
+    steps = bottom_up(tree, judge, errors)
+    return pruned_by(tree, steps, "different labels of the leaves")
 
 
-def _different(tree: Tree, nodes: tuple[Node, ...]) -> int:
-    """Return how many different labels or numbers nodes have."""
-    if not tree.schema.target.is_numeric:
-        return len({node.label for node in nodes})
-    values = sorted(node.value for node in nodes)
+def _predicted(tree: Tree) -> list[float]:
+    """Return the label or number of each node."""
+    numeric = tree.schema.target.is_numeric
+    return list(values_of_nodes(tree) if numeric else labels_of_nodes(tree))
+
+
+def _different(predicted: list[float]) -> int:
+    """Return how many labels or numbers differ, by more than rounding may."""
     return 1 + sum(
         high - low > TOLERANCE * max(abs(low), abs(high))
-        for low, high in pairwise(values)
+        for low, high in pairwise(sorted(predicted))
     )

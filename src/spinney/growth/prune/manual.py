@@ -9,7 +9,7 @@ from spinney.errors import ParameterError, Setting, refusal
 from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import leaf_risks
 from spinney.growth.prune.walks import Judgement, RunningSum, bottom_up, pruned_by
-from spinney.trees import Node, Tree
+from spinney.trees import Tree
 
 
 def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> Pruned:
@@ -20,12 +20,10 @@ def manual(tree: Tree, *, nodes: Iterable[int], costs: Floats | None = None) -> 
     chosen = {_checked(tree, number) for number in _as_list(nodes)}
     errors = RunningSum(tree, leaf_risks(tree, costs))
 
-    def judge(node: Node) -> Judgement | None:
-        if node.number not in chosen:
-            return None
-        return errors.total, errors.after(node), True
+    def judge(node: int) -> Judgement | None:
+        return (errors.total, errors.after(node), True) if node in chosen else None
 
-    return pruned_by(tree, bottom_up(tree, judge, errors, measure="training risk"))
+    return pruned_by(tree, bottom_up(tree, judge, errors), "training risk")
 
 
 def _as_list(nodes: object) -> list[Any]:

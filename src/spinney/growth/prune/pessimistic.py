@@ -11,15 +11,16 @@ No validation rows are needed. A node is looked at before what is below it, so n
 below a node that becomes a leaf is.
 """
 
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
 
 from spinney._support.ties import TOLERANCE
-from spinney.growth.prune.prune_record import Pruned, PruneStep
+from spinney.growth.prune.prune_record import Pruned
 from spinney.growth.prune.risk import below, leaf_errors, leaf_risks
-from spinney.growth.prune.walks import top_down
-from spinney.trees import Node, Tree
+from spinney.growth.prune.walks import Judged, top_down
+from spinney.trees import Tree, arrays_of
 
 
 def corrected_errors(errors: float, leaves: int, weight: float) -> tuple[float, float]:
@@ -43,28 +44,20 @@ def pessimistic(tree: Tree) -> Pruned:
     as_leaf, risks = leaf_errors(tree), leaf_risks(tree)
     errors, risks_below = below(tree, as_leaf), below(tree, risks)
     leaves = below(tree, np.ones(len(tree)))
-    total = float(risks_below[0])
+    total, weight = float(risks_below[0]), arrays_of(tree).weight(tree.schema.target)
 
-    def judge(node: Node) -> PruneStep:
+    def judge(node: int, _: Sequence[int]) -> Judged:
         nonlocal total
-        number, before = node.number, total
+        before = total
         corrected, deviation = corrected_errors(
-            float(errors[number]), int(leaves[number]), node.weight
+            float(errors[node]), int(leaves[node]), float(weight[node])
         )
-        limit = float(as_leaf[number]) + 0.5
-        after = total - float(risks_below[number]) + float(risks[number])
+        limit = float(as_leaf[node]) + 0.5
+        after = total - float(risks_below[node]) + float(risks[node])
         pruned = corrected + deviation >= limit - TOLERANCE * max(1.0, limit)
         if pruned:
             total = after
-        return PruneStep(
-            number,
-            tree.condition(node),
-            corrected + deviation,
-            limit,
-            pruned,
-            measure="corrected errors of the subtree + 1 SE, and of the leaf",
-            risk_before=before,
-            risk_after=after,
-        )
+        return Judged(node, corrected + deviation, limit, pruned, before, after)
 
-    return top_down(tree, judge)
+    measure = "corrected errors of the subtree + 1 SE, and of the leaf"
+    return top_down(tree, judge, measure)

@@ -12,7 +12,15 @@ import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.data import Target
-from spinney.trees import Tree, ratio_of, spread_of
+from spinney.trees import (
+    Tree,
+    arrays_of,
+    children_of_nodes,
+    labels_of_nodes,
+    ratio_of,
+    spread_of,
+    values_of_nodes,
+)
 
 
 def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
@@ -30,9 +38,8 @@ def leaf_risks(tree: Tree, costs: Floats | None = None) -> Floats:
     matrix = costs_of(target, costs)
     if matrix is None:
         return leaf_errors(tree)
-    weights = np.array([node.weights for node in tree])
-    labels = np.array([node.label for node in tree])
-    return np.asarray((weights * matrix[labels]).sum(axis=1))
+    weights = np.asarray(arrays_of(tree).weights, np.float64)
+    return np.asarray((weights * matrix[labels_of_nodes(tree)]).sum(axis=1))
 
 
 def risk_of(
@@ -52,15 +59,14 @@ def risk_of(
 
 def leaf_errors(tree: Tree) -> Floats:
     """Return the weight of the rows that each node labels wrong, or the squares."""
-    target = tree.schema.target
-    weights = np.array([node.weights for node in tree])
+    target, arrays = tree.schema.target, arrays_of(tree)
+    weights = np.array(arrays.weights, np.float64)
     if target.is_numeric:
-        values = np.array([node.value for node in tree])
-        errors = squared_errors(weights, values - (target.origin or 0.0))
-        modelled = np.array([node.model is not None for node in tree])
-        return np.where(modelled, np.nan, errors)
-    labels = np.array([node.label for node in tree])
-    weights[np.arange(len(labels)), labels] = 0.0
+        values = values_of_nodes(tree) - (target.origin or 0.0)
+        errors = squared_errors(weights, values)
+        models = arrays.models
+        return errors if models is None else np.where(models.has, np.nan, errors)
+    weights[np.arange(len(tree)), labels_of_nodes(tree)] = 0.0
     return np.asarray(weights.sum(axis=1))
 
 
@@ -73,12 +79,12 @@ def squared_errors(moments: Floats, values: Floats) -> Floats:
 
 def below(tree: Tree, as_leaf: Floats, of_split: Floats | None = None) -> Floats:
     """Return for each node the sum over its leaves, and over the splits below it."""
-    sums = as_leaf.copy()
-    for node in reversed(tree.nodes):
-        if not node.is_leaf:
-            own = 0.0 if of_split is None else of_split[node.number]
-            sums[node.number] = own + sum(sums[child] for child in node.children)
-    return sums
+    sums, children = as_leaf.tolist(), children_of_nodes(tree)
+    for node in reversed(range(len(sums))):
+        if children[node]:
+            own = 0.0 if of_split is None else of_split[node]
+            sums[node] = own + sum(sums[child] for child in children[node])
+    return np.array(sums)
 
 
 def costs_of(target: Target, costs: Floats | None = None) -> Floats | None:

@@ -5,9 +5,8 @@ everything below it has been decided, so a node that becomes a leaf exactly wher
 does not cost more makes the smallest of the cheapest subtrees.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,13 +14,15 @@ from spinney._support.arrays import Floats
 from spinney._support.ties import TOLERANCE
 from spinney.growth.prune.prune_record import Pruned, PruneStep, Steps
 from spinney.growth.prune.risk import below
-from spinney.trees import Node, Reason, Tree
+from spinney.trees import Tree, arrays_of, children_of_nodes, cut
 
 
-def deepest_first(tree: Tree) -> list[Node]:
+def deepest_first(tree: Tree) -> list[int]:
     """Return the inner nodes in the order of this module."""
-    inner = [node for node in tree if not node.is_leaf]
-    return sorted(inner, key=lambda node: (-node.depth, node.number))
+    arrays = arrays_of(tree)
+    inner = np.flatnonzero(arrays.inner)
+    order: list[int] = inner[np.lexsort((inner, -arrays.depth[inner]))].tolist()
+    return order
 
 
 class RunningSum:
@@ -33,59 +34,60 @@ class RunningSum:
     def __init__(
         self, tree: Tree, as_leaf: Floats, of_split: Floats | None = None
     ) -> None:
-        self.as_leaf, self.of_split = as_leaf, of_split
-        self.below = below(tree, as_leaf, of_split)
-        self.total = float(self.below[0])
+        self.children, self.as_leaf = children_of_nodes(tree), as_leaf.tolist()
+        self.of_split = [0.0] * len(tree) if of_split is None else of_split.tolist()
+        self.below = below(tree, as_leaf, of_split).tolist()
+        self.total = self.below[0]
 
-    def as_tree(self, node: Node) -> float:
+    def as_tree(self, node: int) -> float:
         """Return the sum at a node, if it stays as it is."""
-        own = 0.0 if self.of_split is None else self.of_split[node.number]
-        return float(own + sum(self.below[child] for child in node.children))
+        below = sum(self.below[child] for child in self.children[node])
+        return float(self.of_split[node] + below)
 
-    def after(self, node: Node) -> float:
+    def after(self, node: int) -> float:
         """Return the whole sum, if a node becomes a leaf."""
-        return self.total - self.as_tree(node) + float(self.as_leaf[node.number])
+        return float(self.total - self.as_tree(node) + self.as_leaf[node])
 
-    def decide(self, node: Node, *, pruned: bool) -> None:
+    def decide(self, node: int, *, pruned: bool) -> None:
         """Take note of what becomes of a node."""
         if pruned:
             self.total = self.after(node)
-            self.below[node.number] = self.as_leaf[node.number]
-        else:
-            self.below[node.number] = self.as_tree(node)
+        self.below[node] = self.as_leaf[node] if pruned else self.as_tree(node)
 
 
 Judgement = tuple[float, float, bool]
 """What a step says of a node: before, after, and whether it becomes a leaf."""
 
 
+class Judged(NamedTuple):
+    """What a step says, and the training risk before and after it."""
+
+    node: int
+    before: float
+    after: float
+    pruned: bool
+    risk_before: float
+    risk_after: float
+
+
 def bottom_up(
     tree: Tree,
-    judge: Callable[[Node], Judgement | None],
+    judge: Callable[[int], Judgement | None],
     errors: RunningSum,
     *,
-    measure: str,
     unit: float = 1.0,
-) -> list[PruneStep]:
-    """Return the steps of judging every inner node after those below it.
+) -> list[Judged]:
+    """Judge every inner node after those below it.
 
-    A node of which ``judge`` says None stays, without a step. ``measure`` is what it
-    goes by; ``errors`` are the training risk, which steps have divided by ``unit``.
+    A node of which ``judge`` says None stays, without a step. ``errors`` are the
+    training risk, which steps have divided by ``unit``.
     """
     steps = []
     for node in deepest_first(tree):
         judgement = judge(node)
         if judgement is not None:
-            steps.append(
-                PruneStep(
-                    node.number,
-                    tree.condition(node),
-                    *judgement,
-                    measure=measure,
-                    risk_before=errors.total / unit,
-                    risk_after=errors.after(node) / unit,
-                )
-            )
+            risks = errors.total / unit, errors.after(node) / unit
+            steps.append(Judged(node, *judgement, *risks))
         errors.decide(node, pruned=judgement is not None and judgement[2])
     return steps
 
@@ -99,7 +101,6 @@ def cheapest(
     measure: str,
     scale: float = 1.0,
     cut_ties: bool = True,
-    leaves: Collection[int] | None = None,
 ) -> Pruned:
     """Prune each node that does not cost more as a leaf; deepest first.
 
@@ -117,88 +118,102 @@ def cheapest(
         A negative one turns costs into merits.
     cut_ties : bool
         Whether a node is cut where that changes nothing.
-    leaves : collection of int, optional
-        The nodes that are to be leaves: costs then decide below them only, where
-        nothing but the record depends on it.
     """
+    steps = _by_cost(
+        tree, as_leaf, of_split, risks=risks, scale=scale, cut_ties=cut_ties
+    )
+    return pruned_by(tree, steps, measure)
+
+
+def cut_down_to(
+    tree: Tree, leaves: Collection[int], as_leaf: Floats, *, risks: Floats, measure: str
+) -> Pruned:
+    """Prune to given leaves, which are those that cost the least.
+
+    The record is made when somebody asks for it, as of :func:`cheapest`.
+    """
+
+    def record() -> Iterator[PruneStep]:
+        steps = _by_cost(tree, as_leaf, risks=risks, leaves=leaves)
+        yield from recorded(tree, steps, measure)
+
+    return Pruned(cut(tree, leaves), Steps(record()))
+
+
+def _by_cost(
+    tree: Tree,
+    as_leaf: Floats,
+    of_split: Floats | None = None,
+    *,
+    risks: Floats,
+    scale: float = 1.0,
+    cut_ties: bool = True,
+    leaves: Collection[int] | None = None,
+) -> list[Judged]:
+    """Judge nodes by cost; where ``leaves`` are given, only those below them."""
     costs = RunningSum(tree, as_leaf, of_split)
     # Sums over a tree are exact to a share of the largest of them.
     margin = TOLERANCE * max(abs(costs.total), float(np.abs(as_leaf).max()))
-    gone = None if leaves is None else _at_or_below(tree, leaves)
+    fixed: Collection[int] = () if leaves is None else leaves
+    free = range(len(tree)) if leaves is None else _at_or_below(tree, leaves)
 
-    def judge(node: Node) -> Judgement:
+    def judge(node: int) -> Judgement:
         before, after = costs.total, costs.after(node)
-        saved = costs.as_tree(node) - float(as_leaf[node.number])
-        pruned = saved >= -margin if cut_ties else saved > margin
-        if gone is not None and leaves is not None:
-            pruned = node.number in leaves or (pruned and node.number in gone)
+        saved = costs.as_tree(node) - costs.as_leaf[node]
+        cheap = saved >= -margin if cut_ties else saved > margin
+        pruned = node in fixed or (cheap and node in free)
         costs.decide(node, pruned=pruned)
         return before / scale, after / scale, pruned
 
-    steps = bottom_up(tree, judge, RunningSum(tree, risks), measure=measure)
-    return pruned_by(tree, steps)
+    return bottom_up(tree, judge, RunningSum(tree, risks))
 
 
 def _at_or_below(tree: Tree, numbers: Collection[int]) -> set[int]:
     """Return these nodes and all below them; a node stands after its parent."""
     below: set[int] = set()
-    for node in tree:
-        if node.number in numbers or node.parent in below:
-            below.add(node.number)
+    for node, parent in enumerate(arrays_of(tree).parent.tolist()):
+        if node in numbers or parent in below:
+            below.add(node)
     return below
 
 
-def top_down(tree: Tree, judge: Callable[[Node], PruneStep]) -> Pruned:
+def top_down(
+    tree: Tree, judge: Callable[[int, Sequence[int]], Judged], measure: str
+) -> Pruned:
     """Return the tree without what lies below the nodes that are judged to be leaves.
 
-    ``judge`` sees inner nodes a level at a time, each before those below it.
+    ``judge`` sees inner nodes and their children a level at a time, each before those
+    below it.
     """
-    steps: list[PruneStep] = []
-    level = [tree.root]
+    children, steps, level = children_of_nodes(tree), list[Judged](), [0]
     while level:
-        following: list[Node] = []
+        following: list[int] = []
         for node in level:
-            if node.is_leaf:
-                continue
-            steps.append(judge(node))
-            if not steps[-1].pruned:
-                following.extend(tree.children(node))
+            if children[node]:
+                steps.append(judge(node, children[node]))
+                if not steps[-1].pruned:
+                    following.extend(children[node])
         level = following
-    return pruned_by(tree, steps)
+    return pruned_by(tree, steps, measure)
 
 
-def pruned_by(tree: Tree, steps: Sequence[PruneStep]) -> Pruned:
+def pruned_by(tree: Tree, steps: Sequence[Judged], measure: str) -> Pruned:
     """Return the tree with the nodes as leaves that some steps pruned, and these."""
-    return Pruned(cut(tree, {step.node for step in steps if step.pruned}), Steps(steps))
+    cuts = {step.node for step in steps if step.pruned}
+    record = Steps(recorded(tree, steps, measure))
+    return Pruned(cut(tree, cuts), record)
 
 
-def cut(tree: Tree, numbers: Collection[int], reason: Reason = Reason.PRUNED) -> Tree:
-    """Return the tree with these nodes as leaves, and nothing below them.
-
-    The counts and candidates of a cut node are kept; its ``reason`` is given.
-    """
-    gone = [False] * len(tree)
-    kept: list[Node] = []
-    new_number: dict[int, int] = {}
-    for node in tree:
-        if node.parent is not None:
-            gone[node.number] = gone[node.parent] or node.parent in numbers
-        if not gone[node.number]:
-            new_number[node.number] = len(kept)
-            kept.append(node)
-    as_leaf = partial(
-        replace,
-        chosen=None,
-        children=(),
-        reason=reason,
-        surrogates=(),
-        otherwise=None,
-    )
-    nodes = []
-    for node in kept:
-        pruned = as_leaf(node) if node.number in numbers and node.children else node
-        parent = None if node.parent is None else new_number[node.parent]
-        children = tuple(new_number[child] for child in pruned.children)
-        number = new_number[node.number]
-        nodes.append(replace(pruned, number=number, parent=parent, children=children))
-    return Tree(tree.schema, tuple(nodes))
+def recorded(tree: Tree, steps: Sequence[Judged], measure: str) -> Iterator[PruneStep]:
+    """Give steps as a person reads them; ``measure`` is what they went by."""
+    for node, before, after, pruned, risk_before, risk_after in steps:
+        yield PruneStep(
+            node,
+            tree.condition(tree.nodes[node]),
+            before,
+            after,
+            pruned,
+            measure=measure,
+            risk_before=risk_before,
+            risk_after=risk_after,
+        )

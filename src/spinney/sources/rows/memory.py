@@ -25,7 +25,7 @@ from spinney.trees import CountTable, Route, Split, Surrogate, TableStack
 # are found by sorting, so that small nodes cost what their rows cost.
 SPARSE = 2
 LEAST_SPARSE = 1000
-MOST_AT_ONCE = 1 << 21  # cells that are counted at once, unless one column has more
+MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has more
 
 Which = Callable[[NDArray[Any]], NDArray[Any]]
 Tally = Callable[[Integers, Which, int], tuple[Floats, Integers]]
