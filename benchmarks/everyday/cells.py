@@ -28,7 +28,8 @@ PLAIN = "plain"
 class Cell:
     """Programs, Spinney last, that do one thing with one table in one worker process.
 
-    ``like`` names the cell to compare with where there is no peer.
+    ``like`` names the cell to compare with where there is no peer. One row is predicted
+    as a table or, ``kept``, by Spinney's ``predictor()``.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Cell:
     missing: bool = False
     weights: bool = False
     one_row: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,11 +137,12 @@ def lines() -> Iterator[Cell | Command]:
     yield line("forest", WIDE, forest, forest, classes=FORESTS)
     names = f"{WIDE}, 500 names"
     yield line("forest", names, forest, classes=FORESTS, like=f"{WIDE}, forest")
-    row = {"one_row": True}
-    yield line("one row, tree", "breast cancer", {"recipe": "cart"}, {}, **row)
-    yield line(
-        "one row, forest", "breast cancer", forest, forest, classes=FORESTS, **row
-    )
+    tree, table = {"recipe": "cart"}, "breast cancer"
+    for way, kept in (("", False), (", predictor", True)):
+        row = {"one_row": True, "kept": kept}
+        yield line(f"one row, tree{way}", table, tree, {}, **row)
+        row["classes"] = FORESTS
+        yield line(f"one row, forest{way}", table, forest, forest, **row)
 
 
 def costs(n_classes: int) -> list[list[float]]:

@@ -47,7 +47,7 @@ def work(
             continue
         fit = partial(fitted, program, table.n_classes, cells, labels, more)
         try:
-            task = partial(fit().predict, cells[:1]) if cell.one_row else fit
+            task = one_row_task(fit(), cells, kept=cell.kept) if cell.one_row else fit
             for seconds in timed(task, repeats=repeats, patience=patience):
                 yield {"program": program.name, "seconds": seconds}
         except Exception as error:  # noqa: BLE001 - it is reported, the others go on
@@ -60,6 +60,13 @@ def fitted(
 ) -> Any:
     """Fit a program."""
     return program.model(n_classes).fit(cells, labels, **more)
+
+
+def one_row_task(model: Any, cells: Any, *, kept: bool) -> Callable[[], Any]:
+    """Return what predicts one row: as a table, or by what Spinney keeps for rows."""
+    if kept and hasattr(model, "predictor"):
+        return partial(model.predictor(), cells[0])
+    return partial(model.predict, cells[:1])
 
 
 def timed(task: Callable[[], Any], *, repeats: int, patience: float) -> Iterator[float]:

@@ -74,7 +74,7 @@ def test_a_tree_grows_and_predicts_within_the_limit(n_jobs, monkeypatch):
         "spinney.api.grow_from",
         "spinney.models.fitted_tree.outputs",
         "spinney.models.fitted_tree.leaf_numbers",
-        "spinney.models.fitted_forest.grow_forest",
+        "spinney.growth.forest.grow_forest",
         "spinney.estimators.forest_estimators.grow_forest",
         "spinney.models.fitted_forest.forest_outputs",
     ):

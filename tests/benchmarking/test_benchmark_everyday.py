@@ -130,8 +130,8 @@ def test_a_worker_without_its_table():
 
 
 def test_rows_with_weights_missing_cells_and_one_row():
-    for setting in ("missing", "weights", "one_row"):
-        cell = Cell("iris", "iris", IRIS.programs, **{setting: True})
+    for settings in ({"missing"}, {"weights"}, {"one_row"}, {"one_row", "kept"}):
+        cell = Cell("iris", "iris", IRIS.programs, **dict.fromkeys(settings, True))
         assert not any("failed" in t for t in work(cell, None, repeats=1, patience=1))
 
 

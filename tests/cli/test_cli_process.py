@@ -46,6 +46,17 @@ def test_commands_import_nothing_heavy(melons, model):
         assert repr(name) not in found
 
 
+def test_predicting_loads_neither_what_grows_nor_duckdb(model, melons):
+    command = ["predict", str(model), str(melons)]
+    code = f"from spinney.cli import run; assert run({command}) == 0"
+    modules = (
+        "; import sys; print({'spinney.growth', 'spinney.search'} & {*sys.modules})"
+    )
+    found = imported(code + modules)
+    assert "{'spinney.growth'}" in found
+    assert "'duckdb'" not in found
+
+
 def test_the_default_recipe_imports_no_scikit_learn(melons):
     """Its teacher is our own forest, and its folds are ours, at any size."""
     command = ["grow", str(melons), "--target", "ripe"]

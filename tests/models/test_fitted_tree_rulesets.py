@@ -115,3 +115,13 @@ def test_a_tree_of_numbers_has_no_rule_set():
     model = spinney.TreeRegressor().fit([[x] for x in table["x"]], table["y"])
     with pytest.raises(ParameterError, match="is a number: a rule set is of classes"):
         model.ruleset(table)
+
+
+def test_the_confidence_is_that_of_pruning():
+    from inspect import signature
+
+    from spinney.growth.prune import CONFIDENCE
+    from spinney.models import FittedTree
+
+    confidence = signature(FittedTree.ruleset).parameters["confidence"]
+    assert confidence.default == CONFIDENCE

@@ -10,7 +10,7 @@ from spinney import DataError, ParameterError, TreeClassifier, TreeRegressor
 from spinney._support.threads import n_threads
 from spinney.errors import SpinneyWarning
 from spinney.growth.prune import METHODS
-from spinney.models import fitted_tree
+from spinney.models import prune
 from spinney.models.prune import prune_model
 
 KYPHOSIS = TABLES / "rpart_kyphosis.csv"
@@ -68,7 +68,7 @@ def test_pruning_keeps_to_its_threads(monkeypatch):
         seen.append(n_threads())
         return prune_model(*arguments, **options)
 
-    monkeypatch.setattr(fitted_tree, "prune_model", noting)
+    monkeypatch.setattr(prune, "prune_model", noting)
     tree = TreeClassifier("cart", n_jobs=1).fit([[1], [2], [3]], ["a", "b", "b"])
     tree.prune("mdl")
     assert tree.prune("mdl", n_jobs=None).n_jobs == 1

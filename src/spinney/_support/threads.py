@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache, partial
 from itertools import chain, count, islice
 from threading import current_thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney._support.checks import check_whole
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -101,6 +103,8 @@ def run_as_they_come(
     One item is worked on here, and so are those of a thread that is one of ours. No
     more of them wait than there are threads.
     """
+    from concurrent.futures import Future, wait
+
     coming = iter(items)
     first = list(islice(coming, 2))
     n, ours = n_threads(), current_thread().name.startswith(THREAD_NAME)
@@ -133,7 +137,7 @@ def run_each(
             results.append(piece())
             done(len(results))
         return results
-    with ThreadPoolExecutor(size, thread_name_prefix=THREAD_NAME) as pool:
+    with _new_pool(size) as pool:
         futures = [pool.submit(copy_context().run, piece) for piece in waiting]
         try:
             for future in futures:
@@ -146,8 +150,14 @@ def run_each(
 
 
 @lru_cache(maxsize=2)
-def _pool(_process: int, size: int) -> ThreadPoolExecutor:
+def _pool(_process: int, size: int) -> "ThreadPoolExecutor":
     """Return the pool of this size of this process; a forked child makes its own."""
+    return _new_pool(size)
+
+
+def _new_pool(size: int) -> "ThreadPoolExecutor":
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(size, thread_name_prefix=THREAD_NAME)
 
 

@@ -263,14 +263,15 @@ class Schema:
         absent = self.absent(table, sorted(indices.difference(map(int, optional))))
         if absent:
             raise missing_columns(absent, table.names)
-        present = set(table.names)
+        present = {column.name: column for column in table.columns}
         columns: list[Any] = [None] * len(self.attributes)
         for index in self.behind(indices):
             attribute = self.attributes[index]
+            column = present.get(attribute.name)
             columns[index] = (
-                attribute.encode(table[attribute.name])
-                if attribute.name in present
-                else attribute.all_missing(table.n_rows)
+                attribute.all_missing(table.n_rows)
+                if column is None
+                else attribute.encode(column)
             )
         return self.completed(columns, sorted(indices))
 

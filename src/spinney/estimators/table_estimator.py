@@ -127,9 +127,11 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             validated(self, X, skip_check_array=True, reset=reset)
         else:
             table = read_table(self._validated_array(X, y, reset=reset))
-        names = getattr(self, "feature_names_in_", table.names)
+        names = tuple(map(str, getattr(self, "feature_names_in_", table.names)))
+        if names == table.names:
+            return table
         columns = zip(names, table.columns, strict=True)
-        renamed = (replace(column, name=str(name)) for name, column in columns)
+        renamed = (replace(column, name=name) for name, column in columns)
         return Table(tuple(renamed), table.n_rows)
 
     def _validated_array(self, X: Any, y: Any, *, reset: bool) -> Any:
@@ -205,7 +207,8 @@ class GrownEstimator(TableEstimator):
     _grown_as: ClassVar[str]
 
     def _grown(self) -> Any:
-        check_is_fitted(self, self._grown_as)
+        if self._grown_as not in vars(self):
+            check_is_fitted(self, self._grown_as)  # raises, in its own words
         return super()._grown()
 
     def __str__(self) -> str:

@@ -1,12 +1,17 @@
 """Every way to grow trees, and to prune them."""
 
-from spinney.growth.engine import choose_engine, only_to_predict
+from typing import TYPE_CHECKING
+
+from spinney._support.names_on_demand import names_on_demand
 from spinney.growth.model import Model
-from spinney.growth.user_options import (
-    class_weights_of,
-    options_of,
-    refuse_without_classes,
-)
+
+if TYPE_CHECKING:
+    from spinney.growth.engine import choose_engine, only_to_predict
+    from spinney.growth.user_options import (
+        class_weights_of,
+        options_of,
+        refuse_without_classes,
+    )
 
 __all__ = [
     "Model",
@@ -16,3 +21,11 @@ __all__ = [
     "options_of",
     "refuse_without_classes",
 ]
+
+__getattr__ = names_on_demand(
+    __name__,
+    {
+        "engine": ("choose_engine", "only_to_predict"),
+        "user_options": ("class_weights_of", "options_of", "refuse_without_classes"),
+    },
+)

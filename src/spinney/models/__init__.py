@@ -1,5 +1,8 @@
 """Fitted models without scikit-learn: how they come about, and what they can do."""
 
+from typing import TYPE_CHECKING
+
+from spinney._support.names_on_demand import names_on_demand
 from spinney.models.facts import about_installation, as_lines
 from spinney.models.fitted_forest import (
     FOREST_PARAMETERS,
@@ -10,8 +13,10 @@ from spinney.models.fitted_forest import (
 )
 from spinney.models.fitted_model import FittedModel
 from spinney.models.fitted_tree import FittedTree
-from spinney.models.grow import grow_from, grow_model
 from spinney.models.load import load_model
+
+if TYPE_CHECKING:
+    from spinney.models.grow import grow_from, grow_model
 
 __all__ = [
     "FOREST_PARAMETERS",
@@ -27,3 +32,5 @@ __all__ = [
     "load_model",
     "refuse_forest_arguments",
 ]
+
+__getattr__ = names_on_demand(__name__, {"grow": ("grow_from", "grow_model")})

@@ -1,9 +1,7 @@
 """What a fitted model is, for ``info``; what is installed."""
 
-import platform
 from collections.abc import Collection
 from dataclasses import fields
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.text import shown, value_text, weight_text
@@ -129,6 +127,8 @@ def _costs(target: "Target") -> list[dict[str, Any]] | None:
 
 def about_installation() -> dict[str, Any]:
     """Return the versions that matter when something goes wrong."""
+    import platform
+
     return {
         "spinney": __version__,
         "python": platform.python_version(),
@@ -139,6 +139,8 @@ def about_installation() -> dict[str, Any]:
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

@@ -5,6 +5,7 @@ add its conventions.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,40 +14,33 @@ from spinney._support.arrays import Floats
 from spinney._support.checks import check_whole
 from spinney._support.text import shown
 from spinney.data import Declarations
-from spinney.data.readers import read_table
+from spinney.data.readers import RowReader, read_table
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
-from spinney.growth import class_weights_of
+from spinney.growth import forest as forests
 from spinney.growth.forest import (
     Forest,
-    ForestBags,
     ForestSettings,
-    Importances,
-    Interactions,
-    Progress,
     Trees,
     check_bags,
     forest_leaves,
     forest_outputs,
     forest_recipe,
-    grow_forest,
-    impurity_importances,
-    interactions_of,
-    nearest,
-    outlier_scores,
-    permutation_importances,
-    proximity_blocks,
-    with_ordered_categories,
+    votes_of,
 )
 from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
+from spinney.models.row_predictor import RowPredictor
 from spinney.output.file import save_model
 from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon, suited
-from spinney.sources.rows import TrainingSet, check_roles, rows_in_memory, rows_of
+from spinney.trees.predict import row_walk_of
 
 if TYPE_CHECKING:
     import os
 
     from scipy.sparse import csr_matrix
+
+    from spinney.growth.forest import ForestBags, Importances, Interactions, Progress
+    from spinney.sources.rows import TrainingSet
 
 
 class FittedForest(FittedTable):
@@ -102,22 +96,29 @@ class FittedForest(FittedTable):
         """Return what is predicted of each row: class shares, or one number."""
         return forest_outputs(self._grown(), *self._columns(X))
 
+    def _row_predictor(self, reader: RowReader) -> RowPredictor:
+        forest = self._grown()
+        trees, roots = forest.side_by_side(forest.members)
+        walk = row_walk_of(trees, reader.columns, roots=roots)
+        votes = votes_of(trees.distribution, forest)
+        return RowPredictor(reader, walk, votes, partial(forest_outputs, forest))
+
     def apply(self, X: Any) -> Any:
         """Return the leaf of each row in each tree, rows × trees."""
         return forest_leaves(self._grown(), *self._columns(X))
 
     # Questioning
 
-    def importances(self) -> Importances:
+    def importances(self) -> "Importances":
         """Return what each attribute gained, as shares, with its spread over trees.
 
         See :mod:`spinney.growth.forest.importances`.
         """
-        return impurity_importances(self._grown())
+        return forests.impurity_importances(self._grown())
 
     def permutation_importances(
         self, X: Any, y: Any = None, *, sample_weight: Any = None
-    ) -> Importances:
+    ) -> "Importances":
         """Return by how much errors out of the bag grow without an attribute.
 
         Parameters
@@ -129,11 +130,11 @@ class FittedForest(FittedTable):
         """
         forest = self._grown()
         check_bags(forest)
-        return permutation_importances(forest, self._bags(X, y, sample_weight))
+        return forests.permutation_importances(forest, self._bags(X, y, sample_weight))
 
-    def interactions(self) -> Interactions:
+    def interactions(self) -> "Interactions":
         """Return how often and with what gain attributes are asked below others."""
-        return interactions_of(self._grown())
+        return forests.interactions_of(self._grown())
 
     def proximities(self, X: Any, *, k: int = 20) -> "csr_matrix":
         """Return how near each row is to its ``k`` nearest others, as a sparse matrix.
@@ -141,13 +142,13 @@ class FittedForest(FittedTable):
         See :mod:`spinney.growth.forest.proximities`; :meth:`proximity_blocks` has them
         all.
         """
-        return nearest(self.apply(X), k)
+        return forests.nearest(self.apply(X), k)
 
     def proximity_blocks(
         self, X: Any, *, rows: int | None = None
     ) -> Iterator[tuple[int, "csr_matrix"]]:
         """Yield all proximities, a block of rows at a time: its first row, and it."""
-        return proximity_blocks(self.apply(X), rows=rows)
+        return forests.proximity_blocks(self.apply(X), rows=rows)
 
     def outliers(self, X: Any, y: Any = None) -> Floats:
         """Return how far each row is from the others of its class.
@@ -157,7 +158,7 @@ class FittedForest(FittedTable):
         """
         leaves = self.apply(X)
         if self._grown().schema.target.is_numeric:
-            return outlier_scores(leaves, np.zeros(len(leaves), np.int64))
+            return forests.outlier_scores(leaves, np.zeros(len(leaves), np.int64))
         if y is None:
             target = self._grown().schema.target
             y = target.encode(self.read(X)[target.name])
@@ -165,10 +166,12 @@ class FittedForest(FittedTable):
         if len(labels) != len(leaves):
             msg = f"X has {len(leaves)} rows and y has {len(labels)}: they must match"
             raise DataError(msg)
-        return outlier_scores(leaves, np.unique(labels, return_inverse=True)[1])
+        return forests.outlier_scores(leaves, np.unique(labels, return_inverse=True)[1])
 
-    def _bags(self, X: Any, y: Any, sample_weight: Any) -> ForestBags:
+    def _bags(self, X: Any, y: Any, sample_weight: Any) -> "ForestBags":
         """Return the bags of the rows that the forest was grown on."""
+        from spinney.sources.rows import rows_of
+
         forest = self._grown()
         table = self._whole_table(X)
         training = rows_of(forest.schema, table, y=y, sample_weight=sample_weight)
@@ -178,7 +181,7 @@ class FittedForest(FittedTable):
                 "that they had: only of those it is known which trees have seen them"
             )
             raise DataError(msg)
-        return ForestBags(training, forest.settings)
+        return forests.ForestBags(training, forest.settings)
 
     # Keeping
 
@@ -220,13 +223,16 @@ def forest_from(
     format: str | None = None,
     encoding: str = "utf-8",
     n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> tuple[Forest, TrainingSet]:
+    progress: "Progress | None" = None,
+) -> "tuple[Forest, TrainingSet]":
     """Grow a forest on a table that holds its target; return it and the rows.
 
     ``settings`` are those of :class:`ForestSettings`, and ``recipe_settings`` change
     the recipe; what is None in them is not given. Class weights are by class.
     """
+    from spinney.growth import class_weights_of
+    from spinney.sources.rows import check_roles, rows_in_memory
+
     check_roles(target, weight, declarations.ignore)
     changes = {n: value for n, value in recipe_settings.items() if value is not None}
     given = {name: value for name, value in settings.items() if value is not None}
@@ -238,12 +244,12 @@ def forest_from(
     training = rows_in_memory(
         table, target, weight, declarations, from_zero=named.counts_from_zero
     )
-    training = with_ordered_categories(training, named)
+    training = forests.with_ordered_categories(training, named)
     if training.schema.target.is_numeric:
         _refuse_of_classes({**given, **changes})
         given = {**FOR_NUMBERS, **given}
     scale = class_weights_of(given.pop("class_weight", None), training.schema.target)
-    forest = grow_forest(
+    forest = forests.grow_forest(
         training,
         named,
         ForestSettings(**given, class_weight=scale),

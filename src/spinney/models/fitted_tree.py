@@ -14,29 +14,25 @@ from spinney._support.arrays import Floats
 from spinney._support.keyed_random import refuse_seed
 from spinney._support.threads import limited_threads
 from spinney.data import Costs
+from spinney.data.readers import RowReader
 from spinney.errors import ParameterError, did_you_mean, warn
 from spinney.growth import Model
-from spinney.growth.prune import CONFIDENCE, Sequence, Steps
 from spinney.models.facts import tree_facts
 from spinney.models.fitted_model import FittedTable
-from spinney.models.prune import forced_paths, prune_model
-from spinney.output import to_text
-from spinney.output.explain import (
-    NodeExplanation,
-    RowExplanation,
-    explain_node,
-    explain_row,
-)
+from spinney.models.row_predictor import RowPredictor
 from spinney.output.file import save_model
-from spinney.output.rules import Rules, RuleSet, rules_of, ruleset_of
-from spinney.sources.rows import TrainingSet, rows_of
 from spinney.trees import Tree
-from spinney.trees.predict import FlatTree, LaidOut, leaf_numbers, outputs
+from spinney.trees.predict import FlatTree, LaidOut, leaf_numbers, outputs, row_walk_of
 
 if TYPE_CHECKING:
     import os
 
     from scipy.sparse import csr_matrix
+
+    from spinney.growth.prune import Sequence, Steps
+    from spinney.output.explain import NodeExplanation, RowExplanation
+    from spinney.output.rules import Rules, RuleSet
+    from spinney.sources.rows import TrainingSet
 
 
 class FittedTree(FittedTable):
@@ -51,8 +47,8 @@ class FittedTree(FittedTable):
     kind = "tree"
     n_jobs: int | None = None  # the most threads; estimators have a parameter for it
     model_: Model
-    pruning_: Steps | None
-    sequence_: Sequence | None
+    pruning_: "Steps | None"
+    sequence_: "Sequence | None"
 
     def __init__(self, model: Model) -> None:
         self._adopt(model)
@@ -92,6 +88,11 @@ class FittedTree(FittedTable):
         """Return what is predicted of each row: class shares, or one number."""
         return outputs(self._flat, *self._columns(X))
 
+    def _row_predictor(self, reader: RowReader) -> RowPredictor:
+        tree = self._flat
+        walk = row_walk_of(tree, reader.columns)
+        return RowPredictor(reader, walk, tree.distribution, tree.outputs)
+
     def apply(self, X: Any) -> Any:
         """Return the number of each row's leaf, the heaviest if it comes to several."""
         return leaf_numbers(self._flat, *self._columns(X))
@@ -122,10 +123,14 @@ class FittedTree(FittedTable):
         return self._grown().tree
 
     def __str__(self) -> str:
+        from spinney.output import to_text
+
         return to_text(self.tree)
 
-    def rules(self) -> Rules:
+    def rules(self) -> "Rules":
         """Return one rule per leaf; ``print`` shows one per line."""
+        from spinney.output.rules import rules_of
+
         return rules_of(self.tree)
 
     def ruleset(
@@ -134,9 +139,9 @@ class FittedTree(FittedTable):
         y: Any = None,
         *,
         sample_weight: Any = None,
-        confidence: float = CONFIDENCE,
+        confidence: float = 0.25,
         simplify: bool = True,
-    ) -> RuleSet:
+    ) -> "RuleSet":
         """Return C4.5's rule set of the tree: fewer, shorter rules in order.
 
         A model keeps no rows, so it needs those that it was grown on; it warns
@@ -166,6 +171,9 @@ class FittedTree(FittedTable):
         IF size > 3 THEN sold = yes  (support 3, errors 0, estimated error 37.0 %)
         OTHERWISE sold = yes  (support 0)
         """
+        from spinney.output.rules import ruleset_of
+        from spinney.sources.rows import rows_of
+
         model = self._grown()
         if model.schema.target.is_numeric:
             msg = (
@@ -182,7 +190,7 @@ class FittedTree(FittedTable):
 
     def explain(
         self, node: int | None = None, *, row: Any = None
-    ) -> NodeExplanation | RowExplanation:
+    ) -> "NodeExplanation | RowExplanation":
         """Return the arithmetic of a node, or the path of a row.
 
         Parameters
@@ -192,6 +200,8 @@ class FittedTree(FittedTable):
         row : table of one row, optional
             Instead of ``node``: the row whose path is wanted.
         """
+        from spinney.output.explain import explain_node, explain_row
+
         model = self._grown()
         if (node is None) == (row is None):
             msg = "explain takes either node=, the number of a node, or row=, one row"
@@ -209,6 +219,8 @@ class FittedTree(FittedTable):
 
     def _growing_options(self) -> dict[str, Any]:
         """Return what the tree was grown with beside its recipe, as far as known."""
+        from spinney.models.prune import forced_paths
+
         return {"force": forced_paths(self.tree)}
 
     def prune(
@@ -301,6 +313,8 @@ class FittedTree(FittedTable):
         node  before  after  risk  after          branch
            2       0      1     0      1  pruned  texture = clear
         """
+        from spinney.models.prune import prune_model
+
         options = {
             "validation": validation,
             "data": data,
@@ -343,7 +357,7 @@ def _refuse_unknown_options(unknown: Mapping[str, Any], known: Iterable[str]) ->
         raise ParameterError(msg)
 
 
-def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None:
+def check_origin(model: Model, training: "TrainingSet", *, simplify: bool) -> None:
     """Warn where the rules of a model over these rows may contradict its tree."""
     if not _is_grown_on(model, training):
         warn(
@@ -358,7 +372,7 @@ def check_origin(model: Model, training: TrainingSet, *, simplify: bool) -> None
         )
 
 
-def _is_grown_on(model: Model, training: TrainingSet) -> bool:
+def _is_grown_on(model: Model, training: "TrainingSet") -> bool:
     """Return whether a model was grown on these rows, as far as it can tell.
 
     One that was grown in a database knows the number of its rows and their weight.

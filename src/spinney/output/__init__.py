@@ -1,5 +1,12 @@
 """A finished model as words, rules, files and other programs."""
 
-from spinney.output.tree_text import to_text
+from typing import TYPE_CHECKING
+
+from spinney._support.names_on_demand import names_on_demand
+
+if TYPE_CHECKING:
+    from spinney.output.tree_text import to_text
 
 __all__ = ["to_text"]
+
+__getattr__ = names_on_demand(__name__, {"tree_text": ("to_text",)})

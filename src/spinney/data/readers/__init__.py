@@ -5,9 +5,11 @@ from spinney.data.readers.conform import class_array, read_by, unseen_values
 from spinney.data.readers.cost_file import read_costs
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.data.readers.read import read_table
+from spinney.data.readers.row_reader import RowReader
 
 __all__ = [
     "OpenRelation",
+    "RowReader",
     "class_array",
     "number_batches",
     "opened_relation",

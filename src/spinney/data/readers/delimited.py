@@ -43,7 +43,7 @@ def open_delimited(
     """Give a connection, a relation over the file, and the names of its columns."""
     import duckdb
 
-    delimiter, names = _header(path, origin, delimiters)
+    delimiter, names = header_of(path, origin, delimiters)
     check_names(names, declarations, origin=f"the header of {origin!r}")
     with (
         _plain_header(path, origin, names, delimiter=delimiter) as plain,
@@ -62,7 +62,7 @@ def open_delimited(
         yield connection, relation, names
 
 
-def _header(path: Path, origin: str, delimiters: str) -> tuple[str, list[str]]:
+def header_of(path: Path, origin: str, delimiters: str) -> tuple[str, list[str]]:
     """Return the delimiter and the names of the columns."""
     samples = {delimiter: _sample(path, delimiter) for delimiter in delimiters}
     if not all(sample and sample[0] for sample in samples.values()):

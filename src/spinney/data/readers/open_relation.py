@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spinney.data.declarations import Declarations
@@ -57,19 +58,30 @@ def opened_relation(
     with readable(path, format=kind, encoding=encoding) as local:
         if kind not in SCANNED:
             raise _no_relation(kind)
-        if kind == "parquet":
-            scanned = open_parquet(local, origin)
-        else:
-            scanned = open_delimited(
-                local,
-                origin,
-                declarations=declarations,
-                delimiters="\t" if kind == "tsv" else DELIMITERS,
-                encoding=encoding,
-            )
-        with scanned as (owner, relation, names):
-            columns = plan(relation, declarations, names=names)
-            yield OpenRelation(relation, columns, owner, declarations.missing)
+        with scanned_file(
+            local, origin, kind=kind, declarations=declarations, encoding=encoding
+        ) as opened:
+            yield opened
+
+
+@contextmanager
+def scanned_file(
+    local: Path, origin: str, *, kind: str, declarations: Declarations, encoding: str
+) -> Iterator[OpenRelation]:
+    """Open a plain file of a kind that DuckDB reads."""
+    if kind == "parquet":
+        scanned = open_parquet(local, origin)
+    else:
+        scanned = open_delimited(
+            local,
+            origin,
+            declarations=declarations,
+            delimiters="\t" if kind == "tsv" else DELIMITERS,
+            encoding=encoding,
+        )
+    with scanned as (owner, relation, names):
+        columns = plan(relation, declarations, names=names)
+        yield OpenRelation(relation, columns, owner, declarations.missing)
 
 
 def _no_relation(what: str) -> ParameterError:

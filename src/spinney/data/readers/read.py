@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from spinney.data.readers.local_files import (
     readable,
     refuse_file_options,
 )
-from spinney.data.readers.open_relation import SCANNED, opened_relation
+from spinney.data.readers.open_relation import SCANNED, scanned_file
+from spinney.data.readers.plain_delimited import read_plain
 from spinney.data.readers.python_objects import read_array, read_columns
 from spinney.data.table import Table
 from spinney.errors import DataError
@@ -110,15 +112,26 @@ def _read_file(
 ) -> Table:
     """Return the table in a file, or in standard input."""
     kind, origin = format_of(path, declared=format), origin_of(path)
-    if kind in SCANNED:
-        with opened_relation(
-            path, declarations=declarations, format=format, encoding=encoding
-        ) as opened:
-            table = load(opened.relation, opened.columns)
-    else:
-        with readable(path, format=kind, encoding=encoding) as local:
+    with readable(path, format=kind, encoding=encoding) as local:
+        if kind in SCANNED:
+            table = _scanned(local, origin, kind, declarations, encoding)
+        else:
             table = _READERS[kind](local, origin, declarations=declarations)
     if table.n_rows == 0:
         msg = f"{origin!r} has no rows: give it at least one"
         raise DataError(msg)
     return table
+
+
+def _scanned(
+    local: Path, origin: str, kind: str, declarations: Declarations, encoding: str
+) -> Table:
+    """Return the table in a file that DuckDB reads where it is not small and plain."""
+    if kind != "parquet":
+        table = read_plain(local, origin, kind=kind, declarations=declarations)
+        if table is not None:
+            return table
+    with scanned_file(
+        local, origin, kind=kind, declarations=declarations, encoding=encoding
+    ) as opened:
+        return load(opened.relation, opened.columns)

@@ -1,26 +1,36 @@
 """Forests: many trees, each on its own rows, that vote."""
 
-from spinney.growth.forest.bags import ForestBags
+from typing import TYPE_CHECKING
+
+from spinney._support.names_on_demand import names_on_demand
 from spinney.growth.forest.compact_tree import compact
 from spinney.growth.forest.forest import Forest, Trees
-from spinney.growth.forest.forest_growth import Progress, grow_forest
 from spinney.growth.forest.forest_settings import ForestSettings, forest_recipe
-from spinney.growth.forest.importances import (
-    Importances,
-    impurity_importances,
-    permutation_importances,
-)
-from spinney.growth.forest.interactions import Interactions, interactions_of
-from spinney.growth.forest.proximities import nearest, outlier_scores, proximity_blocks
 from spinney.growth.forest.voting import (
     check_bags,
     forest_leaves,
     forest_outputs,
     out_of_bag,
     score_of,
+    votes_of,
     warn_of_unseen,
 )
-from spinney.growth.forest.wide_categories import with_ordered_categories
+
+if TYPE_CHECKING:
+    from spinney.growth.forest.bags import ForestBags
+    from spinney.growth.forest.forest_growth import Progress, grow_forest
+    from spinney.growth.forest.importances import (
+        Importances,
+        impurity_importances,
+        permutation_importances,
+    )
+    from spinney.growth.forest.interactions import Interactions, interactions_of
+    from spinney.growth.forest.proximities import (
+        nearest,
+        outlier_scores,
+        proximity_blocks,
+    )
+    from spinney.growth.forest.wide_categories import with_ordered_categories
 
 __all__ = [
     "Forest",
@@ -44,6 +54,23 @@ __all__ = [
     "permutation_importances",
     "proximity_blocks",
     "score_of",
+    "votes_of",
     "warn_of_unseen",
     "with_ordered_categories",
 ]
+
+__getattr__ = names_on_demand(
+    __name__,
+    {
+        "bags": ("ForestBags",),
+        "forest_growth": ("Progress", "grow_forest"),
+        "importances": (
+            "Importances",
+            "impurity_importances",
+            "permutation_importances",
+        ),
+        "interactions": ("Interactions", "interactions_of"),
+        "proximities": ("nearest", "outlier_scores", "proximity_blocks"),
+        "wide_categories": ("with_ordered_categories",),
+    },
+)

@@ -1,9 +1,9 @@
 """A grown forest."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Forest:
         """Whether trees vote with what their leaves say, and not with one class."""
         return self.schema.target.is_numeric or self.settings.voting == "probability"
 
-    @property
+    @cached_property
     def needed(self) -> Integers:
         """The attributes that some tree asks about."""
         asked = [member.attribute[member.inner] for member in self.members]
@@ -82,9 +82,27 @@ class Forest:
         """Return some of the trees in one layout."""
         from spinney.trees.predict.compiled import flat_of, majority
 
-        whole, roots = joined(members)
-        flat = flat_of(self.flat_tree(whole), roots)
+        flat = flat_of(*self.side_by_side(members))
         return flat if self.votes_by_share else majority(flat)
+
+    @cached_property
+    def _all_trees(self) -> tuple[FlatTree, Integers]:
+        whole, roots = joined(self.members)
+        return self.flat_tree(whole), roots
+
+    def side_by_side(self, members: Sequence[TreeArrays]) -> tuple[FlatTree, Integers]:
+        """Return some of the trees in the same arrays, and their roots.
+
+        Those of all trees are kept, so that a row does not wait for them again.
+        """
+        if members is self.members:
+            return self._all_trees
+        whole, roots = joined(members)
+        return self.flat_tree(whole), roots
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs: not what follows from it."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def flat_tree(self, member: TreeArrays) -> FlatTree:
         """Return one of the trees as arrays, its leaves shrunk as they vote."""

@@ -12,24 +12,27 @@ honest guess without rows held out.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.errors import DataError, Setting, warn
-from spinney.growth.forest.bags import ForestBags
 from spinney.growth.forest.forest import Forest
-from spinney.sources.rows import TrainingSet
 from spinney.trees import TreeArrays, labels_of
-from spinney.trees.predict import FEWEST_STEPS
+from spinney.trees.predict import BLOCK, FEWEST_STEPS
+
+if TYPE_CHECKING:
+    from spinney.growth.forest.bags import ForestBags
+    from spinney.sources.rows import TrainingSet
 
 Columns = Sequence[NDArray[Any]]
 
 # Whose votes are counted together; for each of them one byte per row is held.
 TREES_AT_ONCE = 64
+MOST_LEVELS = 32  # no full tree has more
 
 
 def votes_of(outputs: Floats, forest: Forest) -> Floats:
@@ -66,17 +69,27 @@ def added_votes(
         voted = votes(flat, columns, n_rows, in_bag=in_bag)
         total, rows = voted.sums, np.flatnonzero(voted.open)
         total[rows] = 0.0  # a missing value divides them
-    for number, member in enumerate(members):
-        here = rows if out is None else rows[out[rows, number]]
-        if len(here):
-            own = subset(columns, here) if len(here) < n_rows else columns
-            outputs = forest.flat_tree(member).outputs(own, len(here))
-            total[here] += votes_of(outputs, forest)
+    if len(rows):
+        trees, roots = forest.side_by_side(members)
+        for here in _blocks(rows, len(members)):
+            voters = np.ones((len(here), len(members)), bool)
+            tree, row = np.nonzero((voters if out is None else out[here]).T)
+            own = subset(columns, here[row])
+            outputs = trees.outputs(own, len(row), roots=roots[tree])
+            np.add.at(total, here[row], votes_of(outputs, forest))
     return total
+
+
+def _blocks(rows: Integers, n_trees: int) -> Iterator[Integers]:
+    """Yield rows, as many at a time as go down all trees together."""
+    step = max(1, BLOCK // n_trees)
+    return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 def is_small(members: Sequence[TreeArrays], n_rows: int) -> bool:
     """Return whether rows are down the trees before a compiler has been loaded."""
+    if n_rows * len(members) * MOST_LEVELS < FEWEST_STEPS:
+        return True
     steps = sum(math.log2(len(member) + 1) for member in members)
     return n_rows * steps < FEWEST_STEPS
 
@@ -97,16 +110,18 @@ def forest_leaves(forest: Forest, columns: Columns, n_rows: int) -> NDArray[np.i
 
         reached = leaves_of(forest.flat, columns, n_rows)
         leaves = np.where(reached < 0, np.int32(-1), forest.flat.numbers[reached])
-    for number, member in enumerate(forest.members):
-        rows = np.flatnonzero(leaves[:, number] < 0)
-        if len(rows):
-            flat = forest.flat_tree(member)
-            own = columns if len(rows) == n_rows else subset(columns, rows)
-            leaves[rows, number] = flat.leaf_numbers(own, len(rows))
+    rows = np.flatnonzero((leaves < 0).any(axis=1))
+    if len(rows):
+        trees, roots = forest.side_by_side(forest.members)
+        for here in _blocks(rows, len(forest)):
+            tree, row = np.nonzero((leaves[here] < 0).T)
+            own = subset(columns, here[row])
+            nodes = trees.leaf_numbers(own, len(row), roots=roots[tree])
+            leaves[here[row], tree] = nodes - roots[tree]
     return leaves
 
 
-def out_of_bag(forest: Forest, bags: ForestBags) -> tuple[Floats, Integers]:
+def out_of_bag(forest: Forest, bags: "ForestBags") -> tuple[Floats, Integers]:
     """Return what the trees that did not see a row say of it, and how many those are.
 
     NaN where every tree has seen it.
@@ -124,7 +139,7 @@ def out_of_bag(forest: Forest, bags: ForestBags) -> tuple[Floats, Integers]:
         return np.asarray(total / trees[:, None]), trees
 
 
-def score_of(outputs: Floats, trees: Integers, training: TrainingSet) -> float | None:
+def score_of(outputs: Floats, trees: Integers, training: "TrainingSet") -> float | None:
     """Return the accuracy, or R², of what is predicted out of the bag; None of no row.
 
     Rows count by their weights, and those that every tree has seen not at all.

@@ -70,12 +70,12 @@ class FlatTree:
     def _missing(self) -> Integers:
         return self.arrays.final_branch
 
-    @property
+    @cached_property
     def needed(self) -> Integers:
         """The attributes that some node or surrogate asks about, or a model reads."""
         return np.union1d(self._demanded, self._of_surrogates)
 
-    @property
+    @cached_property
     def optional(self) -> Integers:
         """The attributes that only surrogates ask about."""
         return np.setdiff1d(self._of_surrogates, self._demanded)
@@ -106,11 +106,21 @@ class FlatTree:
             return np.unique(asked)
         return np.union1d(asked, models.attribute[np.repeat(~inner, models.count)])
 
-    def outputs(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Floats:
-        """Return what is predicted of each row: class shares, or one number."""
+    def outputs(
+        self,
+        columns: Sequence[NDArray[Any]],
+        n_rows: int,
+        *,
+        roots: Integers | None = None,
+    ) -> Floats:
+        """Return what is predicted of each row: class shares, or one number.
+
+        Where several trees stand in the same arrays, ``roots`` says for each row
+        which of them it goes down.
+        """
         result = np.zeros((n_rows, self.distribution.shape[1]))
         gathered = self._of_models(columns, n_rows, self.needed)
-        for entries in self.leaves(columns, n_rows):
+        for entries in self.leaves(columns, n_rows, roots=roots):
             outputs = self._outputs_at(entries, gathered)
             np.add.at(result, entries.rows, outputs * entries.weights[:, None])
         return result
@@ -145,11 +155,20 @@ class FlatTree:
             outputs[here, 0] = models.values(nodes, rows, *gathered)
         return outputs
 
-    def leaf_numbers(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Integers:
-        """Return each row's leaf: where most of its weight is, the first of equals."""
+    def leaf_numbers(
+        self,
+        columns: Sequence[NDArray[Any]],
+        n_rows: int,
+        *,
+        roots: Integers | None = None,
+    ) -> Integers:
+        """Return each row's leaf: where most of its weight is, the first of equals.
+
+        ``roots`` as of :meth:`outputs`; leaves are numbered through all trees.
+        """
         leaf = np.zeros(n_rows, dtype=np.int64)
         heaviest = np.full(n_rows, -1.0)
-        for entries in self.leaves(columns, n_rows):
+        for entries in self.leaves(columns, n_rows, roots=roots):
             rounded = entries.weights.round(12)
             order = np.lexsort((entries.nodes, -rounded, entries.rows))
             rows, first = np.unique(entries.rows[order], return_index=True)
@@ -171,19 +190,32 @@ class FlatTree:
         shape = (n_rows, len(self.attribute))
         return csr_matrix((weights, (rows, nodes)), shape=shape)
 
-    def leaves(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Iterator[Entries]:
+    def leaves(
+        self,
+        columns: Sequence[NDArray[Any]],
+        n_rows: int,
+        *,
+        roots: Integers | None = None,
+    ) -> Iterator[Entries]:
         """Yield the entries that have come to leaves; a row may come in parts."""
-        for entries in self.visits(columns, n_rows):
+        for entries in self.visits(columns, n_rows, roots=roots):
             at_leaf = self.attribute[entries.nodes] < 0
             if at_leaf.any():
                 yield _subset(entries, at_leaf)
 
-    def visits(self, columns: Sequence[NDArray[Any]], n_rows: int) -> Iterator[Entries]:
+    def visits(
+        self,
+        columns: Sequence[NDArray[Any]],
+        n_rows: int,
+        *,
+        roots: Integers | None = None,
+    ) -> Iterator[Entries]:
         """Yield all entries of all rows, step by step, a block of rows at a time."""
         values, column_of = self._gathered(columns, n_rows, self.needed)
         for start in range(0, max(n_rows, 1), BLOCK):
             rows = np.arange(start, min(start + BLOCK, n_rows))
-            entries = Entries(rows, np.zeros_like(rows), np.ones(len(rows)))
+            nodes = np.zeros_like(rows) if roots is None else roots[rows]
+            entries = Entries(rows, nodes, np.ones(len(rows)))
             while len(entries.rows):
                 yield entries
                 inner = _subset(entries, self.attribute[entries.nodes] >= 0)

@@ -1,0 +1,28 @@
+"""Packages that import a module when one of its names is first asked for.
+
+A command over a few rows is done before all ways to grow a tree have been imported.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def names_on_demand(
+    package: str, names: Mapping[str, Sequence[str]]
+) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package that offers names of its modules.
+
+    >>> load = names_on_demand("json", {"decoder": ["JSONDecoder"]})
+    >>> load("JSONDecoder").__name__
+    'JSONDecoder'
+    """
+    homes = {name: module for module, offered in names.items() for name in offered}
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            msg = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        return getattr(import_module(f"{package}.{homes[name]}"), name)
+
+    return load

@@ -1,0 +1,190 @@
+"""One row, read as a model reads a table of that row, and much sooner.
+
+A number is a number and needs no more than a look. Of other values the code is kept
+once it is known: at first those of the values that the model has seen as text, and
+then those of every row that was read as a table. That is the way of a row with a cell
+of which nothing is kept, and so is it refused, or warned of, as the table would be.
+"""
+
+import datetime
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spinney.data.cells import LARGEST_EXACT_INTEGER, marker_numbers
+from spinney.data.readers.conform import read_by
+from spinney.data.schema import Attribute, Schema
+from spinney.errors import DataError
+
+NAN = float("nan")
+LARGEST = float(np.finfo(np.float64).max)
+MOST_KEPT = 10_000  # values of a column whose codes are kept
+
+# Equal values of one of these types are read alike, so that their cell can be kept.
+_KEPT = {str, bool, int, float, datetime.date}
+_PLAIN: Mapping[type, Any] = {
+    np.float64: float,
+    np.float32: float,
+    np.int64: int,
+    np.int32: int,
+    np.bool_: bool,
+    np.str_: str,
+}
+
+
+class Absent:
+    """In place of a value that a row has not."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowReader:
+    """What a model reads rows by, one at a time.
+
+    Parameters
+    ----------
+    schema : Schema
+        That of the model.
+    needed : collection of int
+        The attributes that are asked about.
+    optional : collection of int
+        Those of them that a row may lack.
+    """
+
+    schema: Schema
+    needed: Collection[int]
+    optional: Collection[int] = ()
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The attributes whose cells are read, rising; formulas are none of them."""
+        return self.schema.behind(self.needed)
+
+    @cached_property
+    def _plans(self) -> tuple[tuple[str, bool, dict[Any, float]], ...]:
+        """Of each column: its name, whether it is of plain numbers, and known cells."""
+        required = [index for index in self.needed if index not in self.optional]
+        lacking = set(self.columns).difference(self.schema.behind(required))
+        plans = []
+        for index in self.columns:
+            attribute = self.schema.attributes[index]
+            known = self._known_cells(attribute)
+            if index in lacking:
+                known[type, Absent] = NAN
+            is_number = attribute.kind == "numeric" and attribute.unit is None
+            plans.append((attribute.name, is_number, known))
+        return tuple(plans)
+
+    def _known_cells(self, attribute: Attribute) -> dict[Any, float]:
+        """Return the cells that are known of a column beforehand: by type and value."""
+        known: dict[Any, float] = {(type(None), None): NAN}
+        for code, value in enumerate(attribute.values):
+            if type(value) is str:
+                known[str, value] = NAN if value in self.schema.markers else float(code)
+        return known
+
+    @cached_property
+    def _markers(self) -> frozenset[float]:
+        """The numbers that stand for a missing cell."""
+        return frozenset(marker_numbers(self.schema.markers, unit=None))
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The names of all columns, in the order of a row without names."""
+        return self.schema.names[: self.schema.n_columns]
+
+    def cells(self, row: Any) -> list[float]:
+        """Return the numbers and codes of a row, one per column, NaN where missing.
+
+        Parameters
+        ----------
+        row : mapping or sequence
+            Values by the names of columns, or in the order that the columns had in
+            the table that the model was grown on.
+        """
+        values = row if type(row) is dict else self._by_name(row)
+        markers, cells = self._markers, []
+        try:
+            for name, is_number, known in self._plans:
+                value = values.get(name, Absent)
+                kind = type(value)
+                if is_number and kind is float and -LARGEST <= value <= LARGEST:
+                    cells.append(NAN if value in markers else value)
+                elif kind is float and value != value:
+                    cells.append(NAN)
+                elif is_number and kind is int:
+                    if abs(value) > LARGEST_EXACT_INTEGER:
+                        return self._cells_as_table(values)
+                    cells.append(NAN if value in markers else float(value))
+                else:
+                    cells.append(known[kind, value])
+        except (KeyError, TypeError):  # a value that is new, or none that can be kept
+            plain = {name: _plain(value) for name, value in values.items()}
+            if any(plain[name] is not values[name] for name in plain):
+                return self.cells(plain)
+            return self._cells_as_table(values)
+        return cells
+
+    def _by_name(self, row: Any) -> dict[Any, Any]:
+        """Return a row as a dictionary."""
+        if hasattr(row, "keys"):  # a mapping, or the row of a frame or of a database
+            return dict(row)
+        if isinstance(row, np.ndarray) and row.dtype.kind not in "mM":
+            row = row.tolist()
+        if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+            kind = type(row).__name__
+            msg = f"an object of type {kind} is no row: give a mapping or a sequence"
+            raise DataError(msg)
+        values = list(row)
+        if len(values) != len(self._names):
+            msg = (
+                f"the row has {len(values)} values, and the model's table had "
+                f"{len(self._names)} columns: give one for each, or give them by name"
+            )
+            raise DataError(msg)
+        return dict(zip(self._names, values, strict=True))
+
+    def _cells_as_table(self, values: Mapping[Any, Any]) -> list[float]:
+        """Read a row as a table, and keep what it says of values."""
+        target = self.schema.target.name
+        table = read_by(
+            self.schema,
+            self.needed,
+            {name: [value] for name, value in values.items() if name != target},
+            optional=self.optional,
+        )
+        coded = self.schema.encode(table, self.needed, optional=self.optional)
+        cells = []
+        for index, plan in zip(self.columns, self._plans, strict=True):
+            cell = float(coded[index][0])
+            if coded[index].dtype.kind != "f" and cell < 0:
+                cell = NAN
+            cells.append(cell)
+            _keep(values.get(plan[0]), cell, plan)
+        return cells
+
+    def coded(self, cells: list[float]) -> list[Any]:
+        """Return the cells of a row as coded columns of a table, formulas completed."""
+        columns: list[Any] = [None] * len(self.schema.attributes)
+        for index, cell in zip(self.columns, cells, strict=True):
+            if self.schema.attributes[index].kind == "numeric":
+                columns[index] = np.array([cell])
+            else:
+                code = -1 if cell != cell else int(cell)
+                columns[index] = np.array([code], np.int32)
+        return self.schema.completed(columns, self.needed)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of NumPy's as one of Python's."""
+    return _PLAIN[type(value)](value) if type(value) in _PLAIN else value
+
+
+def _keep(value: Any, cell: float, plan: tuple[str, bool, dict[Any, float]]) -> None:
+    """Keep the cell of a value, where equal ones are read alike."""
+    _, is_number, known = plan
+    kind, full = type(value), len(known) >= MOST_KEPT
+    if kind in _KEPT and not full and not (is_number and kind in (int, float)):
+        known[kind, value] = cell
