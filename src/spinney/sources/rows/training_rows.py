@@ -311,13 +311,15 @@ def given_weights(
     if sample_weight is None:
         return np.ones(n_rows)
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        real = not np.iscomplexobj(sample_weight)
+        weights = np.asarray(sample_weight if real else np.nan, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         weights = np.array(np.nan)
     if weights.shape != (n_rows,) or not (weights >= 0).all():
         raise DataError(
             Setting("sample_weight"),
             f" must be {n_rows} numbers, none of them below 0 or missing",
+            remedy=_no_weights(weights, n_rows),
         )
     if n_rows and not weights.any():
         raise DataError(
@@ -327,6 +329,14 @@ def given_weights(
         )
     check_total(total_of(weights), most=most)
     return weights
+
+
+def _no_weights(weights: Floats, n_rows: int) -> str:
+    """Return what there is instead of a weight for each row."""
+    if weights.shape == (n_rows,):
+        odd = int(np.flatnonzero(~(weights >= 0))[0])
+        return f"that of row {odd + 1} is {weights[odd]:g}"
+    return f"there are {len(weights)}" if weights.ndim == 1 else ""
 
 
 def check_weight_kind(name: str, kind: str) -> None:
