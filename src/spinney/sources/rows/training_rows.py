@@ -311,8 +311,9 @@ def given_weights(
     if sample_weight is None:
         return np.ones(n_rows)
     try:
-        real = not np.iscomplexobj(sample_weight)
-        weights = np.asarray(sample_weight if real else np.nan, dtype=np.float64)
+        given = np.asarray(sample_weight)
+        real = np.nan if given.dtype.kind == "c" else given
+        weights = np.asarray(real, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         weights = np.array(np.nan)
     if weights.shape != (n_rows,) or not (weights >= 0).all():
