@@ -115,8 +115,11 @@ def _from_priors(
     """Return class weights that give the classes these shares of all weight."""
     refuse_without_classes("priors", schema.target)
     if class_weight is not None:
-        msg = "priors and class_weight say the same thing twice: give one of them"
-        raise ParameterError(msg)
+        raise ParameterError(
+            Setting("priors"),
+            (" and ", Setting("class_weight"), " say the same thing twice"),
+            remedy="give one of them",
+        )
     if not isinstance(priors, Mapping) or len(priors) != schema.n_classes:
         classes = ", ".join(repr(label) for label in schema.target.classes)
         raise refusal(
