@@ -29,6 +29,7 @@ from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
 LARGEST_NUMBER = 1e140
+SMALLEST_NUMBER = 1e-140
 LARGEST_TOTAL = 1e140
 WEIGHTS = "weights must be 0 or greater"
 # Its square, the product of two sums at a node, is a float too.
@@ -200,6 +201,11 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
         msg = (
             f"{target}: all {facts.n_rows} rows have one value, {facts.least:g}: there "
             "is nothing to tell apart; name another target"
+        )
+    elif facts.largest < SMALLEST_NUMBER:
+        msg = (
+            f"{target} holds nothing larger than {facts.largest:g}, whose square "
+            f"floats do not tell from 0: scale it to at least {SMALLEST_NUMBER:g}"
         )
     elif from_zero and facts.least < 0:
         msg = (
