@@ -158,6 +158,8 @@ def test_levels_that_all_occur_once_are_no_identifier():
         (1e139, [1.5, 2, 3, 4, 5, 6], None),
         (1e139, [1e20, 2.5, 3, 4, 5, 6], "'y' holds 1e\\+20.*scale the weights"),
         (1.0, [1e140, 2.5, 3, 4, 5, 6], None),
+        (1.0, [1e-139, 0, 0, 4e-139, 0, 0], None),
+        (1.0, [1e-200, 0, 0, 4e-200, 0, 0], "nothing larger than 4e-200.*scale it to"),
     ],
 )
 def test_weights_whose_squares_no_float_adds_up(source, weight, numbers, match):
@@ -186,6 +188,15 @@ def test_class_weights_beyond_floats(said, weights):
     rows = {"x": [1, 2, 3], "y": list("aab"), "w": weights}
     with pytest.raises(ParameterError, match=f"{next(iter(said))} makes .*scale them"):
         spinney.grow(rows, "y", weight="w", recipe="id3", **said)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_class_weight_whose_inverse_is_no_float():
+    rows = {"x": [1, 2, 3, 4], "y": list("aabb")}
+    with pytest.raises(ParameterError, match="'a' has 1e-320; it must be"):
+        spinney.grow(rows, "y", recipe="cart", class_weight={"a": 1e-320})
+    least = spinney.grow(rows, "y", recipe="cart", class_weight={"a": 1e-300})
+    assert least.predict(rows).tolist() == rows["y"]
 
 
 @pytest.mark.parametrize("name", ["buckets", "grouping", "pruning"])

@@ -1,6 +1,7 @@
 """The functions that a user types first: grow a tree, load one."""
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from spinney._support.keyed_random import recipe_seed, seed_of
@@ -110,7 +111,8 @@ def grow(
     refuse_uncommon(settings, parameters, "c4.5" if recipe is None else recipe)
     for name in settings:
         if name not in parameters:
-            msg = f"there is no parameter {name!r}: {did_you_mean(name, parameters)}"
+            known = (*signature(grow).parameters, *parameters)
+            msg = f"there is no parameter {name!r}: {did_you_mean(name, known)}"
             raise ParameterError(msg)
     options = {n: v for n, v in settings.items() if n not in COMMON_SETTINGS}
     with limited_threads(options.pop("n_jobs", None)):
@@ -133,10 +135,10 @@ def grow(
     return _adopted(model, model.recipe.name if recipe is None else recipe, settings)
 
 
-def _tree_parameters() -> set[str]:
+def _tree_parameters() -> list[str]:
     """Return the parameters of trees, of classes and of numbers, but the recipe."""
     both = {*TreeClassifier().get_params(), *TreeRegressor().get_params()}
-    return both - {"recipe"}
+    return sorted(both - {"recipe"})
 
 
 def grow_forest(

@@ -53,6 +53,13 @@ def test_a_limit_holds_while_it_is_set():
     assert n_threads() == 8
 
 
+@pytest.mark.parametrize("n_jobs", [0, "2", 1.0, True])
+def test_a_limit_that_is_none_is_refused(n_jobs):
+    said = f"n_jobs={n_jobs!r} must be a whole number of at least 1, or -1 for all cor"
+    with pytest.raises(ParameterError, match=said), limited_threads(n_jobs):
+        pass
+
+
 def test_threads_know_the_limit_too():
     with limited_threads(2):
         assert run_each([n_threads] * 4) == [2] * 4

@@ -90,6 +90,30 @@ def test_so_does_a_flag_and_so_do_other_commands(refused, growing, melons):
     assert "there is no option '--max-depth': did you mean '--method'?" in line
 
 
+def test_names_of_python_are_told_as_options(refused, growing, melons):
+    line = refused(2, *growing, "--random-state", "3")
+    assert "there is no option --random-state: give --seed 3" in line
+    line = refused(2, "forest", melons, "--target", "ripe", "--n-jobs=2")
+    assert "there is no option --n-jobs: give --jobs 2" in line
+    for setting, option in [
+        ("random_state=3", "--seed"),
+        ("class_weight=balanced", "--class-weight"),
+        ("ties=root", "--tie"),
+    ]:
+        line = refused(2, *growing, "--set", setting)
+        assert f"is no setting of a recipe: give it by {option}" in line
+
+
+def test_the_seed_of_a_forest_is_no_setting(refused, melons):
+    line = refused(2, "forest", melons, "--target", "ripe", "--set", "seed=3")
+    assert "--set seed=3 is of a single tree: give it by --seed" in line
+
+
+def test_one_of_two_options_that_say_the_same(refused, growing):
+    line = refused(2, *growing, "--class-weight", "balanced", "--prior", "true=0.5")
+    assert "--prior and --class-weight say the same thing twice: give one" in line
+
+
 def test_after_two_dashes_there_are_no_options(refused, write):
     write("t.csv", "x,y\n1,a\n2,b\n")
     line = refused(3, "grow", "--target", "y", "--", "--leaves")
@@ -143,6 +167,24 @@ def test_a_recipe_with_every_setting(works, name):
     assert {s["name"]: s["value"] for s in data["settings"]} == {
         setting: getattr(RECIPES[name], setting) for setting in SETTINGS
     }
+
+
+def test_names_that_a_setting_may_have(works):
+    (line,) = (s for s in works("recipes", "cart").splitlines() if s[:5] == "rule ")
+    assert line.endswith("a smaller tree may be (1-se, half-se or minimum)")
+    settings = json.loads(works("recipes", "cart", "--json"))["settings"]
+    choices = {s["name"]: s["choices"] for s in settings if "choices" in s}
+    assert choices["leaves"] == ["mean", "linear"]
+    assert "m" not in choices
+
+
+def test_in_a_narrow_terminal_no_word_is_lost(works, monkeypatch):
+    wide = works("recipes", "c4.5")
+    for width in (20, 40, 60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        narrow = works("recipes", "c4.5")
+        assert narrow.split() == wide.split()
+        assert max(map(len, narrow.splitlines())) <= max(width, 40)
 
 
 def test_a_recipe_that_is_not_there(refused):

@@ -67,3 +67,9 @@ def test_a_parameter_that_growing_does_not_have():
 
 def test_the_parameters_are_those_of_grow():
     assert set(OF_GROWING) == {*_tree_parameters(), "recipe"}
+
+
+@pytest.mark.parametrize("entry", ["oak", ("mine", {"recipe": "oak"})])
+def test_an_unknown_recipe_is_refused_with_the_forest_among_others(entry):
+    with pytest.raises(ParameterError, match=r"'oak' is unknown: known: .*'forest'"):
+        variants_of([entry], {})

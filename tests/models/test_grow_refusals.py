@@ -142,6 +142,33 @@ def test_progress_is_a_function():
         spinney.evaluate(ROWS, "y", "id3", folds=2, progress=3)
 
 
+@pytest.mark.parametrize(
+    "name, near", [("ignor", "'ignore'"), ("weights", "'weight' or 'class_weight'")]
+)
+def test_parameters_of_growing_are_suggested_too(name, near):
+    said = f"there is no parameter '{name}': did you mean {near}"
+    with pytest.raises(ParameterError, match=said):
+        spinney.grow(ROWS, "y", **{name: "a"})
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "weights, found",
+    [
+        ([1, 1, -2, 1, 1, 1, 1, 1], ": that of row 3 is -2$"),
+        ([1] * 7 + [np.nan], ": that of row 8 is nan$"),
+        ([1] * 7, ": there are 7$"),
+        (np.ones(8, dtype=complex), "$"),
+        (np.ones((8, 1)), "$"),
+    ],
+)
+def test_weights_that_are_none_are_told(weights, found):
+    said = f"sample_weight must be 8 numbers, none of them below 0 or missing{found}"
+    tree = spinney.TreeClassifier("cart")
+    with pytest.raises(DataError, match=said):
+        tree.fit({"a": ROWS["a"]}, ROWS["y"], sample_weight=weights)
+
+
 @pytest.mark.parametrize("weights", ["a", ["a"] * 8, [HUGE] * 8, {}, 1j])
 def test_weights_of_rulesets_are_numbers(model, weights):
     with pytest.raises(DataError, match="sample_weight must be 8 numbers"):

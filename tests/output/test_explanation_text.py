@@ -128,3 +128,14 @@ def test_equal_counts_go_to_the_class_more_frequent_overall_under_m_estimates():
     assert spinney.grow(rows, "sort", **said).predict({"x": [1]}).tolist() == ["b"]
     smoothed = spinney.grow(rows, "sort", probability="m-estimate", **said)
     assert smoothed.predict({"x": [1]}).tolist() == ["a"]
+
+
+# Losses
+
+
+def test_a_loss_is_told_as_what_it_is():
+    rows = {"x": list("aaaabb"), "z": range(6), "y": [1.5, 2.5, 1.0, 2.0, 0.0, 4.2]}
+    text = str(spinney.grow(rows, "y", recipe="id3", max_depth=1).explain(0))
+    loss = "(4/6 × 0.417 + 2/6 × 8.820) = -1.171, a loss, counts as 0.000"
+    assert f"\n  gain = 2.047 − {loss}\n" in text
+    assert "gain = 2.047 − (5/6 × 0.925 + 1/6 × 0.000) = 1.276\n" in text

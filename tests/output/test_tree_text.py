@@ -166,6 +166,14 @@ def test_class_counts_of_many_classes():
     )
 
 
+def test_classes_that_differ_by_rounding_are_shown_in_their_order():
+    schema = Schema((), Target("y", tuple("abcdef")))
+    equal = np.full(6, 20 / 3)
+    nudged = np.nextafter(equal, [7, 7, 6, 6, 7, 7])
+    assert class_counts(nudged, schema) == class_counts(equal, schema)
+    assert class_counts(equal, schema).startswith("40: a 6.6667 (17 %), b 6.6667")
+
+
 def test_lines_below_forty_levels_begin_with_their_depth():
     lines = to_text(chain_model(43).tree).splitlines()
     assert len(lines) == 87

@@ -402,3 +402,14 @@ def test_a_setting_for_all_recipes_suits_all_of_them():
     own = ["id3", ("careful", {"recipe": "c4.5", "confidence": 0.1})]
     found = spinney.evaluate(ROWS, "sort", own, folds=2, max_depth=2)
     assert [line["recipe"] for line in found.table] == ["id3", "careful"]
+
+
+def test_what_a_recipe_brings_is_told_as_the_recipe():
+    said = r"recipe='m5' \(leaves='linear'\) needs a target that is a number"
+    with pytest.raises(ParameterError, match=said) as refused:
+        RECIPES["m5"].refuse_target(numeric=False)
+    assert (refused.value.parameter, refused.value.value) == ("recipe", "m5")
+    given = RECIPES["cart"].changed(pruning="adjusted-error")
+    said = "^pruning='adjusted-error' needs .* or leave this setting out$"
+    with pytest.raises(ParameterError, match=said):
+        given.refuse_target(numeric=False)

@@ -88,6 +88,18 @@ def test_numbers_of_numpy_are_numbers():
     assert (recipe.max_depth, recipe.min_gain) == (3, 0.5)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_short_numbers_of_numpy_are_taken_in_silence(kind):
+    recipe = RECIPES["id3"].changed(min_samples_leaf=kind(3), min_gain=kind(0.5))
+    assert (recipe.min_samples_leaf, recipe.min_gain) == (3, 0.5)
+
+
+def test_an_unknown_setting_lists_the_others_in_their_order():
+    with pytest.raises(ParameterError, match="known: 'name', 'criterion', 'grouping'"):
+        RECIPES["id3"].changed(zzz=1)
+
+
 def test_a_recipe_does_not_change():
     with pytest.raises(dataclasses.FrozenInstanceError):
         RECIPES["id3"].max_depth = 3

@@ -2,7 +2,15 @@
 
 from pathlib import Path
 
-from spinney.recipes import RECIPE_TEXTS, RECIPES, SETTINGS, setting_texts
+from spinney.recipes import (
+    RECIPE_TEXTS,
+    RECIPES,
+    SETTINGS,
+    setting_choices,
+    setting_texts,
+)
+from spinney.recipes.vocabulary import BUCKETINGS, CHOICES, GROUPINGS, MISSING
+from spinney.trees.criteria import CRITERIA
 
 PAGE = Path(__file__).parents[2] / "docs" / "growing.md"
 
@@ -27,3 +35,17 @@ def test_the_page_has_the_same_lines():
             assert any(row.startswith(start) and row.endswith(end) for row in rows), (
                 name
             )
+
+
+def test_the_names_that_settings_take_are_all_there():
+    known = {
+        "criterion": CRITERIA,
+        "grouping": GROUPINGS,
+        "missing": MISSING,
+        "buckets": BUCKETINGS,
+        **CHOICES,
+    }
+    choices = {n: c for n, c in setting_choices().items() if n in SETTINGS}
+    assert {n: set(c) for n, c in choices.items()} == {
+        n: set(c) for n, c in known.items()
+    }

@@ -100,6 +100,6 @@ def check_number(
     """Refuse what is no number from 0 on."""
     if value is None and optional:
         return
-    if not is_real(value) or not 0 <= value <= most:
+    if not 0 <= as_real(value) <= most:
         limit = f" and at most {most}" if most < float_info.max else ""
         raise refusal(Setting(name, value), f"must be a number of at least 0{limit}")

@@ -9,7 +9,8 @@ from itertools import chain, count, islice
 from threading import current_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spinney._support.checks import check_whole
+from spinney._support.checks import is_whole
+from spinney.errors import Setting, refusal
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -163,9 +164,9 @@ def _new_pool(size: int) -> "ThreadPoolExecutor":
 
 def thread_count(n_jobs: int | None) -> int:
     """Return how many threads ``n_jobs`` means: None is all, -1 too, -2 all but one."""
-    check_whole("n_jobs", n_jobs, least=-(2**31), optional=True)
     if n_jobs is None:
         return n_threads()
-    if n_jobs == 0:
-        check_whole("n_jobs", n_jobs, least=1)
+    if not is_whole(n_jobs) or n_jobs == 0:
+        problem = "must be a whole number of at least 1, or -1 for all cores"
+        raise refusal(Setting("n_jobs", n_jobs), problem)
     return n_jobs if n_jobs > 0 else max(1, n_threads() + 1 + n_jobs)

@@ -104,6 +104,9 @@ def forest(data: str, target: str, **options: Any) -> None:
     check_model_output(options, "forest")
     # The seed is the forest's, and no setting of the recipe of its trees.
     recipe, settings = recipe_of({**options, "seed": None})
+    if "seed" in settings:
+        msg = f"--set seed={settings['seed']} is of a single tree: give it by --seed"
+        raise ParameterError(msg)
     with progress_bar("growing") as progress:
         grown, training = forest_from(
             data,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from spinney.cli.shell_output import STANDARD_OUTPUT
+from spinney.cli.shell_words import option_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -67,10 +68,15 @@ class GroupedCommand(click.Command):
 
 
 def _refuse_setting(option: str, value: str, known: Collection[str]) -> None:
-    """Refuse an option that is a setting of recipes, with how that is given."""
+    """Refuse an option of another name, or a setting of recipes, with the way."""
     from spinney.recipes import SETTINGS
 
     name = option.removeprefix("--").replace("-", "_")
+    here = option_of(name, known)
+    if here is not None:
+        given = "" if not value or value.startswith("--") else f" {shlex.quote(value)}"
+        msg = f"there is no option {option}: give {here}{given}"
+        raise ParameterError(msg)
     if name.removeprefix("no_") in SETTINGS and name not in SETTINGS:
         name, value = name.removeprefix("no_"), "false"
     if name not in SETTINGS:

@@ -1,6 +1,6 @@
 """Settings of recipes that have no option of their own: ``--set NAME=VALUE``."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -90,11 +90,26 @@ def pairs_of(given: Iterable[str], label: str, form: str) -> dict[str, str]:
     return pairs
 
 
-def settings_of(given: tuple[str, ...]) -> dict[str, Any]:
-    """Return the settings that ``--set`` gives, by name."""
+def settings_of(
+    given: tuple[str, ...], options: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the settings that ``--set`` gives, by name.
+
+    What is no setting, but has one of these options, is refused with it.
+    """
+    from spinney.cli.shell_words import option_of
+    from spinney.recipes import SETTINGS
+
     settings: dict[str, Any] = {}
     pairs = pairs_of(given, "--set", "NAME=VALUE, such as --set min_step=0")
     for name, text in pairs.items():
+        option = None if name in SETTINGS else option_of(name, options)
+        if option is not None:
+            msg = (
+                f"--set {name}={text}: {name!r} is no setting of a recipe: give it by "
+                f"{option}"
+            )
+            raise ParameterError(msg)
         try:
             settings[name] = setting_of(name, text)
         except ParameterError as error:
@@ -112,7 +127,8 @@ def recipe_of(
 
     values = {name: options.get(option) for name, option in OPTIONS.items()}
     settings = {name: value for name, value in values.items() if value is not None}
-    further, recipe = settings_of(options["set"]), options["recipe"]
+    known = [f"--{option.replace('_', '-')}" for option in options]
+    further, recipe = settings_of(options["set"], known), options["recipe"]
     for name in further:
         if name in settings:
             option = f"--{OPTIONS[name].replace('_', '-')}"

@@ -1,7 +1,7 @@
 """How the shell says what users set: options instead of Python's parameters."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import click
 
@@ -34,6 +34,16 @@ OTHER_NAMES = {
 }
 # What a flag says no to.
 DENIALS = {"bootstrap": "no-bootstrap", "replace": "without-replacement"}
+
+
+def option_of(parameter: str, known: Collection[str]) -> str | None:
+    """Return the option that a command has for a parameter of Python, if any.
+
+    >>> option_of("random_state", ["--seed"]), option_of("folds", ["--seed"])
+    ('--seed', None)
+    """
+    names = OTHER_NAMES.get(parameter, (parameter.replace("_", "-"),))
+    return next((f"--{name}" for name in names if f"--{name}" in known), None)
 
 
 class ShellWords:

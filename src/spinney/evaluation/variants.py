@@ -4,9 +4,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spinney._support.checks import check_named
 from spinney.errors import ParameterError, Setting, did_you_mean, refusal
 from spinney.models import refuse_forest_arguments
-from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe, refuse_uncommon
+from spinney.recipes import (
+    COMMON_SETTINGS,
+    DEFAULT_RECIPE,
+    RECIPES,
+    Recipe,
+    refuse_uncommon,
+)
 
 # What grow grows if no recipe is named, beside the two that everybody knows.
 DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
@@ -75,7 +82,7 @@ class Variant:
                 own = {n: v for n, v in self.arguments.items() if n != "recipe"}
                 refuse_forest_arguments(own, numeric=numeric)
                 return
-            recipe = Recipe.named(self.arguments.get("recipe", DEFAULT_RECIPE))
+            recipe = _named(self.arguments.get("recipe", DEFAULT_RECIPE))
             refuse_uncommon(self.arguments, COMMON_SETTINGS, recipe)
             for name in self.arguments:
                 if name not in OF_GROWING:
@@ -129,9 +136,16 @@ def variants_of(recipes: Recipes, settings: Mapping[str, Any]) -> tuple[Variant,
     return tuple(variants.values())
 
 
+def _named(recipe: Any) -> Recipe:
+    """Return a recipe; an unknown one is refused with all that can be compared."""
+    if isinstance(recipe, str):
+        check_named("recipe", recipe, (*RECIPES, FOREST))
+    return Recipe.named(recipe)
+
+
 def _variant(entry: Any, settings: Mapping[str, Any]) -> Variant:
     if isinstance(entry, (str, Recipe)):
-        name = FOREST if entry == FOREST else Recipe.named(entry).name
+        name = FOREST if entry == FOREST else _named(entry).name
         entry = (name, entry)
     pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
     if not pair or not isinstance(entry[1], (str, Recipe, Mapping)):

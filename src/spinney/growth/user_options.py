@@ -22,6 +22,8 @@ from spinney.recipes import Recipe
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import LARGEST_TOTAL, check_total
 
+LEAST_SCALE = 1e-300  # whose inverse is a float: nodes show their rows as they are
+
 
 def options_of(
     rows: OpenedSource,
@@ -115,8 +117,11 @@ def _from_priors(
     """Return class weights that give the classes these shares of all weight."""
     refuse_without_classes("priors", schema.target)
     if class_weight is not None:
-        msg = "priors and class_weight say the same thing twice: give one of them"
-        raise ParameterError(msg)
+        raise ParameterError(
+            Setting("priors"),
+            (" and ", Setting("class_weight"), " say the same thing twice"),
+            remedy="give one of them",
+        )
     if not isinstance(priors, Mapping) or len(priors) != schema.n_classes:
         classes = ", ".join(repr(label) for label in schema.target.classes)
         raise refusal(
@@ -263,8 +268,10 @@ def _by_class(given: Mapping[Value, float], target: Target, parameter: str) -> F
             msg = f": no class {label!r}"
             raise ParameterError(Setting(parameter), msg, remedy=remedy)
         weight = given[label]
-        if not 0 < as_real(weight) < np.inf:
-            msg = f": {label!r} has {weight!r}; it must be a number above 0"
+        if not LEAST_SCALE <= as_real(weight) < np.inf:
+            tiny = 0 < as_real(weight) < LEAST_SCALE
+            least = f"of at least {LEAST_SCALE:g}" if tiny else "above 0"
+            msg = f": {label!r} has {weight!r}; it must be a number {least}"
             raise ParameterError(Setting(parameter), msg)
         weights[code] = weight
     return weights

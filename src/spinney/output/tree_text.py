@@ -104,7 +104,9 @@ def class_counts(weights: Floats, schema: Schema) -> str:
     present = np.flatnonzero(weights > 0)
     rest: list[int] = []
     if len(present) > CLASSES_SHOWN:
-        heaviest = sorted(present, key=lambda c: (-weights[c], c))
+        # Weights that differ by rounding are equal, and the first class comes first.
+        shares = np.round(weights / total, 9)
+        heaviest = sorted(present, key=lambda c: (-shares[c], c))
         rest = [int(c) for c in heaviest[CLASSES_SHOWN - 1 :]]
         present = np.array(sorted(heaviest[: CLASSES_SHOWN - 1]))
     parts = [

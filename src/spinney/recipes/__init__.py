@@ -10,7 +10,7 @@ from spinney.recipes.named_recipes import (
     suited,
 )
 from spinney.recipes.recipe import Named, Recipe
-from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_texts
+from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_choices, setting_texts
 from spinney.recipes.vocabulary import MOST_BUCKETS, check_alphas
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "check_alphas",
     "default_recipe",
     "refuse_uncommon",
+    "setting_choices",
     "setting_texts",
     "suited",
 ]

@@ -341,15 +341,22 @@ leave this setting out
             continue
         for condition in need.conditions:
             obstacle = condition.obstacle(recipe, target)
-            if obstacle is not None:
-                raise refusal(
-                    Setting(need.setting, value),
-                    ("needs ", condition.text, ", and ", obstacle),
-                    (
-                        f"{need.why}; {condition.remedy}, or ",
-                        need.instead or "leave this setting out",
-                    ),
-                )
+            if obstacle is None:
+                continue
+            setting, brought = Setting(need.setting, value), need.setting not in given
+            lack: Text = ("needs ", condition.text, ", and ", obstacle)
+            if condition is NUMBER and brought:
+                lack = ("(", setting, ") ", lack)
+                setting = Setting("recipe", recipe.name)
+            other = need.instead if brought or need.instead is not ANOTHER else ""
+            raise refusal(
+                setting,
+                lack,
+                (
+                    f"{need.why}; {condition.remedy}, or ",
+                    other or "leave this setting out",
+                ),
+            )
 
 
 def check_branches(criterion: Criterion, grouping: str) -> None:

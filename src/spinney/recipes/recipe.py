@@ -388,7 +388,8 @@ class Recipe:
 recipe 'id3' has probability='frequency': it is its weight; change that, or leave \
 this setting out
         """
-        known = {field.name for field in fields(self)} - {"given", "for_numbers"}
+        own = {"given", "for_numbers"}
+        known = [field.name for field in fields(self) if field.name not in own]
         for name in settings:
             if name not in known:
                 msg = f"a recipe has no {name!r}: {did_you_mean(name, known)}"

@@ -28,14 +28,35 @@ def setting_texts() -> dict[str, str]:
     >>> setting_texts()["min_gain"]
     'The least gain of a split'
     """
-    doc = getdoc(Recipe) or ""
-    parameters = doc.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     texts: dict[str, str] = {}
-    for entry in re.split(r"\n(?=\S)", parameters):
-        head, _, body = entry.partition("\n")
+    for head, body in _entries():
         for name in head.partition(" : ")[0].split(", "):
             texts[name] = _sentence(body)
     return texts
+
+
+@cache
+def setting_choices() -> dict[str, tuple[str, ...]]:
+    """Return the names that a field of a recipe may have, of those that take names.
+
+    >>> setting_choices()["leaves"]
+    ('mean', 'linear')
+    """
+    choices: dict[str, tuple[str, ...]] = {}
+    for head, _ in _entries():
+        name, _, kind = head.partition(" : {")
+        if kind:
+            choices[name] = tuple(re.findall(r'"([^"]*)"', kind.partition("}")[0]))
+    choices["criterion"] += choices["numeric_criterion"]
+    return choices
+
+
+def _entries() -> list[tuple[str, str]]:
+    """Return the fields of a recipe as they are documented: names with type, text."""
+    doc = getdoc(Recipe) or ""
+    parameters = doc.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    entries = re.split(r"\n(?=\S)", parameters)
+    return [(head, body) for head, _, body in (e.partition("\n") for e in entries)]
 
 
 def _sentence(body: str) -> str:

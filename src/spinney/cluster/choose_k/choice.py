@@ -128,8 +128,9 @@ class Choice:
     def _notes(self) -> list[str]:
         """Return what the numbers are of."""
         starts = "1 start" if self.n_starts == 1 else f"{self.n_starts} starts"
+        rows = "1 row" if self.weight == 1 else f"{weight_text(self.weight)} rows"
         notes = [
-            f"{weight_text(self.weight)} rows, {self.n_rows} of them different; "
+            f"{rows}, {self.n_rows} of them different; "
             f"{starts} for each k, seed {self.seed}"
         ]
         if self.silhouette_rows is not None:

@@ -103,7 +103,9 @@ class GrownRivals:
         n_counts = self.shape.counts.shape[1] // 2
         left_rows, missing_rows = np.split(records.counts, 2, axis=1)
         rows = self.shape.counts[owners, :n_counts] - left_rows - missing_rows
-        right = np.where(rows.any(axis=1, keepdims=True), total - left - missing, 0.0)
+        right = _amounts(total - left - missing, rows, numeric=numeric)
+        left = _amounts(left, left_rows, numeric=numeric)
+        missing = _amounts(missing, missing_rows, numeric=numeric)
         weights = np.stack([left, right], axis=1)
         sizes = weights[:, :, 0] if numeric else weights.sum(axis=2)
         low, high = records.real[:, CUT_LOW], records.real[:, CUT_HIGH].copy()
@@ -117,6 +119,15 @@ class GrownRivals:
             missing_rows,
             sizes / sizes.sum(axis=1, keepdims=True),
         )
+
+
+def _amounts(sums: Floats, rows: Integers, *, numeric: bool) -> Floats:
+    """Return sums without what differences leave where there are no rows, or below 0.
+
+    The second of the moments of a number, Σwy, may be below 0.
+    """
+    least = np.array([0.0, -np.inf, 0.0]) if numeric else 0.0
+    return np.asarray(np.maximum(np.where(rows > 0, sums, 0.0), least))
 
 
 class _Sides(NamedTuple):

@@ -133,7 +133,19 @@ def _gain_lines(candidate: "CandidateLines") -> list[str]:
     inner = f"{candidate.known_impurity:.3f} − ({parts})"
     if candidate.known_share < 1:
         inner = f"{candidate.known_share:.3f} × ({inner})"
-    return [f"gain = {inner} = {candidate.gain:.3f}"]
+    return [f"gain = {inner} = {_loss(candidate, known)}{candidate.gain:.3f}"]
+
+
+def _loss(candidate: "CandidateLines", known: float) -> str:
+    """Return what a split loses, where that counts as no gain.
+
+    The variance with n − 1 may be less before a split than after it.
+    """
+    shares = ((b.weight / known, b.impurity or 0.0) for b in candidate.branches)
+    after = sum(share * impurity for share, impurity in shares)
+    loss = candidate.known_share * (after - (candidate.known_impurity or 0.0))
+    told = candidate.gain == 0 and f"{loss:.3f}" != "0.000" and loss > 0
+    return f"-{loss:.3f}, a loss, counts as " if told else ""
 
 
 def _further_lines(candidate: "CandidateLines", node: "NodeExplanation") -> list[str]:

@@ -56,7 +56,7 @@ TREE = Kind(
     _parts,
     _read,
     refusals={
-        FOREST: _not_a_tree("a forest", "predict, info and evaluate"),
+        FOREST: _not_a_tree("a forest", "predict and info"),
         CLUSTERS: _not_a_tree("clusters", "show, predict and info"),
     },
     completed=with_defaults,

@@ -29,6 +29,7 @@ from spinney.sources.rows.memory import MemorySource
 
 MOST_CLASSES = 20
 LARGEST_NUMBER = 1e140
+SMALLEST_NUMBER = 1e-140
 LARGEST_TOTAL = 1e140
 WEIGHTS = "weights must be 0 or greater"
 # Its square, the product of two sums at a node, is a float too.
@@ -201,6 +202,11 @@ def check_numbers(name: str, facts: NumberFacts, *, from_zero: bool = False) -> 
             f"{target}: all {facts.n_rows} rows have one value, {facts.least:g}: there "
             "is nothing to tell apart; name another target"
         )
+    elif facts.largest < SMALLEST_NUMBER:
+        msg = (
+            f"{target} holds nothing larger than {facts.largest:g}, whose square "
+            f"floats do not tell from 0: scale it to at least {SMALLEST_NUMBER:g}"
+        )
     elif from_zero and facts.least < 0:
         msg = (
             f"{target} holds {facts.least:g}, and ",
@@ -311,13 +317,16 @@ def given_weights(
     if sample_weight is None:
         return np.ones(n_rows)
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        given = np.asarray(sample_weight)
+        real = np.nan if given.dtype.kind == "c" else given
+        weights = np.asarray(real, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         weights = np.array(np.nan)
     if weights.shape != (n_rows,) or not (weights >= 0).all():
         raise DataError(
             Setting("sample_weight"),
             f" must be {n_rows} numbers, none of them below 0 or missing",
+            remedy=_no_weights(weights, n_rows),
         )
     if n_rows and not weights.any():
         raise DataError(
@@ -327,6 +336,14 @@ def given_weights(
         )
     check_total(total_of(weights), most=most)
     return weights
+
+
+def _no_weights(weights: Floats, n_rows: int) -> str:
+    """Return what there is instead of a weight for each row."""
+    if weights.shape == (n_rows,):
+        odd = int(np.flatnonzero(~(weights >= 0))[0])
+        return f"that of row {odd + 1} is {weights[odd]:g}"
+    return f"there are {len(weights)}" if weights.ndim == 1 else ""
 
 
 def check_weight_kind(name: str, kind: str) -> None:
