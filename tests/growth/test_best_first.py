@@ -1,4 +1,4 @@
-"""Class weights and limits on leaves: loops grow what the plain learner grows."""
+"""Class weights, costs and limits: loops grow what the plain learner grows."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,34 @@ LIMITS = st.sampled_from([None, 1, 2, 3, 5, 8, 100])
 WEIGHTS = st.sampled_from([None, (2.0, 0.5, 1.0, 3.0, 10 / 3)])
 
 
-def options_of(training: TrainingSet, weights: tuple[float, ...] | None) -> Options:
-    n_classes = training.schema.n_classes
-    if weights is None or not n_classes:
+# ``costs[label][true]``; those of fewer classes are in the corner.
+COSTS = st.sampled_from(
+    [
+        None,
+        None,
+        1.0 - np.eye(5),
+        np.array(
+            [
+                [0, 1, 4, 1, 1],
+                [5, 0, 1, 2, 1],
+                [1, 3, 0, 1, 9],
+                [1, 1, 1, 0, 1],
+                [2, 1, 1, 1, 0],
+            ]
+        )
+        / 3,
+    ]
+)
+
+
+def options_of(training, weights, costs=None) -> Options:
+    n = training.schema.n_classes
+    if not n:
         return Options()
-    return Options(class_weights=np.array(weights[:n_classes]))
+    return Options(
+        class_weights=None if weights is None else np.array(weights[:n]),
+        costs=None if costs is None else costs[:n, :n],
+    )
 
 
 def same_with_surrogates(one, other):
@@ -40,15 +63,45 @@ def same_with_surrogates(one, other):
     ]
 
 
-@given(training_sets(), LIMITS, WEIGHTS, st.sampled_from(["branch", "surrogate"]))
-@settings(max_examples=examples(60), deadline=None)
-def test_loops_of_two_branches(training, max_leaves, weights, missing):
-    recipe = CART.changed(max_leaves=max_leaves, missing=missing)
-    options = options_of(training, weights)
+@given(
+    training_sets(),
+    LIMITS,
+    WEIGHTS,
+    COSTS,
+    st.sampled_from(["branch", "surrogate"]),
+    st.sampled_from([{}, {"min_samples_leaf": 3}, {"min_samples_split": 7.5}]),
+)
+@settings(max_examples=examples(80), deadline=None)
+def test_loops_of_two_branches(training, max_leaves, weights, costs, missing, limits):
+    recipe = CART.changed(max_leaves=max_leaves, missing=missing, **limits)
+    options = options_of(training, weights, costs)
     if can_grow_binned(training, recipe, options):
         plain = PLAIN.grow(OpenedSource(training), recipe, options)
         compiled = BINNED.grow(OpenedSource(training), recipe, options)
         same_tree(plain, compiled, same_with_surrogates)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"min_samples_leaf": 12}, {"min_samples_split": 60}, {}], ids=str
+)
+@pytest.mark.parametrize("n_values", [6, 1000], ids=["in bins", "in order"])
+def test_costs_alter_weights_but_not_limits(limits, n_values):
+    random = np.random.default_rng(n_values)
+    schema = Schema(
+        (Attribute("x", "numeric"), Attribute("z", "numeric")), Target("y", ("a", "b"))
+    )
+    columns = tuple(random.integers(0, n_values, 700).astype(float) for _ in range(2))
+    classes = (columns[0] + random.normal(size=700) * n_values > n_values).astype(int)
+    training = TrainingSet(schema, columns, classes, None)
+    recipe = CART.changed(missing="branch", **limits)
+    options = Options(costs=np.array([[0.0, 1.0], [6.0, 0.0]]))
+    assert can_grow_binned(training, recipe, options)
+    plain = PLAIN.grow(OpenedSource(training), recipe, options)
+    compiled = BINNED.grow(OpenedSource(training), recipe, options)
+    same_tree(plain, compiled, same_node)
+    assert compiled.schema.target.costs == ((0.0, 1.0), (6.0, 0.0))
+    leaves = [leaf.n_rows for leaf in compiled.leaves]
+    assert min(leaves) >= limits.get("min_samples_leaf", 1)
 
 
 @given(training_sets(), LIMITS, WEIGHTS)

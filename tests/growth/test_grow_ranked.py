@@ -238,7 +238,7 @@ def test_what_the_loops_do_not_know_is_left_to_the_plain_learner(monkeypatch):
         RECIPES["id3"].changed(criterion=lambda table: 1.0),
     ):
         assert choose_engine(training, recipe, Options()).name == "plain"
-    for options in PLAIN_OPTIONS:
+    for options in (*PLAIN_OPTIONS, Options(costs=np.ones((2, 2)))):
         assert choose_engine(training, quinlan, options).name == "plain"
     many = Attribute("c", "nominal", tuple(map(str, range(1001))))
     wide = Schema((many,), Target("y", ("a", "b")))

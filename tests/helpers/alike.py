@@ -12,7 +12,6 @@ PLAIN_OPTIONS = (
     Options(preference=(1,)),
     Options(forced={(): 0}),
     Options(prices={0: 1.0}),
-    Options(costs=np.ones((2, 2))),
 )
 
 

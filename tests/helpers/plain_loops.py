@@ -110,6 +110,7 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         "subtract": True,
         "runners_up": n + 1,
         "listing": layout.BINS,
+        "own": np.ones(width),
         **rules,
     }
     n_counts = 1 if kind == score.SQUARES else width

@@ -36,7 +36,7 @@ def _grow_plain(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
 def _grow_binned(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:
     from spinney.growth.binned.grow_binned import grow
 
-    return limited(grow(rows.at_hand, recipe, options.class_weights), recipe)
+    return limited(grow(rows.at_hand, recipe, options), recipe)
 
 
 def _grow_ranked(rows: OpenedSource, recipe: Recipe, options: Options) -> Tree:

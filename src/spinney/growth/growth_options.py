@@ -1,7 +1,7 @@
 """What a user may say beside the recipe, as the learner wants it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spinney._support.arrays import Floats
 from spinney.data import Attribute, Schema
@@ -40,10 +40,21 @@ class Options:
     constructed: Sequence[Attribute] = ()
     draws: Draws | None = None
 
-    def leave_all_to_recipe(self, schema: Schema) -> bool:
-        """Return whether nothing but class weights is given, and columns alone."""
+    def priced(self, schema: Schema) -> Schema:
+        """Return a schema with what errors and questions cost."""
+        if self.costs is None and not self.prices:
+            return schema
+        attributes = tuple(
+            replace(attribute, cost=self.prices.get(index, 0.0))
+            for index, attribute in enumerate(schema.attributes)
+        )
+        target = schema.target
         if self.costs is not None:
-            return False
+            target = replace(target, costs=tuple(map(tuple, self.costs.tolist())))
+        return replace(schema, attributes=attributes, target=target)
+
+    def leave_all_to_recipe(self, schema: Schema) -> bool:
+        """Return whether nothing but weights and costs is given, and columns alone."""
         if self.preference or self.forced or self.prices or self.constructed:
             return False
         return bool(schema.attributes) and schema.n_columns == len(schema.attributes)

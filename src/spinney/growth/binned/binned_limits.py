@@ -47,6 +47,8 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
     weights = training.weighed(options.class_weights).weights
     if weights is not None and weights.min() < LEAST_WEIGHT:
         return False
+    if options.costs is not None and options.costs.sum(axis=0).min() <= 0:
+        return False  # a class that costs nothing would weigh nothing
     if not options.leave_all_to_recipe(schema):
         return False
     return _can_code(schema, recipe) and _can_send_missing(training, recipe)

@@ -65,12 +65,15 @@ class GrownNodes(LazyNodes):
         As ``prune.drafts.recounted`` has it: leaves keep the reason that they had,
         unless they are pure now. None where the target is a number.
         """
-        if self.schema.target.is_numeric:
+        target = self.schema.target
+        if target.is_numeric:
             return None
         from spinney.growth.binned.recount import recount
 
         weighed = training.weighed(self.class_weights)
-        shape, lines = recount(self.shape, self.lines, weighed, self.recipe)
+        shape, lines = recount(
+            self.shape, self.lines, weighed, self.recipe, target.costs
+        )
         # What lost, lost on other labels.
         none = cut(self.rivals, 0)
         return replace(self, shape=shape, lines=lines, rivals=none, _made={})

@@ -242,15 +242,22 @@ class Prepared:
 
 
 def prepared(
-    training: "TrainingSet", recipe: Recipe, *, tries: int | None = None
+    training: "TrainingSet",
+    recipe: Recipe,
+    *,
+    tries: int | None = None,
+    altered: Floats | None = None,
 ) -> Prepared:
-    """Code rows for the kernels."""
+    """Code rows for the kernels.
+
+    The weights of classes are multiplied by what ``altered`` says, but for limits.
+    """
     schema = training.schema
     cells = cells_of(schema.attributes, training.columns)
-    own = training.weights
+    total = training.weight
+    own = training.weighed(altered).weights
     if own is not None and np.all(own == 1.0):
         own = None
-    total = training.weight
     numbers: Floats | None = None
     if schema.target.origin is None:
         labels = labels_of_classes(training.classes, own, schema.n_classes)
@@ -278,9 +285,10 @@ def prepared(
         # Sums of numbers round: those of a branch are counted afresh.
         tally=own is not None or numbers is not None,
         exact=True,
-        subtract=own is None or _is_whole(own),
+        subtract=own is None or (altered is None and _is_whole(own)),
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
+        own=np.ones(len(weights)) if altered is None else 1 / altered,
     )
     return Prepared(
         schema,

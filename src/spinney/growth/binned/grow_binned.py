@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
@@ -34,9 +33,10 @@ from spinney.growth.binned.subtree import (
     search_of,
     stack_of,
 )
+from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import policy_named
-from spinney.trees import Tree
+from spinney.trees import Tree, altered_priors
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
@@ -217,20 +217,27 @@ def _stacked(parts: list[Any]) -> Any:
 
 
 def grow(
-    training: "TrainingSet", recipe: Recipe, class_weights: Floats | None = None
+    training: "TrainingSet",
+    recipe: Recipe,
+    options: Options | None = None,
 ) -> Tree:
     """Grow the tree that the plain learner would grow.
 
-    Its nodes are made when they are looked at.
+    Its nodes are made when they are looked at. Under costs it is grown on altered
+    weights, and then counted as the rows weigh.
     """
-    ready = prepared(training.weighed(class_weights), recipe)
+    options = options or Options()
+    schema, class_weights = options.priced(training.schema), options.class_weights
+    weighed, altered = training.weighed(class_weights), None
+    if options.costs is not None:
+        altered = altered_priors(weighed.source().root().weights, options.costs)
+    ready = prepared(weighed, recipe, altered=altered)
     shape, lines, lost = grow_together(ready)
     surrogates = None
     if policy_named(recipe.missing).surrogates:
         surrogates = surrogates_of_grown(
             ready, training.weights, shape, lines, recipe.surrogates
         )
-    nodes = GrownNodes(
-        shape, lines, lost, training.schema, recipe, surrogates, class_weights
-    )
-    return Tree(training.schema, nodes)
+    nodes = GrownNodes(shape, lines, lost, schema, recipe, surrogates, class_weights)
+    counted = None if altered is None else nodes.recounted(training)
+    return Tree(schema, counted or nodes)

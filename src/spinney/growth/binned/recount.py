@@ -1,5 +1,6 @@
 """The records of a grown tree over the same rows with other labels."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,10 +24,12 @@ from spinney.growth.binned.loops.nodes import (
 )
 from spinney.growth.binned.loops.send import send_all
 from spinney.recipes import Recipe
-from spinney.trees import CountTable, Reason
+from spinney.trees import CountTable, Reason, altered_priors
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
+
+Costs = Sequence[Sequence[float]]
 
 PURE, PRUNED = (
     REASONS.tolist().index(reason.code) for reason in (Reason.PURE, Reason.PRUNED)
@@ -34,13 +37,18 @@ PURE, PRUNED = (
 
 
 def recount(
-    shape: Shape, lines: Lines, training: "TrainingSet", recipe: Recipe
+    shape: Shape,
+    lines: Lines,
+    training: "TrainingSet",
+    recipe: Recipe,
+    costs: Costs | None = None,
 ) -> tuple[Shape, Lines]:
     """Return the records of a tree of classes, counted on the true classes.
 
-    The rows are those that it was grown on.
+    The rows are those that it was grown on. Under ``costs`` gains are those of altered
+    weights.
     """
-    return _Counter(shape, lines, training).counted(recipe)
+    return _Counter(shape, lines, training).counted(recipe, costs)
 
 
 class _Counter:
@@ -59,7 +67,9 @@ class _Counter:
         marks, spare = np.zeros(BINS, np.int64), np.empty(n_rows, np.int64)
         send_all(self.cells, *tree, self.rows, marks, spare)
 
-    def counted(self, recipe: Recipe) -> tuple[Shape, Lines]:
+    def counted(
+        self, recipe: Recipe, costs: Costs | None = None
+    ) -> tuple[Shape, Lines]:
         """Return the records of nodes with these counts."""
         weights, counts = self.totals()
         absent_weights, absent_counts = self.absent()
@@ -74,6 +84,8 @@ class _Counter:
             np.zeros(self.width, np.int64),
         )
         criterion = recipe.measure(numeric=False)
+        if costs is not None:
+            sides = sides.scaled(altered_priors(weights[0], costs))
         real[inner, GAIN] = criterion.gain(sides) if len(inner) else 0.0
         leaf, pure = whole[:, ATTRIBUTE] < 0, (counts > 0).sum(axis=1) <= 1
         whole[leaf & ~pure & (whole[:, REASON] == PURE), REASON] = PRUNED

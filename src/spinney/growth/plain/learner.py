@@ -23,7 +23,6 @@ No row is ever seen here, and nothing recurs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from heapq import heappush
 
@@ -79,7 +78,7 @@ class _Learner:
 
     def __init__(self, source: Counts, recipe: Recipe, options: Options) -> None:
         self.source, self.options = source, options
-        self.schema = priced(source.schema, options).extended(options.constructed)
+        self.schema = options.priced(source.schema).extended(options.constructed)
         take_formulas(source, self.schema)
         totals = source.root()
         if options.class_weights is not None:
@@ -346,20 +345,6 @@ def search_over(
         altered=None if costs is None else altered_priors(totals, costs),
         preference=options.preference,
     )
-
-
-def priced(schema: Schema, options: Options) -> Schema:
-    """Return the schema with what errors and questions cost."""
-    if options.costs is None and not options.prices:
-        return schema
-    attributes = tuple(
-        replace(attribute, cost=options.prices.get(index, 0.0))
-        for index, attribute in enumerate(schema.attributes)
-    )
-    target = schema.target
-    if options.costs is not None:
-        target = replace(target, costs=tuple(map(tuple, options.costs.tolist())))
-    return replace(schema, attributes=attributes, target=target)
 
 
 def is_multiway(split: Split) -> bool:

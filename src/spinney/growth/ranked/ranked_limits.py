@@ -31,7 +31,9 @@ def can_grow_ranked(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
-    if len(training.classes) >= MOST_ROWS or not options.leave_all_to_recipe(schema):
+    if len(training.classes) >= MOST_ROWS or options.costs is not None:
+        return False
+    if not options.leave_all_to_recipe(schema):
         return False
     most = {"numeric": 0, "nominal": MOST_BRANCHES, "ordinal": MOST_LEVELS}
     return all(len(each.values) <= most[each.kind] for each in schema.attributes)

@@ -9,7 +9,12 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout, score
-from spinney.growth.binned.loops.score import add_missing, bound_inside, size_of
+from spinney.growth.binned.loops.score import (
+    add_missing,
+    bound_inside,
+    own_size,
+    size_of,
+)
 
 TINY = 1e-300  # 0 / TINY is 0: the score of nothing is 0
 
@@ -117,24 +122,34 @@ def _score_edges(kind, begin, end, absent, trial, work):
 
 
 @kernel
+def _are_heavy(rules, n_bins, b, absent, trial, floats, vectors):
+    """Return whether both sides of the cut before a bin weigh enough."""
+    if rules.least_branch <= 0:
+        return True
+    on_left, on_right = _sides_of_missing(absent, trial)
+    for c in range(vectors.shape[1]):
+        left, total = floats[layout.SUMS + c, b], floats[layout.SUMS + c, n_bins]
+        vectors[layout.ONE, c] = left + vectors[on_left, c]
+        vectors[layout.OTHER, c] = total - left + vectors[on_right, c]
+    one = own_size(rules, vectors, layout.ONE)
+    return min(one, own_size(rules, vectors, layout.OTHER)) >= rules.least_branch
+
+
+@kernel
 def best_edge(rules, a, n_bins, first, last, absent, slack, work):
     """Find the best cut between bins from their running sums."""
     kind, floats, vectors = rules.kind, work.floats, work.vectors
     trials, begin, end = 2 if absent else 1, first + 1, last + 1
     for trial in range(trials):
         _score_edges(kind, begin, end, absent, trial, work)
-    more = size_of(kind, vectors, layout.AWAY)
-    total = floats[layout.SIZES, n_bins] + more
     best, at, side = -np.inf, -1, -1
     for b in range(begin, end):
         for trial in range(trials):
             reached = floats[layout.SCORES + trial, b]
-            if reached > best + slack:
-                left = floats[layout.SIZES, b]
-                left += more if absent and trial == 0 else 0.0
-                enough = min(left, total - left) >= rules.least_branch
-                if rules.least_branch <= 0 or enough:
-                    best, at, side = reached, b, (trial if absent else -1)
+            if reached > best + slack and _are_heavy(
+                rules, n_bins, b, absent, trial, floats, vectors
+            ):
+                best, at, side = reached, b, (trial if absent else -1)
     if at < 0:
         return
     work.cuts[a, layout.SCORE], work.cuts[a, layout.MISSING] = best, side

@@ -85,7 +85,8 @@ class Rules(NamedTuple):
     that rows are to be counted, since their weights do not tell how many there are;
     ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
     Nodes of ``runners_up`` rows and more keep the splits that lost; a node may then
-    take ``listing`` lines of codes.
+    take ``listing`` lines of codes. Limits on weights are those of weights times
+    ``own``, by class: what they were before costs altered them.
     """
 
     kind: int
@@ -102,6 +103,7 @@ class Rules(NamedTuple):
     subtract: bool
     runners_up: int
     listing: int
+    own: NDArray[np.float64]
 
 
 class Workspace(NamedTuple):

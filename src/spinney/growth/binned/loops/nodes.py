@@ -9,7 +9,7 @@ from spinney._support.jit.compile import ZERO, kernel
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.draw import key_of_branch
 from spinney.growth.binned.loops.row_words import add_row, class_of, number_of
-from spinney.growth.binned.loops.score import score_of, size_of
+from spinney.growth.binned.loops.score import own_size, score_of
 
 # Why a node is a leaf, in the order in which the reasons are looked for.
 INNER, PURE, DEPTH, ROWS_TO_SPLIT, IDENTICAL, ROWS_IN_LEAF, MIN_GAIN = range(7)
@@ -171,7 +171,7 @@ def reason_to_stop(rules, stack, top):
         return PURE
     if stack.at[top, LEVEL] >= rules.max_depth:
         return DEPTH
-    if size_of(rules.kind, stack.weights, top) < rules.least_node:
+    if own_size(rules, stack.weights, top) < rules.least_node:
         return ROWS_TO_SPLIT
     return INNER
 

@@ -56,6 +56,17 @@ def size_of(kind, vectors, at):
 
 
 @kernel
+def own_size(rules, vectors, at):
+    """Return the weight of a side as limits count it, not altered by costs."""
+    if rules.kind == SQUARES:
+        return vectors[at, 0]
+    total = 0.0
+    for c in range(vectors.shape[1]):
+        total += vectors[at, c] * rules.own[c]
+    return total
+
+
+@kernel
 def score_of(kind, vectors, at):
     """Return φ of a side; that of nothing is 0."""
     if kind == SQUARES:

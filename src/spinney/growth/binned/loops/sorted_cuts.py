@@ -3,7 +3,12 @@
 from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.row_words import class_of, number_of, weight_of
-from spinney.growth.binned.loops.score import add_missing, score_of_cut, size_of
+from spinney.growth.binned.loops.score import (
+    add_missing,
+    own_size,
+    score_of_cut,
+    size_of,
+)
 from spinney.growth.binned.loops.sort import place_of
 
 MOST_EXACT = 2.0**53
@@ -19,10 +24,10 @@ def improve(rules, absent, slack, cuts, at, vectors):
             vectors[layout.OTHER, c] = vectors[layout.RIGHT, c]
         if absent:
             add_missing(vectors, layout.ONE + trial)
-        one = size_of(kind, vectors, layout.ONE)
-        enough = min(one, size_of(kind, vectors, layout.OTHER))
-        if rules.least_branch > 0 and enough < rules.least_branch:
-            continue
+        if rules.least_branch > 0:
+            one = own_size(rules, vectors, layout.ONE)
+            if min(one, own_size(rules, vectors, layout.OTHER)) < rules.least_branch:
+                continue
         reached = score_of_cut(kind, vectors, layout.ONE, layout.OTHER)
         if reached > cuts[at, layout.SCORE] + slack:
             cuts[at, layout.SCORE] = reached
