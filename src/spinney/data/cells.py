@@ -32,7 +32,7 @@ from spinney.data.times import (
     seconds_of_day,
     time_text,
 )
-from spinney.errors import CellError, DataError, Setting, phrase, warn
+from spinney.errors import CellError, DataError, Setting, Text, phrase, warn
 
 LARGEST_EXACT_INTEGER = 2**53
 
@@ -289,10 +289,6 @@ def table_of(
 
 def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[str]]:
     """Return the cells as plain Python values, None where missing, and families."""
-    remedy = phrase(
-        "turn it into text, a number or a date, or ignore the column ({})",
-        Setting("ignore", [name]),
-    )
     readers: dict[type, tuple[str, Callable[[Any], Any]]] = {}
     for kind in set(map(type, values)):
         reader = _reader(kind)
@@ -302,7 +298,7 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
                 f"column {name!r} holds a {kind.__name__} in row {row}; an argument "
                 "must be a string or a number"
             )
-            raise CellError(msg, remedy=remedy)
+            raise CellError(msg, remedy=_remedy(name))
         readers[kind] = reader
     if set(readers) <= {str, type(None)}:
         texts = [value or None for value in values]
@@ -311,13 +307,21 @@ def plain_values(name: str, values: Sequence[object]) -> tuple[list[Any], set[st
         cells = [readers[type(value)][1](value) for value in values]
     except Exception as error:
         msg = f"column {name!r} holds a cell that gives no value: {error!r}"
-        raise CellError(msg, remedy=remedy) from error
+        raise CellError(msg, remedy=_remedy(name)) from error
     families = {
         readers[type(value)][0]
         for value, cell in zip(values, cells, strict=True)
         if cell is not None
     }
     return cells, families
+
+
+def _remedy(name: str) -> Text:
+    """Return what to do about a column with cells that are no values."""
+    return phrase(
+        "turn it into text, a number or a date, or ignore the column ({})",
+        Setting("ignore", [name]),
+    )
 
 
 def _reader(kind: type) -> tuple[str, Callable[[Any], Any]] | None:
