@@ -58,22 +58,24 @@ def weakest_links(tree: Tree, risks: Floats) -> WeakestLinks:
     margin = TOLERANCE * max(float(risks[0]), 0.0)
     alpha = np.full(len(tree), -np.inf)
     children, own_risks = children_of_nodes(tree), risks.tolist()
-    chains: dict[int, list[Bend]] = {}
+    chains: dict[int, list[Bend]] = {}  # of inner nodes; a leaf has no bends
     for node in reversed(range(len(tree))):
         if not children[node]:
-            chains[node] = []
             continue
-        chain = _merged([chains.pop(child) for child in children[node]])
+        chain = _merged([chains.pop(c) for c in children[node] if c in chains])
         bend = _collapse(node, children[node], chain, own_risks)
-        alpha[node] = 0.0 if -bend[0] <= margin else -bend[0]
-        heappush(chain, (-float(alpha[node]), *bend[1:]))
+        collapse = 0.0 if -bend[0] <= margin else -bend[0]
+        alpha[node] = collapse
+        heappush(chain, (-collapse, *bend[1:]))
         chains[node] = chain
-    bends = sorted((-bend[0], *bend[1:]) for bend in chains[0])
+    bends = sorted((-bend[0], *bend[1:]) for bend in chains.get(0, ()))
     return WeakestLinks(alpha, tuple(bends), margin)
 
 
 def _merged(chains: list[list[Bend]]) -> list[Bend]:
     """Return all bends as one heap, the small ones put into the largest."""
+    if not chains:
+        return []
     chains.sort(key=len)
     largest = chains.pop()
     for chain in chains:
