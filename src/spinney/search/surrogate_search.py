@@ -31,6 +31,7 @@ from spinney._support.segments import (
     running_sums,
     sums_by,
 )
+from spinney._support.threads import run_as_they_come
 from spinney._support.ties import equal_to_best, first_best, heaviest, last_best
 from spinney.data import Schema
 from spinney.search.buckets import in_buckets
@@ -95,10 +96,10 @@ def routes_of(
     ranked: list[list[Surrogate]] = [[] for _ in to_route]
     most = search.recipe.surrogates
     if most and any(request.attributes for request in requests):
-        parts = [
-            StandIns.of(stack, schema, search.at_root)
-            for stack in source.agreements(requests)
-        ]
+        parts = run_as_they_come(
+            lambda stack: StandIns.of(stack, schema, search.at_root),
+            source.agreements(requests),
+        )
         ranked = ranked_surrogates(parts, len(to_route), most=most)
     routes = [
         Route(each.split, tuple(surrogates), each.heaviest)
@@ -180,8 +181,10 @@ class StandIns:
         kinds = [attribute.kind == "nominal" for attribute in schema.attributes]
         nominal = np.array(kinds, dtype=bool)[stack.attribute]
         cut, turned, agreeing = _best_cuts(stack)
-        goes, by_codes = _best_codes(stack)
-        agreeing = np.where(nominal, by_codes, agreeing)
+        goes = np.full(len(stack.values), -1)
+        if nominal.any():
+            goes, by_codes = _best_codes(stack)
+            agreeing = np.where(nominal, by_codes, agreeing)
         branches = stack.total[:, :2] + stack.missing[:, :2]
         everything, majority = branches.sum(axis=1), branches.max(axis=1)
         lesser = everything - majority
