@@ -1,5 +1,6 @@
 """Categories of many values, ordered once for all trees of a forest."""
 
+import dataclasses
 from collections import defaultdict
 
 import numpy as np
@@ -121,3 +122,18 @@ def test_numbers_are_predicted_from_many_values():
         cells[:3000], numbers[:3000]
     )
     assert model.score(cells[3000:], numbers[3000:]) > 0.7
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_the_order_does_not_depend_on_rows_or_units(n_classes):
+    target = Target("y", ("a", "b", "c")[:n_classes]) if n_classes else None
+    training = rows(300, target or Target("y", origin=0.0))
+    if not n_classes:
+        numbers = np.round(training.classes, 1)  # many means are nearly equal
+        training = dataclasses.replace(training, classes=numbers)
+    order = np.random.default_rng(3).permutation(len(training.classes))
+    lighter = dataclasses.replace(training, weights=training.own_weights / 10)
+    expected = with_ordered_categories(training, CART).schema.attributes[0].values
+    for other in (training.taken(order), lighter):
+        attribute = with_ordered_categories(other, CART).schema.attributes[0]
+        assert attribute.values == expected

@@ -419,3 +419,17 @@ def test_neighbouring_floats_can_be_divided():
     found = propose(by(CART), table, NUMBER, 0)
     assert found.split.threshold == 1.0
     assert found.gain == 0.5
+
+
+@pytest.mark.parametrize(
+    "altered", [None, np.array([3.0, 0.5])], ids=["as is", "costs"]
+)
+def test_shares_of_branches_are_those_of_rows_as_they_weigh(altered):
+    """Costs alter what a split gains, not how many rows a branch needs."""
+    recipe = RECIPES["cart"].changed(min_branch_share=0.2)
+    schema = Schema((Attribute("x", "numeric"),), Target("y", ("a", "b")))
+    search = Search.of(recipe, numeric=False, total=100.0, altered=altered)
+    few = CountTable.of([[15, 0], [5, 80]])
+    assert attribute_split.propose(search, few, schema, 0) is None
+    enough = CountTable.of([[25, 0], [5, 70]])
+    assert attribute_split.propose(search, enough, schema, 0) is not None

@@ -132,22 +132,24 @@ def run_each(
     """
     waiting = list(pieces)
     size = min(at_once or n_threads(), len(waiting))
-    results: list[Result] = []
     if size < 2:
+        results: list[Result] = []
         for piece in waiting:
             results.append(piece())
             done(len(results))
         return results
+    from concurrent.futures import as_completed
+
     with _new_pool(size) as pool:
         futures = [pool.submit(copy_context().run, piece) for piece in waiting]
         try:
-            for future in futures:
-                results.append(future.result())
-                done(len(results))
+            for number, future in enumerate(as_completed(futures), 1):
+                future.result()
+                done(number)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return results
+    return [future.result() for future in futures]
 
 
 @lru_cache(maxsize=2)

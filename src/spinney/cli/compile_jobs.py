@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney._support.threads import n_threads, run_each
+from spinney._support.threads import limited_threads, n_threads, run_each
 from spinney.errors import SpinneyError
 from spinney.growth import only_to_predict
+from spinney.trees.predict import FEWEST_STEPS
 
-ROWS, MANY_ROWS = 2_000, 1_200_000
+ROWS = 2_000
+MANY_ROWS = FEWEST_STEPS // 3  # more steps than are worth a compiler
 ALL_BY_LOOPS = 10**9  # trees, so that loops are worth their loading on few rows
 
 
@@ -38,13 +40,6 @@ def _trees(kind: type[np.floating], recipe: str, **settings: Any) -> None:
 
     numbers = _numbers(ROWS, kind)
     TreeClassifier(recipe, **settings).fit(numbers, _classes(numbers))
-
-
-def _default() -> None:
-    from spinney.estimators import TreeClassifier
-
-    numbers = _numbers(ROWS, np.float64)
-    TreeClassifier().fit(numbers, _classes(numbers))
 
 
 def _forests(kind: type[np.floating]) -> None:
@@ -73,8 +68,8 @@ def _clusters() -> None:
     for kind in (np.float64, np.float32):
         numbers = _numbers(50 * ROWS, kind)
         KMeans(8, random_state=0).fit(numbers)
-    columns = {f"x{column}": numbers[:, column] for column in range(4)}
-    KPrototypes(8, random_state=0).fit({**columns, "sort": _classes(numbers)})
+        columns = {f"x{column}": numbers[:, column] for column in range(4)}
+        KPrototypes(8, random_state=0).fit({**columns, "sort": _classes(numbers)})
 
 
 # The longest first, so that none of them is waited for alone.
@@ -86,7 +81,7 @@ JOBS: dict[str, Callable[[], None]] = {
     ),
     "surrogates": partial(_trees, np.float64, "cart"),
     "surrogates, single precision": partial(_trees, np.float32, "cart"),
-    "the default recipe": _default,
+    "the default recipe": partial(_trees, np.float64, "auto"),
     "forests": partial(_forests, np.float64),
     "forests, single precision": partial(_forests, np.float32),
     "predictions": _predictions,
@@ -96,7 +91,7 @@ JOBS: dict[str, Callable[[], None]] = {
 
 def run_job(name: str) -> None:
     """Call the loops of a job, so that they are compiled and kept."""
-    with only_to_predict(ALL_BY_LOOPS):
+    with only_to_predict(ALL_BY_LOOPS), limited_threads(1):
         JOBS[name]()
 
 
@@ -122,10 +117,10 @@ def _in_process(name: str) -> None:
     """Run a job in a process of its own, with one thread."""
     code = f"from spinney.cli.compile_jobs import run_job; run_job({name!r})"
     result = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
+        [sys.executable, "-P", "-W", "ignore", "-c", code],  # nothing from here
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         check=False,
     )
     if result.returncode:

@@ -304,14 +304,14 @@ def _allowed(search: Search, part: _Part, ways: Ways, least: Floats) -> Ways:
     Enough is the least weight of a branch, and a share of all rows of the table.
     """
     table, altered = ways.table, search.altered
+    own = table if altered is None else table.scaled(1 / altered)
     enough = sums_over(table.rows, -1) > 0
     if least.any():
-        own = table if altered is None else table.scaled(1 / altered)
         enough &= own.sizes >= (least * (1 - TOLERANCE))[ways.owner, None]
     allowed = enough.sum(axis=1) >= 2
     if search.recipe.min_branch_share > 0:
         share = search.recipe.min_branch_share * part.weight * (1 + TOLERANCE)
-        allowed &= (table.sizes > share[ways.owner, None]).sum(axis=1) >= 2
+        allowed &= (own.sizes > share[ways.owner, None]).sum(axis=1) >= 2
     return ways if allowed.all() else ways.taken(np.flatnonzero(allowed))
 
 

@@ -7,7 +7,7 @@ thresholds
     numbers and ordered codes: one cut between every two neighbouring values.
 multiway
     one branch for every value of the attribute, those absent at the node too.
-subsets
+every_subset, best_prefixes
     two branches. With two classes at the node, ordering the values by the share
     of one class makes the best subset a prefix (Breiman et al. 1984, theorem
     4.5), and so does ordering them by the mean of a numeric target (section 8.8),
@@ -43,7 +43,7 @@ from spinney.search.chaid.merge_values import Merging, merge
 from spinney.search.value_order import principal_score
 from spinney.trees import CountTable, TableStack, ratio_of
 
-LISTED = 256
+LISTED = 256  # values of an attribute that are listed in full where an order splits it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,8 @@ class Ways:
     owner : array of shape (ways,)
         The table of each way, rising.
     goes : function
-        From one way for each table to the branch of each line of the stack.
+        From one way for each table to the branch of each line of the stack. A table
+        without a way has -1, and what is said of its lines means nothing.
     missing_at : array of shape (ways,)
         The branch whose counts include the missing rows; -1 where none does.
     exact : array of shape (tables,)

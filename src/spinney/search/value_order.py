@@ -3,6 +3,7 @@
 import numpy as np
 
 from spinney._support.arrays import Floats
+from spinney._support.ties import first_best
 from spinney.trees import ratio_of
 
 ENUMERATED = 12  # up to so many values all subsets are tried, and none is ordered
@@ -16,5 +17,6 @@ def principal_score(weights: Floats) -> Floats:
     centred = (shares - mean) * np.sqrt(totals)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
     main = directions[0]
-    main = main * np.sign(main[np.argmax(np.abs(main))])
+    # Of components that are equally large the first has the sign that counts.
+    main = main * np.sign(main[first_best(np.abs(main))])
     return np.asarray((shares - mean) @ main)

@@ -174,7 +174,10 @@ def labels_of_nodes(tree: Tree) -> Integers:
 
 
 def values_of_nodes(tree: Tree) -> Floats:
-    """Return the number that each node predicts."""
+    """Return the number that each node predicts, of a numeric target.
+
+    Models of leaves do not enter.
+    """
     outputs = arrays_of(tree).outputs
     assert outputs is not None
     return outputs[:, 0]
@@ -185,9 +188,9 @@ def children_of_nodes(tree: Tree) -> list[tuple[int, ...]]:
     nodes = lazy_nodes_of(tree)
     if nodes is None:
         return [node.children for node in tree]
-    children = nodes.links.children.tolist()
-    ends = nodes.links.count.cumsum().tolist()
-    return [tuple(children[one:other]) for one, other in pairwise([0, *ends])]
+    children, first = nodes.links.children.tolist(), nodes.links.first.tolist()
+    pairs = pairwise([*first, len(children)])
+    return [tuple(children[one:other]) for one, other in pairs]
 
 
 def lazy_nodes_of(tree: Tree) -> LazyNodes | None:

@@ -13,12 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney._support.arrays import Integers
+from spinney._support.arrays import Floats, Integers
 from spinney.data import Attribute, Schema
 from spinney.growth.binned.binned_limits import MOST_CODES, MOST_SUBSETS
 from spinney.recipes import Recipe
 from spinney.search import principal_score
 from spinney.sources.rows import TrainingSet
+from spinney.trees import ratio_of
 
 
 def is_wide(attribute: Attribute, schema: Schema) -> bool:
@@ -46,22 +47,41 @@ def with_ordered_categories(training: TrainingSet, recipe: Recipe) -> TrainingSe
 
 
 def _order(training: TrainingSet, index: int) -> Integers:
-    """Return the codes of an attribute in order; those without rows at the end."""
+    """Return the codes of an attribute in order; those without rows at the end.
+
+    Scores count in twelve digits of the greatest, so that rounding has no say; of
+    equals the first code comes first.
+    """
     cells, target = training.columns[index], training.schema.target
     n_values = len(training.schema.attributes[index].values)
     known = cells >= 0
     codes, weights = cells[known], training.own_weights[known]
-    size, scores = np.bincount(codes, weights, n_values), np.full(n_values, np.inf)
-    some = size > 0
+    labels = training.classes[known]
     if target.is_numeric:
-        sums = np.bincount(codes, weights * training.classes[known], n_values)
-        scores[some] = sums[some] / size[some]
-    elif some.any():
-        keys = codes * target.n_outputs + training.classes[known]
-        table = np.bincount(keys, weights, n_values * target.n_outputs)
-        lines = table.astype(np.float64).reshape(n_values, -1)
-        scores[some] = principal_score(lines[some])
+        table = _sums(np.zeros_like(codes), weights * labels, codes, 1, n_values)
+        size = _sums(np.zeros_like(codes), weights, codes, 1, n_values)
+        scores = ratio_of(table, size)[:, 0]
+    else:
+        table = _sums(labels, weights, codes, target.n_outputs, n_values)
+        size = table.sum(axis=1, keepdims=True)
+        if target.n_outputs == 2:
+            scores = ratio_of(table, size)[:, 1]
+        else:
+            scores = principal_score(table)
+    greatest = float(np.abs(scores).max(initial=0.0)) or 1.0
+    scores = np.asarray(np.round(scores / greatest, 12), np.float64)
+    scores[size[:, 0] <= 0] = np.inf
     return np.asarray(np.argsort(scores, kind="stable"))
+
+
+def _sums(
+    columns: Integers, amounts: Floats, codes: Integers, n_columns: int, n_values: int
+) -> Floats:
+    """Return amounts added up by value and column, whatever the order of rows."""
+    keys = codes * n_columns + columns
+    order = np.lexsort((amounts, keys))
+    sums = np.bincount(keys[order], amounts[order], n_values * n_columns)
+    return np.asarray(sums, np.float64).reshape(n_values, n_columns)
 
 
 def with_levels_as_numbers(training: TrainingSet) -> TrainingSet:

@@ -22,7 +22,7 @@ The algorithm, a level at a time::
 No row is ever seen here, and nothing recurs.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import heappush
 
@@ -148,9 +148,12 @@ class _Learner:
             node.forced = node.path in self.options.forced
             if node.forced:
                 forced[at] = self.options.forced[node.path]
-        different = np.full(len(front), -1)
-        searches = self.searches(front, different)
-        parts = run_as_they_come(lambda search: search(), searches)
+        search = partial(self.searched, front)
+        searched = run_as_they_come(search, self.looked_at(front))
+        parts, different = [], np.full(len(front), -1)
+        for splits, nodes, numbers in searched:
+            parts.append(splits)
+            np.maximum.at(different, nodes, numbers)
         decisions = decide_level(
             self.search,
             parts,
@@ -166,19 +169,14 @@ class _Learner:
             for node in front:
                 self.combine(node)
 
-    def searches(
-        self, front: Sequence[Growing], different: Integers
-    ) -> Iterator[Callable[[], LevelSplits]]:
-        """Give the searches for the best splits of some attributes at a time.
+    def looked_at(
+        self, front: Sequence[Growing]
+    ) -> Iterator[tuple[Search, TableStack]]:
+        """Give the tables of all attributes, or of those that each node draws.
 
-        Note how many values each node's rows have, of the attribute with the most.
+        With each comes the search that knows them: at the root it learns what all rows
+        say of the attributes, and so it is the tree's search from then on.
         """
-        for stack in self.looked_at(front):
-            np.maximum.at(different, stack.node, n_different(stack, self.search))
-            yield partial(self.best_splits, self.search, stack, front)
-
-    def looked_at(self, front: Sequence[Growing]) -> Iterator[TableStack]:
-        """Give the tables of all attributes, or of those that each node draws."""
         requests = [Request(node.number, node.attributes) for node in front]
         stacks, draws = self.source.tables(requests), self.options.draws
         if draws is not None:
@@ -190,16 +188,22 @@ class _Learner:
                 keys = [node.key for node in front]
                 n_attributes = len(self.schema.attributes)
                 stack = drawn_tables(stack, self.search, draws, keys, n_attributes)
-            yield stack.scaled(self.options.class_weights)
+            yield self.search, stack.scaled(self.options.class_weights)
 
-    def best_splits(
-        self, search: Search, stack: TableStack, front: Sequence[Growing]
-    ) -> LevelSplits:
-        """Return the best split of each table, or the one whose cut is drawn."""
+    def searched(
+        self, front: Sequence[Growing], looked_at: tuple[Search, TableStack]
+    ) -> tuple[LevelSplits, Integers, Integers]:
+        """Return the best split of each table, or the one whose cut is drawn.
+
+        Besides for each table its node, and how many values its rows have.
+        """
+        search, stack = looked_at
+        different = n_different(stack, search)
         if self.options.draws is None or not self.options.draws.cuts:
-            return best_splits(search, stack, self.schema)
+            return best_splits(search, stack, self.schema), stack.node, different
         keys = [node.key for node in front]
-        return splits_of_drawn_cuts(search, stack, self.schema, keys)
+        splits = splits_of_drawn_cuts(search, stack, self.schema, keys)
+        return splits, stack.node, different
 
     def combine(self, node: Growing) -> None:
         """Let a combination of numbers compete with what a node has chosen."""
@@ -274,6 +278,7 @@ class _Learner:
         node.children = self.children_of(node)
         front = [child for child in node.children if self.may_split(child)]
         if front:
+            # Surrogates are for rows that lack a value; where none does, nobody asks.
             absent = node.winner.table.missing_rows.any()
             route = node.route if absent else Route(node.route.split)
             children = {child.branch: child.number for child in front}

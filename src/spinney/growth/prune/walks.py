@@ -1,8 +1,8 @@
-"""Bottom-up pruning of whatever adds up over leaves and splits.
+"""Walks that prune: up from the leaves, or down from the root.
 
-The deepest nodes come first, each level from left to right. When a node is looked at,
-everything below it has been decided, so a node that becomes a leaf exactly where that
-does not cost more makes the smallest of the cheapest subtrees.
+On the way up the deepest nodes come first, each level from left to right. When a node
+is looked at, everything below it has been decided, so a node that becomes a leaf
+exactly where that does not cost more makes the smallest of the cheapest subtrees.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -12,7 +12,7 @@ ENUMERATED = 12
 def best_subset(rules, lines, a, n_codes, first, last, absent, slack, work):
     """Find the best subset; ``masks`` has 1 for a code that goes left, 2 for right.
 
-    As in ``candidates.subsets``: prefixes in order of the class share or the mean,
+    As in ``search.groupings``: prefixes in order of the class share or the mean,
     where that is exact; else every subset of a few codes, the first of them left.
     Many codes of more than two classes are no business of this kernel.
     """
