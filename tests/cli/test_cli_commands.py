@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import spinney
+from spinney.growth import tried_text
 from spinney.output.export.tree_json import to_json
 from spinney.output.file.header import FORMAT_VERSION
 from spinney.output.file.model_files import load_model
@@ -48,7 +49,9 @@ def test_grow_prints_the_tree_and_talks_of_the_file(tool, melons):
     outcome = tool(*arguments, "-o", "new.spinney")
     expected = spinney.grow(melons, "ripe", ignore=["id"])
     assert outcome.out == f"{expected}\n"
-    assert outcome.err == "spinney: saved to new.spinney\n"
+    saved, tried = outcome.err.splitlines()
+    assert saved == "spinney: saved to new.spinney"
+    assert tried == f"spinney: {tried_text(expected.tried_)}"
     assert load_model("new.spinney").fingerprint == expected.model_.fingerprint
     assert tool(*arguments, "-o", "again.spinney", "--quiet").out == ""
 

@@ -1,6 +1,7 @@
 """The recipe that the shell takes where none is named, and what it says of a leaf."""
 
 import json
+import re
 
 import pytest
 from tests.cli.conftest import TABLES
@@ -57,6 +58,23 @@ def test_a_tree_pruned_to_a_leaf_says_so_in_one_line(tool, write, quiet):
         outcome = tool(*noise, *remedy)
         assert outcome.err == ""
         assert outcome.out.count("\n") > 3
+
+
+def test_what_was_tried_is_said_in_one_line(tool):
+    iris = ("grow", TABLES / "iris.csv", "--target", "class")
+    outcome = tool(*iris, "-o", "m.spinney")
+    saved, line = outcome.err.splitlines()
+    assert saved == "spinney: saved to m.spinney"
+    assert re.fullmatch(
+        r"spinney: chosen by folds: cart \(risk 0\.\d+ ± 0\.\d+, \d leaves\); "
+        r"also tried: cart by gain \(.*\), c4\.5 \(.*\)",
+        line,
+    )
+    assert "chosen" not in outcome.out
+    explained = tool("explain", "m.spinney", "--node", "0").out
+    assert explained.rstrip().endswith(line.removeprefix("spinney: "))
+    assert tool(*iris, "--quiet").err == ""
+    assert tool(*iris, "--recipe", "cart").err == ""
 
 
 def test_a_tree_that_asks_nothing_says_why(tool, write):

@@ -10,11 +10,15 @@ from tests.helpers.fuzz import examples
 import spinney
 from spinney.growth.binned.grow_binned import grow
 from spinney.growth.engine import BINNED, PLAIN, choose_engine
+from spinney.growth.folds import fold_growth
+from spinney.growth.folds.teacher import smoothed_training
 from spinney.growth.prune.drafts import recounted
-from spinney.growth.taught import taught_growth
-from spinney.growth.taught.teacher import smoothed_training
 from spinney.recipes import RECIPES
 from spinney.sources.opened import OpenedSource
+
+TAUGHT = RECIPES["cart"].changed(
+    missing="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"
+)
 
 
 @given(
@@ -37,7 +41,7 @@ def test_counts_of_the_true_classes_are_those_of_drafts(training, seed, least):
     same_tree(plain, compiled, same_node)
 
 
-def test_auto_is_the_same_tree_by_compiled_loops(monkeypatch):
+def test_a_taught_tree_is_the_same_by_compiled_loops(monkeypatch):
     random = np.random.default_rng(2)
     cells = random.normal(size=(150, 3))
     cells[random.random((150, 3)) < 0.05] = np.nan
@@ -48,11 +52,11 @@ def test_auto_is_the_same_tree_by_compiled_loops(monkeypatch):
         engines.append(choose_engine(*arguments, **more))
         return engines[-1]
 
-    monkeypatch.setattr(taught_growth, "choose_engine", chosen)
-    swift = spinney.TreeClassifier().fit(cells, labels)
+    monkeypatch.setattr(fold_growth, "choose_engine", chosen)
+    swift = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
     assert {engine.name for engine in engines} == {"binned"}
-    monkeypatch.setattr(taught_growth, "choose_engine", lambda *_, **__: PLAIN)
-    plain = spinney.TreeClassifier().fit(cells, labels)
+    monkeypatch.setattr(fold_growth, "choose_engine", lambda *_, **__: PLAIN)
+    plain = spinney.TreeClassifier(TAUGHT).fit(cells, labels)
     assert str(swift) == str(plain)
     assert str(swift.explain(node=0)) == str(plain.explain(node=0))
     np.testing.assert_allclose(

@@ -15,10 +15,14 @@ IRIS = TABLES / "iris.csv"
 
 # A forest
 
+TAUGHT = spinney.Recipe.named("cart").changed(
+    missing="branch", min_samples_leaf=2, forest=0.75, pruning="cost-complexity"
+)
+
 
 @pytest.fixture(scope="module")
 def taught() -> Any:
-    return spinney.grow(IRIS, "class", max_depth=3)
+    return spinney.grow(IRIS, "class", recipe=TAUGHT, max_depth=3)
 
 
 def test_a_choice_on_smoothed_labels_is_told(taught):
@@ -45,7 +49,8 @@ def test_limits_that_the_rows_as_they_are_would_fail_are_not_told(taught):
 
 
 def test_no_average_is_told_of_the_one_question_kept():
-    taught = spinney.grow(IRIS, "class", criterion="gain_ratio", max_depth=1)
+    recipe = TAUGHT.changed(criterion="gain_ratio", max_depth=1)
+    taught = spinney.grow(IRIS, "class", recipe=recipe)
     told = taught.explain(0)
     assert told.average_gain is None
     assert ": chosen among those of at least average gain on labels" in told.why

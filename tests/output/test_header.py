@@ -100,6 +100,24 @@ SCHEMA_DAMAGE = {
     "weight": (lambda m: m["fingerprint"].update(weight=-1.0), "negative"),
     "weight text": (lambda m: m["fingerprint"].update(weight="1"), "must be a number"),
     "digest": (lambda m: m["fingerprint"].update(digest=1), "must be text"),
+    "tried": (lambda m: m.update({"optional.tried": {}}), "must be a list"),
+    "tried of nothing": (lambda m: m.update({"optional.tried": [{}]}), "has no 'name'"),
+    "tried risk": (
+        lambda m: m.update(
+            {
+                "optional.tried": [
+                    {
+                        "name": "cart",
+                        "risk": "low",
+                        "deviation": 0.1,
+                        "leaves": 2,
+                        "chosen": True,
+                    }
+                ]
+            }
+        ),
+        "must be a number",
+    ),
 }
 
 

@@ -109,6 +109,7 @@ if TYPE_CHECKING:
 def grow(data: str, target: str, **options: Any) -> None:
     """Grow a tree on the table DATA (a file, or - for standard input)."""
     from spinney._support.threads import limited_threads
+    from spinney.growth import tried_text
     from spinney.models import FittedTree, grow_from
     from spinney.recipes import default_recipe
 
@@ -143,6 +144,8 @@ def grow(data: str, target: str, **options: Any) -> None:
         say(f"saved to {output}")
     if model.tree.n_leaves == 1:
         say(_single_leaf(model.model_))
+    elif model.tried_ and not options["quiet"]:
+        say(tried_text(model.tried_))
     if not options["quiet"]:
         show_tree(
             model, max_depth=None, ascii_=options["ascii_"], json_=options["json_"]
@@ -161,6 +164,8 @@ def _single_leaf(model: "Model") -> str:
             remedies.insert(0, "--recipe c4.5 prunes without holding rows out")
         return f"pruned to a single leaf; {', '.join(remedies)}"
     message = f"the tree is a single leaf: {reason}"
+    if reason is Reason.MIN_GAIN and model.tried:
+        message += "; --pruning none keeps the questions"
     if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf > 1:
         message += " (--min-samples-leaf 1 allows any)"
     return message

@@ -140,6 +140,9 @@ confidence, probability, linear_terms : optional
     pruning_ : Steps
         What pruning did, in the order in which it was done, while growing or later;
         None of a model that was loaded, for a file does not keep it.
+    tried_ : tuple of Tried
+        How each of the recipes did on rows held out that ``recipe="auto"`` chose
+        among; empty where nothing was tried.
     sequence_ : Sequence
         The subtrees that pruning by cost complexity chose among; None without it.
 

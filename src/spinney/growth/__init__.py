@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from spinney._support.names_on_demand import names_on_demand
 from spinney.growth.model import Model
+from spinney.growth.tried_recipes import Tried, tried_text
 
 if TYPE_CHECKING:
     from spinney.growth.engine import choose_engine, only_to_predict
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Model",
+    "Tried",
     "choose_engine",
     "class_weights_of",
     "only_to_predict",
     "options_of",
     "refuse_without_classes",
+    "tried_text",
 ]
 
 __getattr__ = names_on_demand(

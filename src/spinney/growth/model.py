@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from spinney.data import Fingerprint, Schema
+from spinney.growth.tried_recipes import Tried
 from spinney.recipes import Recipe
 from spinney.trees import Tree
 
@@ -17,7 +18,8 @@ class Model:
 
     ``steps`` say what pruning did while the model was made, and ``sequence`` holds
     the subtrees that it chose among by cost complexity, None of other prunings. A
-    file keeps neither: ``steps`` is None where the record is not known.
+    file keeps neither: ``steps`` is None where the record is not known. ``tried`` says
+    which ways to grow were tried, where the recipe chose among several.
     """
 
     tree: Tree
@@ -25,6 +27,7 @@ class Model:
     fingerprint: Fingerprint
     steps: "Steps | None" = field(default=None, compare=False, repr=False)
     sequence: "Sequence | None" = field(default=None, compare=False, repr=False)
+    tried: tuple[Tried, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -77,7 +77,7 @@ def _fields(settings: Any, *, without: Collection[str] = ()) -> dict[str, Any]:
 
 
 def _recipe(recipe: "Recipe") -> dict[str, Any]:
-    return _fields(recipe, without=("given", "for_numbers"))
+    return _fields(recipe, without=("given", "tries"))
 
 
 def _origin(origin: "Fingerprint") -> dict[str, Any]:

@@ -31,7 +31,7 @@ from spinney.models.facts import forest_facts
 from spinney.models.fitted_model import FittedTable
 from spinney.models.row_predictor import RowPredictor
 from spinney.output.file import save_model
-from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon, suited
+from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon
 from spinney.trees.predict import row_walk_of
 
 if TYPE_CHECKING:
@@ -284,7 +284,6 @@ def refuse_forest_arguments(
     check_whole("n_estimators", arguments.get("n_estimators", 1), least=1)
     if numeric is not None:
         recipe.refuse_target(numeric=numeric)
-        recipe = suited(recipe, numeric=numeric)
         forest_recipe(recipe, extra_random=settings.extra_random)
 
 

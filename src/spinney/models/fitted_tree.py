@@ -16,7 +16,7 @@ from spinney._support.threads import limited_threads
 from spinney.data import Costs
 from spinney.data.readers import RowReader
 from spinney.errors import ParameterError, did_you_mean, warn
-from spinney.growth import Model
+from spinney.growth import Model, Tried
 from spinney.models.facts import tree_facts
 from spinney.models.fitted_model import FittedTable
 from spinney.models.row_predictor import RowPredictor
@@ -49,6 +49,7 @@ class FittedTree(FittedTable):
     model_: Model
     pruning_: "Steps | None"
     sequence_: "Sequence | None"
+    tried_: tuple[Tried, ...]
 
     def __init__(self, model: Model) -> None:
         self._adopt(model)
@@ -57,6 +58,7 @@ class FittedTree(FittedTable):
         """Take a model as one's own."""
         self.model_ = model
         self.pruning_, self.sequence_ = model.steps, model.sequence
+        self.tried_ = model.tried
         self._laid_out = LaidOut(model.tree)
 
     def _grown(self) -> Model:

@@ -5,37 +5,45 @@ from typing import Any
 
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
-from spinney.growth import Model, choose_engine, options_of
-from spinney.growth.model_trees import with_models
-from spinney.growth.prune import Steps
-from spinney.growth.taught import TaughtGrowth
-from spinney.recipes import RECIPES, Recipe, default_recipe, suited
-from spinney.search.oblique import without_unused
+from spinney.growth import Model, Tried, options_of
+from spinney.growth.folds import choose_recipe, grow_by
+from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
+
+# So many rows held out tell how far to prune: a default that takes long is none.
+MOST_HELD = 10_000
 
 
 def grow_model(rows: OpenedSource, *, recipe: Recipe, **given: Any) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
 
+    Where the recipe tries several ways to grow, folds of the rows choose one.
+
     What is ``given`` beside the recipe is for ``options_of``.
     """
     numeric = rows.schema.target.is_numeric
     recipe.refuse_target(numeric=numeric)
-    recipe = suited(recipe, numeric=numeric)
-    options = options_of(rows, recipe=recipe, **given)
-    if recipe.needs_rows:
-        if rows.training is None:
+    candidates = candidates_of(recipe, numeric=numeric)
+    first = next(iter(candidates.values()))
+    options = options_of(rows, recipe=first, **given)
+    tried: tuple[Tried, ...] = ()
+    if rows.training is None:
+        # Folds need rows: what is first is taken.
+        recipe, most_held = first, None
+        if recipe.needs_rows:
             raise _no_rows(recipe)
-        result = TaughtGrowth(rows.training, recipe, options).grow_and_prune()
     else:
-        engine = choose_engine(rows.training, recipe, options)
-        result = engine.grow_and_prune(rows, recipe, options)
-    modelled = with_models(result.tree, rows.source, recipe=recipe)
-    steps = result.steps
-    if modelled.steps:
-        steps = Steps((*result.steps, *modelled.steps))
-    tree = without_unused(modelled.tree)
-    return Model(tree, recipe, rows.fingerprint, steps, result.sequence)
+        most_held = MOST_HELD if recipe.tries else None
+        recipe, tried = choose_recipe(rows.training, candidates, options)
+    result = grow_by(rows, recipe, options, most_held=most_held)
+    return Model(
+        result.tree,
+        recipe,
+        rows.fingerprint,
+        steps=result.steps,
+        sequence=result.sequence,
+        tried=tried,
+    )
 
 
 def _no_rows(recipe: Recipe) -> ParameterError:

@@ -12,6 +12,7 @@ from spinney._support.keyed_random import seed_of
 from spinney.data import Table, Target, Value, cost_array
 from spinney.errors import DataError, ParameterError, Setting, Text, phrase, refusal
 from spinney.growth import Model, options_of, refuse_without_classes
+from spinney.growth.folds import CopiedRows, FoldGrowth, warn_of_squares
 from spinney.growth.prune import (
     METHODS,
     RULES,
@@ -22,7 +23,6 @@ from spinney.growth.prune import (
     pruned,
     validate,
 )
-from spinney.growth.taught import TaughtGrowth, warn_of_squares
 from spinney.recipes import Recipe
 from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
@@ -249,10 +249,10 @@ def _class_weights(tree: Tree, rows: TrainingSet) -> dict[Value, float] | None:
 
 def growth_on(
     rows: TrainingSet, recipe: Recipe, grown_with: Mapping[str, Any]
-) -> TaughtGrowth:
+) -> FoldGrowth:
     """Return rows with the way to grow on some of them, for cross-validation."""
     options = options_of(OpenedSource(rows), recipe=recipe, **grown_with)
-    return TaughtGrowth(rows, recipe, options)
+    return FoldGrowth(CopiedRows(rows), recipe, options)
 
 
 def forced_paths(tree: Tree) -> dict[tuple[str, ...], str]:

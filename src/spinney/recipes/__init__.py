@@ -5,9 +5,9 @@ from spinney.recipes.named_recipes import (
     DEFAULT_RECIPE,
     RECIPES,
     SETTINGS,
+    candidates_of,
     default_recipe,
     refuse_uncommon,
-    suited,
 )
 from spinney.recipes.recipe import Named, Recipe
 from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_choices, setting_texts
@@ -22,10 +22,10 @@ __all__ = [
     "SETTINGS",
     "Named",
     "Recipe",
+    "candidates_of",
     "check_alphas",
     "default_recipe",
     "refuse_uncommon",
     "setting_choices",
     "setting_texts",
-    "suited",
 ]

@@ -1,18 +1,19 @@
 """Recipes: the famous learners as data over one learner."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from spinney._support.keyed_random import refuse_seed
 from spinney.errors import ParameterError
+from spinney.recipes.needs import refuse_unusable
 from spinney.recipes.recipe import NOTHING, Recipe
 
 DEFAULT_RECIPE = "auto"
 # Where rows stay away there are count tables only, and "auto" needs rows.
 _WITHOUT_ROWS = "c4.5"
 
-_NO_SETTINGS = ("name", "numeric_criterion", "for_numbers", "given")
+_NO_SETTINGS = ("name", "numeric_criterion", "tries", "given")
 SETTINGS = tuple(f.name for f in fields(Recipe) if f.name not in _NO_SETTINGS)
 # Those that constructors and ``grow`` name; the others are reached by
 # ``Recipe.named(...).changed(...)``.
@@ -67,20 +68,19 @@ RECIPES = {
             min_samples_split=20,
             min_samples_leaf=7,
         ),
-        # The best single tree that we know how to grow; docs/auto.md says how it was
-        # chosen.
+        # What folds of the rows choose of several; docs/auto.md says how these were
+        # found. Its own settings are those of the first, two branches by Gini's index.
         Recipe(
             "auto",
             "gini",
             "binary",
             "branch",
             min_samples_leaf=2,
-            forest=0.75,
             pruning="cost-complexity",
             folds=5,
             rule="minimum",
             probability="m-estimate",
-            for_numbers="m5",
+            tries=("cart", "cart by gain", "c4.5", "m5", "cart of means"),
         ),
         # M5 (Quinlan 1992) as Weka's M5P has it (Wang and Witten 1997).
         Recipe(
@@ -112,16 +112,87 @@ def default_recipe(*, rows_at_hand: bool = True) -> Recipe:
     return RECIPES[DEFAULT_RECIPE if rows_at_hand else _WITHOUT_ROWS]
 
 
-def suited(recipe: Recipe, *, numeric: bool) -> Recipe:
-    """Return a recipe, or the one that it names for numbers, changed as it was.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One of the ways to grow among which a recipe chooses.
 
-    >>> suited(RECIPES["auto"].changed(max_depth=2), numeric=True).name
-    'm5'
+    Parameters
+    ----------
+    numeric : bool
+        Whether it is for a target that is a number, or for classes.
+    settings : mapping
+        What it changes of the recipe's own settings.
     """
-    if not numeric or recipe.for_numbers is None:
-        return recipe
-    own = {name: getattr(recipe, name) for name in recipe.given}
-    return RECIPES[recipe.for_numbers].changed(**own)
+
+    numeric: bool
+    settings: Mapping[str, Any]
+
+
+def _settings_of(name: str) -> dict[str, Any]:
+    """Return what a named recipe has otherwise than the default has it."""
+    default, recipe = RECIPES[DEFAULT_RECIPE], RECIPES[name]
+    names = (*SETTINGS, "numeric_criterion")
+    settings = {name: getattr(recipe, name) for name in names}
+    kept = ("probability", "m", "folds", "rule", "seed")
+    return {
+        name: value
+        for name, value in settings.items()
+        if value != getattr(default, name) and name not in kept
+    }
+
+
+TRIALS = {
+    "cart": Trial(numeric=False, settings={}),
+    "cart by gain": Trial(numeric=False, settings={"criterion": "gain"}),
+    "c4.5": Trial(numeric=False, settings=_settings_of("c4.5")),
+    "m5": Trial(numeric=True, settings=_settings_of("m5")),
+    "cart of means": Trial(numeric=True, settings={}),
+}
+
+
+def candidates_of(recipe: Recipe, *, numeric: bool) -> dict[str, Recipe]:
+    """Return the recipes among which a recipe chooses; one that tries nothing is all.
+
+    What was given by hand holds for all of them. One that contradicts it, or has no
+    use for it, is left out, and so is one that has become equal to another. A tree that
+    is not to be pruned is to be seen whole: it is grown as the first says.
+
+    >>> auto = RECIPES["auto"]
+    >>> list(candidates_of(auto, numeric=False))
+    ['cart', 'cart by gain', 'c4.5']
+    >>> list(candidates_of(auto, numeric=True))
+    ['m5', 'cart of means']
+    >>> list(candidates_of(auto.changed(criterion="twoing"), numeric=False))
+    ['cart']
+    >>> list(candidates_of(auto.changed(pruning="none"), numeric=False))
+    ['cart']
+    """
+    if not recipe.tries:
+        return {recipe.name: recipe}
+    given = set(recipe.given)
+    if "criterion" in given:
+        given.add("numeric_criterion")
+    candidates: dict[str, Recipe] = {}
+    refusals = []
+    for name in recipe.tries:
+        trial = TRIALS[name]
+        if trial.numeric != numeric:
+            continue
+        settings = {k: v for k, v in trial.settings.items() if k not in given}
+        try:
+            candidate = replace(recipe, **settings, tries=())
+            # Folds choose among the candidates, whatever each of them ends with.
+            refuse_unusable(candidate, recipe.given - {"folds"}, numeric=numeric)
+        except ParameterError as error:
+            refusals.append(error)
+            continue
+        if candidate not in candidates.values():
+            candidates[name] = candidate
+    if not candidates:
+        raise refusals[0]
+    if recipe.pruning == "none":
+        return dict([next(iter(candidates.items()))])
+    return candidates
 
 
 def refuse_uncommon(

@@ -144,9 +144,9 @@ class Recipe:
         smaller tree may be.
     forest : float
         The share of a forest's guesses in the labels that the tree grows on; see
-        :mod:`spinney.growth.taught.teacher`.
+        :mod:`spinney.growth.folds.teacher`.
     seed : int
-        Of the folds and of the forest, at most 4294967295.
+        Of the folds and of a forest, at most 4294967295.
     confidence : float
         The confidence level of error-based pruning, at most 0.5; less prunes more.
     raising : bool
@@ -182,8 +182,10 @@ class Recipe:
         and conjunctions; see :mod:`spinney.growth.plain.construct`.
     surrogates : int
         With ``missing="surrogate"``: the most that a node keeps.
-    for_numbers : str, optional
-        The recipe that takes the place of this one where the target is a number.
+    tries : tuple of str
+        The ways to grow among which folds of the rows choose; see
+        :data:`spinney.recipes.named_recipes.TRIALS`. A recipe without any grows as it
+        says itself.
     given : frozenset of str
         The settings that were changed by hand: they are refused where they have no
         effect, see :mod:`spinney.recipes.needs`.
@@ -232,7 +234,7 @@ class Recipe:
     linear_penalty: float = 0.1
     construct: int = 0
     surrogates: int = 5
-    for_numbers: str | None = field(default=None, compare=False, repr=False)
+    tries: tuple[str, ...] = field(default=(), compare=False, repr=False)
     given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     @classmethod
@@ -388,7 +390,7 @@ class Recipe:
 recipe 'id3' has probability='frequency': it is its weight; change that, or leave \
 this setting out
         """
-        own = {"given", "for_numbers"}
+        own = {"given", "tries"}
         known = [field.name for field in fields(self) if field.name not in own]
         for name in settings:
             if name not in known:

@@ -15,8 +15,8 @@ RECIPE_TEXTS = {
     "c4.5": "Quinlan 1993, as J48: gain ratio, pruned by the errors to be expected",
     "cart": "Breiman et al. 1984: Gini, two branches, surrogates for missing values",
     "chaid": "Kass 1980: tests of significance, values merged that do not differ",
-    "auto": "the best single tree we know: taught by a forest, pruned by folds; "
-    "numbers as m5",
+    "auto": "what folds of the rows choose: cart by gini or gain, or c4.5; of numbers "
+    "m5 or cart",
     "m5": "Quinlan 1992, as M5P: linear models at the leaves; for numbers only",
 }
 

@@ -29,7 +29,7 @@ from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.user_options import in_bounds
-from spinney.recipes import Recipe, suited
+from spinney.recipes import Recipe
 from spinney.search import Draws
 from spinney.sources.rows import TrainingSet
 from spinney.trees import TreeArrays, arrays_of, parted
@@ -64,7 +64,6 @@ def grow_forest(
     check_whole("n_estimators", n_trees, least=1)
     numeric = training.schema.target.is_numeric
     recipe.refuse_target(numeric=numeric)
-    recipe = suited(recipe, numeric=numeric)
     recipe = forest_recipe(recipe, extra_random=settings.extra_random)
     recipe.measure(numeric=numeric)
     fingerprint = training.fingerprint()

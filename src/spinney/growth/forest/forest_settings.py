@@ -158,6 +158,13 @@ def forest_recipe(recipe: Recipe, *, extra_random: bool) -> Recipe:
     Surrogates are for the reader of one tree; in a forest a recipe that has them sends
     missing values to the branch where they gain most.
     """
+    if recipe.tries:
+        raise refusal(
+            Setting("recipe", recipe.name),
+            "does not go into a forest",
+            "it chooses among recipes by folds, and all trees of a forest are of one; "
+            "take another, such as 'cart'",
+        )
     for name, wanted, why in _REFUSED:
         value = getattr(recipe, name)
         if value != wanted:

@@ -109,19 +109,25 @@ def cross_validated(
     *,
     costs: Floats | None = None,
 ) -> Sequence:
-    """Return the sequence with the risk of each subtree on rows held out."""
-    weights = training.weights
+    """Return the sequence with the risk of each subtree on rows held out.
+
+    Where not every row has been held out, the others count as those that have.
+    """
+    weights, judged = training.weights, np.zeros(len(training.weights), bool)
     weighted, squared = np.zeros(len(sequence)), np.zeros(len(sequence))
     # Losses are counted in units of the mean risk at the root: squares of squares of
     # large numbers would be beyond floats.
     unit = sequence.root_risk / weights.sum() or 1.0
     for held, tree in training.fold_trees:
+        judged |= held
         alphas = sequence.middles * float(weights[~held].sum() / weights.sum())
         for rows, losses in _losses(tree, training, held, alphas, costs):
             weighted += weights[rows] @ (losses / unit)
             squared += weights[rows] @ (losses / unit) ** 2
     frequency = max(1.0, np.count_nonzero(weights) / float(weights.sum()))
-    spread = np.maximum(squared - weighted**2 / weights.sum(), 0.0) / frequency
+    weight = weights[judged].sum()
+    spread = np.maximum(squared - weighted**2 / weight, 0.0) / frequency
+    unit *= float(weights.sum() / weight)
     return sequence.judged(weighted * unit, np.sqrt(spread) * unit)
 
 

@@ -86,7 +86,7 @@ METHODS = {
 
 
 # What a recipe may end with and needs nothing but the tree and its source;
-# cost complexity asks for rows (growth.taught), M5's pruning for linear models
+# cost complexity asks for rows (growth.folds), M5's pruning for linear models
 # (growth.model_trees).
 AFTER_GROWING = ("collapse", "error-based", "pessimistic", "mdl", "simplify")
 

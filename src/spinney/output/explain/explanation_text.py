@@ -14,6 +14,7 @@ from spinney._support.text import (
     weight_text,
 )
 from spinney._support.text_table import aligned
+from spinney.growth import tried_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,6 +60,8 @@ def node_text(node: "NodeExplanation", *, ascii_only: bool = False) -> str:
     if node.label_costs and node.chosen is None:
         costs = costs_text(node.classes, node.label_costs, node.label)
         lines.append(f"label: {shown(node.label)}, of least expected cost: {costs}")
+    if node.tried:
+        lines.append(f"recipe: {tried_text(node.tried)}")
     if node.otherwise is not None:
         lines += ["", *_stand_ins(node, cells)]
     text = "\n".join(lines)

@@ -15,7 +15,7 @@ from spinney._support.text import shown
 from spinney._support.ties import TOLERANCE
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
-from spinney.growth import Model
+from spinney.growth import Model, Tried
 from spinney.output.explain.explanation_text import node_text
 from spinney.output.explain.why_chosen import paid_above, why
 from spinney.search import Search, average_gain, compete, is_significant, price
@@ -104,6 +104,7 @@ class NodeExplanation:
     Where ``forest`` is more than 0, that share of the labels by which the node was
     split was a forest's guess. Then ``candidates`` holds the question that was chosen
     and not its rivals, and its figures are those of the rows as they are.
+    At the root ``tried`` says by which recipes the tree might have been grown.
     ``label_costs`` are what each label is expected to cost over the rows of the node,
     where errors have costs.
     """
@@ -129,6 +130,7 @@ class NodeExplanation:
     otherwise: str | None = None
     forest: float = 0.0
     label_costs: tuple[float, ...] = ()
+    tried: tuple[Tried, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -209,6 +211,7 @@ def explain_node(model: Model, number: int) -> NodeExplanation:
         ),
         forest=recipe.forest,
         label_costs=tree.label_costs(node),
+        tried=model.tried if number == 0 else (),
     )
 
 

@@ -27,8 +27,9 @@ from spinney.data import (
     level_order,
 )
 from spinney.errors import ParameterError
-from spinney.growth import Model
+from spinney.growth import Model, Tried
 from spinney.output.file.plain_data import (
+    OPTIONAL,
     as_list,
     described,
     members,
@@ -55,8 +56,11 @@ KEYS = (
 # What version 1 did not have, and what it stood for.
 ADDED = {"origin": None, "costs": None}
 
+# Which recipes were tried; a reader who does not know it can do without.
+TRIED = f"{OPTIONAL}tried"
+
 # A file keeps what the recipe is, not which of it was given by hand.
-_NOT_KEPT = ("given", "for_numbers")
+_NOT_KEPT = ("given", "tries")
 _OF_RECIPES = tuple(f for f in fields(Recipe) if f.name not in _NOT_KEPT)
 
 _KINDS = ("nominal", "ordinal", "numeric")
@@ -64,7 +68,13 @@ _KINDS = ("nominal", "ordinal", "numeric")
 
 def header_of(model: Model) -> dict[str, Any]:
     """Return what a model knows beside its nodes, ready for JSON."""
-    return origin_header(model.schema, model.recipe, model.fingerprint)
+    header = origin_header(model.schema, model.recipe, model.fingerprint)
+    if model.tried:
+        header[TRIED] = [
+            {name: _plain(value) for name, value in asdict(each).items()}
+            for each in model.tried
+        ]
+    return header
 
 
 def origin_header(
@@ -227,6 +237,24 @@ def read_recipe(data: object) -> Recipe:
     except ParameterError as error:
         msg = f"the recipe is none: {error}"
         raise DamageError(msg) from None
+
+
+def read_tried(data: object) -> tuple[Tried, ...]:
+    """Return the record of a choice that the header describes."""
+    what = "the record of what was tried"
+    tried = []
+    for line in as_list(data, what):
+        entry = members(line, what, [field.name for field in fields(Tried)])
+        tried.append(
+            Tried(
+                text(entry["name"], f"a name in {what}"),
+                number(entry["risk"], f"a risk in {what}"),
+                number(entry["deviation"], f"a deviation in {what}"),
+                whole(entry["leaves"], f"the leaves in {what}"),
+                entry["chosen"] is True,
+            )
+        )
+    return tuple(tried)
 
 
 def read_fingerprint(data: object) -> Fingerprint:

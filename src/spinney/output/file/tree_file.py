@@ -15,9 +15,11 @@ from spinney.output.file.header import (
     FORMAT,
     FORMAT_VERSION,
     KEYS,
+    TRIED,
     read_fingerprint,
     read_recipe,
     read_schema,
+    read_tried,
 )
 from spinney.output.file.kind import CLUSTERS, FOREST, Kind
 from spinney.output.file.plain_data import members
@@ -35,7 +37,8 @@ def _read(data: object, arrays: Arrays, max_nodes: int) -> Model:
     recipe = read_recipe(header["recipe"])
     fingerprint = read_fingerprint(header["fingerprint"])
     check_arrays(arrays, schema, max_nodes=max_nodes)
-    return Model(unflatten(arrays, schema), recipe, fingerprint)
+    tried = read_tried(header.get(TRIED, []))
+    return Model(unflatten(arrays, schema), recipe, fingerprint, tried=tried)
 
 
 def _not_a_tree(what: str, commands: str) -> str:

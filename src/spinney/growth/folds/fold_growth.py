@@ -1,4 +1,4 @@
-"""Growing on rows at hand: with a forest as the teacher, and again on some of them.
+"""Growing on rows at hand, and again on some of them.
 
 A tree that a forest taught is grown on smoothed labels and then counted again on the
 true ones: every number that it shows is of rows as they are.
@@ -9,7 +9,7 @@ shuffled gives the same tree, and so do two rows in the place of one of weight 2
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,10 +21,17 @@ from spinney.data import Target
 from spinney.errors import ParameterError, Setting, SpinneyWarning, warn
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
-from spinney.growth.prune import Pruned, TrainingRows, folds_of, pruned_after_growing
+from spinney.growth.model_trees.m5 import with_models
+from spinney.growth.prune import (
+    Pruned,
+    Steps,
+    TrainingRows,
+    folds_of,
+    pruned_after_growing,
+)
 from spinney.growth.prune.cost_complexity import Mask, cost_complexity
-from spinney.growth.taught.teacher import smoothed_labels, smoothed_training
 from spinney.recipes import Recipe
+from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource
 from spinney.sources.rows import TrainingSet
 from spinney.trees import Tree
@@ -46,12 +53,10 @@ def warn_of_squares(recipe: Recipe, target: Target) -> None:
 
 
 @dataclass(frozen=True)
-class TaughtGrowth:
-    """Growing over rows at hand: on labels that a forest has smoothed, or their own."""
+class CopiedRows:
+    """Training rows, and their copies: what is drawn is drawn among these."""
 
     training: TrainingSet
-    recipe: Recipe
-    options: Options
 
     @cached_property
     def order(self) -> Copies:
@@ -63,28 +68,72 @@ class TaughtGrowth:
     @cached_property
     def copies(self) -> TrainingSet:
         """The rows in order, as often as they weigh; once where that is not whole."""
-        places, weight = self.order.places, self.order.weight
-        copies = self.training.taken(places)
+        rows, weight = self.order.places, self.order.weight
+        copies = self.training.taken(rows)
         if weight is None:
             return copies
-        weights = None if weight == 1 else np.full(len(places), weight)
+        weights = None if weight == 1 else np.full(len(rows), weight)
         return replace(copies, weights=weights)
+
+    def few(self, most: int) -> "CopiedRows":
+        """Return at most so many of the copies, from all over their order."""
+        n_copies = len(self.copies.classes)
+        if n_copies <= most:
+            return self
+        return CopiedRows(self.copies.taken(np.arange(most) * n_copies // most))
+
+
+@dataclass(frozen=True)
+class FoldGrowth:
+    """Growing over rows at hand, and on all of their folds but one.
+
+    Parameters
+    ----------
+    rows : CopiedRows
+        The rows.
+    recipe : Recipe
+        How trees grow: where its ``forest`` is more than 0, on labels that a forest
+        has smoothed.
+    options : Options
+        What a user says beside the recipe.
+    most_held : int, optional
+        How many copies are enough to be held out: further folds are left in. All
+        folds are held out if not given.
+    """
+
+    rows: CopiedRows
+    recipe: Recipe
+    options: Options
+    most_held: int | None = None
+
+    @property
+    def training(self) -> TrainingSet:
+        """The rows as they are."""
+        return self.rows.training
+
+    @property
+    def copies(self) -> TrainingSet:
+        """The rows as often as they weigh, in an order that depends on their cells."""
+        return self.rows.copies
 
     @cached_property
     def labels(self) -> Floats | None:
         """The labels of all copies as a forest smooths them, if there is one."""
         if not self.recipe.forest:
             return None
+        from spinney.growth.folds.teacher import smoothed_labels
+
         return smoothed_labels(self.copies, self.recipe.forest, self.recipe.seed)
 
     def grow(self) -> Tree:
         """Return the unpruned tree of all rows; of its copies a row has the mean."""
         if self.labels is None:
             return self._grown(self.training, None)
-        places, twins = self.order.places, self.order.twins
-        numbers = np.bincount(places, minlength=len(twins))
+        order = self.rows.order
+        copied, twins = order.places, order.twins
+        numbers = np.bincount(copied, minlength=len(twins))
         sums = np.zeros((len(numbers), *self.labels.shape[1:]))
-        np.add.at(sums, places, self.labels)
+        np.add.at(sums, copied, self.labels)
         return self._grown(self.training, (sums[twins].T / numbers[twins]).T)
 
     def _grown(
@@ -99,6 +148,8 @@ class TaughtGrowth:
         if labels is None:
             engine = choose_engine(training, recipe, options, rivals=rivals)
             return engine.grow(OpenedSource(training), recipe, options)
+        from spinney.growth.folds.teacher import smoothed_training
+
         taught = smoothed_training(training, labels)
         engine = choose_engine(taught, recipe, options, rivals=False)
         tree = engine.grow(OpenedSource(taught), recipe, options)
@@ -112,23 +163,42 @@ class TaughtGrowth:
 
     def regrow(self, mask: Mask) -> Tree:
         """Return the tree of some copies, where what was forced may not be possible."""
+        return self._freed(lambda growth: growth.grow_on(mask))
+
+    def finished(self, mask: Mask) -> Tree:
+        """Return the tree of some copies, pruned, and with models at its leaves."""
+        rows = OpenedSource(self.copies.taken(mask))
+        return self._freed(lambda g: grow_by(rows, g.recipe, g.options).tree)
+
+    def _freed(self, grow: Callable[["FoldGrowth"], Tree]) -> Tree:
         with warnings.catch_warnings():
             # On fewer rows a forced path may lead nowhere: no concern of the user's.
             warnings.simplefilter("ignore", SpinneyWarning)
             try:
-                return self.grow_on(mask)
+                return grow(self)
             except ParameterError:
                 if not self.options.forced:
                     raise
         # Or its attribute has one value there: then the tree is grown freely.
-        free = replace(self, options=replace(self.options, forced={}))
-        return free.grow_on(mask)
+        return grow(replace(self, options=replace(self.options, forced={})))
 
     def fold_trees(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
-        """Give the copies of each fold, and the tree of the others."""
+        """Give the copies of each fold, and the unpruned tree of the others."""
+        return ((held, self.regrow(~held)) for held in self._held(folds))
+
+    def finished_trees(self, folds: Integers) -> Iterator[tuple[Mask, Tree]]:
+        """Give the copies of each fold, and the finished tree of the others."""
+        return ((held, self.finished(~held)) for held in self._held(folds))
+
+    def _held(self, folds: Integers) -> Iterator[Mask]:
+        """Give the copies of each fold, as long as too few have been given."""
+        n_held = 0
         for fold in np.unique(folds):
+            if self.most_held is not None and n_held >= self.most_held:
+                return
             held = folds == fold
-            yield held, self.regrow(~held)
+            n_held += int(np.count_nonzero(held))
+            yield held
 
     def training_rows(self, folds: Integers) -> TrainingRows:
         """Return the copies, and the trees of all folds but one."""
@@ -149,9 +219,19 @@ class TaughtGrowth:
 
     def pruned(self, tree: Tree) -> Pruned:
         """Return the tree pruned by weakest links, as cross-validation chooses."""
+        warn_of_squares(self.recipe, self.training.schema.target)
+        return cost_complexity(
+            tree,
+            training=self.training_rows(self.folds),
+            rule=self.recipe.rule,
+            costs=self.options.costs,
+        )
+
+    @cached_property
+    def folds(self) -> Integers:
+        """The fold of each copy, as the recipe wants them."""
         recipe, training = self.recipe, self.copies
         target, n_rows = training.schema.target, len(training.classes)
-        warn_of_squares(recipe, target)
         asked = not recipe.given.isdisjoint(("folds", "pruning"))
         if asked and recipe.folds > n_rows:
             warn(
@@ -159,16 +239,35 @@ class TaughtGrowth:
                 f" of recipe {recipe.name!r} is more than the rows",
                 remedy=f"{n_rows} folds of one row each choose the alpha",
             )
-        folds = folds_of(
+        return folds_of(
             training.classes,
             target,
             n_folds=min(recipe.folds, n_rows),
             seed=recipe.seed,
             asked=asked,
         )
-        return cost_complexity(
-            tree,
-            training=self.training_rows(folds),
-            rule=recipe.rule,
-            costs=self.options.costs,
-        )
+
+
+def grow_by(
+    rows: OpenedSource,
+    recipe: Recipe,
+    options: Options,
+    *,
+    most_held: int | None = None,
+) -> Pruned:
+    """Return the tree of one recipe, pruned as it says, with models at its leaves.
+
+    ``most_held`` is that of :class:`FoldGrowth`.
+    """
+    if recipe.needs_rows:
+        copied = CopiedRows(rows.at_hand)
+        growth = FoldGrowth(copied, recipe, options, most_held)
+        result = growth.grow_and_prune()
+    else:
+        engine = choose_engine(rows.training, recipe, options)
+        result = engine.grow_and_prune(rows, recipe, options)
+    modelled = with_models(result.tree, rows.source, recipe=recipe)
+    steps = result.steps
+    if modelled.steps:
+        steps = Steps((*result.steps, *modelled.steps))
+    return replace(result, tree=without_unused(modelled.tree), steps=steps)

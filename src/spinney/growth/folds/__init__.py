@@ -1,0 +1,17 @@
+"""Growing again on folds of the rows: how far to prune, and by which recipe to grow."""
+
+from spinney.growth.folds.fold_growth import (
+    CopiedRows,
+    FoldGrowth,
+    grow_by,
+    warn_of_squares,
+)
+from spinney.growth.folds.recipe_choice import choose_recipe
+
+__all__ = [
+    "CopiedRows",
+    "FoldGrowth",
+    "choose_recipe",
+    "grow_by",
+    "warn_of_squares",
+]

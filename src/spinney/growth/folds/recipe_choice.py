@@ -1,0 +1,120 @@
+"""The choice among several recipes, by folds of the rows.
+
+All candidates see the same folds. The risk of a candidate is what its trees cost on the
+rows held out: the share of wrong labels, their mean cost, or the mean squared error. Of
+those whose risk is within half a standard error of the least, the one with the fewest
+leaves is chosen, for a tree is there to be read; of equal ones the first.
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.errors import SpinneyWarning
+from spinney.growth.engine import only_to_predict
+from spinney.growth.folds.fold_growth import CopiedRows, FoldGrowth
+from spinney.growth.growth_options import Options
+from spinney.growth.prune.cost_complexity import Mask, cross_validated
+from spinney.growth.prune.cost_complexity_sequence import sequence_of
+from spinney.growth.prune.risk import costs_of, leaf_risks
+from spinney.growth.tried_recipes import Tried
+from spinney.recipes import Recipe
+from spinney.sources.rows import TrainingSet
+from spinney.trees import Tree, arrays_of, labels_of
+from spinney.trees.predict import flatten, outputs
+
+# Copies of rows that candidates are compared on, of classes and of numbers: more would
+# choose little better, and model trees take long.
+MOST_COMPARED, MOST_COMPARED_NUMBERS = 2000, 500
+# How far from the least risk, in standard errors, a candidate of fewer leaves may be.
+INDIFFERENT = 0.5
+# What a row costs where a linear model goes beyond floats.
+WORST = 1e280
+
+
+def choose_recipe(
+    training: TrainingSet, candidates: Mapping[str, Recipe], options: Options
+) -> tuple[Recipe, tuple[Tried, ...]]:
+    """Return one of the candidates, and how each did; nothing is tried of a single one.
+
+    Of a large table they are compared on some of the rows.
+    """
+    first, *others = candidates.values()
+    if not others or len(training.classes) < 2:
+        return first, ()
+    numeric = training.schema.target.is_numeric
+    rows = CopiedRows(training).few(MOST_COMPARED_NUMBERS if numeric else MOST_COMPARED)
+    n_trees = len(candidates) * (first.folds + 1)
+    with only_to_predict(n_trees), warnings.catch_warnings():
+        # What is to be said of a recipe is said when the tree of all rows is grown.
+        warnings.simplefilter("ignore", SpinneyWarning)
+        tried = [
+            _judged(name, FoldGrowth(rows, recipe, options))
+            for name, recipe in candidates.items()
+        ]
+    best = min(tried, key=lambda each: each.risk)
+    limit = best.risk + INDIFFERENT * best.deviation
+    able = [index for index, each in enumerate(tried) if each.risk <= limit]
+    chosen = min(able, key=lambda index: (tried[index].leaves, index))
+    tried[chosen] = replace(tried[chosen], chosen=True)
+    return list(candidates.values())[chosen], tuple(tried)
+
+
+def _judged(name: str, growth: FoldGrowth) -> Tried:
+    """Return how the recipe of a growth does on its folds."""
+    if growth.recipe.pruning == "cost-complexity":
+        return _judged_subtree(name, growth)
+    rows, costs = growth.training_rows(growth.folds), growth.options.costs
+    losses = np.zeros(len(rows.targets))
+    for held, tree in growth.finished_trees(growth.folds):
+        losses[held] = _losses(tree, growth.copies, held, costs)
+    losses = np.nan_to_num(losses, nan=WORST, posinf=WORST)
+    shares = rows.weights / rows.weights.sum()
+    # Squares of squares of large numbers would be beyond floats, but not in this unit.
+    unit = float(losses.max()) or 1.0
+    risk = float(shares @ (losses / unit))
+    spread = shares @ (losses / unit - risk) ** 2
+    # As cost complexity has it: weights are frequencies, but no row is less than one.
+    n_rows = max(float(rows.weights.sum()), np.count_nonzero(rows.weights))
+    n_leaves = arrays_of(growth.finished(np.ones(len(losses), bool))).n_leaves
+    deviation = float(np.sqrt(spread / n_rows))
+    return Tried(name, risk * unit, deviation * unit, n_leaves)
+
+
+def _judged_subtree(name: str, growth: FoldGrowth) -> Tried:
+    """Return how the subtree does that cost complexity chooses."""
+    rows, costs = growth.training_rows(growth.folds), growth.options.costs
+    tree = growth.grow_on(np.ones(len(rows.targets), dtype=bool))
+    sequence = sequence_of(tree, leaf_risks(tree, costs))
+    sequence = cross_validated(sequence, rows, costs=costs)
+    subtree = sequence[sequence.best(growth.recipe.rule)]
+    assert subtree.error is not None
+    assert subtree.deviation is not None
+    # They are shares of the root's risk, or the risks themselves where it has none.
+    unit = (sequence.root_risk if sequence.root_risk > 0 else 1.0) / rows.weights.sum()
+    return Tried(
+        name,
+        float(subtree.error * unit),
+        float(subtree.deviation * unit),
+        subtree.leaves,
+    )
+
+
+def _losses(
+    tree: Tree, copies: TrainingSet, held: Mask, costs: Floats | None
+) -> Floats:
+    """Return what a tree costs for each of some rows: 1, a cost or a square."""
+    columns = [cells[held] for cells in copies.columns]
+    columns = tree.schema.completed(columns, flatten(tree).needed)
+    true = copies.classes[held]
+    predicted = outputs(flatten(tree), columns, len(true))
+    if copies.schema.target.is_numeric:
+        return np.asarray((predicted[:, 0] - true) ** 2)
+    matrix = costs_of(tree.schema.target, costs)
+    labels = labels_of(predicted, matrix)
+    if matrix is None:
+        return np.asarray(labels != true, dtype=np.float64)
+    return np.asarray(matrix[labels, true])

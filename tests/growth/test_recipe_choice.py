@@ -1,0 +1,214 @@
+"""The default recipe chooses among several: by risk on folds, then by leaves."""
+
+import numpy as np
+import pytest
+from tests.helpers.strategies import TABLES
+
+import spinney
+from spinney import Recipe
+from spinney.growth import Tried, tried_text
+from spinney.growth.folds import recipe_choice
+from spinney.recipes import RECIPES, candidates_of
+
+IRIS = TABLES / "iris.csv"
+
+
+def names(recipe, numeric=False):
+    return list(candidates_of(recipe, numeric=numeric))
+
+
+def chosen(model):
+    (name,) = (each.name for each in model.tried_ if each.chosen)
+    return name
+
+
+def colours(n_rows=120):
+    """A class for each of three colours, and a number that says nothing."""
+    random = np.random.default_rng(1)
+    colour = random.choice(["blue", "green", "red"], n_rows)
+    return {
+        "colour": colour.tolist(),
+        "noise": random.normal(size=n_rows).round(2),
+        "sort": [text.upper() for text in colour],
+    }
+
+
+def shades(n_rows=240):
+    """Two classes: four shades of each, with some noise."""
+    random = np.random.default_rng(2)
+    shade = random.integers(0, 8, n_rows)
+    wrong = random.random(n_rows) < 0.1
+    return {
+        "shade": [f"s{code}" for code in shade],
+        "sort": np.where((shade < 4) ^ wrong, "light", "dark").tolist(),
+    }
+
+
+def line(n_rows=150):
+    random = np.random.default_rng(3)
+    x = random.uniform(0, 10, n_rows).round(2)
+    return {"x": x, "y": (3 * x + random.normal(scale=0.5, size=n_rows)).round(2)}
+
+
+def steps(n_rows=200):
+    """Ten steps up and down: no line is near them, and smoothing blurs them."""
+    random = np.random.default_rng(4)
+    x = random.uniform(0, 10, n_rows).round(2)
+    levels = random.permutation(10) * 10.0
+    noise = random.normal(scale=0.5, size=n_rows)
+    return {"x": x, "y": (levels[x.astype(int)] + noise).round(2)}
+
+
+def test_a_branch_for_each_value_where_one_question_must_do():
+    model = spinney.grow(colours(), "sort", max_depth=1)
+    assert chosen(model) == "c4.5"
+    assert model.tree.n_leaves == 3
+    assert model.model_.recipe.grouping == "multiway"
+    assert model.model_.recipe.name == "auto"
+
+
+def test_two_branches_where_they_say_the_same_with_fewer_leaves():
+    model = spinney.grow(shades(), "sort")
+    assert chosen(model).startswith("cart")
+    assert model.tree.n_leaves == 2
+    by_value = next(each for each in model.tried_ if each.name == "c4.5")
+    assert by_value.leaves > 2
+
+
+def test_linear_leaves_for_a_line_and_means_for_steps():
+    sloping, stepping = spinney.grow(line(), "y"), spinney.grow(steps(), "y")
+    assert (chosen(sloping), chosen(stepping)) == ("m5", "cart of means")
+    assert sloping.model_.recipe.leaves == "linear"
+    assert stepping.model_.recipe.leaves == "mean"
+
+
+@pytest.mark.parametrize("table", [colours, shades])
+def test_the_choice_is_the_fewest_leaves_of_nearly_the_least_risk(table):
+    tried = spinney.grow(table(), "sort").tried_
+    best = min(tried, key=lambda each: each.risk)
+    near = [each for each in tried if each.risk <= best.risk + best.deviation / 2]
+    fewest = min(each.leaves for each in near)
+    first = next(each for each in near if each.leaves == fewest)
+    assert [each for each in tried if each.chosen] == [first]
+
+
+def test_the_risk_of_a_candidate_is_that_of_its_pruning():
+    """The subtree that is judged is the one that pruning takes, of the same folds."""
+    model = spinney.grow(IRIS, "class")
+    (each,) = (each for each in model.tried_ if each.chosen)
+    subtree = model.sequence_[model.sequence_.chosen]
+    assert each.leaves == subtree.leaves == model.tree.n_leaves
+    root_risk = model.sequence_.root_risk / 150
+    assert each.risk == pytest.approx(subtree.error * root_risk)
+    assert each.deviation == pytest.approx(subtree.deviation * root_risk)
+
+
+def test_the_risk_of_a_finished_tree_is_its_error_on_rows_held_out():
+    model = spinney.grow(IRIS, "class")
+    (each,) = (each for each in model.tried_ if each.name == "c4.5")
+    errors = 150 * each.risk
+    assert errors == pytest.approx(round(errors))
+    assert each.deviation == pytest.approx(np.sqrt(each.risk * (1 - each.risk) / 150))
+
+
+def test_what_is_given_by_hand_holds_for_all():
+    auto = RECIPES["auto"]
+    deep = candidates_of(auto.changed(max_depth=2, missing="fractional"), numeric=False)
+    assert len(deep) == 3
+    assert {each.max_depth for each in deep.values()} == {2}
+    assert {each.missing for each in deep.values()} == {"fractional"}
+    assert names(auto.changed(criterion="gain")) == ["cart", "c4.5"]
+    assert names(auto.changed(criterion="twoing")) == ["cart"]
+    assert names(auto.changed(rule="1-se")) == ["cart", "cart by gain"]
+    assert len(names(auto.changed(folds=3))) == 3
+    assert names(auto.changed(pruning="cost-complexity"), numeric=True) == [
+        "cart of means"
+    ]
+
+
+def test_a_recipe_that_tries_nothing_is_itself():
+    for name in ("c4.5", "cart", "m5"):
+        assert candidates_of(RECIPES[name], numeric=False) == {name: RECIPES[name]}
+    assert spinney.grow(IRIS, "class", recipe="cart").tried_ == ()
+
+
+def test_an_unpruned_tree_is_that_of_the_first():
+    model = spinney.grow(IRIS, "class", pruning="none")
+    assert model.tried_ == ()
+    assert model.model_.recipe.criterion == "gini"
+
+
+@pytest.mark.parametrize(
+    ("table", "target"), [(shades, "sort"), (colours, "sort"), (line, "y")]
+)
+def test_neither_order_nor_copies_change_the_choice(table, target):
+    rows = {name: np.asarray(cells) for name, cells in table().items()}
+    random = np.random.default_rng(5)
+    n_rows = len(rows[target])
+    weights = random.integers(1, 4, n_rows)
+    copies = random.permutation(np.repeat(np.arange(n_rows), weights))
+    weighed = spinney.grow({**rows, "w": weights}, target, weight="w")
+    copied = spinney.grow({name: rows[name][copies] for name in rows}, target)
+    assert str(weighed) == str(copied)
+    assert [each.name for each in weighed.tried_ if each.chosen] == [chosen(copied)]
+    for one, other in zip(weighed.tried_, copied.tried_, strict=True):
+        assert one.risk == pytest.approx(other.risk)
+        assert one.deviation == pytest.approx(other.deviation)
+
+
+def test_costs_and_weights_of_classes_are_those_of_the_risk():
+    table = shades()
+    costs = {"light": {"dark": 5.0}, "dark": {"light": 1.0}}
+    plain = spinney.grow(table, "sort").tried_
+    costly = spinney.grow(table, "sort", cost_matrix=costs).tried_
+    assert all(b.risk > a.risk for a, b in zip(plain, costly, strict=True))
+    heavy = spinney.grow(table, "sort", class_weight={"light": 3.0}).tried_
+    assert [each.risk for each in heavy] != [each.risk for each in plain]
+
+
+def test_risks_of_huge_numbers_are_finite_and_can_be_saved(tmp_path):
+    table = line()
+    model = spinney.grow({"x": table["x"], "y": table["y"] * 1e130}, "y")
+    assert all(np.isfinite([each.risk, each.deviation]).all() for each in model.tried_)
+    model.save(tmp_path / "m.spinney")
+    assert spinney.load(tmp_path / "m.spinney").tried_ == model.tried_
+
+
+def test_large_tables_are_compared_on_some_rows(monkeypatch):
+    monkeypatch.setattr(recipe_choice, "MOST_COMPARED", 100)
+    few = spinney.grow(shades(), "sort")
+    assert few.tree.root.weight == 240
+    assert chosen(few).startswith("cart")
+    for each in few.tried_:
+        assert 100 * each.risk == pytest.approx(round(100 * each.risk))
+
+
+def test_the_record_is_told_and_kept(tmp_path):
+    model = spinney.grow(shades(), "sort")
+    text = tried_text(model.tried_)
+    assert text.startswith(f"chosen by folds: {chosen(model)} (risk 0.")
+    assert text.count("also tried") == 1
+    assert str(model.explain(0)).endswith(f"recipe: {text}")
+    assert "tried" not in str(model.explain(1))
+    model.save(tmp_path / "m.spinney")
+    loaded = spinney.load(tmp_path / "m.spinney")
+    assert loaded.tried_ == model.tried_
+    assert str(loaded.explain(0)) == str(model.explain(0))
+    assert model.prune(nodes=[0]).tried_ == model.tried_
+
+
+def test_a_forced_question_is_asked_by_the_one_that_is_chosen():
+    model = spinney.grow(colours(), "sort", force={(): "noise"})
+    assert model.tree.root.split.attribute == 1
+    assert len(model.tried_) == 3
+
+
+def test_the_words_of_one_leaf():
+    assert str(Tried("c4.5", 0.5, 0.1, 1)) == "c4.5 (risk 0.5 ± 0.1, 1 leaf)"
+
+
+def test_a_recipe_of_ones_own_tries_what_it_is_changed_from():
+    recipe = Recipe.named("auto").changed(min_samples_leaf=5)
+    model = spinney.grow(IRIS, "class", recipe=recipe)
+    assert len(model.tried_) == 3
+    assert model.model_.recipe.min_samples_leaf == 5
