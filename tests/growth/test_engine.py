@@ -51,7 +51,7 @@ def test_loops_that_are_loaded_grow_what_nobody_looks_at(recipe, loaded):
 
 def test_loops_are_loaded_once_for_many_trees(loaded):
     training = rows(300)
-    each = plain_seconds(300, 2, BRANCH)
+    each = plain_seconds(training, BRANCH)
     few, many = int(engine.LOADING / each), int(engine.LOADING / each) + 2
     with only_to_predict(few):
         chosen = choose_engine(training, BRANCH, Options()).name
