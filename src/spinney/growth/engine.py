@@ -91,7 +91,7 @@ class Engine:
 
 
 # In seconds, on a machine of two cores: what the plain learner takes for a cell of a
-# level, and besides for a row, which ends up in a node of few, or of numbers alone; what
+# level, and besides for a row, which ends up in a node of few, of numbers alone; what
 # it takes to load compiled loops; and how long somebody waits for all rivals of splits,
 # exactly.
 PER_CELL, PER_ROW, PER_NUMBER = 0.3e-6, 40e-6, 250e-6
