@@ -44,7 +44,9 @@ def forests():
             TABLE, CLASSES
         ),
         ForestRegressor(4, random_state=0).fit(TABLE, NUMBERS),
-        ForestRegressor(3, "id3", extra_random=True).fit(TABLE, NUMBERS),
+        ForestRegressor(3, "id3", extra_random=True, random_state=0).fit(
+            TABLE, NUMBERS
+        ),
     ]
 
 
