@@ -123,19 +123,19 @@ def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplit
     able = np.flatnonzero(~np.isnan(best.gain))
     behind, branch = _behind_splits(stack, branch[bucket_line], able, traits, best)
     return LevelSplits(
-        behind,
-        branch,
-        best.form[able],
-        best.n_branches[able],
-        low[able],
-        high[able],
-        missing_at[able],
-        typical[able],
-        best.gain[able],
-        best.merit[able],
-        best.exact[able],
-        schema,
-        search,
+        tables=behind,
+        branch=branch,
+        form=best.form[able],
+        n_branches=best.n_branches[able],
+        low=low[able],
+        high=high[able],
+        missing_at=missing_at[able],
+        typical=typical[able],
+        gain=best.gain[able],
+        merit=best.merit[able],
+        exact=best.exact[able],
+        schema=schema,
+        search=search,
     )
 
 
@@ -234,6 +234,7 @@ def _search_form(search: Search, part: _Part, lines: Integers, best: _Best) -> N
     start = np.searchsorted(ways.owner, np.arange(len(stack) + 1))
     unit = criterion.gain_units(part.total)
     first = first_best_by(gains, start, criterion.tolerance, unit)
+    # Tables with a split: among those of the part, among the level's, and their ways.
     able = np.flatnonzero(first >= 0)
     here, won = part.tables[able], first[able]
     branch, missing_at = ways.goes(first), ways.missing_at[won]
@@ -242,6 +243,7 @@ def _search_form(search: Search, part: _Part, lines: Integers, best: _Best) -> N
     if criterion.chance:
         merit = np.maximum(merit - ways.log_multiplier[able], 0.0)
     if part.form == Form.THRESHOLD and search.recipe.mdl_correction and criterion.bits:
+        # What it takes to say which of the cuts was taken (Quinlan 1996).
         gain = gain - np.log2(np.diff(start)[able]) / part.weight[able]
         per = criterion.per
         merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
