@@ -212,3 +212,19 @@ def test_a_recipe_of_ones_own_tries_what_it_is_changed_from():
     model = spinney.grow(IRIS, "class", recipe=recipe)
     assert len(model.tried_) == 3
     assert model.model_.recipe.min_samples_leaf == 5
+
+
+def test_a_setting_that_one_candidate_can_use_leaves_that_one():
+    auto = RECIPES["auto"].changed(leaves="linear")
+    assert list(candidates_of(auto, numeric=True)) == ["m5"]
+    cells = np.random.default_rng(0).random((60, 2))
+    model = spinney.TreeRegressor(leaves="linear").fit(cells, cells @ [1.0, 2.0])
+    assert model.model_.recipe.leaves == "linear"
+    assert model.tried_ == ()
+    with pytest.raises(spinney.ParameterError, match="leaves='linear'"):
+        auto.refuse_target(numeric=False)
+
+
+def test_a_setting_that_no_candidate_can_use_is_refused_at_once():
+    with pytest.raises(spinney.ParameterError, match="alpha_split=0.1 needs"):
+        RECIPES["auto"].changed(alpha_split=0.1)

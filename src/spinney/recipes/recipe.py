@@ -302,7 +302,8 @@ class Recipe:
         _refuse_methods_of_grown_models(self.pruning)
         for name, known in CHOICES.items():
             check_named(name, getattr(self, name), known)
-        refuse_unusable(self)
+        if not self.tries:  # else each of its candidates is asked
+            refuse_unusable(self)
 
     @property
     def needs_rows(self) -> bool:
@@ -374,7 +375,10 @@ class Recipe:
 
     def refuse_target(self, *, numeric: bool) -> None:
         """Refuse settings that have no effect on a target that is, or is no, number."""
-        refuse_unusable(self, self.given, numeric=numeric)
+        if self.tries:
+            self._refuse_what_none_can_use(numeric)
+        else:
+            refuse_unusable(self, self.given, numeric=numeric)
 
     def changed(self, **settings: Any) -> "Recipe":
         """Return the recipe with these settings; None leaves one as it is.
@@ -403,8 +407,27 @@ this setting out
         if "criterion" in given:
             given.setdefault("numeric_criterion", given["criterion"])
         recipe = replace(self, **given, given=by_hand)
-        refuse_unusable(recipe, by_hand)
+        if recipe.tries:
+            recipe._refuse_what_none_can_use(False, True)
+        else:
+            refuse_unusable(recipe, by_hand)
         return recipe
+
+    def _refuse_what_none_can_use(self, *targets: bool) -> None:
+        """Refuse settings that no candidate for any of the targets has a use for.
+
+        A target is a number where it says so, and has classes where not.
+        """
+        from spinney.recipes.named_recipes import candidates_of
+
+        refusals = []
+        for numeric in targets:
+            try:
+                candidates_of(self, numeric=numeric)
+            except ParameterError as error:
+                refusals.append(error)
+        if len(refusals) == len(targets):
+            raise refusals[0]
 
 
 def _refuse_methods_of_grown_models(method: object) -> None:
