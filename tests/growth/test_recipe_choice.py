@@ -226,5 +226,5 @@ def test_a_setting_that_one_candidate_can_use_leaves_that_one():
 
 
 def test_a_setting_that_no_candidate_can_use_is_refused_at_once():
-    with pytest.raises(spinney.ParameterError, match="alpha_split=0.1 needs"):
+    with pytest.raises(spinney.ParameterError, match=r"alpha_split=0\.1 needs"):
         RECIPES["auto"].changed(alpha_split=0.1)
