@@ -1,5 +1,8 @@
 """All loops compiled ahead, each set in a process of its own."""
 
+import subprocess
+import sys
+
 import pytest
 
 from spinney import SpinneyError
@@ -26,7 +29,29 @@ def test_a_job_that_fails_is_named():
         compile_ahead(jobs=["no such loops"])
 
 
+BINNED, RANKED = "spinney.growth.binned.loops", "spinney.growth.ranked.loops"
+ENTRIES = {
+    "trees of two branches": f"{BINNED}.grow:work_on",
+    "trees of a branch per value": f"{RANKED}.grow:grow",
+    "trees of two branches, single precision": f"{BINNED}.grow:work_on",
+    "surrogates": f"{BINNED}.surrogates:find_surrogates",
+    "surrogates, single precision": f"{BINNED}.surrogates:find_surrogates",
+    "the default recipe": f"{BINNED}.grow:work_on",
+    "forests": "spinney.growth.forest.loops.climb:climb",
+    "forests, single precision": "spinney.growth.forest.loops.climb:climb",
+    "predictions": "spinney.trees.predict.compiled.loops.walk:descend",
+    "clusters": "spinney.cluster.loops.assign:settle",
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_calls_its_loops(name):
-    compile_jobs._in_process(name)
+    module, entry = ENTRIES[name].split(":")
+    code = (
+        f"from spinney.cli.compile_jobs import run_job; run_job({name!r}); "
+        f"from {module} import {entry}; print(len({entry}.signatures))"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(result.stdout) > 0

@@ -81,9 +81,7 @@ class RowPredictor:
         leaves = self.walk.leaves(cells)
         if leaves is None:
             return np.asarray(self.plain_outputs(self.reader.coded(cells), 1)[0])
-        if (
-            len(leaves) > 1
-        ):  # added up in the order of the trees, as rounding depends on
+        if len(leaves) > 1:  # added up in the order of the trees, as all rows are
             return np.asarray(self.votes[leaves].cumsum(axis=0)[-1] / len(leaves))
         model = self.walk.models.get(leaves[0])
         if model is not None:
