@@ -1,11 +1,13 @@
 """Columns worth a second look before a tree is grown."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
-from spinney.data.cells import parse_number
+from spinney.data.cell_forms import FORMS
 from spinney.data.declarations import Declarations
+from spinney.data.form_choice import may_have_a_form
 from spinney.data.table import Column, Table, Value
 from spinney.errors import Setting, SpinneyWarning, phrase
 
@@ -15,6 +17,10 @@ FEWEST_CELLS_WITH_REPEATS = 20
 SHARE_OF_IDENTIFIERS = 0.9
 SHARE_OF_NUMBERS = 0.9
 MOST_MARKERS = 2
+MOST_NAMED = 5
+# Texts that are seldom names; "NA" may be Namibia and "-" a class.
+DOUBTFUL = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
+MOST_TRIED = 200  # values of a column whose form is looked for
 
 
 def identifier_warnings(table: Table) -> list[SpinneyWarning]:
@@ -47,7 +53,10 @@ def is_identifier(levels: Sequence[Value], n_cells: int) -> bool:
         return False
     if n_values < n_cells < FEWEST_CELLS_WITH_REPEATS:
         return False
-    return all(isinstance(level, str) for level in levels)
+    if not all(isinstance(level, str) for level in levels):
+        return False
+    # Numbers or dates that nobody could read are worth another look, not leaving out.
+    return not may_have_a_form(islice((str(level) for level in levels), MOST_TRIED))
 
 
 def identifier_warning(name: str, n_values: int, n_cells: int) -> SpinneyWarning:
@@ -84,9 +93,7 @@ def number_warnings(
     for column in table.columns:
         if column.name in declared or not _is_text(column):
             continue
-        others = [
-            str(text) for text in column.levels if parse_number(str(text)) is None
-        ]
+        others = _others([str(text) for text in column.levels])
         share = 1 - len(others) / len(column.levels)
         if 1 <= len(others) <= MOST_MARKERS and share >= SHARE_OF_NUMBERS:
             remedy = phrase(
@@ -100,11 +107,56 @@ def number_warnings(
     return warnings
 
 
+def _others(texts: Sequence[str]) -> list[str]:
+    """Return the texts that are not in the form of most, or are numbers in none."""
+    likely = max(
+        FORMS, key=lambda form: sum(map(form.matches, islice(texts, MOST_TRIED)))
+    )
+    return [text for text in texts if not likely.matches(text)]
+
+
 def table_warnings(
     table: Table, declarations: Declarations | None = None
 ) -> list[SpinneyWarning]:
-    """Return the warnings of both kinds."""
-    return [*number_warnings(table, declarations), *identifier_warnings(table)]
+    """Return the warnings of all kinds."""
+    return [
+        *number_warnings(table, declarations),
+        *placeholder_warnings(table),
+        *identifier_warnings(table),
+    ]
+
+
+def placeholder_warnings(table: Table) -> list[SpinneyWarning]:
+    """Return one warning of texts that are values and may stand for missing cells.
+
+    >>> from spinney.data.readers import read_table
+    >>> table = read_table({"sex": ["f", "m", "?"], "town": ["?", "Rome", "Ur"]})
+    >>> print(*placeholder_warnings(table))
+    '?' is a value like others in 'sex', 'town': if it stands for missing cells, say \
+so (missing_values=['?'])
+    """
+    texts: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column.kind == "nominal":
+            for text in sorted(DOUBTFUL.intersection(map(str, column.levels))):
+                texts.setdefault(text, []).append(column.name)
+    if not texts:
+        return []
+    names = list(dict.fromkeys(name for each in texts.values() for name in each))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    some = ", ".join(map(repr, names[:MOST_NAMED])) + more
+    several = len(texts) > 1
+    are = "are values" if several else "is a value"
+    return [
+        SpinneyWarning(
+            f"{' and '.join(map(repr, texts))} {are} like others in {some}",
+            remedy=phrase(
+                "if {} for missing cells, say so ({})",
+                "they stand" if several else "it stands",
+                Setting("missing_values", list(texts)),
+            ),
+        )
+    ]
 
 
 def _is_text(column: Column) -> bool:

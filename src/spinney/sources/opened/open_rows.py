@@ -83,7 +83,7 @@ def open_source(
     connection: Any = None,
     from_zero: bool = False,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> Iterator[OpenedSource]:
     """Open the rows of a table that holds its target, for as long as they are needed.
 

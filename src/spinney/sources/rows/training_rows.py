@@ -137,7 +137,7 @@ def training_set(
         attribute.encode(column)
         for attribute, column in zip(attributes, table.columns, strict=True)
     ]
-    schema = Schema(attributes, target, markers)
+    schema = Schema(attributes, target, markers, table.notation)
     codes = np.asarray(classes, dtype=np.float64 if numeric else np.int64)
     return TrainingSet(schema, tuple(cells), codes, weights)
 
