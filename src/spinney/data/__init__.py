@@ -5,6 +5,7 @@ from spinney.data.column_warnings import (
     identifier_warning,
     is_identifier,
     table_warnings,
+    without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
 from spinney.data.declarations import Declarations, declarations_of
@@ -45,4 +46,5 @@ __all__ = [
     "level_order",
     "plain_values",
     "table_warnings",
+    "without_identifiers",
 ]

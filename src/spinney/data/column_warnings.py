@@ -9,7 +9,7 @@ from spinney.data.cell_forms import FORMS
 from spinney.data.declarations import Declarations
 from spinney.data.form_choice import may_have_a_form
 from spinney.data.table import Column, Table, Value
-from spinney.errors import Setting, SpinneyWarning, phrase
+from spinney.errors import Setting, SpinneyWarning, note, phrase
 
 FEWEST_IDENTIFIERS = 10
 # Of a smaller table, two like cells are no small share.
@@ -18,6 +18,8 @@ SHARE_OF_IDENTIFIERS = 0.9
 SHARE_OF_NUMBERS = 0.9
 MOST_MARKERS = 2
 MOST_NAMED = 5
+# What columns that count rows are called, in letters alone.
+COUNTS = {"", "id", "index", "no", "nr", "number", "row", "rowid", "rownumber"}
 # Texts that are seldom names; "NA" may be Namibia and "-" a class.
 DOUBTFUL = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
 MOST_TRIED = 200  # values of a column whose form is looked for
@@ -46,6 +48,63 @@ def identifier_warnings(table: Table) -> list[SpinneyWarning]:
     ]
 
 
+def without_identifiers(table: Table, declarations: Declarations) -> Table:
+    """Return a table without the columns that tell rows apart; say which they were.
+
+    Those are texts that nearly all differ, and numbers that count the rows and are
+    called so. One that is declared stays, and so do all if no other column would.
+
+    >>> import warnings
+    >>> from spinney.data.readers import read_table
+    >>> table = read_table({"id": range(1, 13), "size": [1, 2, 3] * 4})
+    >>> with warnings.catch_warnings(record=True) as notes:
+    ...     warnings.simplefilter("always")
+    ...     print(without_identifiers(table, Declarations()).names)
+    ...     print(notes[0].message)
+    ('size',)
+    column 'id' numbers the rows and is left out; to keep it, declare it \
+(numeric=['id'])
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for column in table.columns:
+        if declarations.kind(column.name) is not None:
+            continue
+        n_cells = int(np.count_nonzero(~column.missing))
+        if column.kind == "nominal" and is_identifier(column.levels, n_cells):
+            how_many = _how_many(len(column.levels), n_cells)
+            found[column.name] = f"has values of which {how_many} differ", "nominal"
+        elif _bare(column.name) in COUNTS and numbers_rows(column):
+            found[column.name] = "numbers the rows", "numeric"
+    if len(found) == len(table.columns):
+        return table
+    for name, (why, kind) in found.items():
+        keep = Setting(kind, [name])
+        note(
+            f"column {name!r} {why} and is left out; to keep it, declare it (",
+            keep,
+            ")",
+        )
+    return table.without(found)
+
+
+def numbers_rows(column: Column) -> bool:
+    """Tell whether a column counts the rows from 0 or 1 on."""
+    cells = column.cells
+    if column.kind != "numeric" or len(cells) < FEWEST_IDENTIFIERS:
+        return False
+    return bool(cells[0] in (0, 1) and (np.diff(cells) == 1).all())
+
+
+def _bare(name: str) -> str:
+    return "".join(filter(str.isalpha, name.lower()))
+
+
+def _how_many(n_values: int, n_cells: int) -> str:
+    if n_values == n_cells:
+        return f"all {n_values}"
+    return f"nearly all ({n_values} of {n_cells})"
+
+
 def is_identifier(levels: Sequence[Value], n_cells: int) -> bool:
     """Tell whether so many known cells are texts that differ, all or nearly all."""
     n_values = len(levels)
@@ -65,11 +124,7 @@ def identifier_warning(name: str, n_values: int, n_cells: int) -> SpinneyWarning
     >>> print(str(identifier_warning("name", 100, 101)).split(":")[0])
     column 'name' looks like an identifier, nearly all (100 of 101) values differ
     """
-    how_many = (
-        f"all {n_values}"
-        if n_values == n_cells
-        else f"nearly all ({n_values} of {n_cells})"
-    )
+    how_many = _how_many(n_values, n_cells)
     return SpinneyWarning(
         f"column {name!r} looks like an identifier, {how_many} values differ",
         remedy=phrase("ignore it ({})", Setting("ignore", [name])),

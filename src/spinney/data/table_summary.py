@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney._support.text import figure, number_text, shown, value_text
 from spinney._support.text_table import aligned
-from spinney.data.column_warnings import table_warnings
+from spinney.data.column_warnings import numbers_rows, table_warnings
 from spinney.data.declarations import Declarations
 from spinney.data.table import Column, Table
 from spinney.data.times import CLOCK_UNIT, DAY_UNIT, INSTANT_UNIT
@@ -21,7 +21,6 @@ from spinney.errors import Part, Setting, Text, in_words, phrase
 N_BARS = 8
 N_NAMED = 3
 LONGEST = 24
-FEWEST_ROWS = 10  # of a column that is said to number them
 TIMES = {DAY_UNIT: "date", INSTANT_UNIT: "date and time", CLOCK_UNIT: "time of day"}
 BARS, ASCII_BARS = " ▁▂▃▄▅▆▇█", " .:-=+*#@"
 
@@ -199,9 +198,7 @@ def _doubts(column: Column) -> list[Text]:
         return [(f"column {name!r} has no cell: ", remedy)]
     if len(known) > 1 and (known == known[0]).all():
         return [(f"column {name!r} has the same value in every cell: ", remedy)]
-    if column.kind != "numeric" or len(known) < max(FEWEST_ROWS, len(column.cells)):
-        return []
-    if (np.diff(known) == 1).all() and known[0] in (0, 1):
+    if numbers_rows(column):
         return [(f"column {name!r} numbers the rows: ", remedy)]
     return []
 

@@ -91,6 +91,7 @@ def grow_from(
         source=source,
         connection=connection,
         from_zero=recipe.counts_from_zero,
+        identifiers=not recipe.tries,  # a default knows better than to ask for them
         format=format,
         encoding=encoding,
     ) as rows:

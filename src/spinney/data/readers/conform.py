@@ -1,5 +1,6 @@
 """Later tables, read as a model understands them: kinds, names, missing cells."""
 
+import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
-from spinney.errors import DataError
+from spinney.errors import DataError, SpinneyNote
 
 
 def read_by(
@@ -65,7 +66,9 @@ def _all_names(data: Any, format: str | None, encoding: str | None) -> tuple[str
     """Return the names of all columns of a table that was read in part, if known."""
     if isinstance(data, str) and data == STANDARD_INPUT:
         return ()  # it can be read once only
-    return read_table(data, format=format, encoding=encoding).names
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+        return read_table(data, format=format, encoding=encoding).names
 
 
 def reading_declarations(schema: Schema, needed: Collection[int]) -> Declarations:
