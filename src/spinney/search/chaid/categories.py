@@ -18,6 +18,7 @@ from spinney.search.value_order import principal_score
 from spinney.trees import TableStack, ratio_of, sizes
 
 MOST = 1000
+SMALL = 15
 CELLS = 1 << 18  # of the pairs that are kept for tables merged together: 2 megabytes
 
 Flags = NDArray[np.bool_]
@@ -105,9 +106,11 @@ class Categories:
     def parts(self) -> Iterator[tuple[Integers, Portions]]:
         """Give the tables of two and more portions, those of about one size together.
 
-        With the numbers of the tables come their portions.
+        With the numbers of the tables come their portions. Up to ``SMALL`` a step costs
+        what its operations do, and not what they work on.
         """
-        size = 2 * np.frexp(self.counts.astype(np.float64))[1] + self.ordered
+        counts = np.maximum(self.counts, SMALL)
+        size = 2 * np.frexp(counts.astype(np.float64))[1] + self.ordered
         for key in np.unique(size[self.counts > 1]):
             tables = np.flatnonzero((size == key) & (self.counts > 1))
             most = int(self.counts[tables].max())

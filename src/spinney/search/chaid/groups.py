@@ -206,7 +206,8 @@ class Merger:
 
     def _most_alike(self, tables: Integers) -> tuple[Integers, Integers, Floats]:
         """Return the pairs with the largest p, of equal ones the first; and log p."""
-        logs = self._logs[tables].reshape(len(tables), -1)
+        every = len(tables) == len(self._logs)
+        logs = (self._logs if every else self._logs[tables]).reshape(len(tables), -1)
         first = np.argmax(equal_to_best(logs), axis=1)
         head, other = np.divmod(first, self._logs.shape[2])
         if self._portions.ordered:

@@ -32,7 +32,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, sums_over
 from spinney._support.ties import TOLERANCE
 from spinney.trees.counts import CountTable, ratio_of, spread_of
 from spinney.trees.criteria.gains import Tabular
@@ -154,17 +154,14 @@ def _weights_of(table: Tabular) -> Floats:
 
 def _against_independence(weights: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the expected weights, (o − e) / e, and the degrees of freedom."""
-    rows = weights.sum(axis=-1, keepdims=True)
-    columns = weights.sum(axis=-2, keepdims=True)
-    total = rows.sum(axis=-2, keepdims=True)
-    shares = columns / np.where(total > 0, total, 1.0)
-    expected = rows * shares
+    rows, columns = sums_over(weights, -1), sums_over(weights, -2)
+    total = sums_over(rows, -1)
+    shares = columns / np.where(total > 0, total, 1.0)[..., None]
+    expected = rows[..., None] * shares[..., None, :]
     ratio = ratio_of(weights - expected, expected)
-    degrees = ((rows > 0).sum(axis=(-2, -1)) - 1.0) * (
-        (columns > 0).sum(axis=(-2, -1)) - 1.0
-    )
-    empty = total[..., 0, 0] <= 0
-    return expected, ratio, np.where(empty, 0.0, degrees)
+    n_rows, n_columns = (sums_over((x > 0) * 1.0, -1) for x in (rows, columns))
+    degrees = (n_rows - 1.0) * (n_columns - 1.0)
+    return expected, ratio, np.where(total > 0, degrees, 0.0)
 
 
 def _chi_square(statistic: Floats, degrees: Floats) -> Test:
