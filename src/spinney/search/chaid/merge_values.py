@@ -26,12 +26,14 @@ group's first category comes first in lexicographic order is made; of equal stag
 the one with the fewest groups is taken; of equally light groups the first joins
 another. So nothing depends on the order of rows.
 
-Work. A test is made once for each pair of groups that ever exist side by side. Up to
-``MOST`` categories that is done as written. Beyond, categories are put in a line,
-nominal ones by their class shares as :mod:`spinney.search.groupings` does, or
-by their means; those with equal places and then neighbours are joined into at most
-``MOST`` portions of about equal weight, which are merged as an ordinal attribute. The
-result says that it is not exact; its multiplier counts all categories.
+Work. All tables of a stack take their steps together. A test is made once for each
+pair of groups that ever exist side by side, and p of a split only where the statistic
+leaves room for one below ``alpha_split_merged``. Up to ``MOST`` categories that is done
+as written. Beyond, categories are put in a line, nominal ones by their class shares as
+:mod:`spinney.search.groupings` does, or by their means; those with equal places and
+then neighbours are joined into at most ``MOST`` portions of about equal weight, which
+are merged as an ordinal attribute. The result says that it is not exact; its multiplier
+counts all categories.
 """
 
 from dataclasses import dataclass

@@ -159,7 +159,9 @@ def _against_independence(weights: Floats) -> tuple[Floats, Floats, Floats]:
     shares = columns / np.where(total > 0, total, 1.0)[..., None]
     expected = rows[..., None] * shares[..., None, :]
     ratio = ratio_of(weights - expected, expected)
-    n_rows, n_columns = (sums_over((x > 0) * 1.0, -1) for x in (rows, columns))
+    n_rows, n_columns = (
+        sums_over((x > 0).astype(np.float64), -1) for x in (rows, columns)
+    )
     degrees = (n_rows - 1.0) * (n_columns - 1.0)
     return expected, ratio, np.where(total > 0, degrees, 0.0)
 
