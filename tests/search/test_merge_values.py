@@ -10,7 +10,7 @@ from spinney.errors import ParameterError
 from spinney.search.chaid import categories as portions
 from spinney.search.chaid import groups as merger
 from spinney.search.chaid.categories import Categories
-from spinney.search.chaid.group_splits import best_of_all
+from spinney.search.chaid.group_splits import best_cut, best_of_all
 from spinney.search.chaid.merge_values import Merging, merge
 from spinney.trees.counts import CountTable
 from spinney.trees.criteria.significance import CERTAIN, chi_square_test
@@ -223,6 +223,34 @@ def test_of_equal_splits_the_first_is_made():
     assert found[0] == pytest.approx(-13.5)  # χ² = 27 with two degrees
     _, found = best_of_all(group, most=-13.6, test=chi_square_test)
     assert found.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    "second, side",
+    [
+        ([1, 9], (0, 3)),
+        ([9, 1], (0, 1, 3)),
+        # It tells nothing, and may go with either: (0, 1, 3) comes before (0, 3).
+        ([3, 3], (0, 1, 3)),
+    ],
+)
+def test_missing_values_go_to_either_side_of_a_cut(second, side):
+    group = np.array([[[9.0, 0], second, [0, 18], [9, 0]]])
+    inside, _ = best_cut(group, missing=True, most=0.0, test=chi_square_test)
+    assert tuple(np.flatnonzero(inside[0])) == side
+
+
+def test_missing_values_that_have_merged_pair_no_more():
+    stack = TableStack.of([{0: CountTable.of(FOUR, missing=[11, 29])}])
+    every = Categories.of(stack, ordered=np.array([True]), floating=True)
+    merging = merger.Merger(every.portions(np.array([0])), chi_square_test)
+    tables = np.array([0])
+    merging._test_all_pairs(tables)
+    assert np.isfinite(merging._logs[0]).sum(axis=0).tolist() == [3, 4]
+    head, other, _ = merging._most_alike(tables)
+    assert (head[0], other[0]) == (1, 4)
+    merging._join(tables, head, other)
+    assert np.isfinite(merging._logs[0]).sum(axis=0).tolist() == [3, 0]
 
 
 @pytest.mark.parametrize("seed", range(40))
