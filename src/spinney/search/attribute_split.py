@@ -34,7 +34,7 @@ from spinney.search.groupings import (
 )
 from spinney.search.level_splits import Form, LevelSplits
 from spinney.search.missing_values import MOST_BRANCHES, Filled, filled, placed
-from spinney.search.table_traits import KINDS, NOMINAL, NUMERIC, Traits
+from spinney.search.table_traits import NOMINAL, NUMERIC, Traits
 from spinney.search.tree_search import Search
 from spinney.search.value_order import ENUMERATED
 from spinney.trees import Candidate, CountTable, TableStack, ratio_of
@@ -273,9 +273,9 @@ def _ways(search: Search, part: _Part, least: Floats) -> Ways:
     form, stack, traits = part.form, part.stack, part.traits
     policy = search.policy
     if form == Form.MERGED:
-        kinds = [KINDS[kind] for kind in traits.kind]
-        merging = [merging_of(search.recipe, search.criterion, float(w)) for w in least]
-        ways = merged(stack, kinds, merging, floating=policy.tells)
+        merging = merging_of(search.recipe, search.criterion, least)
+        ordinal = traits.kind != NOMINAL
+        ways = merged(stack, merging, ordinal=ordinal, floating=policy.tells)
         return ways if policy.tells else placed(ways, stack, policy)
     if form == Form.THRESHOLD:
         ways = thresholds(stack, traits.step)
