@@ -13,7 +13,7 @@ from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
-from spinney.growth.binned.binned_limits import CRITERIA
+from spinney.growth.binned.binned_limits import CRITERIA, goes_by_surrogates
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -289,6 +289,7 @@ def prepared(
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
         own=np.ones(len(weights)) if altered is None else 1 / altered,
+        apart=goes_by_surrogates(training, recipe),
     )
     return Prepared(
         schema,
