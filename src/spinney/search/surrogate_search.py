@@ -124,7 +124,6 @@ def ranked_surrogates(
     parts: "Sequence[StandIns]", n_nodes: int, *, most: int
 ) -> list[list[Surrogate]]:
     """Return the best surrogates of each node, best first."""
-    ranked: list[list[Surrogate]] = [[] for _ in range(n_nodes)]
     whose = np.concatenate([part.stack.node for part in parts])
     number = np.concatenate([np.arange(len(part.stack)) for part in parts])
     part_of = np.repeat(np.arange(len(parts)), [len(part.stack) for part in parts])
@@ -133,16 +132,20 @@ def ranked_surrogates(
     adjusted = np.concatenate([part.adjusted for part in parts])
     left = np.flatnonzero(adjusted > LEAST_ADJUSTED)  # not NaN: it may be asked
     left = left[np.lexsort((attribute[left], whose[left]))]
-    for _ in range(most):  # the best one of every node that has one left
+    rounds = [left[:0]]
+    while len(left) and len(rounds) <= most:  # the best of each node that has one left
         start = np.searchsorted(whose[left], np.arange(n_nodes + 1))
         best = first_best_by(agreement[left], start)
-        best = best[best >= 0]
-        for at, part in enumerate(parts):
-            own = left[best][part_of[left[best]] == at]
-            made = part.surrogates(number[own])
-            for node, surrogate in zip(whose[own].tolist(), made, strict=True):
-                ranked[node].append(surrogate)
-        left = np.delete(left, best)
+        rounds.append(left[best[best >= 0]])
+        left = np.delete(left, best[best >= 0])
+    taken = np.concatenate(rounds)
+    made: dict[int, Surrogate] = {}
+    for at, part in enumerate(parts):
+        own = taken[part_of[taken] == at]
+        made.update(zip(own.tolist(), part.surrogates(number[own]), strict=True))
+    ranked: list[list[Surrogate]] = [[] for _ in range(n_nodes)]
+    for line, node in zip(taken.tolist(), whose[taken].tolist(), strict=True):
+        ranked[node].append(made[line])
     return ranked
 
 
