@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Attribute, Schema
@@ -40,9 +41,14 @@ class Totals:
     @property
     def is_pure(self) -> bool:
         """Whether all rows have one class, or one number but for rounding."""
-        if len(self.weights) == len(self.rows):
-            return bool(np.count_nonzero(self.rows) == 1)
-        return not spread_of(self.weights)
+        return bool(are_pure(self.weights, self.rows))
+
+
+def are_pure(weights: Floats, rows: Integers) -> NDArray[np.bool_]:
+    """Return at which nodes, a line each, all rows have one class, or one number."""
+    if weights.shape[-1] == rows.shape[-1]:
+        return np.asarray(np.count_nonzero(rows, axis=-1) == 1)
+    return np.asarray(spread_of(weights) == 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ def grow_with_construction(
         made.append(best)
     while True:
         tree = grow_tree(source, recipe, replace(options, constructed=made))
+        if not made:
+            return tree
         attributes = tree.schema.attributes
         asked = [attributes[n.candidate.attribute] for n in tree if not n.is_leaf]
         used = [attribute for attribute in made if attribute in asked]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.segments import starts_of
+from spinney._support.segments import begins_run, starts_of
 from spinney.data import Attribute, Schema
 from spinney.sources.base import (
     ROOT,
@@ -131,17 +131,14 @@ class MemorySource:
         tally: Tally,
     ) -> Iterator[TableStack]:
         """Give the tables of some attributes at a time, over rows by their nodes."""
-        wanted = sorted({index for request in requests for index in request.attributes})
-        pairs = np.zeros((len(requests), 1 + max(wanted, default=0)), dtype=bool)
-        for node, request in enumerate(requests):
-            pairs[node, list(request.attributes)] = True
+        lists = {request.attributes for request in requests}
+        wanted = sorted(set().union(*lists))
         n_at_once = max(1, MOST_AT_ONCE // max(1, len(rows)))
         for first in range(0, len(wanted), n_at_once):
             attributes = wanted[first : first + n_at_once]
             columns = [self._column(index, rows) for index in attributes]
             stack = _counted(attributes, columns, owner, len(requests), tally)
-            asked = pairs[stack.node, stack.attribute]
-            yield stack if asked.all() else stack.taken(np.flatnonzero(asked))
+            yield stack if len(lists) == 1 else _asked_for(stack, requests)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
@@ -303,6 +300,17 @@ class MemorySource:
         return np.stack(moments, axis=1).astype(np.float64), number[:, None]
 
 
+def _asked_for(
+    stack: TableStack, requests: Sequence[Request | Agreement]
+) -> TableStack:
+    """Return the tables that were asked for, of all attributes at all nodes."""
+    asked = np.zeros((len(requests), 1 + stack.attribute.max(initial=0)), dtype=bool)
+    for node, request in enumerate(requests):
+        own = [index for index in request.attributes if index < asked.shape[1]]
+        asked[node, own] = True
+    return stack.taken(np.flatnonzero(asked[stack.node, stack.attribute]))
+
+
 def _crossed(
     weights: Floats,
     columns: Integers,
@@ -333,57 +341,66 @@ def _counted(
     of its table; what occurs becomes a line. Where few of them occur, as at the many
     nodes of a deep level, the numbers that do are found by sorting.
     """
-    n_rows, n_attributes = len(owner), len(attributes)
+    n_attributes = len(attributes)
     lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
     offset = starts_of(np.repeat(lengths, n_nodes))  # where each table's numbers begin
-    keys = np.empty((n_attributes, n_rows), dtype=np.int64)
+    keys = owner * lengths[:, None]
+    keys += offset[:-1:n_nodes, None] + 1
     for at, (_, ranks) in enumerate(columns):
-        keys[at] = owner * lengths[at]
         keys[at] += ranks
-        keys[at] += offset[at * n_nodes] + 1
-    flat, n_numbers = keys.ravel(), int(offset[-1])
-    if n_numbers <= SPARSE * flat.size + LEAST_SPARSE:
-        weights, rows = tally(flat, lambda own: np.tile(own, n_attributes), n_numbers)
+    n_numbers = int(offset[-1])
+    if n_numbers <= SPARSE * keys.size + LEAST_SPARSE:
+        weights, rows = tally(
+            keys.ravel(), lambda own: np.tile(own, n_attributes), n_numbers
+        )
         numbers = np.flatnonzero(rows.any(axis=1))
         weights, rows = weights[numbers], rows[numbers]
     else:
-        order = _stable_order(flat, n_numbers)
-        ranked = flat[order]
-        first = np.ones(len(ranked), dtype=bool)
-        first[1:] = ranked[1:] != ranked[:-1]
-        numbers, whose = ranked[first], order % n_rows
+        ranked, whose = _sorted(keys, n_numbers)
+        first = begins_run(ranked)
+        numbers = ranked[first]
         weights, rows = tally(
             np.cumsum(first) - 1, lambda own: own[whose], len(numbers)
         )
-    table = np.searchsorted(offset, numbers, side="right") - 1
+    counts = np.diff(np.searchsorted(numbers, offset))
+    table = np.repeat(np.arange(len(counts)), counts)
     rank = numbers - offset[table] - 1
+    missing = np.zeros((len(counts), weights.shape[1]))
+    missing_rows = np.zeros((len(counts), rows.shape[1]), dtype=np.int64)
     known = rank >= 0
-    missing = np.zeros((n_attributes * n_nodes, weights.shape[1]))
-    missing_rows = np.zeros((len(missing), rows.shape[1]), dtype=np.int64)
-    missing[table[~known]], missing_rows[table[~known]] = weights[~known], rows[~known]
+    if not known.all():
+        lacking = table[~known]
+        missing[lacking], missing_rows[lacking] = weights[~known], rows[~known]
+        counts[lacking] -= 1
+        table, rank = table[known], rank[known]
+        weights, rows = weights[known], rows[known]
     begins = starts_of(lengths - 1)
     values = np.concatenate([np.asarray(v, dtype=np.float64) for v, _ in columns])
     return TableStack(
         np.tile(np.arange(n_nodes), n_attributes),
         np.repeat(np.array(attributes, dtype=np.int64), n_nodes),
-        starts_of(np.bincount(table[known], minlength=len(missing))),
-        values[begins[table[known] // n_nodes] + rank[known]],
-        weights[known],
-        rows[known],
+        starts_of(counts),
+        values[np.repeat(begins[:-1], n_nodes)[table] + rank],
+        weights,
+        rows,
         missing,
         missing_rows,
     )
 
 
-def _stable_order(keys: Integers, n_keys: int) -> Integers:
-    """Return the order that sorts keys, equal ones as they stand.
+def _sorted(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
+    """Return all keys of a matrix in order, and the column of each.
 
-    Key and position in one word are sorted far sooner than positions by their key.
+    Equal ones stand as their columns do. Key and column in one word are sorted far
+    sooner than positions by their key.
     """
-    bits = max(1, int(len(keys) - 1).bit_length())
+    n_columns = keys.shape[1]
+    bits = max(1, int(n_columns - 1).bit_length())
     if n_keys.bit_length() + bits > 62:
-        return np.argsort(keys, kind="stable")
-    return np.sort(keys << bits | np.arange(len(keys))) & ((1 << bits) - 1)
+        order = np.argsort(keys, axis=None, kind="stable")
+        return keys.ravel()[order], order % n_columns
+    words = np.sort((keys << bits | np.arange(n_columns)).ravel())
+    return words >> bits, words & ((1 << bits) - 1)
 
 
 def _valued(attribute: Attribute, cells: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
