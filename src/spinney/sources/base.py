@@ -108,6 +108,15 @@ class Products:
         )
 
 
+def joined_products(parts: Sequence[Products]) -> Products:
+    """Return the products of the groups of several as those of one."""
+    return Products(
+        np.concatenate([part.weights for part in parts]),
+        np.concatenate([part.means for part in parts]),
+        np.concatenate([part.spreads for part in parts]),
+    )
+
+
 @runtime_checkable
 class Counts(Protocol):
     """What every source answers; nodes are known by number, the root is 0.
@@ -214,3 +223,24 @@ def tables_of(
             codes = schema.attributes[index].kind != "numeric"
             answers[node][index] = stack.table(number, codes=codes)
     return answers
+
+
+def batches_of_terms(
+    requests: Sequence[TermRequest], most: int
+) -> Iterator[list[TermRequest]]:
+    """Divide requests so that those of one batch have few terms together.
+
+    Which rows are complete depends on the terms, so such a request is a batch alone.
+    """
+    batch: list[TermRequest] = []
+    together: set[Term] = set()
+    for request in requests:
+        wider = together.union(request.terms)
+        alone = request.complete or (batch and batch[-1].complete)
+        if batch and (alone or len(wider) > most):
+            yield batch
+            batch, wider = [], set(request.terms)
+        batch.append(request)
+        together = wider
+    if batch:
+        yield batch

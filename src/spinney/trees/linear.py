@@ -18,7 +18,7 @@ array([11.5, 13.5])
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,7 @@ from spinney._support.text import figure, shown, sign
 from spinney.data import Attribute, Schema
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """What a model multiplies.
 
     Parameters

@@ -27,12 +27,13 @@ sums come from the source, so a tree over a database is treated as one in memory
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
-from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
+from spinney.growth.model_trees.least_squares import CLOSE, Fitted, all_fitted
 from spinney.growth.prune import Pruned, Steps
 from spinney.growth.prune.walks import (
     Judged,
@@ -47,6 +48,7 @@ from spinney.search import LISTED, RootStatistics, statistics_by_attribute
 from spinney.sources import (
     ROOT,
     Counts,
+    Products,
     Request,
     TermRequest,
     tables_of,
@@ -57,13 +59,16 @@ from spinney.trees import (
     FormerNodes,
     Groups,
     LinearModel,
-    Node,
+    Split,
     Term,
     Tree,
     arrays_of,
+    children_of_nodes,
     flat_models,
     mixed,
+    route_of,
     spread_of,
+    values_of_nodes,
 )
 from spinney.trees.criteria import squared_error
 
@@ -91,8 +96,10 @@ def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
     linear = recipe.leaves == "linear"
     below = terms_below(tree, _at_root(tree, source)) if linear else [{} for _ in tree]
     # How many rows the weight 1 stands for.
-    scale = max(1.0, tree.root.n_rows / tree.root.weight)
-    sizes = [node.weight * scale for node in tree]
+    arrays = arrays_of(tree)
+    weights = arrays.weight(tree.schema.target)
+    scale = max(1.0, float(arrays.rows[0] / weights[0]))
+    sizes = (weights * scale).tolist()
     fits = _fit(tree, source, below, scale=scale)
     steps: list[Judged] = []
     if recipe.pruning == "adjusted-error":
@@ -128,7 +135,8 @@ def _predicting(
 
 def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     """Return what all rows say of the attributes that the tree asks about."""
-    asked = sorted({node.split.attribute for node in tree if node.split is not None})
+    attribute = arrays_of(tree).attribute
+    asked = np.unique(attribute[attribute >= 0]).tolist()
     if not asked:
         return {}
     (tables,) = tables_of(source, [Request(ROOT, tuple(asked))], tree.schema)
@@ -137,19 +145,28 @@ def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
 
 def terms_below(tree: Tree, at_root: dict[int, RootStatistics]) -> list[Terms]:
     """Return for each node the terms asked below it, with the depth of the asking."""
-    terms: list[Terms] = [{} for _ in tree]
-    for node in reversed(tree.nodes):
-        here = terms[node.number]
-        if node.split is not None:
-            index = node.split.attribute
-            attribute = tree.schema.attributes[index]
-            for term in _terms_of(node, attribute, at_root[index]):
-                here[term] = node.depth
+    arrays, attributes = arrays_of(tree), tree.schema.attributes
+    links, asked = arrays.links(), arrays.attribute.tolist()
+    parent, depths = arrays.parent.tolist(), links.depth.tolist()
+    grouped = np.isnan(arrays.cut).tolist()
+    numbers = {
+        index: (Term(index, None, statistics.default_value),)
+        for index, statistics in at_root.items()
+    }
+    terms: list[Terms] = [{} for _ in asked]
+    for node in reversed(range(len(asked))):
+        here, index = terms[node], asked[node]
+        if index >= 0:
+            own: Sequence[Term] = numbers[index]
+            if grouped[node]:
+                split = arrays.split(node, n_branches=int(links.count[node]))
+                own = _groups_of(split, attributes[index], at_root[index])
+            here.update(dict.fromkeys(own, depths[node]))
         if len(here) > MOST_TERMS:
             nearest = sorted(here, key=lambda term: (here[term], *_order(term)))
-            terms[node.number] = here = {t: here[t] for t in nearest[:MOST_TERMS]}
-        if node.parent is not None:
-            above = terms[node.parent]
+            terms[node] = here = {term: here[term] for term in nearest[:MOST_TERMS]}
+        if here and node:
+            above = terms[parent[node]]
             for term, depth in here.items():
                 above[term] = min(depth, above.get(term, depth))
     return terms
@@ -161,60 +178,56 @@ def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
     return term.attribute, -len(codes), codes
 
 
-def _terms_of(node: Node, attribute: Attribute, at_root: RootStatistics) -> list[Term]:
-    """Return what a split says of its attribute, as terms."""
-    split = node.split
-    typical = at_root.default_value
-    if not isinstance(split, Groups):
-        assert split is not None
-        return [Term(split.attribute, None, typical)]
+def _groups_of(
+    split: Split, attribute: Attribute, at_root: RootStatistics
+) -> list[Term]:
+    """Return a term for each group of codes but the first, unless codes are many."""
+    assert isinstance(split, Groups)
     if len(attribute.values) > LISTED:
         return []
     groups = [group for group in split.groups[1 : MOST_TERMS + 1] if group]
-    return [
-        Term(split.attribute, group, float(int(typical) in group)) for group in groups
-    ]
+    typical = int(at_root.default_value)
+    return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 
 def _fit(
     tree: Tree, source: Counts, below: Sequence[Terms], *, scale: float
 ) -> list[Fitted]:
-    """Return the model of every node, the rows being sent down a level at a time."""
-    target = tree.schema.target
-    assert target.origin is not None
-    fits: list[Fitted | None] = [None] * len(tree)
-    level = [tree.root]
+    """Return the model of every node; the mean where nothing is asked below it.
+
+    Rows are sent down a level at a time, and what they sum up to is fitted at once.
+    """
+    origin = tree.schema.target.origin
+    assert origin is not None
+    fits, children = _means(tree, scale), children_of_nodes(tree)
+    nodes, terms, products = list[int](), list[tuple[Term, ...]](), list[Products]()
+    level = [0] if below[0] else []
     while level:
-        asked = [node for node in level if below[node.number] and node.n_rows]
-        terms = [tuple(sorted(below[node.number], key=_order)) for node in asked]
-        requests = [
-            TermRequest(node.number, line)
-            for node, line in zip(asked, terms, strict=True)
-        ]
-        answers = with_formulas(source).products(requests) if requests else []
-        for node, line, products in zip(asked, terms, answers, strict=True):
-            counted = products.scaled(np.array([scale]))
-            fits[node.number] = fitted(counted, line, origin=target.origin)
-        following: list[Node] = []
+        own = [tuple(sorted(below[node], key=_order)) for node in level]
+        requests = [TermRequest(*each) for each in zip(level, own, strict=True)]
+        answers = with_formulas(source).products(requests)
+        products += [answer.scaled(np.array([scale])) for answer in answers]
+        nodes, terms, following = nodes + level, terms + own, list[int]()
         for node in level:
-            if node.route is None:
-                continue
-            children = tree.children(node)
-            following += children
-            inner = {c.branch: c.number for c in children if below[c.number]}
+            inner = {b: c for b, c in enumerate(children[node]) if below[c]}
             if inner:
-                source.partition(node.number, node.route, inner)
+                source.partition(node, route_of(tree, node), inner)
+            following += inner.values()
         level = following
-    return [
-        each if each is not None else _mean(node, scale)
-        for node, each in zip(tree, fits, strict=True)
-    ]
+    for node, fit in zip(
+        nodes, all_fitted(products, terms, origin=origin), strict=True
+    ):
+        fits[node] = fit
+    return fits
 
 
-def _mean(node: Node, scale: float) -> Fitted:
-    """Return the mean as a model; without rows it is that of the node above."""
-    error = scale * float(spread_of(node.weights)) if node.n_rows else 0.0
-    return Fitted(LinearModel(node.value), error)
+def _means(tree: Tree, scale: float) -> list[Fitted]:
+    """Return the means of nodes as models; without rows that of the node above."""
+    arrays = arrays_of(tree)
+    spreads = scale * spread_of(np.asarray(arrays.weights, np.float64))
+    errors = np.where(arrays.rows > 0, spreads, 0.0).tolist()
+    values = values_of_nodes(tree).tolist()
+    return [Fitted(e, 1, value) for e, value in zip(errors, values, strict=True)]
 
 
 def adjusted_steps(
@@ -227,7 +240,7 @@ def adjusted_steps(
     training rows, before smoothing. ``sizes`` says how many rows each node counts for,
     and the errors of the fits are sums over as many.
     """
-    scale = sizes[0] / tree.root.weight
+    scale = sizes[0] / float(arrays_of(tree).weight(tree.schema.target)[0])
     errors = RunningSum(tree, np.array([each.squared_error for each in fits]))
     # One more parameter for each split: its attribute is chosen too.
     parameters = RunningSum(
@@ -235,7 +248,8 @@ def adjusted_steps(
         np.array([float(each.n_parameters) for each in fits]),
         arrays_of(tree).inner.astype(np.float64),
     )
-    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
+    moments = np.asarray(arrays_of(tree).weights[0], np.float64)
+    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(moments)))
 
     def judge(node: int) -> Judgement:
         own, size = fits[node], sizes[node]
@@ -263,7 +277,7 @@ def adjusted(error: float, n_parameters: int, *, weight: float) -> float:
     factor = OVERFITTED
     if weight > n_parameters * (1 + TOLERANCE):
         factor = (weight + MULTIPLIER * n_parameters) / (weight - n_parameters)
-    return float(np.sqrt(error / weight)) * factor
+    return sqrt(error / weight) * factor
 
 
 def _smoothed(
