@@ -116,9 +116,9 @@ def test_smoothed_means_by_hand():
 
 
 def test_adjusted_errors_by_hand():
-    assert adjusted(36.0, 2, weight=4) == 12.0
-    assert adjusted(36.0, 4, weight=4) == 30.0
-    assert adjusted(0.0, 1, weight=0.0) == 0.0
+    sums, weight = [[36.0, 2.0], [36.0, 4.0], [0.0, 1.0]], [4.0, 4.0, 0.0]
+    found = adjusted(np.array(sums), weight=np.array(weight))
+    assert found.tolist() == [12.0, 30.0, 0.0]
 
 
 def test_a_line_is_one_leaf_and_goes_on_outside():

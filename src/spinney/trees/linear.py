@@ -18,7 +18,7 @@ array([11.5, 13.5])
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ from spinney._support.text import figure, shown, sign
 from spinney.data import Attribute, Schema
 
 
-class Term(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Term:
     """What a model multiplies.
 
     Parameters

@@ -52,9 +52,9 @@ class Fitted:
     squared_error: float
     n_parameters: int
     intercept: float
-    terms: Sequence[Term] = ()
-    chosen: Sequence[bool] | Mask = ()
-    coefficients: Sequence[float] | Floats = ()
+    terms: Sequence[Term]
+    chosen: Mask
+    coefficients: Floats
 
     @property
     def model(self) -> LinearModel:
@@ -68,9 +68,15 @@ class Fitted:
 
 
 def all_fitted(
-    products: Sequence[Products], terms: Sequence[Sequence[Term]], *, origin: float
+    products: Sequence[Products],
+    terms: Sequence[Sequence[Term]],
+    *,
+    origin: float,
+    scale: float = 1.0,
 ) -> list[Fitted]:
     """Fit a model of its terms to each node, and drop those that do not pay.
+
+    ``origin`` is the target's; a weight of 1 stands for ``scale`` rows.
 
     Examples
     --------
@@ -91,7 +97,7 @@ def all_fitted(
         at_once = max(1, MOST_EQUATIONS // width**2)
         for first in range(0, len(nodes), at_once):
             some = nodes[first : first + at_once].tolist()
-            stack = _Regressions([products[node] for node in some], width)
+            stack = _Regressions([products[node] for node in some], width, scale)
             found = stack.fitted([terms[node] for node in some], origin)
             for node, each in zip(some, found, strict=True):
                 fits[node] = each
@@ -121,23 +127,26 @@ class _Regressions:
     stack, the others do not vary.
     """
 
-    def __init__(self, products: Sequence[Products], width: int) -> None:
+    def __init__(self, products: Sequence[Products], width: int, scale: float) -> None:
         n_nodes = len(products)
         self.means = np.zeros((n_nodes, width))
         self.spreads = np.zeros((n_nodes, width, width))
         for node, each in enumerate(products):
             n_terms = each.means.shape[1] - 1
-            places = np.append(np.arange(n_terms), width - 1)
-            self.means[node, places] = each.means[0]
-            self.spreads[node, places[:, None], places] = each.spreads[0]
-        self.weight = np.array([float(each.weights[0]) for each in products])
+            means, spreads = self.means[node], self.spreads[node]
+            means[:n_terms], means[-1] = each.means[0, :-1], each.means[0, -1]
+            spreads[:n_terms, :n_terms] = each.spreads[0, :-1, :-1]
+            spreads[:n_terms, -1] = spreads[-1, :n_terms] = each.spreads[0, :-1, -1]
+            spreads[-1, -1] = each.spreads[0, -1, -1]
+        self.spreads *= scale
+        self.weight = scale * np.array([each.weights[0] for each in products])
         self.spread = self.spreads[:, -1, -1]
         freedom = np.maximum(self.weight - 1, TOLERANCE)
         squares = self.spreads.diagonal(axis1=1, axis2=2)
         with np.errstate(over="ignore", invalid="ignore"):
             self.deviations = np.sqrt(squares / freedom[:, None])
-            scale = np.where(self.deviations > 0, self.deviations, 1.0)
-            self.standardised = self.spreads / scale[:, :, None] / scale[:, None]
+            units = np.where(self.deviations > 0, self.deviations, 1.0)
+            self.standardised = self.spreads / units[:, :, None] / units[:, None]
 
     def fitted(self, terms: Sequence[Sequence[Term]], origin: float) -> list[Fitted]:
         """Return the models of all nodes."""
