@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.fuzz import examples
 
+from spinney.sources import summed
 from spinney.sources.rows import row_products
 from spinney.sources.rows.row_products import varying_together
 
@@ -55,6 +56,23 @@ def test_parts_are_as_in_plain_loops(seed, n_parts, most_cells):
         assert weight == pytest.approx(expected[0])
         assert means == pytest.approx(expected[1])
         np.testing.assert_allclose(spreads, expected[2], rtol=1e-9, atol=1e-9)
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.sampled_from([0.0, 1e7]))
+def test_the_sum_of_parts_is_the_whole(seed, n_parts, away):
+    generator = np.random.default_rng(seed)
+    n_rows = generator.integers(0, 9, n_parts)
+    n_rows[0] += 1
+    start = np.concatenate([[0], n_rows.cumsum()])
+    lines = generator.normal(size=(3, start[-1])) + away
+    weights = generator.uniform(0.5, 2, start[-1])
+    parts = varying_together(lines, weights, start, [[0, 1, 2]] * n_parts)
+    found, ends = summed(parts), np.array([0, start[-1]])
+    (whole,) = varying_together(lines, weights, ends, [[0, 1, 2]])
+    np.testing.assert_allclose(found.weights, whole.weights, rtol=1e-12)
+    np.testing.assert_allclose(found.means, whole.means, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.spreads, whole.spreads, rtol=1e-6, atol=1e-6)
 
 
 def test_far_numbers_keep_their_digits():

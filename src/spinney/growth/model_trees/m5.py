@@ -51,6 +51,7 @@ from spinney.sources import (
     Products,
     Request,
     TermRequest,
+    summed,
     tables_of,
     take_formulas,
     with_formulas,
@@ -158,8 +159,7 @@ def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
 
 def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     """Return what all rows say of the attributes that the tree asks about."""
-    attribute = arrays_of(tree).attribute
-    asked = np.unique(attribute[attribute >= 0]).tolist()
+    asked = arrays_of(tree).asked
     if not asked:
         return {}
     (tables,) = tables_of(source, [Request(ROOT, tuple(asked))], tree.schema)
@@ -214,37 +214,19 @@ def _groups_of(
 
 
 def _fit(tree: Tree, source: Counts, below: Sequence[Terms]) -> Fits:
-    """Return the model of every node; the mean where nothing is asked below it.
-
-    Rows are sent down a level at a time, and what they sum up to is fitted at once.
-    """
-    origin, children = tree.schema.target.origin, children_of_nodes(tree)
+    """Return the model of every node; the mean where nothing is asked below it."""
+    arrays, origin = arrays_of(tree), tree.schema.target.origin
     assert origin is not None
     every = sorted({term for own in below for term in own}, key=_order)
     rank = {term: at for at, term in enumerate(every)}
-    asked, products = list[TermRequest](), list[Products]()
-    level = [0] if below[0] else []
-    while level:
-        requests = [
-            TermRequest(node, tuple(sorted(below[node], key=rank.__getitem__)))
-            for node in level
-        ]
-        asked += requests
-        products += with_formulas(source).products(requests)
-        following: list[int] = []
-        for node in level:
-            inner = {b: c for b, c in enumerate(children[node]) if below[c]}
-            if inner:
-                source.partition(node, route_of(tree, node), inner)
-                following += inner.values()
-        level = following
-    arrays = arrays_of(tree)
+    terms = [tuple(sorted(own, key=rank.__getitem__)) for own in below]
     moments = np.asarray(arrays.weights, np.float64)
     # How many rows the weight 1 stands for.
     scale = max(1.0, float(arrays.rows[0] / moments[0, 0]))
-    terms = [request.terms for request in asked]
-    fitted = all_fitted(products, terms, origin=origin, scale=scale)
-    nodes = [request.node for request in asked]
+    products = _products(tree, source, terms)
+    nodes = list(products)
+    asked = [terms[node] for node in nodes]
+    fitted = all_fitted(list(products.values()), asked, origin=origin, scale=scale)
     errors, n_parameters = scale * spread_of(moments), np.ones(len(tree), np.int64)
     errors[nodes] = [each.squared_error for each in fitted]
     n_parameters[nodes] = [each.n_parameters for each in fitted]
@@ -255,6 +237,36 @@ def _fit(tree: Tree, source: Counts, below: Sequence[Terms]) -> Fits:
         values_of_nodes(tree),
         dict(zip(nodes, fitted, strict=True)),
     )
+
+
+def _products(
+    tree: Tree, source: Counts, terms: Sequence[tuple[Term, ...]]
+) -> dict[int, Products]:
+    """Return how terms and target vary at each node that has terms.
+
+    Rows are sent down a level at a time. Where all children have the terms of their
+    node, nothing is asked about it: its sums are the sums of theirs.
+    """
+    products: dict[int, Products] = {}
+    children, to_sum = children_of_nodes(tree), list[int]()
+    level = [0] if terms[0] else []
+    while level:
+        asked, following = list[int](), list[int]()
+        for node in level:
+            alike = all(terms[child] == terms[node] for child in children[node])
+            (to_sum if alike else asked).append(node)
+        requests = [TermRequest(node, terms[node]) for node in asked]
+        answers = with_formulas(source).products(requests)
+        products.update(zip(asked, answers, strict=True))
+        for node in level:
+            inner = {b: c for b, c in enumerate(children[node]) if terms[c]}
+            if inner:
+                source.partition(node, route_of(tree, node), inner)
+                following += inner.values()
+        level = following
+    for node in reversed(to_sum):
+        products[node] = summed([products[child] for child in children[node]])
+    return products
 
 
 def pruned_by_errors(tree: Tree, fits: Fits) -> Pruned:
