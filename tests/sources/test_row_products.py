@@ -44,6 +44,7 @@ def test_parts_are_as_in_plain_loops(seed, n_parts, most_cells):
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_products, "MOST_CELLS", most_cells)
+        patch.setattr(row_products, "MOST_PRODUCTS", most_cells)
         found = varying_together(lines, weights, start, asked)
     for part, each in enumerate(found):
         (weight,), (means,), (spreads,) = each.weights, each.means, each.spreads

@@ -19,6 +19,9 @@ from spinney._support.arrays import Floats, Integers
 from spinney.sources.base import Products
 
 MOST_CELLS = 1 << 20  # of a stack of parts, unless one part has more
+# Products of a part that are added up at once: for more of them the linear algebra
+# library would start its threads, which wait for each other longer than they work.
+MOST_PRODUCTS = 1 << 18
 
 
 def varying_together(
@@ -65,13 +68,25 @@ def varying_together(
             numbers = lines[chosen[:, :, None], entries[:, None]]
             means = (numbers * own).sum(axis=2) / weight
             numbers -= means[:, :, None]
-            spreads = (numbers * own) @ numbers.swapaxes(1, 2)
+            spreads = _squares(numbers, own)
         for at, part in enumerate(parts.tolist()):
             one, size = slice(at, at + 1), len(asked[part])
             found[part] = Products(
                 weight[at], means[one, :size], spreads[one, :size, :size]
             )
     return [found.get(part) or _none(len(own)) for part, own in enumerate(asked)]
+
+
+def _squares(numbers: Floats, weights: Floats) -> Floats:
+    """Return Σw z zᵀ of each part, some rows at a time."""
+    n_parts, width, n_rows = numbers.shape
+    at_once = max(1, MOST_PRODUCTS // width**2)
+    squares = np.zeros((n_parts, width, width))
+    for first in range(0, n_rows, at_once):
+        some = numbers[:, :, first : first + at_once]
+        own = weights[:, :, first : first + at_once]
+        squares += (some * own) @ some.swapaxes(1, 2)
+    return squares
 
 
 def _none(width: int) -> Products:
