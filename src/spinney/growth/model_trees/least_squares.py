@@ -13,8 +13,8 @@ As M5P does it, term by term:
   intercept and ₀ marks the model before dropping.
 
 All nodes of a tree take these steps together. Those of about as many terms are one
-stack of equations; a term that a model does without has the equation 1 · slope = 0 in
-its place. What is in a stack besides changes nothing for a node.
+stack of equations; of a term that a model does without nothing but the ridge is left,
+so that its slope is 0. What is in a stack besides changes nothing for a node.
 """
 
 from collections.abc import Sequence
@@ -225,7 +225,7 @@ class _Regressions:
         equations = np.where(both, self.standardised[nodes], 0.0)
         left = equations[:, :-1, :-1].copy()
         places = np.arange(terms.shape[1])
-        left[:, places, places] += np.where(terms, RIDGE, 1.0)
+        left[:, places, places] += RIDGE
         slopes = np.linalg.solve(left, equations[:, :-1, -1:])
         weights = np.append(-slopes, np.ones((len(nodes), 1, 1)), axis=1)
         errors = (weights.swapaxes(1, 2) @ equations @ weights)[:, 0, 0]
