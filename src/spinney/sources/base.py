@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Attribute, Schema
-from spinney.trees import CountTable, Route, Split, TableStack, Term, sizes, spread_of
+from spinney.trees import (
+    CountTable,
+    Route,
+    Split,
+    TableStack,
+    Term,
+    ratio_of,
+    sizes,
+    spread_of,
+)
 
 ROOT = 0
 
@@ -112,6 +121,32 @@ class Products:
             self.means,
             self.spreads * class_weights[:, None, None],
         )
+
+
+def joined_products(parts: Sequence[Products]) -> Products:
+    """Return the products of the groups of several as those of one."""
+    return Products(
+        np.concatenate([part.weights for part in parts]),
+        np.concatenate([part.means for part in parts]),
+        np.concatenate([part.spreads for part in parts]),
+    )
+
+
+def summed(parts: Sequence[Products]) -> Products:
+    """Return the products of all rows of several parts, group by group.
+
+    Spreads about the means of the parts are added up, and those of the means: nothing
+    is subtracted, so that they keep their digits.
+    """
+    weights = np.array([part.weights for part in parts])
+    means = np.array([part.means for part in parts])
+    shares = ratio_of(weights, weights.sum(axis=0))[:, :, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = (shares * means).sum(axis=0)
+        apart = means - mean
+        between = np.einsum("pg,pgi,pgj->gij", weights, apart, apart)
+        spreads = between + sum(part.spreads for part in parts)
+    return Products(weights.sum(axis=0), mean, spreads)
 
 
 @runtime_checkable
@@ -220,3 +255,24 @@ def tables_of(
             codes = schema.attributes[index].kind != "numeric"
             answers[node][index] = stack.table(number, codes=codes)
     return answers
+
+
+def batches_of_terms(
+    requests: Sequence[TermRequest], most: int
+) -> Iterator[list[TermRequest]]:
+    """Divide requests so that those of one batch have few terms together.
+
+    Which rows are complete depends on the terms, so such a request is a batch alone.
+    """
+    batch: list[TermRequest] = []
+    together: set[Term] = set()
+    for request in requests:
+        wider = together.union(request.terms)
+        alone = request.complete or (batch and batch[-1].complete)
+        if batch and (alone or len(wider) > most):
+            yield batch
+            batch, wider = [], set(request.terms)
+        batch.append(request)
+        together = wider
+    if batch:
+        yield batch

@@ -10,6 +10,7 @@ from spinney.trees.lazy_nodes import (
     cut,
     labels_of_nodes,
     lazy_nodes_of,
+    route_of,
     values_of_nodes,
 )
 from spinney.trees.linear import FlatModels, LinearModel, Term, flat_models, mixed
@@ -93,6 +94,7 @@ __all__ = [
     "question_arrays",
     "ratio_of",
     "reason_codes",
+    "route_of",
     "shared_out",
     "sizes",
     "spread_of",

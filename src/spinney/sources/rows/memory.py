@@ -18,13 +18,17 @@ from spinney.sources.base import (
     Request,
     TermRequest,
     Totals,
+    batches_of_terms,
+    joined_products,
 )
+from spinney.sources.rows.row_products import varying_together
 from spinney.trees import CountTable, Route, Split, Surrogate, TableStack
 
 # With more values at nodes than this for each cell that is counted, those that occur
 # are found by sorting, so that small nodes cost what their rows cost.
 SPARSE = 2
 LEAST_SPARSE = 1000
+MOST_TERMS_AT_ONCE = 128
 MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has more
 
 Which = Callable[[NDArray[Any]], NDArray[Any]]
@@ -158,26 +162,18 @@ class MemorySource:
         self._made[index] = attribute
         self._columns.pop(index, None)
 
-    def _is_ranked(self, index: int) -> bool:
-        """Return whether an attribute is ranked; a column is, from now on."""
-        if index in self._given and index not in self._columns:
-            attribute = self.schema.attributes[index]
-            self._columns[index] = _valued(attribute, self._given[index])
-        return index in self._columns
-
     def _cells(self, index: int, rows: Integers) -> NDArray[Any]:
         """Return the cells of some rows as ``Schema.encode`` gives them."""
-        if not self._is_ranked(index):
-            formula = self._made[index].formula
-            assert formula is not None
-            behind: list[Any] = [None] * len(self.schema.attributes)
-            for at in formula.places:
-                behind[at] = self._cells(at, rows)
-            return formula.cells(behind)
-        values, ranks = self._columns[index]
-        if values.dtype.kind == "f":
-            return np.append(values, np.nan)[ranks[rows]]
-        return ranks[rows]
+        if index in self._given:
+            cells = self._given[index][rows]
+            numeric = self.schema.attributes[index].kind == "numeric"
+            return cells.astype(np.float64, copy=False) if numeric else cells
+        formula = self._made[index].formula
+        assert formula is not None
+        behind: list[Any] = [None] * len(self.schema.attributes)
+        for at in formula.places:
+            behind[at] = self._cells(at, rows)
+        return formula.cells(behind)
 
     def _column(self, index: int, rows: Integers) -> tuple[NDArray[Any], Integers]:
         """Return the values of an attribute, and the ranks of some rows.
@@ -185,14 +181,15 @@ class MemorySource:
         One with a formula that is asked about of as many rows as there are is made for
         all of them, and kept.
         """
-        if not self._is_ranked(index):
-            n_rows = len(self._classes)
-            few = len(rows) < n_rows
+        if index not in self._columns:
+            given, n_rows = index in self._given, len(self._targets)
+            few = not given and len(rows) < n_rows
+            attribute = self.schema.attributes[index] if given else self._made[index]
             cells = self._cells(index, rows if few else np.arange(n_rows))
-            made = _valued(self._made[index], cells)
+            valued = _valued(attribute, cells)
             if few:
-                return made
-            self._columns[index] = made
+                return valued
+            self._columns[index] = valued
         values, ranks = self._columns[index]
         return values, ranks[rows]
 
@@ -227,48 +224,44 @@ class MemorySource:
             self._members.pop(node, None)
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms vary."""
-        return [self._products(request) for request in requests]
+        """Return for each request how its terms vary, of many requests at once."""
+        batches = batches_of_terms(requests, MOST_TERMS_AT_ONCE)
+        return [products for batch in batches for products in self._products(batch)]
 
-    def _products(self, request: TermRequest) -> Products:
-        terms, (rows, weights) = request.terms, self._members[request.node]
+    def _products(self, requests: Sequence[TermRequest]) -> list[Products]:
+        rows, weights, owner = self._level([request.node for request in requests])
+        terms = list(dict.fromkeys(t for request in requests for t in request.terms))
         columns = [self._cells(term.attribute, rows) for term in terms]
-        if request.complete:
-            pairs = zip(terms, columns, strict=True)
-            known = ~np.any([term.absent(cells) for term, cells in pairs], axis=0)
-            rows, weights = rows[known], weights[known]
-            columns = [cells[known] for cells in columns]
-        numbers = [
-            term.values(cells) - term.centre
-            for term, cells in zip(terms, columns, strict=True)
-        ]
+        pairs = list(zip(terms, columns, strict=True))
+        lines = [term.values(cells) - term.centre for term, cells in pairs]
         if self._numbers is not None:
-            numbers.append(self._numbers[rows])
-        groups, n_groups = self._classes[rows], self.schema.target.n_outputs
-        every, width = np.stack(numbers), len(numbers)
-        products = Products(
-            np.bincount(groups, weights, minlength=n_groups).astype(np.float64),
-            np.zeros((n_groups, width)),
-            np.zeros((n_groups, width, width)),
+            lines.append(self._numbers[rows])
+        n_groups = self.schema.target.n_outputs
+        part, every = owner * n_groups + self._classes[rows], np.array(lines)
+        if n_groups > 1 or requests[0].complete:
+            known = np.ones(len(rows), dtype=bool)
+            if requests[0].complete:
+                known = ~np.any([term.absent(cells) for term, cells in pairs], axis=0)
+            order = np.flatnonzero(known)
+            order = order[np.argsort(part[order], kind="stable")]
+            part, every, weights = part[order], every[:, order], weights[order]
+        start = starts_of(np.bincount(part, minlength=len(requests) * n_groups))
+        place = {term: at for at, term in enumerate(terms)}
+        target = [] if self._numbers is None else [len(terms)]
+        asked = [[place[t] for t in r.terms] + target for r in requests]
+        found = varying_together(
+            every, weights, start, [own for own in asked for _ in range(n_groups)]
         )
-        for group in np.unique(groups):
-            here = groups == group
-            lines, parts = every[:, here], weights[here]
-            with np.errstate(over="ignore", invalid="ignore"):
-                products.means[group] = (lines * parts).sum(axis=1) / products.weights[
-                    group
-                ]
-                lines -= products.means[group][:, None]
-                products.spreads[group] = (lines * parts) @ lines.T
-        return products
+        if n_groups == 1:
+            return found
+        return [
+            joined_products(found[at : at + n_groups])
+            for at in range(0, len(found), n_groups)
+        ]
 
     def _goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""
-        values, ranks = self._column(question.attribute, rows)
-        if len(ranks) < len(values):
-            return np.where(ranks < 0, -1, question.branch_of(values[ranks]))
-        # A missing cell has rank -1, and so finds the -1 at the end.
-        return np.asarray(np.append(question.branch_of(values), -1)[ranks])
+        return question.branch_of(self._cells(question.attribute, rows))
 
     def _branches(self, route: Route, rows: Integers) -> Integers:
         """Return the branch of rows by a route, -1 where they are divided."""
