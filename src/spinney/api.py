@@ -29,7 +29,7 @@ from spinney.models import (
     refuse_forest_arguments,
 )
 from spinney.models.clusters import Clusters
-from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon
+from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
 
 if TYPE_CHECKING:
     import os
@@ -107,6 +107,7 @@ def grow(
         └── density > 0.5 → yes  (1: yes 1 (100 %))
     """
     declared = declarations_of(nominal, ordinal, numeric, ignore, missing_values)
+    settings = our_names(settings)
     parameters = _tree_parameters()
     refuse_uncommon(settings, parameters, "c4.5" if recipe is None else recipe)
     for name in settings:
@@ -132,7 +133,14 @@ def grow(
             encoding=encoding,
             **options,
         )
-    return _adopted(model, model.recipe.name if recipe is None else recipe, settings)
+    named = model.recipe.name if recipe is None else recipe
+    columns = {
+        "nominal": nominal,
+        "ordinal": ordinal,
+        "numeric": numeric,
+        "missing_values": missing_values,
+    }
+    return _adopted(model, named, {**settings, **columns})
 
 
 def _tree_parameters() -> list[str]:
@@ -189,6 +197,7 @@ encoding
     >>> model.predict({"texture": ["clear", None], "density": [0.8, 0.1]}).tolist()
     ['yes', 'no']
     """
+    settings = our_names(settings)
     refuse_forest_arguments({"trees": recipe, **settings})
     forest, _ = forest_from(
         data,

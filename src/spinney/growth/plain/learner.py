@@ -131,7 +131,7 @@ class _Learner:
             return Reason.EXHAUSTED
         if recipe.max_depth is not None and node.depth >= recipe.max_depth:
             return Reason.DEPTH
-        if node.totals.weight < recipe.least_node * (1 - TOLERANCE):
+        if node.totals.weight < recipe.least_node(self.search.total) * (1 - TOLERANCE):
             return Reason.ROWS_TO_SPLIT
         least = self.least_deviation * (1 - TOLERANCE)
         if least and float(deviation(node.totals.weights)) < least:
