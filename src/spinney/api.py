@@ -144,9 +144,9 @@ def grow(
 
 
 def _tree_parameters() -> list[str]:
-    """Return the parameters of trees, of classes and of numbers, but the recipe."""
+    """Return the parameters of trees, of classes and of numbers, that grow has not."""
     both = {*TreeClassifier().get_params(), *TreeRegressor().get_params()}
-    return sorted(both - {"recipe"})
+    return sorted(both.difference(signature(grow).parameters))
 
 
 def grow_forest(
