@@ -29,7 +29,7 @@ from spinney.models import (
     refuse_forest_arguments,
 )
 from spinney.models.clusters import Clusters
-from spinney.recipes import COMMON_SETTINGS, Recipe, refuse_uncommon
+from spinney.recipes import COMMON_SETTINGS, Recipe, our_names, refuse_uncommon
 
 if TYPE_CHECKING:
     import os
@@ -113,6 +113,7 @@ def grow(
     declared = declarations_of(
         nominal, ordinal, numeric, ignore, missing_values, notation
     )
+    settings = our_names(settings)
     parameters = _tree_parameters()
     refuse_uncommon(settings, parameters, "c4.5" if recipe is None else recipe)
     for name in settings:
@@ -138,13 +139,20 @@ def grow(
             encoding=encoding,
             **options,
         )
-    return _adopted(model, model.recipe.name if recipe is None else recipe, settings)
+    named = model.recipe.name if recipe is None else recipe
+    columns = {
+        "nominal": nominal,
+        "ordinal": ordinal,
+        "numeric": numeric,
+        "missing_values": missing_values,
+    }
+    return _adopted(model, named, {**settings, **columns})
 
 
 def _tree_parameters() -> list[str]:
-    """Return the parameters of trees, of classes and of numbers, but the recipe."""
+    """Return the parameters of trees, of classes and of numbers, that grow has not."""
     both = {*TreeClassifier().get_params(), *TreeRegressor().get_params()}
-    return sorted(both - {"recipe"})
+    return sorted(both.difference(signature(grow).parameters))
 
 
 def grow_forest(
@@ -196,6 +204,7 @@ encoding, notation
     >>> model.predict({"texture": ["clear", None], "density": [0.8, 0.1]}).tolist()
     ['yes', 'no']
     """
+    settings = our_names(settings)
     refuse_forest_arguments({"trees": recipe, **settings})
     forest, _ = forest_from(
         data,

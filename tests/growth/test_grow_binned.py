@@ -72,8 +72,8 @@ def training_sets(draw):
 settings_of_recipes = st.fixed_dictionaries(
     {
         "max_depth": st.sampled_from([None, 1, 3, 8]),
-        "min_samples_leaf": st.sampled_from([1, 2, 5]),
-        "min_samples_split": st.sampled_from([2, 10]),
+        "min_samples_leaf": st.sampled_from([1, 2, 5, 0.07]),
+        "min_samples_split": st.sampled_from([2, 10, 0.31]),
         "min_gain": st.sampled_from([0.0, 0.01]),
     }
 )

@@ -184,7 +184,11 @@ recipe_options = _all_of(
 limit_options = _all_of(
     click.option("--max-depth", type=int, help="Most questions on a path."),
     click.option("--max-leaves", type=int, help="Most leaves of a tree."),
-    click.option("--min-samples-leaf", type=float, help="Least weight of a branch."),
+    click.option(
+        "--min-samples-leaf",
+        type=float,
+        help="Least weight of a branch; below 1, a share of that of all rows.",
+    ),
 )
 
 costs_option = click.option(

@@ -48,6 +48,7 @@ COMMON = (
 # What a recipe may be given: the parameters of grow that concern no reading of rows.
 OF_GROWING = (
     *COMMON_SETTINGS,
+    "ccp_alpha",
     "class_weight",
     "cost_matrix",
     "force",

@@ -247,14 +247,18 @@ def prepared(
     *,
     tries: int | None = None,
     altered: Floats | None = None,
+    share_of: float | None = None,
 ) -> Prepared:
     """Code rows for the kernels.
 
     The weights of classes are multiplied by what ``altered`` says, but for limits.
+    Limits that are shares are of the weight ``share_of``, that of these rows if not
+    given: trees of a forest grow on bags of them.
     """
     schema = training.schema
     cells = cells_of(schema.attributes, training.columns)
     total = training.weight
+    whole = total if share_of is None else share_of
     own = training.weighed(altered).weights
     if own is not None and np.all(own == 1.0):
         own = None
@@ -276,8 +280,8 @@ def prepared(
         kind=KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
         width=len(weights),
         max_depth=DEEP if recipe.max_depth is None else recipe.max_depth,
-        least_node=recipe.least_node * (1 - TOLERANCE),
-        least_branch=recipe.least_branch(total) * (1 - TOLERANCE),
+        least_node=recipe.least_node(whole) * (1 - TOLERANCE),
+        least_branch=recipe.least_branch(whole) * (1 - TOLERANCE),
         min_gain=recipe.min_gain,
         tries=len(schema.attributes) if tries is None else tries,
         small=SMALL,

@@ -128,7 +128,8 @@ class _Learner:
         weights = np.array([node.totals.weights for node in nodes])
         rows = np.array([node.totals.rows for node in nodes])
         n_rows, pure = rows.sum(axis=1), are_pure(weights, rows)
-        weight, least = sizes(weights, rows), self.recipe.least_node * (1 - TOLERANCE)
+        least = self.recipe.least_node(self.search.total) * (1 - TOLERANCE)
+        weight = sizes(weights, rows)
         alike = np.zeros(len(nodes), dtype=bool)
         if self.least_deviation:
             alike |= deviation(weights) < self.least_deviation * (1 - TOLERANCE)
