@@ -68,8 +68,8 @@ RATE = click.FloatRange(0, 1)
         multiple=True,
         metavar="NAME[:SETTING=VALUE,...]",
         help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of "
-        "them with other settings. Repeatable.  [default: auto, c4.5 and cart; with "
-        "--learning-curve auto]",
+        "them with other settings. Repeatable.  [default: auto, c4.5 and cart, pruned; "
+        "with --learning-curve auto]",
     ),
 )
 @in_group(

@@ -35,20 +35,58 @@ def load_tree(path: str) -> "FittedTree":
     return tree
 
 
+# Of a command with more options than these, --help leaves out the rare ones.
+MOST_SHOWN = 20
+RARE = frozenset(
+    {"format_", "encoding", "decimal", "thousands", "dates", "skip", "source"}
+    | {"criterion", "missing_policy", "set", "prior", "costs", "test_cost", "tie"}
+    | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal"}
+)
+ALL = "all options"
+
+
+def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - what Click calls with
+    """Show the help with all options, and leave."""
+    if wanted and not context.resilient_parsing:
+        context.meta[ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
 class GroupedCommand(click.Command):
     """A command whose help lists options in groups, and that knows what has left.
 
-    Options of :func:`in_group` stand under its title, the others under "Other".
+    Options of :func:`in_group` stand under its title, the others under "Other". Of many
+    options ``--help`` shows the common ones, and ``--help-all`` all.
     """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, and the option that shows all where there are many."""
+        params = super().get_params(ctx)
+        if len(self.params) > MOST_SHOWN:
+            params.append(
+                click.Option(
+                    ["--help-all"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=_help_all,
+                    help="Show the rarer options, too.",
+                )
+            )
+        return params
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write the options of each group under its title."""
+        every = ctx.meta.get(ALL) or len(self.params) <= MOST_SHOWN
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
+            if record is None or not isinstance(param, click.Option):
+                continue
+            if every or param.name not in RARE:
                 title = getattr(param, "group", "Other")
                 groups.setdefault(title, []).append(record)
         for title, records in groups.items():

@@ -67,7 +67,7 @@ def evaluate(
         What to compare: names, Recipes, pairs of a label and arguments of
         :func:`spinney.grow` such as ``("stump", {"recipe": "cart", "max_depth":
         1})``, or a mapping of labels to arguments. If not given, ``"auto"``, which
-        is what ``grow`` grows by, ``"c4.5"`` and ``"cart"``.
+        is what ``grow`` grows by, ``"c4.5"``, and ``"cart"`` pruned by cost complexity.
     folds : int, optional
         Parts of the cross-validation. If not given, 10; where no class has so many
         rows, as many as the commonest has, with a warning.
