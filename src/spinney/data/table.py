@@ -67,13 +67,15 @@ class Table:
     """Columns of equal length with distinct names.
 
     ``notes`` say what was done to read it, ``notation`` how it was written, where that
-    is not how programs write tables.
+    is not how programs write tables, and ``markers`` what was found to stand for
+    missing cells in all columns.
     """
 
     columns: tuple[Column, ...]
     n_rows: int
     notes: tuple[Text, ...] = field(default=(), compare=False)
     notation: Notation = field(default_factory=Notation, compare=False)
+    markers: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
