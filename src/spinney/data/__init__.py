@@ -7,7 +7,7 @@ from spinney.data.column_warnings import (
     table_warnings,
 )
 from spinney.data.cost_matrix import Costs, cost_array
-from spinney.data.declarations import Declarations, declarations_of
+from spinney.data.declarations import Declarations, columns_named, declarations_of
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.schema import Attribute, Schema, Target
@@ -33,6 +33,7 @@ __all__ = [
     "Target",
     "Value",
     "coded_column",
+    "columns_named",
     "cost_array",
     "declarations_of",
     "factorise",

@@ -29,6 +29,8 @@ class Declarations:
     only : tuple of str, optional
         The columns that a model looks for: others are left out, and what is
         declared of a column that is not there is of no concern.
+    as_written : bool
+        Whether every column is nominal: text stays as it is written.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Declarations:
     ignore: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
+    as_written: bool = False
 
     def ignores(self, name: str) -> bool:
         """Return whether a column is left out."""
@@ -49,7 +52,7 @@ class Declarations:
 
     def kind(self, name: str) -> Kind | None:
         """Return the declared kind of a column, or None."""
-        if name in self.nominal:
+        if self.as_written or name in self.nominal:
             return "nominal"
         if name in self.ordinal:
             return "ordinal"
@@ -84,6 +87,19 @@ def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
         remedy="write the column, a colon and its levels from low to high, as in "
         "'size:small<medium<large'",
     )
+
+
+def columns_named(given: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the columns that are named, one by one or with commas between them.
+
+    >>> columns_named(["id,size", "red, green"], ["id", "size", "red, green"])
+    ['id', 'size', 'red, green']
+    """
+    known, names = set(known), list[str]()
+    for text in given:
+        parts = [text] if text in known else [part.strip() for part in text.split(",")]
+        names += [part for part in parts if part]
+    return list(dict.fromkeys(names))
 
 
 def check_names(

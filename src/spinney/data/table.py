@@ -67,6 +67,7 @@ class Table:
 
     columns: tuple[Column, ...]
     n_rows: int
+    first_row: int = 1  # its number in the table that this one is a part of
 
     @property
     def names(self) -> tuple[str, ...]:

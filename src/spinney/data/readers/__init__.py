@@ -1,20 +1,29 @@
 """Tables read from files, data frames, arrays and relations."""
 
-from spinney.data.readers.batches import number_batches
-from spinney.data.readers.conform import class_array, read_by, unseen_values
+from spinney.data.readers.batches import number_batches, type_of_values
+from spinney.data.readers.conform import (
+    ModelBatches,
+    batches_by,
+    class_array,
+    read_by,
+    unseen_values,
+)
 from spinney.data.readers.cost_file import read_costs
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.data.readers.read import read_table
 from spinney.data.readers.row_reader import RowReader
 
 __all__ = [
+    "ModelBatches",
     "OpenRelation",
     "RowReader",
+    "batches_by",
     "class_array",
     "number_batches",
     "opened_relation",
     "read_by",
     "read_costs",
     "read_table",
+    "type_of_values",
     "unseen_values",
 ]

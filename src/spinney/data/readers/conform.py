@@ -1,18 +1,24 @@
 """Later tables, read as a model understands them: kinds, names, missing cells."""
 
-from collections.abc import Collection
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
-from spinney.data.declarations import Declarations, NoKnownColumnError
+from spinney.data.declarations import (
+    Declarations,
+    NoKnownColumnError,
+    columns_named,
+)
+from spinney.data.readers.batches import ReadColumn, Reading, table_batches
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
-from spinney.errors import DataError
+from spinney.errors import DataError, did_you_mean
 
 
 def read_by(
@@ -31,30 +37,146 @@ def read_by(
     The ``optional`` ones of them may lack; ``also`` names further columns to be read,
     if they are there; ``may_be_empty`` says whether empty cells are of use.
     """
-    declared = reading_declarations(schema, needed)
-    if declared.only is not None:
-        declared = replace(declared, only=(*declared.only, *also))
-    required = [index for index in needed if index not in optional]
-    try:
+    columns = _Columns(schema, needed, optional, may_be_empty, also)
+    file = (data, format, encoding)
+    with columns.said_by_the_model(file):
         table = read_table(
-            data, declarations=declared, format=format, encoding=encoding
+            data, declarations=columns.declared, format=format, encoding=encoding
         )
-    except InfiniteCellError as error:
-        # The model says what is missing, and which columns there are.
-        remedy = f"{UNBOUNDED}; mend that cell, or leave the row out"
-        raise DataError(*error.args, remedy=remedy) from None
-    except NoKnownColumnError as error:
-        lacking = schema.behind(required)
-        if not lacking:
-            raise
-        absent = [schema.attributes[index].name for index in lacking]
-        present = error.names or _all_names(data, format, encoding)
-        raise missing_columns(absent, present, may_be_empty=may_be_empty) from None
-    absent = schema.absent(table, required)
-    if absent:
-        present = _all_names(data, format, encoding) or table.names
-        raise missing_columns(absent, present, may_be_empty=may_be_empty)
+    columns.check(table.names, file)
     return table
+
+
+@dataclass(frozen=True, slots=True)
+class ModelBatches:
+    """A table as a model reads it, and columns of it as they are written.
+
+    Parameters
+    ----------
+    kept : tuple of ReadColumn
+        What is known of the columns that are kept.
+    parts : iterator of pairs of Table
+        Some rows as the model reads them, and their kept columns.
+    """
+
+    kept: tuple[ReadColumn, ...]
+    parts: Iterator[tuple[Table, Table]]
+
+
+@contextmanager
+def batches_by(
+    schema: Schema,
+    needed: Collection[int],
+    data: Any,
+    *,
+    n_rows: int,
+    keep: "Sequence[str] | Literal['all']" = (),
+    optional: Collection[int] = (),
+    also: Collection[str] = (),
+    may_be_empty: bool = True,
+    format: str | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[ModelBatches]:
+    """Give a table as :func:`read_by` reads it, at most so many rows at a time.
+
+    ``keep`` names columns whose cells come beside them as they are written.
+    """
+    columns = _Columns(schema, needed, optional, may_be_empty, also)
+    file = (data, format, encoding)
+    # The columns of the model are there; so is one column at least.
+    wanted = (*keep, *columns_named(keep, ()), *(columns.declared.only or ()))
+    only = None if keep == "all" else wanted
+    declared = [columns.declared, Declarations(only=only, as_written=True)]
+    with (
+        columns.said_by_the_model(file),
+        table_batches(
+            data,
+            *declared[: 2 if keep else 1],
+            n_rows=n_rows,
+            format=format,
+            encoding=encoding,
+        ) as (reading, *others),
+    ):
+        columns.check(reading.names, file)
+        if not others:
+            yield ModelBatches((), ((t, Table((), t.n_rows)) for t in reading.tables))
+            return
+        kept = _kept(others[0], keep, file)
+        parts = zip(reading.tables, others[0].tables, strict=True)
+        yield ModelBatches(
+            kept,
+            (
+                (table, Table(tuple(texts[c.name] for c in kept), texts.n_rows))
+                for table, texts in parts
+            ),
+        )
+
+
+def _kept(
+    reading: Reading, keep: "Sequence[str] | Literal['all']", file: "_File"
+) -> tuple[ReadColumn, ...]:
+    """Return the columns to keep, in the order that they are named in."""
+    if keep == "all":
+        return reading.columns
+    found = {column.name: column for column in reading.columns}
+    names = columns_named(keep, found)
+    for name in names:
+        if name not in found:
+            remedy = did_you_mean(name, _all_names(*file) or reading.names)
+            msg = f"there is no column {name!r} to keep: {remedy}"
+            raise DataError(msg)
+    return tuple(found[name] for name in names)
+
+
+_File = tuple[Any, str | None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns that a model looks for in a table, and how it says what is amiss."""
+
+    schema: Schema
+    needed: Collection[int]
+    optional: Collection[int]
+    may_be_empty: bool
+    also: Collection[str]
+
+    @property
+    def declared(self) -> Declarations:
+        """How they are read."""
+        declared = reading_declarations(self.schema, self.needed)
+        if declared.only is None:
+            return declared
+        return replace(declared, only=(*declared.only, *self.also))
+
+    @property
+    def required(self) -> list[int]:
+        """The attributes that must be there."""
+        return [index for index in self.needed if index not in self.optional]
+
+    @contextmanager
+    def said_by_the_model(self, file: _File) -> Iterator[None]:
+        """Say what is amiss as the model does, which knows what is to be there."""
+        try:
+            yield
+        except InfiniteCellError as error:
+            remedy = f"{UNBOUNDED}; mend that cell, or leave the row out"
+            raise DataError(*error.args, remedy=remedy) from None
+        except NoKnownColumnError as error:
+            lacking = self.schema.behind(self.required)
+            if not lacking:
+                raise
+            absent = [self.schema.attributes[index].name for index in lacking]
+            raise self._missing(absent, error.names or _all_names(*file)) from None
+
+    def check(self, names: Sequence[str], file: _File) -> None:
+        """Refuse a table that lacks a column."""
+        absent = self.schema.absent(names, self.required)
+        if absent:
+            raise self._missing(absent, _all_names(*file) or names)
+
+    def _missing(self, absent: list[str], present: Sequence[str]) -> DataError:
+        return missing_columns(absent, present, may_be_empty=self.may_be_empty)
 
 
 def _all_names(data: Any, format: str | None, encoding: str) -> tuple[str, ...]:

@@ -90,6 +90,8 @@ def readable(path: str, *, format: str, encoding: str) -> Iterator[Path]:
         raise DataError(msg) from None
     except UnicodeError:
         raise wrong_encoding(path, encoding) from None
+    except BrokenPipeError:  # of whoever writes what is read here
+        raise
     except OSError as error:
         raise _unreadable(path, error) from None
 

@@ -113,25 +113,28 @@ def _read_file(
     """Return the table in a file, or in standard input."""
     kind, origin = format_of(path, declared=format), origin_of(path)
     with readable(path, format=kind, encoding=encoding) as local:
-        if kind in SCANNED:
-            table = _scanned(local, origin, kind, declarations, encoding)
-        else:
-            table = _READERS[kind](local, origin, declarations=declarations)
+        table = read_without_duckdb(local, origin, kind=kind, declarations=declarations)
+        if table is None:
+            with scanned_file(
+                local, origin, kind=kind, declarations=declarations, encoding=encoding
+            ) as opened:
+                table = load(opened.relation, opened.columns)
     if table.n_rows == 0:
-        msg = f"{origin!r} has no rows: give it at least one"
-        raise DataError(msg)
+        raise no_rows(origin)
     return table
 
 
-def _scanned(
-    local: Path, origin: str, kind: str, declarations: Declarations, encoding: str
-) -> Table:
-    """Return the table in a file that DuckDB reads where it is not small and plain."""
-    if kind != "parquet":
-        table = read_plain(local, origin, kind=kind, declarations=declarations)
-        if table is not None:
-            return table
-    with scanned_file(
-        local, origin, kind=kind, declarations=declarations, encoding=encoding
-    ) as opened:
-        return load(opened.relation, opened.columns)
+def read_without_duckdb(
+    local: Path, origin: str, *, kind: str, declarations: Declarations
+) -> Table | None:
+    """Return the table in a plain file; None where DuckDB is to read it."""
+    if kind not in SCANNED:
+        return _READERS[kind](local, origin, declarations=declarations)
+    if kind == "parquet":
+        return None
+    return read_plain(local, origin, kind=kind, declarations=declarations)
+
+
+def no_rows(origin: str) -> DataError:
+    """Return the error of a file without rows."""
+    return DataError(f"{origin!r} has no rows: give it at least one")

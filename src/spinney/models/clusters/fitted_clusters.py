@@ -4,7 +4,8 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the esti
 add its conventions.
 """
 
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,13 +14,14 @@ from spinney._support.text import figure, number_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
 from spinney.data import Attribute, Schema, Table
-from spinney.data.readers import read_by
+from spinney.data.readers import ModelBatches, batches_by, read_by
 from spinney.models.facts import cluster_facts
 from spinney.output.export import exported
 from spinney.output.file import save_model
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
 
 class FittedClusters:
@@ -99,6 +101,31 @@ class FittedClusters:
             schema,
             needed,
             data,
+            may_be_empty=self.clusters_.method == MIXED,
+            format=format,
+            encoding=encoding,
+        )
+
+    def batches(
+        self,
+        data: Any,
+        *,
+        n_rows: int,
+        keep: "Sequence[str] | Literal['all']" = (),
+        format: str | None = None,
+        encoding: str = "utf-8",
+    ) -> AbstractContextManager[ModelBatches]:
+        """Give a table of any size as :meth:`read` reads it, some rows at a time.
+
+        ``keep`` names columns, or is "all": their cells come beside, as written.
+        """
+        schema = self.clusters_.schema
+        return batches_by(
+            schema,
+            range(len(schema.attributes)),
+            data,
+            n_rows=n_rows,
+            keep=keep,
             may_be_empty=self.clusters_.method == MIXED,
             format=format,
             encoding=encoding,
