@@ -72,6 +72,7 @@ def test_public_names():
         "load",
         "read_table",
         "robustness",
+        "score",
     ]
 
 

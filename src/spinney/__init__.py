@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         TreeRegressor,
         choose_k,
     )
-    from spinney.evaluation import evaluate, learning_curve, robustness
+    from spinney.evaluation import evaluate, learning_curve, robustness, score
     from spinney.models.clusters.explained import explain_clusters
     from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
@@ -73,6 +73,7 @@ __all__ = [
     "load",
     "read_table",
     "robustness",
+    "score",
 ]
 
 # Heavy modules load when a name is first used, so that ``import spinney`` is quick.
@@ -99,6 +100,7 @@ _HOMES = {
     "load": "spinney.api",
     "read_table": "spinney.data.readers",
     "robustness": "spinney.evaluation",
+    "score": "spinney.evaluation",
 }
 
 

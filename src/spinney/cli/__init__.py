@@ -55,6 +55,7 @@ class _Commands(click.Group):
         "explain",
         "prune",
         "predict",
+        "score",
         "evaluate",
         "recipes",
         "info",
@@ -69,6 +70,7 @@ class _Commands(click.Group):
         "predict": "spinney.cli.predict_command",
         "prune": "spinney.cli.prune_command",
         "recipes": "spinney.cli.recipes_command",
+        "score": "spinney.cli.score_command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -106,6 +108,7 @@ Examples:
   spinney rules melons.spinney
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
+  spinney score melons.spinney test.csv
   spinney forest melons.csv --target ripe --ignore id
   spinney cluster melons.csv --columns density,sugar --k auto -o labels.csv
   spinney evaluate melons.csv --target ripe --ignore id --folds 5

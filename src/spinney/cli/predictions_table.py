@@ -132,14 +132,8 @@ def _cells(predictions: Predictions, batches: ModelBatches) -> Iterator[Batch]:
     unseen = UnseenValues(predictions.model)
     for table, kept in batches.parts:
         unseen.look_at(table)
-        yield [*map(_values, kept.columns), *predictions.of(table)]
+        yield [*kept, *predictions.of(table)]
     unseen.warn()
-
-
-def _values(column: Any) -> list[Any]:
-    """Return the values of a nominal column, None where missing."""
-    levels = np.array([*column.levels, None], dtype=object)
-    return list(levels[column.cells].tolist())
 
 
 class UnseenValues:

@@ -45,10 +45,15 @@ class ReadColumn:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading of a table: its columns, and its rows as tables, in order."""
+    """One reading of a table: its columns, and its rows in parts, which are had once.
+
+    ``tables`` are the parts as tables; ``cells`` are the values of each column in them,
+    None where missing, for those who only hand them on.
+    """
 
     columns: tuple[ReadColumn, ...]
     tables: Iterator[Table]
+    cells: Iterator[list[list[Any]]]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -196,14 +201,24 @@ def _in_parts(table: Table, n_rows: int) -> Iterator[Reading]:
         ReadColumn(column.name, column.kind, _type_in_memory(column))
         for column in table.columns
     )
-    starts = range(0, table.n_rows, n_rows)
     yield Reading(
         columns,
-        (
-            replace(table[start : start + n_rows], first_row=start + 1)
-            for start in starts
-        ),
+        _parts(table, n_rows),
+        ([_values(c) for c in part.columns] for part in _parts(table, n_rows)),
     )
+
+
+def _parts(table: Table, n_rows: int) -> Iterator[Table]:
+    for start in range(0, table.n_rows, n_rows):
+        yield replace(table[start : start + n_rows], first_row=start + 1)
+
+
+def _values(column: Column) -> list[Any]:
+    """Return the values of a column in memory, None where missing."""
+    if column.kind == "numeric":
+        return [None if cell != cell else cell for cell in column.cells.tolist()]
+    values = np.array([*column.levels, None], dtype=object)[column.cells]
+    return list(values.tolist())
 
 
 @contextmanager
@@ -215,8 +230,11 @@ def _streamed(
         ReadColumn(column.name, column.kind, column.type) for column in opened.columns
     )
     # A result that is still open would block the connection.
-    with closing(_tables(opened, n_rows, origin)) as tables:
-        yield Reading(columns, tables)
+    with (
+        closing(_tables(opened, n_rows, origin)) as tables,
+        closing(_cells(opened, n_rows)) as cells,
+    ):
+        yield Reading(columns, tables, cells)
 
 
 def _tables(
@@ -231,6 +249,18 @@ def _tables(
             row += len(columns[0].cells)
     if row == 1 and origin is not None:
         raise no_rows(origin)
+
+
+def _cells(opened: OpenRelation, n_rows: int) -> Generator[list[list[Any]], None, None]:
+    """Yield the values of each column."""
+    with translated_errors("the table"):
+        for cells in _fetched(opened, n_rows):
+            yield [
+                list(texts)
+                if column.family not in ("number", "boolean")
+                else [None if text is None else column.value(text) for text in texts]
+                for column, texts in zip(opened.columns, cells, strict=True)
+            ]
 
 
 def _fetched(opened: OpenRelation, n_rows: int) -> Generator[Sequence[Any], None, None]:

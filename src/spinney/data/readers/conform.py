@@ -55,12 +55,12 @@ class ModelBatches:
     ----------
     kept : tuple of ReadColumn
         What is known of the columns that are kept.
-    parts : iterator of pairs of Table
-        Some rows as the model reads them, and their kept columns.
+    parts : iterator of pairs
+        Some rows as the model reads them, a Table, and the cells of kept columns.
     """
 
     kept: tuple[ReadColumn, ...]
-    parts: Iterator[tuple[Table, Table]]
+    parts: Iterator[tuple[Table, list[list[Any]]]]
 
 
 @contextmanager
@@ -99,16 +99,13 @@ def batches_by(
     ):
         columns.check(reading.names, file)
         if not others:
-            yield ModelBatches((), ((t, Table((), t.n_rows)) for t in reading.tables))
+            yield ModelBatches((), ((table, []) for table in reading.tables))
             return
         kept = _kept(others[0], keep, file)
-        parts = zip(reading.tables, others[0].tables, strict=True)
+        places = [others[0].names.index(column.name) for column in kept]
+        parts = zip(reading.tables, others[0].cells, strict=True)
         yield ModelBatches(
-            kept,
-            (
-                (table, Table(tuple(texts[c.name] for c in kept), texts.n_rows))
-                for table, texts in parts
-            ),
+            kept, ((table, [cells[p] for p in places]) for table, cells in parts)
         )
 
 
