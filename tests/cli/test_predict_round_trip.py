@@ -5,16 +5,12 @@ import json
 import os
 
 import duckdb
-import numpy as np
 import pytest
 from tests.helpers.models import TABLES
+from tests.helpers.round_trip import FORMATS, check_formats, read_back
 
 import spinney
-from spinney._support.text import value_text
-from spinney.data import Declarations
 from spinney.data.readers import read_table
-
-FORMATS = ("out.csv", "out.tsv", "out.jsonl", "out.parquet", "out.csv.gz", "out.json")
 
 # Where it is not the last column.
 TARGETS = {"fruit": "type", "penguins": "species", "rpart_kyphosis": "Kyphosis"}
@@ -32,40 +28,17 @@ HOSTILE = {
 }
 
 
-def read_back(path, name):
-    """Return the labels of a file, as text."""
-    if path.endswith(".json"):
-        with open(path, encoding="utf-8") as file:
-            return [value_text(row["label"]) for row in json.load(file)["rows"]]
-    table = read_table(path, declarations=Declarations(nominal=(name,)))
-    column = table[name]
-    return [value_text(column.levels[code]) for code in column.cells]
-
-
-def check_formats(works, model, data, name):
-    told = model.predict(data)
-    expected = [value_text(label) for label in told.tolist()]
-    numeric = model.schema.target.is_numeric
-    for path in FORMATS:
-        works("predict", "m.spinney", data, "-o", path, "--force")
-        if numeric and not path.endswith(".json"):
-            np.testing.assert_array_equal(read_table(path)[name].cells, told)
-        else:
-            assert read_back(path, name) == expected, path
-
-
 @pytest.mark.filterwarnings("ignore::spinney.SpinneyWarning")
 @pytest.mark.parametrize("table", sorted(path.stem for path in TABLES.glob("*.csv")))
-def test_tables(works, folder, table):
+def test_tables(folder, table):
     path = TABLES / f"{table}.csv"
     name = TARGETS.get(table) or read_table(path).names[-1]
     model = spinney.grow(path, name, recipe="cart")
-    model.save("m.spinney")
-    check_formats(works, model, str(path), name)
+    check_formats(model, str(path), name)
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_classes(works, folder, kind):
+def test_hostile_classes(folder, kind):
     classes = HOSTILE[kind]
     name = f"{classes[0]} {classes[1]}"
     rows = {"x": [], name: []}
@@ -74,10 +47,9 @@ def test_hostile_classes(works, folder, kind):
         rows[name] += [label, label]
     model = spinney.grow(rows, name, recipe="id3")
     assert model.predict(rows).tolist() == rows[name]
-    model.save("m.spinney")
     with open("x.jsonl", "w", encoding="utf-8") as file:
         file.writelines(f'{{"x": {x}}}\n' for x in rows["x"])
-    check_formats(works, model, "x.jsonl", name)
+    check_formats(model, "x.jsonl", name)
 
 
 def test_labels_keep_their_types(works, write):
