@@ -135,6 +135,7 @@ def test_a_forest_is_set_too(works, melons):
         ("evaluate", 27, ["Data", "Recipes", "Rows", "Experiments", "Output", "Other"]),
         ("prune", 19, ["Rows", "Pruning", "Output", "Other"]),
         ("cluster", 31, ["Data", "Clusters", "Output", "Other"]),
+        ("predict", 13, ["Data", "Columns", "Output", "Other"]),
     ],
 )
 def test_the_options_can_be_taken_in(works, name, most, groups):
