@@ -13,8 +13,8 @@ from spinney.data.writers.row_stream import Field, RowStream, distinct_names
 from spinney.data.writers.text_formats import text_rows
 from spinney.errors import ParameterError
 
-MEMORY = "256MB"
-LONGEST_LINE = 1 << 27  # bytes
+ROW_GROUP = 40_960  # rows that DuckDB keeps until it writes them
+LONGEST_LINE = 1 << 22  # bytes; DuckDB takes several times as much for a buffer
 
 # The types whose texts DuckDB reads as they are written; others stay text.
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -41,10 +41,11 @@ def write_parquet(rows: RowStream, path: Path) -> None:
             file.writelines(text_rows(RowStream(columns, rows.batches), "csv"))
         try:
             with duckdb.connect() as connection:
-                connection.execute(f"SET memory_limit = '{MEMORY}'")
+                connection.execute("SET threads = 1")  # each keeps rows of its own
                 connection.execute(
                     f"COPY (SELECT {selected} FROM {_scan(gathered, columns)}) "
-                    f"TO {quote_text(str(path))} (FORMAT parquet, USE_TMP_FILE false)"
+                    f"TO {quote_text(str(path))} (FORMAT parquet, USE_TMP_FILE false, "
+                    f"ROW_GROUP_SIZE {ROW_GROUP})"
                 )
         except duckdb.Error as error:
             reason = first_line(str(error))
