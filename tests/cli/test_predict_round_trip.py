@@ -148,6 +148,7 @@ def test_what_is_refused(refused, kept):
 def many(works, write, monkeypatch):
     """A table of five parts, and a model that has not seen all of its values."""
     monkeypatch.setattr("spinney.cli.predict_command.BATCH", 2048)
+    monkeypatch.setattr("spinney.data.readers.batches.SMALL_FILE", 0)
     rows = {"c": list("uuvv"), "x": [1.0, 2.0, 1.0, 2.0], "y": list("abba")}
     spinney.grow(rows, "y", recipe="id3").save("m.spinney")
     colours = "uvw"
@@ -184,6 +185,7 @@ def test_parts_come_without_arrow_too(works, many, monkeypatch):
 
 def test_a_late_row_that_is_refused_leaves_no_file(refused, works, write, monkeypatch):
     monkeypatch.setattr("spinney.cli.predict_command.BATCH", 2048)
+    monkeypatch.setattr("spinney.data.readers.batches.SMALL_FILE", 0)
     write("k.csv", "x\n1\n2\n9\n")
     works("cluster", "k.csv", "--k", 2, "--model", "k.spinney", "--quiet")
     lines = [str(i) for i in range(9000)]

@@ -20,6 +20,7 @@ from spinney.data.declarations import Declarations, nothing_left
 from spinney.data.duckdb.columns import (
     column_of,
     is_relation,
+    load,
     selected,
     translated_errors,
 )
@@ -32,6 +33,9 @@ from spinney.data.readers.open_relation import (
 from spinney.data.readers.read import no_rows, read_table, read_without_duckdb
 from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
+
+# Bytes of text that are sooner read as a whole than PyArrow is imported.
+SMALL_FILE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +171,17 @@ def _of_file(
         with _in_parts(table, n_rows) as reading:
             yield reading
         return
-    with (
-        scanned_file(
-            local, origin, kind=kind, declarations=declarations, encoding=encoding
-        ) as opened,
-        _streamed(opened, n_rows, origin) as reading,
-    ):
-        yield reading
+    with scanned_file(
+        local, origin, kind=kind, declarations=declarations, encoding=encoding
+    ) as opened:
+        rows = _streamed(opened, n_rows, origin)
+        if kind != "parquet" and local.stat().st_size < SMALL_FILE:
+            table = load(opened.relation, opened.columns)
+            if not table.n_rows:
+                raise no_rows(origin)
+            rows = _in_parts(table, n_rows)
+        with rows as reading:
+            yield reading
 
 
 @contextmanager
