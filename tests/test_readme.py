@@ -3,6 +3,7 @@
 import doctest
 import re
 import shutil
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,8 @@ PAGES = (
     "docs/clusters.md",
     "docs/choosing_k.md",
     "docs/mixed_clusters.md",
+    "docs/from_scikit_learn.md",
+    "docs/from_r.md",
 )
 
 
@@ -48,6 +51,44 @@ def test_examples_of_a_page(page, tmp_path, monkeypatch):
     assert len(test.examples) >= 4
     result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
     assert result.failed == 0
+
+
+# What parameters there are, of whatever a page for users of other programs names.
+CALLABLES = (
+    spinney.Recipe,
+    spinney.grow,
+    spinney.evaluate,
+    spinney.TreeClassifier,
+    spinney.TreeClassifier.prune,
+    spinney.TreeClassifier.fit,
+    spinney.ForestClassifier,
+    spinney.KMeans,
+    spinney.MiniBatchKMeans,
+)
+
+
+@pytest.mark.parametrize("page", ["from_scikit_learn.md", "from_r.md"])
+def test_pages_for_others_name_what_is_there(page):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    known = {name for each in CALLABLES for name in signature(each).parameters}
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) > 40
+    for row in rows:
+        here = row.rstrip("| ").rpartition(" | ")[2]
+        if here.startswith("refused"):
+            continue
+        for code in re.findall(r"`([^`]+)`", here):
+            for name in re.findall(r"\b(\w+)=", code):
+                assert name in known, (name, row)
+            for name in re.findall(r"(?:model|spinney)\.(\w+)", code):
+                assert hasattr(spinney, name) or name in ATTRIBUTES, (name, row)
+
+
+ATTRIBUTES = {
+    *dir(spinney.TreeClassifier),
+    *dir(spinney.ForestClassifier),
+    "sequence_",
+}
 
 
 def test_picture_is_the_tree_of_the_demo():

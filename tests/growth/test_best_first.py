@@ -69,7 +69,7 @@ def same_with_surrogates(one, other):
     WEIGHTS,
     COSTS,
     st.sampled_from(["branch", "surrogate"]),
-    st.sampled_from([{}, {"min_samples_leaf": 3}, {"min_samples_split": 7.5}]),
+    st.sampled_from([{}, {"min_samples_leaf": 3}, {"min_samples_split": 0.3}]),
 )
 @settings(max_examples=examples(80), deadline=None)
 def test_loops_of_two_branches(training, max_leaves, weights, costs, missing, limits):
@@ -82,7 +82,9 @@ def test_loops_of_two_branches(training, max_leaves, weights, costs, missing, li
 
 
 @pytest.mark.parametrize(
-    "limits", [{"min_samples_leaf": 12}, {"min_samples_split": 60}, {}], ids=str
+    "limits",
+    [{"min_samples_leaf": 12}, {"min_samples_leaf": 0.03}, {"min_samples_split": 60}],
+    ids=str,
 )
 @pytest.mark.parametrize("n_values", [6, 1000], ids=["in bins", "in order"])
 def test_costs_alter_weights_but_not_limits(limits, n_values):

@@ -9,6 +9,7 @@ from tests.helpers.alike import (
     four_rows,
     same_candidate,
     same_node,
+    same_surrogates,
     same_tree,
 )
 from tests.helpers.fuzz import examples
@@ -19,7 +20,7 @@ from spinney.growth import engine as suiting
 from spinney.growth.binned import binned_rows as coded
 from spinney.growth.binned import binned_rows as prepared
 from spinney.growth.binned import grow_binned as crowd
-from spinney.growth.binned import subtree
+from spinney.growth.binned import grow_routed, subtree, surrogate_finder
 from spinney.growth.engine import choose_engine
 from spinney.growth.growth_options import Options
 from spinney.growth.plain.learner import grow_tree
@@ -71,8 +72,8 @@ def training_sets(draw):
 settings_of_recipes = st.fixed_dictionaries(
     {
         "max_depth": st.sampled_from([None, 1, 3, 8]),
-        "min_samples_leaf": st.sampled_from([1, 2, 5]),
-        "min_samples_split": st.sampled_from([2, 10]),
+        "min_samples_leaf": st.sampled_from([1, 2, 5, 0.07]),
+        "min_samples_split": st.sampled_from([2, 10, 0.31]),
         "min_gain": st.sampled_from([0.0, 0.01]),
     }
 )
@@ -134,9 +135,14 @@ def rows_of_nodes(tree, training):
     found = [np.arange(len(training.classes))] * len(tree)
     for node in tree:
         if node.split is not None:
-            cells = training.columns[node.split.attribute][found[node.number]]
-            absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
-            branch = np.where(absent, node.split.missing, node.split.branch_of(cells))
+            branch = np.full(len(found[node.number]), -1)
+            for question in (node.split, *node.surrogates):
+                cells = training.columns[question.attribute][found[node.number]]
+                absent = np.isnan(cells) if cells.dtype.kind == "f" else cells < 0
+                told = np.where(absent, -1, question.branch_of(cells))
+                branch = np.where(branch < 0, told, branch)
+            last = node.split.missing if node.otherwise is None else node.otherwise
+            branch = np.where(branch < 0, last, branch)
             for side, child in enumerate(node.children):
                 found[child] = found[node.number][branch == side]
     return found
@@ -145,10 +151,17 @@ def rows_of_nodes(tree, training):
 @pytest.mark.parametrize(
     ("small", "nodes", "sample"), [(1, 2, 12), (8, 7, 60), (96, 1024, 4096)]
 )
-@given(training=training_sets(), said=settings_of_recipes, entropy=st.booleans())
-@settings(max_examples=examples(60))
-def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entropy):
-    recipe = RECIPES["cart"].changed(missing="branch", **said)
+@given(
+    training=training_sets(),
+    said=settings_of_recipes,
+    missing=st.sampled_from(["branch", "surrogate"]),
+    entropy=st.booleans(),
+)
+@settings(max_examples=examples(120))
+def test_nodes_are_the_plain_learners(
+    small, nodes, sample, training, said, missing, entropy
+):
+    recipe = RECIPES["cart"].changed(missing=missing, **said)
     if entropy and not training.schema.target.is_numeric:
         recipe = recipe.changed(criterion="gain")
     plain = grow_tree(training.source(), recipe)
@@ -158,6 +171,9 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
         patch.setattr(subtree, "FIRST_NODES", nodes)
         patch.setattr(subtree, "FIRST_KEEPING", 1)
         patch.setattr(crowd, "FEWEST_ROWS", 20)
+        patch.setattr(surrogate_finder, "FEWEST_ROWS", 20)
+        patch.setattr(surrogate_finder, "SMALL", small)
+        patch.setattr(grow_routed, "FEWEST_AT_ONCE", 20)
         patch.setattr(coded, "SAMPLE", sample)  # bins of few rows hold several values
         assert choose_engine(training, recipe, Options()).name == "binned"
         swift = crowd.grow(training, recipe)
@@ -165,6 +181,7 @@ def test_nodes_are_the_plain_learners(small, nodes, sample, training, said, entr
     rows = rows_of_nodes(plain, training)
     for one, other in zip(plain, swift, strict=True):
         same_node(one, other)
+        same_surrogates(one, other)
         own = rows[other.number]
         same_rivals(one, other, own, training, recipe, exact=len(rows[0]) <= sample)
 
@@ -232,12 +249,15 @@ def test_what_the_kernels_do_not_know_is_left_to_the_plain_learner(monkeypatch):
     training = four_rows()
     branch = RECIPES["cart"].changed(missing="branch")
     assert choose_engine(training, branch, Options()).name == "binned"
+    assert choose_engine(training, RECIPES["cart"], Options()).name == "binned"
     for recipe in (
-        RECIPES["cart"],
         RECIPES["c4.5"],
         RECIPES["chaid"],
         branch.changed(criterion="twoing"),
         branch.changed(missing="fractional"),
+        branch.changed(missing="most-common"),
+        branch.changed(missing="own-category"),
+        branch.changed(missing="mean"),
         branch.changed(linear_terms=2),
     ):
         assert choose_engine(training, recipe, Options()).name == "plain"

@@ -86,9 +86,9 @@ def training_sets(draw):
 settings_of_recipes = st.fixed_dictionaries(
     {
         "max_depth": st.sampled_from([None, 0, 1, 3]),
-        "min_samples_leaf": st.sampled_from([None, 1, 2, 5.5]),
+        "min_samples_leaf": st.sampled_from([None, 1, 2, 5.5, 0.09]),
         "min_weight_fraction_leaf": st.sampled_from([None, 0.07]),
-        "min_samples_split": st.sampled_from([None, 10.3]),
+        "min_samples_split": st.sampled_from([None, 10.3, 0.33]),
         "min_gain": st.sampled_from([None, 0.0123]),
         "min_branch_share": st.sampled_from([None, 0.21]),
         "min_cut_share": st.sampled_from([None, 0.1, 0.9]),

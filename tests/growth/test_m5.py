@@ -11,7 +11,7 @@ from tests.helpers.recipes import by_recipe
 
 import spinney
 from spinney import DataError, ParameterError, TreeRegressor
-from spinney.growth.model_trees.least_squares import fitted
+from spinney.growth.model_trees.least_squares import all_fitted
 from spinney.growth.model_trees.m5 import MOST_TERMS, adjusted, terms_below
 from spinney.output.export.tree_json import to_json
 from spinney.output.file.file_arrays import flatten as arrays_of
@@ -71,6 +71,12 @@ def numbers(n):
     return [Term(place, None, 0.0) for place in range(n)]
 
 
+def fitted(one, terms, *, origin):
+    """Return the model of a single node."""
+    (found,) = all_fitted([one], [terms], origin=origin)
+    return found
+
+
 # By hand
 
 
@@ -110,9 +116,9 @@ def test_smoothed_means_by_hand():
 
 
 def test_adjusted_errors_by_hand():
-    assert adjusted(36.0, 2, weight=4) == 12.0
-    assert adjusted(36.0, 4, weight=4) == 30.0
-    assert adjusted(0.0, 1, weight=0.0) == 0.0
+    sums, weight = [[36.0, 2.0], [36.0, 4.0], [0.0, 1.0]], [4.0, 4.0, 0.0]
+    found = adjusted(np.array(sums), weight=np.array(weight))
+    assert found.tolist() == [12.0, 30.0, 0.0]
 
 
 def test_a_line_is_one_leaf_and_goes_on_outside():
@@ -187,6 +193,32 @@ def test_huge_numbers_are_left_out():
     with np.errstate(over="ignore", invalid="ignore"):
         found = fitted(products([x, np.arange(5.0)]), numbers(1), origin=0.0)
     assert found.model == LinearModel(2.0)
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
+def test_all_at_once_is_one_after_the_other(seed, n_nodes):
+    """What else is fitted changes no model: collinear and constant terms among it."""
+    generator = np.random.default_rng(seed)
+    asked, terms = [], []
+    for _ in range(n_nodes):
+        n_terms, n_rows = generator.integers(0, 9), generator.integers(1, 40)
+        lines = generator.normal(size=(n_terms + 1, n_rows)).round(1)
+        if n_terms > 2:
+            lines[0] = 7.0
+            lines[1] = lines[2] + generator.choice([0.0, 1e-3]) * lines[-1]
+            lines[-1] += 3 * lines[2]
+        asked.append(products(lines, generator.integers(1, 4, n_rows)))
+        terms.append([Term(int(at), None, float(at)) for at in range(n_terms)])
+    together = all_fitted(asked, terms, origin=2.5)
+    for one, own, found in zip(asked, terms, together, strict=True):
+        alone = fitted(one, own, origin=2.5)
+        assert found.model.terms == alone.model.terms
+        assert found.n_parameters == 1 + len(alone.model.terms)
+        assert found.squared_error == pytest.approx(alone.squared_error, 1e-7, 1e-9)
+        ours, theirs = found.model, alone.model
+        assert ours.intercept == pytest.approx(theirs.intercept, rel=1e-6, abs=1e-6)
+        assert ours.coefficients == pytest.approx(theirs.coefficients, 1e-6, 1e-6)
 
 
 # Whole tables

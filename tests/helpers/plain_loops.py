@@ -111,6 +111,7 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         "runners_up": n + 1,
         "listing": layout.BINS,
         "own": np.ones(width),
+        "apart": False,
         **rules,
     }
     n_counts = 1 if kind == score.SQUARES else width
@@ -128,7 +129,7 @@ def search_of(cells, labels, *, kind=0, width=2, **rules):
         bags=bags.no_bags(),
     )
     stack = search.stack
-    stack.at[0] = 0, n, 0, -1, 0, -1
+    stack.at[0] = 0, n, 0, -1, 0, -1, -1, -1
     stack.keys[0], stack.weights[0], stack.counts[0] = 1, 0.0, 0
     for word in rows:
         nodes.tally(kind, labels, word, stack.weights, stack.counts, 0)

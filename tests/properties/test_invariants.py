@@ -219,16 +219,14 @@ def test_limits_on_rows_are_kept(table: Rows, recipe: Recipe):
         children = tree.children(node)
         if not children:
             continue
-        if recipe.min_samples_split > 2:
-            assert node.weight >= recipe.min_samples_split - ROUNDING
+        least = recipe.least_node(tree.root.weight)
+        assert node.weight >= least - ROUNDING
         assert node.candidates[node.chosen].gain >= recipe.min_gain
         branches = node.candidates[node.chosen].branches
         assert sum(1 for rows in branches.rows if rows.any()) >= 2
         sizes = branches.weights.sum(axis=1)
-        if recipe.min_samples_leaf > 1:
-            assert sum(sizes >= recipe.min_samples_leaf - ROUNDING) >= 2
-        share = recipe.min_weight_fraction_leaf * tree.root.weight
-        assert sum(sizes >= share - ROUNDING) >= 2
+        least = recipe.least_branch(tree.root.weight)
+        assert sum(sizes >= least - ROUNDING) >= 2
 
 
 @given(tables(kinds=("numeric", "ordinal"), missing=False), recipes(limited=False))

@@ -120,3 +120,22 @@ def test_a_criterion_suits_its_target():
         RECIPES["cart"].changed(criterion="f").measure(numeric=False)
     with pytest.raises(ParameterError, match=r"'mdl' does not .* number: use 'var"):
         RECIPES["cart"].changed(criterion="mdl").measure(numeric=True)
+
+
+@pytest.mark.parametrize(
+    "given, leaf, node",
+    [
+        (0, 0.0, 0.0),
+        (0.1, 4.0, 4.0),
+        (0.999, 39.96, 39.96),
+        (1, 0.0, 0.0),
+        (1.5, 1.5, 0.0),
+        (2, 2.0, 0.0),
+        (2.5, 2.5, 2.5),
+    ],
+)
+def test_limits_below_1_are_shares_and_free_ones_are_none(given, leaf, node):
+    recipe = RECIPES["cart"].changed(min_samples_leaf=given, min_samples_split=given)
+    assert recipe.least_branch(40.0) == pytest.approx(leaf)
+    assert recipe.least_node(40.0) == pytest.approx(node)
+    assert recipe.has_shares == (0 < given < 1)

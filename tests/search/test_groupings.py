@@ -103,6 +103,66 @@ def test_the_rest_of_a_cut_without_rows_weighs_nothing():
     assert ways.table.weights[1, 1].tolist() == [0, 1]
 
 
+# Cuts that cannot be the best
+
+
+def best_cut(ways: Ways, stack: TableStack, name: str, least: float) -> tuple:
+    """Return the branches of the first best cut that is allowed, and its gain."""
+    gains = np.asarray(CRITERIA[name].gain(ways.table))
+    gains[(ways.table.sizes < least).any(axis=1)] = -np.inf
+    if not (gains > -np.inf).any():
+        return ()
+    best = first_best(gains)
+    return tuple(ways.goes(np.array([best])).tolist()), gains[best]
+
+
+def test_cuts_between_rows_of_one_class_are_left_out():
+    stack = alone(CountTable.of([[2, 0], [1, 0], [1, 0], [0, 3], [0, 1], [1, 1]]))
+    ways = thresholds(stack, least=np.array([0.0]))
+    # The first cut and the last have no neighbour on one side.
+    assert [len(left) for left, _ in every_way(ways, stack)] == [1, 3, 5]
+    assert ways.left_out.tolist() == [2]
+    # A limit makes a cut between others one at the end: three rows on the left.
+    ways = thresholds(stack, least=np.array([3.0]))
+    assert [len(left) for left, _ in every_way(ways, stack)] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        CountTable.of([[1, 0], [1, 0], [1, 0], [0, 2]], missing=[1, 0]),
+        CountTable.of([[0.5, 0], [0.5, 0], [0.5, 0], [0, 2]]),
+        CountTable.of([[1, 0], [1, 0], [1, 0], [0, 1000]]),
+        CountTable.of_moments([[1, 2, 4], [1, 2, 4], [1, 2, 4], [1, 3, 9]]),
+    ],
+)
+def test_no_cut_is_left_out_where_that_is_not_proven(table):
+    ways = thresholds(alone(table), least=np.array([0.0]))
+    assert len(ways) == 3
+    assert not np.any(ways.left_out)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.lists(
+        st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any),
+        min_size=2,
+        max_size=40,
+    ),
+    st.lists(st.integers(0, 2), min_size=40, max_size=40),
+    st.integers(0, 6),
+    st.sampled_from([c.name for c in CRITERIA.values() if c.boundaries]),
+)
+def test_the_best_cut_is_not_left_out(lines, classes, least, name):
+    # Half of the lines have rows of one class, so that there is much to leave out.
+    for line, label in zip(lines[::2], classes, strict=False):
+        line[:] = [max(line) if each == label else 0 for each in range(3)]
+    stack = alone(CountTable.of(lines))
+    every, some = thresholds(stack), thresholds(stack, least=np.array([float(least)]))
+    assert len(every) == len(some) + some.left_out.sum()
+    assert best_cut(some, stack, name, least) == best_cut(every, stack, name, least)
+
+
 @pytest.mark.parametrize("weights", [[[1, 2]], np.zeros((0, 2))])
 def test_fewer_than_two_values_cannot_be_grouped(weights):
     stack = alone(CountTable.of(weights))

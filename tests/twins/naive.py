@@ -46,7 +46,8 @@ class Node:
     otherwise: int | None = None
 
 
-def reason_to_stop(node: Node, recipe: Recipe) -> str | None:
+def reason_to_stop(node: Node, task: Task) -> str | None:
+    recipe = task.recipe
     if not node.rows:
         return "EMPTY"
     if len({label for _, label, _ in node.rows}) == 1:
@@ -55,14 +56,18 @@ def reason_to_stop(node: Node, recipe: Recipe) -> str | None:
         return "EXHAUSTED"
     if recipe.max_depth is not None and len(node.path) >= recipe.max_depth:
         return "DEPTH"
-    least = recipe.min_samples_split if recipe.min_samples_split > 2 else 0
+    least = recipe.min_samples_split
+    if 0 < least < 1:
+        least = least * task.total
+    elif least <= 2:
+        least = 0
     return "ROWS_TO_SPLIT" if sum(node.weights) < least * (1 - TOLERANCE) else None
 
 
 def decide(node: Node, task: Task) -> None:
     """Find the best split of a node, or why there is none."""
     recipe, preference = task.recipe, task.preference
-    node.reason = reason_to_stop(node, recipe)
+    node.reason = reason_to_stop(node, task)
     if node.reason is not None:
         return
     places = node.attributes

@@ -186,7 +186,9 @@ def is_admissible(branches: Sequence[Rows], task: Task, attribute: Attribute) ->
     if attribute.kind != "nominal":
         known = task.known / task.schema.n_classes
         least = max(least, min(recipe.min_cut_share * known, 25.0))
-    if recipe.min_samples_leaf > 1:
+    if 0 < recipe.min_samples_leaf < 1:
+        least = max(least, recipe.min_samples_leaf * task.total)
+    elif recipe.min_samples_leaf > 1:
         least = max(least, recipe.min_samples_leaf)
     enough = [weight_of(rows) >= least * (1 - TOLERANCE) for rows in branches if rows]
     return enough.count(True) >= 2

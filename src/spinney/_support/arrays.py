@@ -1,6 +1,5 @@
 """Types of arrays, runs of numbers, and sums over short axes."""
 
-from functools import reduce
 from typing import TypeVar
 
 import numpy as np
@@ -47,4 +46,7 @@ def _along(operation: np.ufunc, values: Numbers, axis: int) -> Numbers:
     if not 0 < length <= SHORT or values.ndim == 1:
         return np.asarray(operation.reduce(values, axis=axis))
     slices = values if axis == -1 else values.swapaxes(-1, axis)
-    return np.asarray(reduce(operation, (slices[..., i] for i in range(length))))
+    result = slices[..., 0]
+    for at in range(1, length):
+        result = operation(result, slices[..., at])
+    return np.asarray(result)

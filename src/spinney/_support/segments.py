@@ -17,7 +17,14 @@ EXACT = 2.0**53  # whole numbers up to this have exact sums in any order
 
 def starts_of(counts: Integers) -> Integers:
     """Return where parts of these lengths begin, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(counts)])
+    start = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=start[1:])
+    return start
+
+
+def lengths_of(start: Integers) -> Integers:
+    """Return how long the parts are."""
+    return np.asarray(start[1:] - start[:-1])
 
 
 def owners_of(start: Integers) -> Integers:
@@ -26,7 +33,7 @@ def owners_of(start: Integers) -> Integers:
     >>> owners_of(np.array([0, 2, 2, 3]))
     array([0, 0, 2])
     """
-    return np.repeat(np.arange(len(start) - 1), np.diff(start))
+    return np.arange(len(start) - 1).repeat(lengths_of(start))
 
 
 def begins_run(*columns: NDArray[Any]) -> NDArray[np.bool_]:
@@ -68,7 +75,7 @@ def part_counts(values: Integers, start: Integers) -> Integers:
     array([3, 0, 4])
     """
     sums = np.zeros((len(start) - 1, values.shape[1]), dtype=np.int64)
-    filled = np.diff(start) > 0
+    filled = lengths_of(start) > 0
     if filled.any():
         sums[filled] = np.add.reduceat(values, start[:-1][filled])
     return sums
@@ -83,7 +90,7 @@ def running_sums(values: Numbers, start: Integers) -> Numbers:
     >>> running_sums(np.array([[1.0], [2.0], [0.5], [0.25]]), np.array([0, 2, 4])).T
     array([[1.  , 3.  , 0.5 , 0.75]])
     """
-    counts = np.diff(start)
+    counts = lengths_of(start)
     if _is_whole(values):
         sums = values.cumsum(axis=0)
         none = np.zeros((1, sums.shape[1]), sums.dtype)
@@ -111,7 +118,7 @@ def _is_whole(values: NDArray[Any]) -> bool:
 def maxima(values: Floats, start: Integers) -> Floats:
     """Return the greatest entry of each part, −∞ of an empty one."""
     greatest = np.full(len(start) - 1, -np.inf)
-    filled = np.diff(start) > 0
+    filled = lengths_of(start) > 0
     if filled.any():
         greatest[filled] = np.maximum.reduceat(values, start[:-1][filled])
     return greatest
@@ -133,7 +140,7 @@ def first_best_by(
     best = maxima(merits, start)
     with np.errstate(invalid="ignore"):
         least = best - tolerance * np.maximum(unit, np.abs(best))
-    equal = np.flatnonzero(merits >= np.repeat(least, np.diff(start)))
+    equal = np.flatnonzero(merits >= least.repeat(lengths_of(start)))
     first = np.full(len(start) - 1, -1, dtype=np.int64)
     owner = np.searchsorted(start, equal, side="right") - 1
     first[owner[::-1]] = equal[::-1]
@@ -148,6 +155,6 @@ def heaviest_by(weights: Floats, start: Integers) -> Integers:
     >>> heaviest_by(np.array([1e-12, 2e-12, 2e-12]), np.array([0, 3]))
     array([1])
     """
-    most = np.repeat(maxima(weights, start), np.diff(start))
+    most = maxima(weights, start).repeat(lengths_of(start))
     shares = np.divide(weights, most, out=np.zeros(len(weights)), where=most > 0)
     return first_best_by(shares, start)

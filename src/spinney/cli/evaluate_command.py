@@ -13,6 +13,7 @@ from spinney.cli.shell_options import (
     costs_option,
     examples,
     in_group,
+    notation_of,
     output_options,
     reading_options,
     table_options,
@@ -67,8 +68,8 @@ RATE = click.FloatRange(0, 1)
         multiple=True,
         metavar="NAME[:SETTING=VALUE,...]",
         help="What to compare: auto, id3, c4.5, cart, chaid, m5, forest, or one of "
-        "them with other settings. Repeatable.  [default: auto, c4.5 and cart; with "
-        "--learning-curve auto]",
+        "them with other settings. Repeatable.  [default: auto, c4.5 and cart, pruned; "
+        "with --learning-curve auto]",
     ),
 )
 @in_group(
@@ -225,6 +226,7 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     arguments = {name: options[name] for name in (*names, *kinds)}
     arguments["random_state"] = options["seed"]
     arguments["format"] = options["format_"]
+    arguments["notation"] = notation_of(options)
     arguments["missing_values"] = options["missing"]
     class_weight = class_weight_of(options["class_weight"])
     if class_weight is not None:

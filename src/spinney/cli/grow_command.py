@@ -166,7 +166,7 @@ def _single_leaf(model: "Model") -> str:
     message = f"the tree is a single leaf: {reason}"
     if reason is Reason.MIN_GAIN and model.tried:
         message += "; --pruning none keeps the questions"
-    if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf > 1:
+    if reason is Reason.ROWS_IN_LEAF and recipe.min_samples_leaf not in (0, 1):
         message += " (--min-samples-leaf 1 allows any)"
     return message
 

@@ -8,6 +8,7 @@ from spinney.cli.rows_output import JSON, format_option, rows_options, rows_outp
 from spinney.cli.shell_options import (
     GroupedCommand,
     examples,
+    file_arguments,
     file_options,
     in_group,
     json_option,
@@ -70,11 +71,7 @@ def predict(model: str, data: str, **options: Any) -> None:
         loaded, probabilities=options["probabilities"], leaf=options["leaf"]
     )
     with loaded.batches(
-        data,
-        n_rows=BATCH,
-        keep=keep,
-        format=options["format_"],
-        encoding=options["encoding"],
+        data, n_rows=BATCH, keep=keep, **file_arguments(options)
     ) as batches:
         if output.format == JSON:
             output.write_json(predicted_json(predictions, batches))

@@ -6,6 +6,7 @@ import click
 
 from spinney.cli.shell_options import (
     examples,
+    file_arguments,
     file_options,
     load,
     text_options,
@@ -40,11 +41,7 @@ def score(model: str, data: str, **options: Any) -> None:
     from spinney.evaluation import score as measured
 
     found = measured(
-        load(model),
-        data,
-        weight=options["weight"],
-        format=options["format_"],
-        encoding=options["encoding"],
+        load(model), data, weight=options["weight"], **file_arguments(options)
     )
     if options["json_"]:
         data = as_json("score", found.as_dict(), ascii_only=options["ascii_"])

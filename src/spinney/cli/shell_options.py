@@ -13,7 +13,7 @@ from spinney.cli.shell_words import option_of
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from spinney.data import Declarations
+    from spinney.data import Declarations, Notation
     from spinney.models import FittedTree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -38,20 +38,58 @@ def load_tree(path: str) -> "FittedTree":
     return tree
 
 
+# Of a command with more options than these, --help leaves out the rare ones.
+MOST_SHOWN = 20
+RARE = frozenset(
+    {"format_", "encoding", "decimal", "thousands", "dates", "skip", "source"}
+    | {"criterion", "missing_policy", "set", "prior", "costs", "test_cost", "tie"}
+    | {"split_by", "seed", "jobs", "ascii_", "quiet", "weight", "ordinal"}
+)
+ALL = "all options"
+
+
+def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - what Click calls with
+    """Show the help with all options, and leave."""
+    if wanted and not context.resilient_parsing:
+        context.meta[ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
 class GroupedCommand(click.Command):
     """A command whose help lists options in groups, and that knows what has left.
 
-    Options of :func:`in_group` stand under its title, the others under "Other".
+    Options of :func:`in_group` stand under its title, the others under "Other". Of many
+    options ``--help`` shows the common ones, and ``--help-all`` all.
     """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, and the option that shows all where there are many."""
+        params = super().get_params(ctx)
+        if len(self.params) > MOST_SHOWN:
+            params.append(
+                click.Option(
+                    ["--help-all"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=_help_all,
+                    help="Show the rarer options, too.",
+                )
+            )
+        return params
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write the options of each group under its title."""
+        every = ctx.meta.get(ALL) or len(self.params) <= MOST_SHOWN
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
+            if record is None or not isinstance(param, click.Option):
+                continue
+            if every or param.name not in RARE:
                 title = getattr(param, "group", "Other")
                 groups.setdefault(title, []).append(record)
         for title, records in groups.items():
@@ -128,10 +166,22 @@ def _many(name: str, meaning: str, *, metavar: str = "COLUMN") -> Any:
 
 file_options = all_of(
     click.option(
-        "--format", "format_", help="csv, tsv, parquet, jsonl or arff, for any suffix."
+        "--format",
+        "format_",
+        help="csv, tsv, parquet, jsonl, arff or xlsx, for any suffix.",
     ),
     click.option(
-        "--encoding", default="utf-8", show_default=True, help="Of a text file."
+        "--encoding", help="Of a text file.  [default: found by what is in it]"
+    ),
+    click.option("--decimal", help="Before the fraction of a number: . or ,"),
+    click.option(
+        "--thousands", help="Between groups of digits: , or . or ' or a space."
+    ),
+    click.option(
+        "--dates", help="dayfirst or monthfirst: the order of dates such as 3/4/2026."
+    ),
+    click.option(
+        "--skip", type=int, help="Lines above the one that names the columns."
     ),
 )
 
@@ -180,7 +230,11 @@ recipe_options = all_of(
 limit_options = all_of(
     click.option("--max-depth", type=int, help="Most questions on a path."),
     click.option("--max-leaves", type=int, help="Most leaves of a tree."),
-    click.option("--min-samples-leaf", type=float, help="Least weight of a branch."),
+    click.option(
+        "--min-samples-leaf",
+        type=float,
+        help="Least weight of a branch; below 1, a share of that of all rows.",
+    ),
 )
 
 costs_option = click.option(
@@ -261,8 +315,28 @@ def declarations(options: Mapping[str, Any]) -> "Declarations":
     """Return what the options of :data:`reading_options` declare about columns."""
     from spinney.data import declarations_of
 
-    kinds = ("nominal", "ordinal", "numeric", "ignore", "missing")
-    return declarations_of(*(options[kind] for kind in kinds))
+    kinds = ("nominal", "ordinal", "numeric", "ignore")
+    given = {kind: options[kind] for kind in kinds}
+    return declarations_of(
+        **given, missing_values=options["missing"], notation=notation_of(options)
+    )
+
+
+def file_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the options of :data:`file_options` are to a model that reads."""
+    return {
+        "format": options["format_"],
+        "encoding": options["encoding"],
+        "notation": notation_of(options),
+    }
+
+
+def notation_of(options: Mapping[str, Any]) -> "Notation":
+    """Return what the options of :data:`file_options` say of how a table is written."""
+    from spinney.data import Notation
+
+    names = ("decimal", "thousands", "dates", "skip")
+    return Notation(*(options[name] for name in names))
 
 
 def check_model_output(options: Mapping[str, Any], noun: str = "model") -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from spinney.data.notation import Notation
 from spinney.data.table import Kind, Value
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 
@@ -29,8 +30,11 @@ class Declarations:
     only : tuple of str, optional
         The columns that a model looks for: others are left out, and what is
         declared of a column that is not there is of no concern.
+    notation : Notation
+        How numbers and dates are written, where that is known.
     as_written : bool
-        Whether every column is nominal: text stays as it is written.
+        Whether every column is nominal: text stays as it is written. Those that are
+        declared are known by their names, and need not be there.
 
     Examples
     --------
@@ -44,7 +48,13 @@ class Declarations:
     ignore: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
+    notation: Notation = field(default_factory=Notation)
     as_written: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of which anything is declared, each as often as it is."""
+        return [*self.nominal, *self.ordinal, *self.numeric, *self.ignore]
 
     def ignores(self, name: str) -> bool:
         """Return whether a column is left out."""
@@ -130,20 +140,15 @@ def check_names(
 
 def check_declarations(declarations: Declarations, names: Sequence[str]) -> None:
     """Raise unless every declared column exists and is declared once."""
-    declared = [
-        *declarations.nominal,
-        *declarations.ordinal,
-        *declarations.numeric,
-        *declarations.ignore,
-    ]
-    for name in declared:
-        if name not in names and declarations.only is None:
+    may_lack = declarations.only is not None or declarations.as_written
+    for name in declarations.names:
+        if name not in names and not may_lack:
             msg = (
                 f"column {name!r} is declared but not in the table: "
                 f"{did_you_mean(name, names)}"
             )
             raise DataError(msg)
-    for name, count in Counter(declared).items():
+    for name, count in Counter(declarations.names).items():
         if count > 1:
             msg = (
                 f"column {name!r} is declared {count} times: declare it once, as one "
@@ -186,6 +191,7 @@ def declarations_of(
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
     missing_values: Sequence[str] = (),
+    notation: Notation | Mapping[str, Any] | None = None,
 ) -> Declarations:
     """Return what was declared, in one value."""
     lists = {
@@ -208,6 +214,7 @@ def declarations_of(
         tuple(numeric),
         tuple(ignore),
         tuple(missing_values),
+        notation=Notation.of(notation),
     )
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,9 +12,18 @@ from spinney._support.checks import check_choice, check_whole
 from spinney._support.keyed_random import seed_of
 from spinney.data import Target, Value
 from spinney.errors import Setting, refusal
-from spinney.estimators.table_estimator import GrownEstimator, names_the_way
+from spinney.estimators.table_estimator import (
+    DECLARED,
+    GrownEstimator,
+    names_the_way,
+)
 from spinney.estimators.targets import ClassTarget, NumberTarget
-from spinney.growth import class_weights_of
+from spinney.estimators.tree_estimators import (
+    TreeClassifier,
+    TreeEstimator,
+    TreeRegressor,
+)
+from spinney.growth import Model, class_weights_of
 from spinney.growth.forest import (
     Forest,
     ForestBags,
@@ -48,6 +57,8 @@ class ForestEstimator(GrownEstimator, FittedForest):
     verbose: int = 0
 
     _grown_as = "forest_"
+    # What each of its trees is by itself.
+    _tree_class: ClassVar[type[TreeEstimator]]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, old: Self) -> None:
         check_choice("oob_score", self.oob_score)
@@ -105,6 +116,26 @@ class ForestEstimator(GrownEstimator, FittedForest):
         raise NotImplementedError
 
     @property
+    def estimators_(self) -> list[Any]:
+        """The trees as estimators that predict, made when they are asked for.
+
+        They predict classes, not codes of them, and each by its own leaves: the forest
+        shrinks these by ``forest_.shrinkage``.
+        """
+        return [self._estimator_of(model) for model in self.trees]
+
+    def _estimator_of(self, model: Model) -> Any:
+        """Return the estimator of one tree, which reads tables as the forest does."""
+        declared = {name: getattr(self, name) for name in DECLARED}
+        estimator = self._tree_class(model.recipe, n_jobs=self.n_jobs, **declared)
+        shared = ("classes_", "n_features_in_", "feature_names_in_", "_by_name")
+        for name in shared:
+            if name in vars(self):
+                setattr(estimator, name, getattr(self, name))
+        estimator._adopt(model)
+        return estimator
+
+    @property
     def feature_importances_(self) -> Floats:
         """What each column gained, as shares; :meth:`importances` has the spread."""
         return self.importances().mean
@@ -156,6 +187,9 @@ class ForestClassifier(ClassTarget, ForestEstimator):
 min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
         further ones: ``recipe=Recipe.named("cart").changed(buckets="k-means")``.
+        Scikit-learn's words are taken too, as by :class:`TreeClassifier`.
+    nominal, ordinal, numeric, missing_values
+        What is declared of columns; see :class:`TreeClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node: √p, log₂ p, so many, a
         share of all, or all (None).
@@ -219,6 +253,8 @@ min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, probability : opt
     voting: str = "probability"
     class_weight: Mapping[Value, float] | str | None = None
 
+    _tree_class = TreeClassifier
+
     def _votes(self, target: Target) -> dict[str, Any]:
         scale = class_weights_of(self.class_weight, target)
         return {"voting": self.voting, "class_weight": scale}
@@ -238,9 +274,10 @@ class ForestRegressor(NumberTarget, ForestEstimator):
     Parameters
     ----------
     n_estimators, recipe, criterion, grouping, missing, max_depth, max_leaves, \
-min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning, \
-bootstrap, replace, max_samples, extra_random, shrinkage, oob_score, random_state, \
-n_jobs, warm_start, verbose
+min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
+min_gain, pruning, nominal, ordinal, numeric, missing_values, bootstrap, replace, \
+max_samples, extra_random, shrinkage, oob_score, random_state, n_jobs, warm_start, \
+verbose
         As for :class:`ForestClassifier`.
     max_features : {"sqrt", "log2"}, int, float or None
         How many attributes that vary are looked at in a node; two thirds if not given.
@@ -266,6 +303,8 @@ n_jobs, warm_start, verbose
 
     _: KW_ONLY
     max_features: str | float | None = 2 / 3
+
+    _tree_class = TreeRegressor
 
     def _keep_out_of_bag(self, votes: Floats) -> None:
         self.oob_prediction_ = votes[:, 0]

@@ -1,7 +1,7 @@
 """What all scikit-learn classes share: fitting, and reading tables."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
@@ -15,13 +15,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney._support.arrays import Floats
 from spinney._support.threads import limited_threads
-from spinney.data import Table, Target
+from spinney.data import Declarations, Table, Target, Value, declarations_of
 from spinney.data.readers import read_table
 from spinney.errors import CellError, DataError, SpinneyError
-from spinney.recipes import Named, Recipe, refuse_uncommon
+from spinney.recipes import Named, Recipe, our_names, refuse_uncommon
 from spinney.sources.rows import TrainingSet, check_target, given_weights, training_set
 
 Estimator = TypeVar("Estimator", bound=Any)
+
+# The parameters that declare what columns are.
+DECLARED = ("nominal", "ordinal", "numeric", "missing_values")
+MOST_DENSE_CELLS = 1 << 28  # 2 GB of floats
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -62,6 +66,10 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """
         raise NotImplementedError
 
+    def _declarations(self, *, named: bool) -> Declarations:
+        """Return what is declared of columns, which have names or are x0, x1, x2."""
+        return Declarations()
+
     def _rows(self, X: Any, y: Any, sample_weight: Any, recipe: Recipe) -> TrainingSet:
         """Return the rows to grow on by a recipe."""
         name = getattr(y, "name", None)
@@ -77,7 +85,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             weights = given_weights(sample_weight, table.n_rows)
         from_zero = recipe.measure(numeric=target.is_numeric).from_zero
         return training_set(
-            table, target, classes=codes, weights=weights, from_zero=from_zero
+            table,
+            target,
+            classes=codes,
+            weights=weights,
+            markers=self._declarations(named=True).missing,
+            from_zero=from_zero,
         )
 
     def _cells_of_target(self, y: Any) -> NDArray[Any]:
@@ -118,15 +131,19 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Table:
         """Return X as a table, by scikit-learn's conventions."""
         if has_names_only(X):
-            table = read_table(X)
+            declared = self._declarations(named=True)
+            table = read_table(X, declarations=declared)
+            if isinstance(X, Table):
+                refuse_other_kinds(table, declared)
             self.n_features_in_ = len(table.columns)
             self.feature_names_in_ = np.array(table.names, dtype=object)
             return table
         if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
-            table = read_table(X)
+            table = read_table(X, declarations=self._declarations(named=True))
             validated(self, X, skip_check_array=True, reset=reset)
         else:
-            table = read_table(self._validated_array(X, y, reset=reset))
+            cells = self._validated_array(X, y, reset=reset)
+            table = read_table(cells, declarations=self._declarations(named=False))
         names = tuple(map(str, getattr(self, "feature_names_in_", table.names)))
         if names == table.names:
             return table
@@ -140,9 +157,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             widths = {len(row) for row in X}
             X = np.array(X, dtype=object) if len(widths) == 1 else X
         settings = {"dtype": None, "ensure_all_finite": "allow-nan"}
+        settings["accept_sparse"] = "csr"
         if reset and self._has_target:
-            return validated(self, X, y=y, **settings)[0]
-        return validated(self, X, reset=reset, **settings)
+            cells = validated(self, X, y=y, **settings)[0]
+        else:
+            cells = validated(self, X, reset=reset, **settings)
+        return dense_cells(cells) if hasattr(cells, "toarray") else cells
 
     def _rows_with_target(
         self, X: Any, sample_weight: Any
@@ -159,6 +179,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -200,6 +221,10 @@ class GrownEstimator(TableEstimator):
     min_weight_fraction_leaf: float | None = None
     min_gain: float | None = None
     pruning: str | None = None
+    nominal: Sequence[str | int] = ()
+    ordinal: Mapping[Any, Sequence[Value]] | Sequence[str] = ()
+    numeric: Sequence[str | int] = ()
+    missing_values: Sequence[str] = ()
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -217,8 +242,29 @@ class GrownEstimator(TableEstimator):
     def _most_threads(self) -> int | None:
         return self.n_jobs
 
+    def _declarations(self, *, named: bool) -> Declarations:
+        def name_of(column: Any) -> Any:
+            if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
+                return str(column) if named else f"x{column}"
+            return column
+
+        def names_of(columns: Any) -> Any:
+            listed = isinstance(columns, Iterable) and not isinstance(columns, str)
+            return [name_of(column) for column in columns] if listed else columns
+
+        ordinal: Any = self.ordinal
+        if isinstance(ordinal, Mapping):
+            ordinal = {name_of(column): levels for column, levels in ordinal.items()}
+        return declarations_of(
+            names_of(self.nominal),
+            ordinal,
+            names_of(self.numeric),
+            missing_values=self.missing_values,
+        )
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a setting that only recipes have is refused, with the way."""
+        params = our_names(params)
         refuse_uncommon(params, self.get_params(deep=False), self.recipe)
         super().set_params(**params)
         return self
@@ -238,19 +284,50 @@ class GrownEstimator(TableEstimator):
 def names_the_way(estimator: type[Estimator]) -> type[Estimator]:
     """Let a constructor refuse settings that only recipes have, and name the way.
 
-    The signature, which scikit-learn reads, stays that of the parameters.
+    It takes the aliases of parameters, too. The signature, which scikit-learn reads,
+    stays that of the parameters.
     """
     construct = estimator.__init__
     _, *names = signature(construct).parameters
 
     @wraps(construct)
     def checked(self: Any, *arguments: Any, **parameters: Any) -> None:
-        given = {**dict(zip(names, arguments, strict=False)), **parameters}
+        in_order = dict(zip(names, arguments, strict=False))
+        given = our_names({**in_order, **parameters})
         refuse_uncommon(given, names, given.get("recipe", type(self).recipe))
-        construct(self, *arguments, **parameters)
+        own = {name: given[name] for name in our_names(parameters)}
+        construct(self, *arguments, **own)
 
     estimator.__init__ = checked
     return estimator
+
+
+def refuse_other_kinds(table: Table, declared: Declarations) -> None:
+    """Refuse kinds that are declared of a table that has been read otherwise."""
+    for column in table.columns:
+        kind = declared.kind(column.name)
+        if kind not in (None, column.kind):
+            msg = (
+                f"column {column.name!r} is declared {kind}, and the table has it "
+                f"{column.kind}: declare it where the table is read, by read_table"
+            )
+            raise DataError(msg)
+
+
+def dense_cells(cells: Any) -> Floats:
+    """Return a sparse matrix of numbers as an array, if that is not absurdly large."""
+    n_cells = cells.shape[0] * cells.shape[1]
+    if n_cells > MOST_DENSE_CELLS:
+        msg = (
+            f"X is sparse, {cells.shape[0]:,} × {cells.shape[1]:,}, and would be read "
+            f"as {n_cells:,} cells, which take {n_cells * 8 / 2**30:.0f} GB"
+        )
+        remedy = (
+            "take fewer columns, such as those that feature_selection.SelectKBest "
+            "keeps, or fewer rows at a time"
+        )
+        raise DataError(msg, remedy=remedy)
+    return np.asarray(cells.astype(np.float64).toarray())
 
 
 def learn_anew(estimator: Estimator, learn: Callable[[Estimator], None]) -> Estimator:

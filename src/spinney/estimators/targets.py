@@ -38,6 +38,16 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         self.classes_ = class_array(model.schema.target.classes)
         return self
 
+    @property
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+        return len(self.classes_)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the natural logarithm of the share of each class; −∞ of none."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def predict(self, X: Any) -> Any:
         """Return the class of each row."""
         costs = self._grown().schema.target.costs

@@ -4,11 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import Bunch
+
 from spinney._support.arrays import Floats
 from spinney._support.keyed_random import recipe_seed
 from spinney.data import Costs, Value
 from spinney.estimators.table_estimator import GrownEstimator, names_the_way
 from spinney.estimators.targets import ClassTarget, NumberTarget
+from spinney.growth.prune import impurity_sequence
 from spinney.models import FittedTree, grow_model
 from spinney.recipes import COMMON_SETTINGS, DEFAULT_RECIPE, Recipe
 from spinney.sources.opened import OpenedSource
@@ -27,6 +32,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
     buckets: str | None = None
     n_buckets: int | None = None
     linear_terms: int | None = None
+    ccp_alpha: float | None = None
     test_costs: Mapping[str, float] | None = None
     ties: Sequence[str] | None = None
     force: Mapping[Any, str] | None = None
@@ -47,6 +53,7 @@ class TreeEstimator(GrownEstimator, FittedTree):
             "ties": self.ties,
             "force": self.force,
             "test_costs": self.test_costs,
+            "ccp_alpha": self.ccp_alpha,
         }
 
     def _recipe(self) -> Recipe:
@@ -55,7 +62,39 @@ class TreeEstimator(GrownEstimator, FittedTree):
             **given, seed=recipe_seed(self.random_state)
         )
 
+    def cost_complexity_pruning_path(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> Bunch:
+        """Return the alphas at which the tree loses branches, as scikit-learn does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`; the estimator itself is left as it is.
+
+        Returns
+        -------
+        Bunch
+            ``ccp_alphas``, rising from 0, each of which is one for ``ccp_alpha``, and
+            ``impurities``, the mean impurity at the leaves of the tree that it gives.
+        """
+        whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        sequence = impurity_sequence(whole.tree, whole.model_.recipe)
+        return Bunch(
+            ccp_alphas=sequence.alphas,
+            impurities=np.array([subtree.risk for subtree in sequence.subtrees]),
+        )
+
     # Reading
+
+    @property
+    def tree_(self) -> Any:
+        """Refuse, as if it were not there: the arrays of scikit-learn are not ours."""
+        msg = (
+            "a tree here has branches, groups of values and missing ones that "
+            "scikit-learn's arrays do not know: see tree, rules(), export and print"
+        )
+        raise AttributeError(msg)
 
     def get_depth(self) -> int:
         """Return the height of the tree."""
@@ -108,7 +147,21 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning
 confidence, probability, linear_terms : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
         further ones: ``recipe=Recipe.named("c4.5").changed(min_step=0)``. One that has
-        no effect is refused by ``fit``.
+        no effect is refused by ``fit``. Scikit-learn's words are taken too:
+        ``max_leaf_nodes`` for ``max_leaves``, of which one is given, and the criteria
+        "entropy" and "log_loss" for "gain".
+    ccp_alpha : float, optional
+        Instead of ``pruning``: the tree is grown whole and pruned where a leaf costs
+        this, in the mean impurity of all rows, as scikit-learn counts it; 0 leaves it
+        whole. See :meth:`cost_complexity_pruning_path`.
+    nominal, numeric : sequences of str or int
+        Columns whose kind is declared, by name; those of an array are x0, x1 …, and
+        their positions will do. A number such as a code of a region is nominal.
+    ordinal : mapping of columns to levels
+        Ordered columns with their levels, low to high; or texts such as
+        ``"size:small<medium<large"``.
+    missing_values : sequence of str
+        Texts, or numbers as text, that stand for a missing cell, such as ``"?"``.
     class_weight : dict or "balanced", optional
         What each class's weight is multiplied by; "balanced" makes all equal.
     priors : dict, optional
@@ -191,8 +244,10 @@ min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_gain, pruning
 leaves, linear_terms : optional
         Settings of the recipe to change; see :class:`spinney.Recipe`, which has
         further ones: ``recipe=Recipe.named("m5").changed(smoothing=0)``. One that has
-        no effect is refused by ``fit``.
-    test_costs, ties, force, random_state, n_jobs : optional
+        no effect is refused by ``fit``. Scikit-learn's words are taken too:
+        ``max_leaf_nodes``, and "friedman_mse" for "squared_error", as which it chooses.
+    ccp_alpha, nominal, ordinal, numeric, missing_values, test_costs, \
+ties, force, random_state, n_jobs : optional
         As for :class:`TreeClassifier`.
 
     Examples

@@ -60,6 +60,8 @@ def report(
     text = aligned(list(zip(*cells, strict=True)), left=range(len(keys)))
     hidden = [MEASURES[name].title for name in names if name not in shown_names]
     parts = [*_wrapped(_heading(evaluation), prose), "", *text]
+    if "seconds" in shown_names:
+        parts += _wrapped("(seconds are those of growing in one fold)", prose)
     if hidden:
         left_out = f"(too narrow for {', '.join(hidden)}: name the measures to see)"
         parts += _wrapped(left_out, prose)

@@ -1,5 +1,6 @@
 """How good a model is on a table: measures, and which classes it takes for which."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.text import counted_text, figure, shown, weight_text
 from spinney._support.text_table import aligned, in_columns
-from spinney.data import Column, Table, Target, Value
+from spinney.data import Column, Notation, Table, Target, Value
 from spinney.errors import DataError, ParameterError, did_you_mean
 from spinney.evaluation.measures import (
     MEASURES,
@@ -161,7 +162,8 @@ def score(
     *,
     weight: str | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    notation: Notation | Mapping[str, Any] | None = None,
 ) -> Score:
     """Measure a model on the rows of a table that holds its target.
 
@@ -172,8 +174,8 @@ def score(
         Anything that ``read_table`` takes; columns are found by name.
     weight : str, optional
         The column of row weights.
-    format, encoding : str
-        Those of a file, where its suffix does not tell.
+    format, encoding, notation : optional
+        How a file is written, where that cannot be seen; as for :func:`spinney.grow`.
 
     Returns
     -------
@@ -195,7 +197,9 @@ def score(
         raise ParameterError(msg)
     target = model.schema.target
     check_roles(target.name, weight)
-    table = model.read(data, format=format, encoding=encoding, weight=weight)
+    table = model.read(
+        data, format=format, encoding=encoding, notation=notation, weight=weight
+    )
     known, weights = ~_column(table, target.name, "target").missing, None
     left_out = int(len(known) - known.sum())
     if weight is not None:

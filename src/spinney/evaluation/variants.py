@@ -16,7 +16,13 @@ from spinney.recipes import (
 )
 
 # What grow grows if no recipe is named, beside the two that everybody knows.
-DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", "cart")
+# CART as it is meant to be used, pruned by folds of the training rows; the recipe alone
+# is grown in full.
+PRUNED = (
+    "cart:pruning=cost-complexity",
+    {"recipe": "cart", "pruning": "cost-complexity"},
+)
+DEFAULT_RECIPES = (DEFAULT_RECIPE, "c4.5", PRUNED)
 # What stands in the place of a recipe where many trees are to vote.
 FOREST = "forest"
 
@@ -36,6 +42,7 @@ COMMON = (
     "ignore",
     "missing_values",
     "nominal",
+    "notation",
     "numeric",
     "ordinal",
     "source",
@@ -47,6 +54,7 @@ COMMON = (
 # What a recipe may be given: the parameters of grow that concern no reading of rows.
 OF_GROWING = (
     *COMMON_SETTINGS,
+    "ccp_alpha",
     "class_weight",
     "cost_matrix",
     "force",

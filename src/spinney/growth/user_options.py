@@ -143,7 +143,7 @@ def _warn_of_light_rows(weight: float, n_rows: int, recipe: Recipe) -> None:
     """Warn where limits, which count weight, forbid what the rows would allow."""
     limits = {
         "min_samples_leaf": recipe.least_branch(weight),
-        "min_samples_split": recipe.least_node,
+        "min_samples_split": recipe.least_node(weight),
     }
     for name, least in limits.items():
         if weight < least <= n_rows:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.checks import check_whole
 from spinney._support.text import shown
 from spinney.data import Declarations
@@ -106,6 +106,21 @@ class FittedForest(FittedTable):
     def apply(self, X: Any) -> Any:
         """Return the leaf of each row in each tree, rows × trees."""
         return forest_leaves(self._grown(), *self._columns(X))
+
+    def decision_path(self, X: Any) -> "tuple[csr_matrix, Integers]":
+        """Return what comes to which node, as a sparse matrix, rows × nodes of all.
+
+        The second array says where the nodes of each tree begin, and where the last
+        ones end. An entry is the weight that a row has at a node, 1 unless a missing
+        value has divided it.
+        """
+        from scipy.sparse import hstack
+
+        forest, (columns, n_rows) = self._grown(), self._columns(X)
+        trees = map(forest.flat_tree, forest.members)
+        paths = [tree.paths(columns, n_rows) for tree in trees]
+        ends = np.cumsum([0, *(path.shape[1] for path in paths)])
+        return hstack(paths, format="csr"), ends
 
     # Questioning
 
@@ -221,7 +236,7 @@ def forest_from(
     declarations: Declarations,
     weight: str | None = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     n_jobs: int | None = None,
     progress: "Progress | None" = None,
 ) -> "tuple[Forest, TrainingSet]":

@@ -6,13 +6,14 @@ of trees, forests, clusters and rule sets it is.
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data import Schema, Table, Value
+from spinney.data import Notation, Schema, Table, Value
 from spinney.data.readers import (
+    Keep,
     ModelBatches,
     RowReader,
     batches_by,
@@ -38,7 +39,12 @@ class FittedModel(Protocol):
         """Its attributes and target: how it reads tables."""
 
     def read(
-        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
     ) -> Table:
         """Read a table as the model understands it; columns are found by name."""
 
@@ -92,7 +98,8 @@ class FittedTable:
         data: Any,
         *,
         format: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
+        notation: Notation | None = None,
         whole: bool = False,
         weight: str | None = None,
     ) -> Table:
@@ -104,6 +111,8 @@ class FittedTable:
             The table.
         format, encoding : str
             Those of a file, where its suffix does not tell.
+        notation : Notation, optional
+            How it is written, where that is not how the training table was.
         whole : bool
             Whether all attributes of the model must be there, and not only those
             that are asked about.
@@ -119,6 +128,7 @@ class FittedTable:
             also=() if weight is None else (weight,),
             format=format,
             encoding=encoding,
+            notation=notation,
         )
 
     def batches(
@@ -126,10 +136,11 @@ class FittedTable:
         data: Any,
         *,
         n_rows: int,
-        keep: "Sequence[str] | Literal['all']" = (),
+        keep: Keep = (),
         weight: str | None = None,
         format: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
+        notation: Notation | None = None,
     ) -> AbstractContextManager[ModelBatches]:
         """Give a table of any size as :meth:`read` reads it, some rows at a time.
 
@@ -145,6 +156,7 @@ class FittedTable:
             also=() if weight is None else (weight,),
             format=format,
             encoding=encoding,
+            notation=notation,
         )
 
     def _table(self, X: Any) -> Table:

@@ -1,27 +1,40 @@
 """From a table to a model: read, code, grow."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from spinney._support.checks import check_number
 from spinney.data import Declarations
 from spinney.errors import ParameterError, Setting, phrase, refusal
 from spinney.growth import Model, Tried, options_of
-from spinney.growth.folds import choose_recipe, grow_by
+from spinney.growth.folds import choose_recipe, grow_by, warn_of_squares
+from spinney.growth.prune import pruned_by_impurity
 from spinney.recipes import RECIPES, Recipe, candidates_of, default_recipe
+from spinney.search.oblique import without_unused
 from spinney.sources.opened import OpenedSource, is_counted_away, open_source
 
 # So many rows held out tell how far to prune: a default that takes long is none.
 MOST_HELD = 10_000
 
 
-def grow_model(rows: OpenedSource, *, recipe: Recipe, **given: Any) -> Model:
+def grow_model(
+    rows: OpenedSource,
+    *,
+    recipe: Recipe,
+    ccp_alpha: float | None = None,
+    **given: Any,
+) -> Model:
     """Grow a tree, prune it as the recipe says, and give its leaves their models.
 
-    Where the recipe tries several ways to grow, folds of the rows choose one.
+    Where the recipe tries several ways to grow, folds of the rows choose one. With a
+    ``ccp_alpha`` it is grown whole and pruned at that, and nothing is chosen.
 
     What is ``given`` beside the recipe is for ``options_of``.
     """
     numeric = rows.schema.target.is_numeric
+    if ccp_alpha is not None:
+        recipe = _whole(recipe, ccp_alpha)
     recipe.refuse_target(numeric=numeric)
     candidates = candidates_of(recipe, numeric=numeric)
     first = next(iter(candidates.values()))
@@ -36,6 +49,10 @@ def grow_model(rows: OpenedSource, *, recipe: Recipe, **given: Any) -> Model:
         most_held = MOST_HELD if recipe.tries else None
         recipe, tried = choose_recipe(rows.training, candidates, options)
     result = grow_by(rows, recipe, options, most_held=most_held)
+    if ccp_alpha:
+        warn_of_squares(recipe, rows.schema.target)
+        result = pruned_by_impurity(result.tree, recipe, ccp_alpha)
+        result = replace(result, tree=without_unused(result.tree))
     return Model(
         result.tree,
         recipe,
@@ -44,6 +61,21 @@ def grow_model(rows: OpenedSource, *, recipe: Recipe, **given: Any) -> Model:
         sequence=result.sequence,
         tried=tried,
     )
+
+
+def _whole(recipe: Recipe, ccp_alpha: float) -> Recipe:
+    """Return the recipe of a tree that is to be pruned at an alpha, and not by itself.
+
+    One that tries several grows as its own settings say.
+    """
+    check_number("ccp_alpha", ccp_alpha)
+    if "pruning" in recipe.given and recipe.pruning != "cost-complexity":
+        raise ParameterError(
+            Setting("ccp_alpha", ccp_alpha),
+            (" and ", Setting("pruning", recipe.pruning), " contradict each other"),
+            remedy="give one of them",
+        )
+    return replace(recipe, pruning="none", tries=())
 
 
 def _no_rows(recipe: Recipe) -> ParameterError:
@@ -71,7 +103,7 @@ def grow_from(
     source: str | None = None,
     connection: Any = None,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     **options: Any,
 ) -> Model:
     """Grow on a table that holds its target; ``options`` are those of grow_model.
@@ -91,6 +123,7 @@ def grow_from(
         source=source,
         connection=connection,
         from_zero=recipe.counts_from_zero,
+        identifiers=not recipe.tries,  # a default knows better than to ask for them
         format=format,
         encoding=encoding,
     ) as rows:

@@ -9,6 +9,7 @@ from spinney.recipes.named_recipes import (
     default_recipe,
     refuse_uncommon,
 )
+from spinney.recipes.other_words import our_names
 from spinney.recipes.recipe import Named, Recipe
 from spinney.recipes.recipe_help import RECIPE_TEXTS, setting_choices, setting_texts
 from spinney.recipes.vocabulary import MOST_BUCKETS, check_alphas
@@ -25,6 +26,7 @@ __all__ = [
     "candidates_of",
     "check_alphas",
     "default_recipe",
+    "our_names",
     "refuse_uncommon",
     "setting_choices",
     "setting_texts",

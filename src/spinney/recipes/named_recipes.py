@@ -7,6 +7,7 @@ from typing import Any
 from spinney._support.keyed_random import refuse_seed
 from spinney.errors import ParameterError
 from spinney.recipes.needs import refuse_unusable
+from spinney.recipes.other_words import refuse_elsewhere
 from spinney.recipes.recipe import NOTHING, Recipe
 
 DEFAULT_RECIPE = "auto"
@@ -207,6 +208,7 @@ def refuse_uncommon(
     spinney.errors.ParameterError: min_step=0 is set in the recipe: \
 recipe=Recipe.named('cart').changed(min_step=0)
     """
+    refuse_elsewhere(given, known)
     name_of_recipe = getattr(recipe, "name", recipe)
     for name, value in given.items():
         if name in known or name not in SETTINGS:

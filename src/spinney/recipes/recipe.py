@@ -24,6 +24,7 @@ from spinney.errors import (
     refuse_unknown,
 )
 from spinney.recipes.needs import check_branches, refuse_unusable
+from spinney.recipes.other_words import our_names, our_values
 from spinney.recipes.vocabulary import (
     BUCKETINGS,
     CHOICES,
@@ -102,12 +103,14 @@ class Recipe:
     max_leaves : int, optional
         The most leaves; the split that gains most over all rows comes first.
     min_samples_split : float
-        The least weight that a node needs to be split.
+        The least weight that a node needs to be split; below 1, a share of the weight
+        of all rows.
     min_samples_leaf : float
         The least weight that two branches of a split need each (Quinlan's rule;
-        for two branches it means both). 1 asks only that they are not empty.
+        for two branches it means both); below 1, a share of the weight of all rows.
+        1 asks only that they are not empty.
     min_weight_fraction_leaf : float
-        The same limit as a share of the weight of all rows.
+        The same limit, always a share of the weight of all rows.
     min_gain : float
         The least gain of a split. 0 allows splits that gain nothing by
         themselves, as the textbook algorithm does. 1e-6, which C4.5 takes for
@@ -323,13 +326,26 @@ class Recipe:
         return criterion_named(self.numeric_criterion).from_zero
 
     @property
-    def least_node(self) -> float:
-        """The least weight of a node to split; 0 where two rows will do."""
-        return self.min_samples_split if self.min_samples_split > 2 else 0.0
+    def has_shares(self) -> bool:
+        """Whether a limit is a share of the weight of all rows."""
+        limits = self.min_samples_split, self.min_samples_leaf
+        return self.min_weight_fraction_leaf > 0 or any(0 < x < 1 for x in limits)
+
+    def least_node(self, total: float) -> float:
+        """Return the least weight of a node to split, where all rows weigh ``total``.
+
+        It is 0 where two rows will do.
+        """
+        return _least_weight(self.min_samples_split, total, free=2)
 
     def least_branch(self, total: float) -> float:
-        """Return the least weight of a branch, where all rows weigh ``total``."""
-        least = self.min_samples_leaf if self.min_samples_leaf > 1 else 0.0
+        """Return the least weight of a branch, where all rows weigh ``total``.
+
+        >>> recipe = Recipe.named("cart")
+        >>> [recipe.changed(min_samples_leaf=n).least_branch(200) for n in (1, 7, 0.1)]
+        [0.0, 7.0, 20.0]
+        """
+        least = _least_weight(self.min_samples_leaf, total, free=1)
         return max(least, self.min_weight_fraction_leaf * total)
 
     def least_side(self, known: Floats, n_classes: int) -> Floats:
@@ -383,7 +399,8 @@ class Recipe:
     def changed(self, **settings: Any) -> "Recipe":
         """Return the recipe with these settings; None leaves one as it is.
 
-        One that the recipe then has no use for is refused.
+        One that the recipe then has no use for is refused. The words of other programs
+        that :mod:`spinney.recipes.other_words` knows are taken for ours.
 
         Examples
         --------
@@ -394,6 +411,7 @@ class Recipe:
 recipe 'id3' has probability='frequency': it is its weight; change that, or leave \
 this setting out
         """
+        settings = our_values(our_names(settings))
         own = {"given", "tries"}
         known = [field.name for field in fields(self) if field.name not in own]
         for name in settings:
@@ -428,6 +446,13 @@ this setting out
                 refusals.append(error)
         if len(refusals) == len(targets):
             raise refusals[0]
+
+
+def _least_weight(limit: float, total: float, *, free: float) -> float:
+    """Return a limit as a weight: below 1 it is a share, up to ``free`` it is none."""
+    if 0 < limit < 1:
+        return limit * total
+    return float(limit) if limit > free else 0.0
 
 
 def _refuse_methods_of_grown_models(method: object) -> None:

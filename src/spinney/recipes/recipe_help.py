@@ -13,7 +13,7 @@ from spinney.recipes.recipe import Recipe
 RECIPE_TEXTS = {
     "id3": "Quinlan 1986: gain, one branch for each value, no pruning",
     "c4.5": "Quinlan 1993, as J48: gain ratio, pruned by the errors to be expected",
-    "cart": "Breiman et al. 1984: Gini, two branches, surrogates for missing values",
+    "cart": "Breiman et al. 1984: Gini, two branches, surrogates; not pruned",
     "chaid": "Kass 1980: tests of significance, values merged that do not differ",
     "auto": "what folds of the rows choose: cart by gini or gain, or c4.5; of numbers "
     "m5 or cart",

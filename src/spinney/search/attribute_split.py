@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers, sums_over
-from spinney._support.segments import begins_run, first_best_by, maxima
+from spinney._support.segments import begins_run, first_best_by, lengths_of, maxima
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.search.buckets import in_buckets
@@ -34,7 +34,12 @@ from spinney.search.groupings import (
 )
 from spinney.search.level_splits import Form, LevelSplits
 from spinney.search.missing_values import MOST_BRANCHES, Filled, filled, placed
-from spinney.search.table_traits import KINDS, NOMINAL, NUMERIC, Traits
+from spinney.search.table_traits import (
+    NOMINAL,
+    NUMERIC,
+    Traits,
+    with_typical_at_nodes,
+)
 from spinney.search.tree_search import Search
 from spinney.search.value_order import ENUMERATED
 from spinney.trees import Candidate, CountTable, TableStack, ratio_of
@@ -55,22 +60,33 @@ class _Part:
         if the policy says which, the classes' weights altered.
     traits : Traits
         What their attributes are.
-    weight, known : arrays of shape (tables,)
-        The weight of all rows, and of those whose value is known, not altered.
-    total : array of shape (tables, classes), or (tables, 3)
-        The same of all rows by class, or their moments.
     missing_told : array of shape (tables,)
         Whether missing is one of their values.
+    level : TableStack
+        The tables of the level, not altered, their missing rows aside.
     """
 
     form: Form
     tables: Integers
     stack: TableStack
     traits: Traits
-    weight: Floats
-    known: Floats
-    total: Floats
     missing_told: NDArray[np.bool_]
+    level: TableStack
+
+    @property
+    def weight(self) -> Floats:
+        """The weight of all rows of each table."""
+        return self.level.weight[self.tables]
+
+    @property
+    def known(self) -> Floats:
+        """The weight of the rows of each table whose value is known."""
+        return self.level.known[self.tables]
+
+    @property
+    def total(self) -> Floats:
+        """The weight of all rows of each table by class, or their moments."""
+        return np.asarray((self.level.total + self.level.missing)[self.tables])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +125,9 @@ def best_splits(search: Search, stack: TableStack, schema: Schema) -> LevelSplit
     the search alters them. What all rows say of the attributes is known.
     """
     coarse, bucket_line = in_buckets(stack, search.at_root.cuts)
-    traits = Traits.of(coarse, schema, search.recipe, search.at_root)
+    traits = search.at_root.traits.taken(stack.attribute)
+    if search.at_root.cuts:
+        traits = with_typical_at_nodes(traits, coarse)
     counted = filled(coarse, search.policy, traits)
     best = _Best.none(len(stack), len(counted.stack.values))
     for part in _parts(search, coarse, counted, traits):
@@ -179,10 +197,8 @@ def _parts(
             tables,
             counted.stack.taken(tables).scaled(search.altered),
             traits.taken(tables),
-            coarse.weight[tables],
-            coarse.known[tables],
-            coarse.total[tables] + coarse.missing[tables],
             told[tables],
+            coarse,
         )
 
 
@@ -232,19 +248,23 @@ def _search_form(search: Search, part: _Part, lines: Integers, best: _Best) -> N
         return
     gains = np.asarray(criterion.gain(ways.table))
     start = np.searchsorted(ways.owner, np.arange(len(stack) + 1))
-    unit = criterion.gain_units(part.total)
+    unit = 1.0 if criterion.unit is None else criterion.gain_units(part.total)
     first = first_best_by(gains, start, criterion.tolerance, unit)
     # Tables with a split: among those of the part, among the level's, and their ways.
     able = np.flatnonzero(first >= 0)
     here, won = part.tables[able], first[able]
     branch, missing_at = ways.goes(first), ways.missing_at[won]
-    table = _by_branch(stack, branch, ways.n_branches, able, missing_at)
+    if stack.is_counted:
+        table = ways.tables(won)
+    else:
+        table = _by_branch(stack, branch, ways.n_branches, able, missing_at)
     gain, merit = gains[won], np.asarray(criterion.merit(table))
     if criterion.chance:
         merit = np.maximum(merit - ways.log_multiplier[able], 0.0)
     if part.form == Form.THRESHOLD and search.recipe.mdl_correction and criterion.bits:
         # What it takes to say which of the cuts was taken (Quinlan 1996).
-        gain = gain - np.log2(np.diff(start)[able]) / part.weight[able]
+        n_cuts = lengths_of(start) + ways.left_out
+        gain = gain - np.log2(n_cuts[able]) / part.weight[able]
         per = criterion.per
         merit = gain if per is None else ratio_of(gain, np.asarray(per(table)))
     best.gain[here], best.merit[here], best.form[here] = gain, merit, part.form
@@ -273,12 +293,13 @@ def _ways(search: Search, part: _Part, least: Floats) -> Ways:
     form, stack, traits = part.form, part.stack, part.traits
     policy = search.policy
     if form == Form.MERGED:
-        kinds = [KINDS[kind] for kind in traits.kind]
-        merging = [merging_of(search.recipe, search.criterion, float(w)) for w in least]
-        ways = merged(stack, kinds, merging, floating=policy.tells)
+        merging = merging_of(search.recipe, search.criterion, least)
+        ordinal = traits.kind != NOMINAL
+        ways = merged(stack, merging, ordinal=ordinal, floating=policy.tells)
         return ways if policy.tells else placed(ways, stack, policy)
     if form == Form.THRESHOLD:
-        ways = thresholds(stack, traits.step)
+        certain = search.criterion.boundaries and not search.recipe.min_branch_share
+        ways = thresholds(stack, traits.step, least=least if certain else None)
     elif form == Form.SUBSET:
         ways = every_subset(stack)
     elif form == Form.PREFIX:
@@ -310,11 +331,18 @@ def _allowed(search: Search, part: _Part, ways: Ways, least: Floats) -> Ways:
     enough = sums_over(table.rows, -1) > 0
     if least.any():
         enough &= own.sizes >= (least * (1 - TOLERANCE))[ways.owner, None]
-    allowed = enough.sum(axis=1) >= 2
+    allowed = _at_least_two(enough)
     if search.recipe.min_branch_share > 0:
         share = search.recipe.min_branch_share * part.weight * (1 + TOLERANCE)
-        allowed &= (own.sizes > share[ways.owner, None]).sum(axis=1) >= 2
+        allowed &= _at_least_two(own.sizes > share[ways.owner, None])
     return ways if allowed.all() else ways.taken(np.flatnonzero(allowed))
+
+
+def _at_least_two(branches: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which ways have two of their branches among these."""
+    if branches.shape[1] == 2:
+        return np.asarray(branches[:, 0] & branches[:, 1])
+    return np.asarray(branches.sum(axis=1) >= 2)
 
 
 def _by_branch(

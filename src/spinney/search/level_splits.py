@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import first_best_by, starts_of
 from spinney._support.ties import first_best
 from spinney.data import Attribute, Schema
 from spinney.search.buckets import codes_of
-from spinney.search.cut_points import midpoint
+from spinney.search.cut_points import midpoints
 from spinney.search.groupings import LISTED
 from spinney.search.tree_search import Search
 from spinney.trees import (
@@ -90,55 +91,75 @@ class LevelSplits:
 
     def candidate(self, number: int) -> Candidate:
         """Return a split with the counts behind it."""
-        attribute = self._attribute(number)
-        table = self.tables.table(number, codes=attribute.kind != "numeric")
-        merit = float(self.merit[number])
-        return Candidate(
-            self._split(number, attribute, table),
-            table,
-            float(self.gain[number]),
-            merit,
-            bool(self.exact[number]),
-            exp(-merit) if self.search.criterion.chance else None,
-        )
+        return self.candidates(np.array([number]))[0]
 
-    def _attribute(self, number: int) -> Attribute:
-        return self.schema.attributes[int(self.tables.attribute[number])]
+    def candidates(self, numbers: Integers) -> list[Candidate]:
+        """Return some of the splits with the counts behind them."""
+        shares, first = self._shares(numbers)
+        thresholds = self._thresholds(numbers)
+        missing = self._missing(numbers, shares, first)
+        parts = [tuple(shares[a:b].tolist()) for a, b in pairwise(first.tolist())]
+        chance = self.search.criterion.chance
+        candidates = []
+        for at, number in enumerate(numbers.tolist()):
+            index = int(self.tables.attribute[number])
+            attribute = self.schema.attributes[index]
+            table = self.tables.table(number, codes=attribute.kind != "numeric")
+            split: Split
+            if self.form[number] == Form.THRESHOLD:
+                split = Threshold(index, thresholds[at], parts[at], missing[at])
+            elif index in self.search.at_root.cuts:
+                edges = self._edges(number, table)
+                split = Intervals(index, edges, parts[at], missing[at])
+            else:
+                groups = self._groups(number, attribute, table.values)
+                split = Groups(index, groups, parts[at], missing[at])
+                if self.search.policy.by_root:
+                    split = self._with_typical(number, split)
+            gain, merit = float(self.gain[number]), float(self.merit[number])
+            exact, p_value = bool(self.exact[number]), exp(-merit) if chance else None
+            candidates.append(Candidate(split, table, gain, merit, exact, p_value))
+        return candidates
 
-    def _split(self, number: int, attribute: Attribute, table: CountTable) -> Split:
-        """Return what is asked, with the shares of its branches."""
-        lines = slice(self.tables.start[number], self.tables.start[number + 1])
-        index, branch = int(self.tables.attribute[number]), self.branch[lines]
-        n_branches = int(self.n_branches[number])
-        sizes = np.bincount(branch, table.sizes, minlength=n_branches)
-        shares = tuple((sizes / sizes.sum()).tolist())
-        split: Split
-        if self.form[number] == Form.THRESHOLD:
-            split = Threshold(index, self._threshold(number, attribute), shares)
-        elif index in self.search.at_root.cuts:
-            split = Intervals(index, self._edges(number, table), shares)
-        else:
-            groups = self._groups(number, attribute, table.values, branch)
-            split = Groups(index, groups, shares)
-        return replace(split, missing=self._missing(number, split))
+    def _shares(self, numbers: Integers) -> tuple[Floats, Integers]:
+        """Return the shares of the branches, and where those of each split begin."""
+        n_branches = self.n_branches[numbers]
+        first, lines = starts_of(n_branches), self.tables.lines_of(numbers)
+        branch = np.repeat(first[:-1], self.tables.counts[numbers]) + self.branch[lines]
+        sizes = np.bincount(branch, self.tables.sizes[lines], minlength=first[-1])
+        shares = np.empty(len(sizes))
+        for size in np.unique(n_branches).tolist():
+            own = first[:-1][n_branches == size, None] + np.arange(size)
+            shares[own] = sizes[own] / sizes[own].sum(axis=1, keepdims=True)
+        return shares, first
 
-    def _middle(self, number: int) -> float:
-        """Return the middle between the values next to a cut."""
-        low, high = float(self.low[number]), float(self.high[number])
-        return midpoint(low, high) if high < np.inf else np.inf
+    def _middles(self, numbers: Integers) -> Floats:
+        """Return the middle between the values next to each threshold, or ∞."""
+        low, high = self.low[numbers], self.high[numbers]
+        middles = np.full(len(numbers), np.inf)
+        inside = (high < np.inf) & (self.form[numbers] == Form.THRESHOLD)
+        middles[inside] = midpoints(low[inside], high[inside])
+        return middles
 
-    def _threshold(self, number: int, attribute: Attribute) -> float:
-        """Return a threshold as the recipe places it."""
-        index, middle = int(self.tables.attribute[number]), self._middle(number)
-        if middle == np.inf:
-            return middle
-        if index in self.search.at_root.cuts:
-            return float(self.search.at_root.cuts[index][int(middle)])
-        plain = attribute.kind == "numeric" and attribute.formula is None
-        if not plain or self.search.recipe.thresholds != "observed":
-            return middle
-        values = self.search.at_root.observed[index]
-        return float(values[np.searchsorted(values, middle, side="right") - 1])
+    def _thresholds(self, numbers: Integers) -> list[float]:
+        """Return the threshold of each split, if it is one, as the recipe places it."""
+        at_root, attributes = self.search.at_root, self.schema.attributes
+        thresholds: list[float] = self._middles(numbers).tolist()
+        observed = self.search.recipe.thresholds == "observed"
+        if not (observed or at_root.cuts):
+            return thresholds
+        for at, number in enumerate(numbers.tolist()):
+            index, middle = int(self.tables.attribute[number]), thresholds[at]
+            if self.form[number] != Form.THRESHOLD or middle == np.inf:
+                continue
+            attribute = attributes[index]
+            if index in at_root.cuts:
+                thresholds[at] = float(at_root.cuts[index][int(middle)])
+            elif observed and attribute.kind == "numeric" and attribute.formula is None:
+                values = at_root.observed[index]
+                last = np.searchsorted(values, middle, side="right") - 1
+                thresholds[at] = float(values[last])
+        return thresholds
 
     def _edges(self, number: int, table: CountTable) -> tuple[float, ...]:
         """Return the cuts between intervals, ∞ before that of missing values alone.
@@ -154,10 +175,11 @@ class LevelSplits:
         return (*edges.tolist(), *([np.inf] if n_known < n_branches else []))
 
     def _groups(
-        self, number: int, attribute: Attribute, codes: Integers, branch: Integers
+        self, number: int, attribute: Attribute, codes: Integers
     ) -> tuple[tuple[int, ...], ...]:
         """Return the codes of each branch; none in that of missing values alone."""
         n_branches, n_codes = int(self.n_branches[number]), len(attribute.values)
+        branch = self.branch[self.tables.start[number] : self.tables.start[number + 1]]
         form = self.form[number]
         if form == Form.MULTIWAY:
             codes = branch = np.arange(n_codes)
@@ -177,20 +199,32 @@ class LevelSplits:
         listed = codes[order].tolist()
         return tuple(tuple(listed[one:other]) for one, other in pairwise(ends))
 
-    def _missing(self, number: int, split: Split) -> int | None:
-        """Return the branch of missing values; None where they are divided."""
-        placed_at = int(self.missing_at[number])
-        if placed_at >= 0:
-            return placed_at
-        if not self.search.policy.needs_default:
-            return None
-        if self.search.policy.by_root:
-            typical = self.typical[number]
-            if self.form[number] == Form.THRESHOLD:
-                return int(typical > self._middle(number))
-            branch = int(typical)  # of buckets, the interval
-            if isinstance(split, Groups):
-                branch = int(split.branch_of(np.array([typical]))[0])
-            if branch >= 0:
-                return branch
-        return first_best(np.array(split.shares))
+    def _missing(
+        self, numbers: Integers, shares: Floats, first: Integers
+    ) -> list[int | None]:
+        """Return the branch of missing values of each split; None where none is said.
+
+        That of groups which the typical value of all rows decides is found later.
+        """
+        policy, placed_at = self.search.policy, self.missing_at[numbers]
+        if not policy.needs_default:
+            return [None if at < 0 else at for at in placed_at.tolist()]
+        otherwise = first_best_by(shares, first) - first[:-1]
+        if policy.by_root:
+            typical = self.typical[numbers]
+            side = typical > self._middles(numbers)
+            branch = np.where(self.form[numbers] == Form.THRESHOLD, side, typical)
+            otherwise = np.where(branch >= 0, branch, otherwise).astype(np.int64)
+        missing: list[int | None] = np.where(
+            placed_at < 0, otherwise, placed_at
+        ).tolist()
+        return missing
+
+    def _with_typical(self, number: int, split: Groups) -> Groups:
+        """Return groups with missing values where the typical one of all rows is."""
+        if self.missing_at[number] >= 0:
+            return split
+        (branch,) = split.branch_of(self.typical[number : number + 1]).tolist()
+        return replace(
+            split, missing=branch if branch >= 0 else first_best(np.array(split.shares))
+        )

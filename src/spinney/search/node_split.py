@@ -7,6 +7,7 @@ user prefers.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import overload
 
 import numpy as np
@@ -58,24 +59,46 @@ class LevelDecisions:
         part = self.parts[int(self.splits.part[line])]
         return part.candidate(int(self.splits.number[line]))
 
-    def of_node(self, node: int) -> Decision:
-        """Return what came of a node."""
-        chosen, start = int(self.chosen[node]), self.splits.start
-        return Decision(
-            LazyCandidates(self, range(start[node], start[node + 1])),
-            None if chosen < 0 else chosen,
-            self.reasons[node],
-        )
+    def of_nodes(self) -> list[Decision]:
+        """Return what came of each node, the winners made at once."""
+        winners = self._winners()
+        return [
+            Decision(
+                LazyCandidates(self, range(start, end), winners),
+                None if chosen < 0 else chosen,
+                reason,
+            )
+            for (start, end), chosen, reason in zip(
+                pairwise(self.splits.start.tolist()),
+                self.chosen.tolist(),
+                self.reasons,
+                strict=True,
+            )
+        ]
+
+    def _winners(self) -> dict[int, Candidate]:
+        """Return the split that each node takes, by its line."""
+        lines = (self.splits.start[:-1] + self.chosen)[self.chosen >= 0]
+        winners: dict[int, Candidate] = {}
+        for number, part in enumerate(self.parts):
+            own = lines[self.splits.part[lines] == number]
+            made = part.candidates(self.splits.number[own]) if len(own) else []
+            winners.update(zip(own.tolist(), made, strict=True))
+        return winners
 
 
 class LazyCandidates(Sequence[Candidate]):
-    """The candidates of a node, each made when it is first looked at."""
+    """The candidates of a node, each made when it is first looked at.
+
+    What was ``made``, by line, all nodes of a level keep together.
+    """
 
     __slots__ = ("_level", "_lines", "_made")
 
-    def __init__(self, level: LevelDecisions, lines: range) -> None:
-        self._level, self._lines = level, lines
-        self._made: dict[int, Candidate] = {}
+    def __init__(
+        self, level: LevelDecisions, lines: range, made: dict[int, Candidate]
+    ) -> None:
+        self._level, self._lines, self._made = level, lines, made
 
     def __len__(self) -> int:
         """Return the number of candidates."""
@@ -217,17 +240,25 @@ def _competing(search: Search, splits: NodeSplits, schema: Schema) -> NDArray[np
 
 
 def _averages(search: Search, splits: NodeSplits, schema: Schema) -> Floats:
-    """Return the average gain at each node; infinite where no split counts in it.
-
-    Not counted are thresholds whose gain is used up by the correction, and nominal
-    attributes of many values, which gain by having them.
-    """
-    counts = _paying(search, splits) & ~_many_values(search, schema)[splits.attribute]
+    """Return the average gain at each node; infinite where no split counts in it."""
+    counts = _in_average(search, splits, schema)
     n_nodes = len(splits.start) - 1
     number = np.bincount(splits.node[counts], minlength=n_nodes)
     total = np.bincount(splits.node[counts], splits.gain[counts], minlength=n_nodes)
     nowhere = np.full(n_nodes, np.inf)
     return np.asarray(np.divide(total, number, out=nowhere, where=number > 0))
+
+
+def _in_average(
+    search: Search, splits: NodeSplits, schema: Schema
+) -> NDArray[np.bool_]:
+    """Return which splits count in the average gain.
+
+    Not counted are thresholds whose gain is used up by the correction, and nominal
+    attributes of many values, which gain by having them.
+    """
+    many = _many_values(search, schema)[splits.attribute]
+    return np.asarray(_paying(search, splits) & ~many)
 
 
 def _paying(search: Search, splits: NodeSplits) -> NDArray[np.bool_]:
@@ -338,7 +369,11 @@ def compete(
 
 def average_gain(
     search: Search, candidates: Sequence[Candidate], schema: Schema
-) -> float:
-    """Return the average gain; infinite where no candidate counts in it."""
+) -> tuple[float, list[int]]:
+    """Return the average gain, and the numbers of the candidates that count in it.
+
+    It is infinite where none does.
+    """
     splits = NodeSplits.of_candidates(candidates)
-    return float(_averages(search, splits, schema)[0])
+    counted = np.flatnonzero(_in_average(search, splits, schema)).tolist()
+    return float(_averages(search, splits, schema)[0]), counted

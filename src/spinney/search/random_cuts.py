@@ -41,11 +41,15 @@ class DrawnSplits(LevelSplits):
 
     drawn: Mapping[tuple[int, int], Drawn] = field(default_factory=dict)
 
-    def candidate(self, number: int) -> Candidate:
-        """Return a split with the cut that was drawn."""
-        candidate = super().candidate(number)
-        key = int(self.tables.node[number]), candidate.attribute
-        return _refined(candidate, self.drawn[key]) if key in self.drawn else candidate
+    def candidates(self, numbers: Integers) -> list[Candidate]:
+        """Return splits with the cuts that were drawn."""
+        nodes = self.tables.node[numbers].tolist()
+        sought = super().candidates(numbers)
+        cuts = [
+            self.drawn.get((n, c.attribute)) for n, c in zip(nodes, sought, strict=True)
+        ]
+        pairs = zip(sought, cuts, strict=True)
+        return [c if cut is None else _refined(c, cut) for c, cut in pairs]
 
 
 def splits_of_drawn_cuts(

@@ -12,6 +12,7 @@ from spinney._support.ties import heaviest
 from spinney.data import Attribute, Schema
 from spinney.recipes import Recipe
 from spinney.search.buckets import cuts_of
+from spinney.search.table_traits import KINDS, NOMINAL, ORDINAL, Traits
 from spinney.trees import CountTable, TableStack
 
 
@@ -84,14 +85,14 @@ class AtRoot:
         The values of attributes over all rows.
     statistics : mapping of int to RootStatistics
         What all rows say of each attribute.
-    steps : mapping of int to float
-        How far apart two numbers must be for a threshold between them.
+    traits : Traits
+        What the search asks of each attribute, a line each.
     """
 
     cuts: Mapping[int, Floats] = field(default_factory=dict)
     observed: Mapping[int, NDArray[Any]] = field(default_factory=dict)
     statistics: Mapping[int, RootStatistics] = field(default_factory=dict)
-    steps: Mapping[int, float] = field(default_factory=dict)
+    traits: Traits = field(default_factory=lambda: Traits.unknown(0))
 
     def with_tables(
         self, stack: TableStack, schema: Schema, recipe: Recipe
@@ -101,7 +102,8 @@ class AtRoot:
         What was known of their attributes before stays.
         """
         cuts, observed = dict(self.cuts), dict(self.observed)
-        statistics, steps = dict(self.statistics), dict(self.steps)
+        statistics = dict(self.statistics)
+        traits = self.traits.with_room(len(schema.attributes))
         for number, index in enumerate(stack.attribute.tolist()):
             if index in statistics:
                 continue
@@ -110,8 +112,15 @@ class AtRoot:
             table = stack.table(number, codes=not numeric)
             statistics[index] = statistics_of(table, attribute)
             observed[index] = table.values
-            if numeric:
-                steps[index] = recipe.step_of(table.values)
-                if recipe.bucketing is not None:
-                    cuts[index] = cuts_of(table, recipe.bucketing, recipe.n_buckets)
-        return AtRoot(cuts, observed, statistics, steps)
+            traits.numeric[index] = numeric
+            traits.kind[index] = KINDS.index(attribute.kind)
+            traits.n_codes[index] = len(attribute.values)
+            traits.typical[index] = statistics[index].default_value
+            if numeric and recipe.bucketing is not None:
+                cuts[index] = cuts_of(table, recipe.bucketing, recipe.n_buckets)
+                several = recipe.grouping == "multiway"
+                traits.kind[index] = NOMINAL if several else ORDINAL
+                traits.n_codes[index] = len(cuts[index]) + 1
+            elif numeric:
+                traits.step[index] = recipe.step_of(table.values)
+        return AtRoot(cuts, observed, statistics, traits)

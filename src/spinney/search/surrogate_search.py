@@ -27,15 +27,16 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import (
     counts_by,
+    first_best_by,
     heaviest_by,
     running_sums,
     sums_by,
 )
 from spinney._support.threads import run_as_they_come
-from spinney._support.ties import equal_to_best, first_best, heaviest, last_best
+from spinney._support.ties import equal_to_best, last_best
 from spinney.data import Schema
 from spinney.search.buckets import in_buckets
-from spinney.search.cut_points import midpoint
+from spinney.search.cut_points import midpoints
 from spinney.search.root_statistics import AtRoot
 from spinney.search.tree_search import Search
 from spinney.sources import Agreement, Counts, Surrogates
@@ -47,7 +48,9 @@ from spinney.trees import (
     Surrogate,
     TableStack,
     Threshold,
+    counts_by_branch,
     ratio_of,
+    sizes,
 )
 
 LEAST_ROWS = 2
@@ -65,12 +68,6 @@ class NodeToRoute:
     split: Split
     table: CountTable
     attributes: tuple[int, ...]
-
-    @property
-    def heaviest(self) -> int:
-        """The branch of the greatest weight, by the rows' own weights."""
-        goes = self.split.branch_of(self.table.values)
-        return heaviest(self.table.merged(goes, self.split.n_branches).sizes)
 
 
 def routes_of(
@@ -102,8 +99,10 @@ def routes_of(
         )
         ranked = ranked_surrogates(parts, len(to_route), most=most)
     routes = [
-        Route(each.split, tuple(surrogates), each.heaviest)
-        for each, surrogates in zip(to_route, ranked, strict=True)
+        Route(each.split, tuple(surrogates), heaviest)
+        for each, surrogates, heaviest in zip(
+            to_route, ranked, _heaviest_branches(to_route), strict=True
+        )
     ]
     lacking = [i for i, each in enumerate(to_route) if each.table.missing_rows.any()]
     asked = [(to_route[index].node, routes[index]) for index in lacking]
@@ -111,28 +110,42 @@ def routes_of(
     return [(route, routed.get(index)) for index, route in enumerate(routes)]
 
 
+def _heaviest_branches(to_route: Sequence[NodeToRoute]) -> list[int]:
+    """Return the branch of the greatest weight of each node, by the rows' own."""
+    tables, splits = [t.table for t in to_route], [t.split for t in to_route]
+    weights, rows, first = counts_by_branch(tables, splits)
+    heaviest: list[int] = (
+        heaviest_by(sizes(weights, rows), first) - first[:-1]
+    ).tolist()
+    return heaviest
+
+
 def ranked_surrogates(
     parts: "Sequence[StandIns]", n_nodes: int, *, most: int
 ) -> list[list[Surrogate]]:
     """Return the best surrogates of each node, best first."""
-    ranked: list[list[Surrogate]] = []
     whose = np.concatenate([part.stack.node for part in parts])
     number = np.concatenate([np.arange(len(part.stack)) for part in parts])
     part_of = np.repeat(np.arange(len(parts)), [len(part.stack) for part in parts])
     attribute = np.concatenate([part.stack.attribute for part in parts])
     agreement = np.concatenate([part.agreement for part in parts])
     adjusted = np.concatenate([part.adjusted for part in parts])
-    able = np.flatnonzero(adjusted > LEAST_ADJUSTED)  # not NaN: it may be asked
-    able = able[np.lexsort((attribute[able], whose[able]))]
-    ends = np.searchsorted(whose[able], np.arange(n_nodes + 1))
-    for node in range(n_nodes):
-        left = able[ends[node] : ends[node + 1]]
-        ranked.append([])
-        while len(left) and len(ranked[node]) < most:
-            best = first_best(agreement[left])
-            surrogate = parts[part_of[left[best]]].surrogate(int(number[left[best]]))
-            ranked[node].append(surrogate)
-            left = np.delete(left, best)
+    left = np.flatnonzero(adjusted > LEAST_ADJUSTED)  # not NaN: it may be asked
+    left = left[np.lexsort((attribute[left], whose[left]))]
+    rounds = [left[:0]]
+    while len(left) and len(rounds) <= most:  # the best of each node that has one left
+        start = np.searchsorted(whose[left], np.arange(n_nodes + 1))
+        best = first_best_by(agreement[left], start)
+        rounds.append(left[best[best >= 0]])
+        left = np.delete(left, best[best >= 0])
+    taken = np.concatenate(rounds)
+    made: dict[int, Surrogate] = {}
+    for at, part in enumerate(parts):
+        own = taken[part_of[taken] == at]
+        made.update(zip(own.tolist(), part.surrogates(number[own]), strict=True))
+    ranked: list[list[Surrogate]] = [[] for _ in range(n_nodes)]
+    for line, node in zip(taken.tolist(), whose[taken].tolist(), strict=True):
+        ranked[node].append(made[line])
     return ranked
 
 
@@ -174,8 +187,8 @@ class StandIns:
         >>> length = CountTable.of([[3, 0, 0], [2, 1, 0], [0, 4, 0]])
         >>> schema = Schema((Attribute("length", "numeric"),), None)
         >>> best = StandIns.of(TableStack.of([{0: length}]), schema, AtRoot())
-        >>> best.surrogate(0).split.threshold
-        1.5
+        >>> [each.split.threshold for each in best.surrogates(np.array([0]))]
+        [1.5]
         """
         stack, _ = in_buckets(stack, at_root.cuts)
         kinds = [attribute.kind == "nominal" for attribute in schema.attributes]
@@ -202,28 +215,43 @@ class StandIns:
             at_root,
         )
 
-    def surrogate(self, number: int) -> Surrogate:
-        """Return the question about an attribute."""
+    def surrogates(self, numbers: Integers) -> list[Surrogate]:
+        """Return the questions about some of the attributes."""
+        return [
+            Surrogate(self._split(number, threshold), agreement, adjusted, turned)
+            for number, threshold, agreement, adjusted, turned in zip(
+                numbers.tolist(),
+                self._thresholds(numbers),
+                self.agreement[numbers].tolist(),
+                self.adjusted[numbers].tolist(),
+                self.turned[numbers].tolist(),
+                strict=True,
+            )
+        ]
+
+    def _thresholds(self, numbers: Integers) -> list[float]:
+        """Return the thresholds, half-way to the next value that any row of a node has.
+
+        Of nominal attributes they mean nothing.
+        """
+        cut, last = self.cut[numbers], len(self.stack.values) - 1
+        values = self.stack.values
+        thresholds: list[float] = midpoints(
+            values[cut], values[np.minimum(cut + 1, last)]
+        ).tolist()
+        return thresholds
+
+    def _split(self, number: int, threshold: float) -> Split:
+        """Return what is asked about an attribute."""
         stack, index = self.stack, int(self.stack.attribute[number])
-        split: Split
         if self.schema.attributes[index].kind == "nominal":
             lines = slice(stack.start[number], stack.start[number + 1])
             codes, goes = stack.values[lines].astype(np.int64), self.goes[lines]
             groups = tuple(tuple(codes[goes == side].tolist()) for side in (0, 1))
-            split = Groups(index, groups, ())
-        else:
-            # Half-way to the next value that any row of the node has.
-            low, high = stack.values[self.cut[number] : self.cut[number] + 2].tolist()
-            threshold = midpoint(low, high)
-            if index in self.at_root.cuts:
-                threshold = float(self.at_root.cuts[index][int(threshold)])
-            split = Threshold(index, threshold, ())
-        return Surrogate(
-            split,
-            float(self.agreement[number]),
-            float(self.adjusted[number]),
-            bool(self.turned[number]),
-        )
+            return Groups(index, groups, ())
+        if index in self.at_root.cuts:
+            threshold = float(self.at_root.cuts[index][int(threshold)])
+        return Threshold(index, threshold, ())
 
 
 def _best_cuts(

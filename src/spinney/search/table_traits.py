@@ -1,15 +1,12 @@
 """What the search asks of the attribute of each table of a stack."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.segments import heaviest_by
-from spinney.data import Schema
-from spinney.recipes import Recipe
-from spinney.search.root_statistics import AtRoot
 from spinney.trees import TableStack
 
 KINDS = ("numeric", "ordinal", "nominal")
@@ -18,7 +15,7 @@ NUMERIC, ORDINAL, NOMINAL = range(3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traits:
-    """The traits of the attribute of each table.
+    """Traits of attributes: one line for each, or for each table the line of its own.
 
     Parameters
     ----------
@@ -42,43 +39,40 @@ class Traits:
     step: Floats
 
     @classmethod
-    def of(
-        cls, stack: TableStack, schema: Schema, recipe: Recipe, at_root: AtRoot
-    ) -> "Traits":
-        """Return the traits of each table of a stack, whose numbers are in buckets."""
-        several = recipe.grouping == "multiway"
-        attributes, index = np.unique(stack.attribute, return_inverse=True)
-        lines = []
-        for number in attributes.tolist():
-            attribute, cuts = schema.attributes[number], at_root.cuts.get(number)
-            kind, n_codes = KINDS.index(attribute.kind), len(attribute.values)
-            if cuts is not None:
-                kind, n_codes = NOMINAL if several else ORDINAL, len(cuts) + 1
-            typical = at_root.statistics[number].default_value
-            step = at_root.steps.get(number, 0.0) if kind == NUMERIC else 0.0
-            lines.append((attribute.kind == "numeric", kind, n_codes, typical, step))
-        columns = zip(*lines, strict=True) if lines else ((),) * 5
-        types = (np.bool_, np.int64, np.int64, np.float64, np.float64)
-        traits = cls(
-            *(np.array(c, t)[index] for c, t in zip(columns, types, strict=True))
+    def unknown(cls, n_attributes: int) -> "Traits":
+        """Return lines for so many attributes of which nothing is known yet."""
+        return cls(
+            np.zeros(n_attributes, np.bool_),
+            np.zeros(n_attributes, np.int64),
+            np.zeros(n_attributes, np.int64),
+            np.zeros(n_attributes),
+            np.zeros(n_attributes),
         )
-        if not at_root.cuts:
-            return traits
-        return replace(traits, typical=_typical_at_nodes(stack, traits))
 
-    def taken(self, tables: Integers) -> "Traits":
-        """Return the traits of some tables."""
+    def taken(self, lines: Integers) -> "Traits":
+        """Return some of the lines."""
         return Traits(
-            self.numeric[tables],
-            self.kind[tables],
-            self.n_codes[tables],
-            self.typical[tables],
-            self.step[tables],
+            self.numeric[lines],
+            self.kind[lines],
+            self.n_codes[lines],
+            self.typical[lines],
+            self.step[lines],
         )
 
+    def with_room(self, n_attributes: int) -> "Traits":
+        """Return a copy with lines for so many attributes, to write more of them to."""
+        wider = Traits.unknown(n_attributes)
+        for field in fields(Traits):
+            known = getattr(self, field.name)
+            getattr(wider, field.name)[: len(known)] = known
+        return wider
 
-def _typical_at_nodes(stack: TableStack, traits: Traits) -> Floats:
-    """Return the typical values, of buckets the commonest or the mean at the node."""
+
+def with_typical_at_nodes(traits: Traits, stack: TableStack) -> Traits:
+    """Return the traits of tables, typical of buckets what is so at their nodes.
+
+    That is the commonest bucket, or the one next to the mean.
+    """
     typical = traits.typical.copy()
     share = stack.sizes / stack.known[stack.owner]
     mean = np.bincount(stack.owner, share * stack.values, minlength=len(stack))
@@ -88,4 +82,4 @@ def _typical_at_nodes(stack: TableStack, traits: Traits) -> Floats:
             typical[table] = stack.values[commonest[table]]
         else:
             typical[table] = np.rint(float(f"{mean[table]:.12g}"))
-    return typical
+    return replace(traits, typical=typical)

@@ -17,10 +17,20 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Attribute, Schema
-from spinney.trees import CountTable, Route, Split, TableStack, Term, sizes, spread_of
+from spinney.trees import (
+    CountTable,
+    Route,
+    Split,
+    TableStack,
+    Term,
+    ratio_of,
+    sizes,
+    spread_of,
+)
 
 ROOT = 0
 
@@ -40,9 +50,14 @@ class Totals:
     @property
     def is_pure(self) -> bool:
         """Whether all rows have one class, or one number but for rounding."""
-        if len(self.weights) == len(self.rows):
-            return bool(np.count_nonzero(self.rows) == 1)
-        return not spread_of(self.weights)
+        return bool(are_pure(self.weights, self.rows))
+
+
+def are_pure(weights: Floats, rows: Integers) -> NDArray[np.bool_]:
+    """Return at which nodes, a line each, all rows have one class, or one number."""
+    if weights.shape[-1] == rows.shape[-1]:
+        return np.asarray(np.count_nonzero(rows, axis=-1) == 1)
+    return np.asarray(spread_of(weights) == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +121,32 @@ class Products:
             self.means,
             self.spreads * class_weights[:, None, None],
         )
+
+
+def joined_products(parts: Sequence[Products]) -> Products:
+    """Return the products of the groups of several as those of one."""
+    return Products(
+        np.concatenate([part.weights for part in parts]),
+        np.concatenate([part.means for part in parts]),
+        np.concatenate([part.spreads for part in parts]),
+    )
+
+
+def summed(parts: Sequence[Products]) -> Products:
+    """Return the products of all rows of several parts, group by group.
+
+    Spreads about the means of the parts are added up, and those of the means: nothing
+    is subtracted, so that they keep their digits.
+    """
+    weights = np.array([part.weights for part in parts])
+    means = np.array([part.means for part in parts])
+    shares = ratio_of(weights, weights.sum(axis=0))[:, :, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = (shares * means).sum(axis=0)
+        apart = means - mean
+        between = np.einsum("pg,pgi,pgj->gij", weights, apart, apart)
+        spreads = between + sum(part.spreads for part in parts)
+    return Products(weights.sum(axis=0), mean, spreads)
 
 
 @runtime_checkable
@@ -214,3 +255,24 @@ def tables_of(
             codes = schema.attributes[index].kind != "numeric"
             answers[node][index] = stack.table(number, codes=codes)
     return answers
+
+
+def batches_of_terms(
+    requests: Sequence[TermRequest], most: int
+) -> Iterator[list[TermRequest]]:
+    """Divide requests so that those of one batch have few terms together.
+
+    Which rows are complete depends on the terms, so such a request is a batch alone.
+    """
+    batch: list[TermRequest] = []
+    together: set[Term] = set()
+    for request in requests:
+        wider = together.union(request.terms)
+        alone = request.complete or (batch and batch[-1].complete)
+        if batch and (alone or len(wider) > most):
+            yield batch
+            batch, wider = [], set(request.terms)
+        batch.append(request)
+        together = wider
+    if batch:
+        yield batch

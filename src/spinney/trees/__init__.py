@@ -10,6 +10,7 @@ from spinney.trees.lazy_nodes import (
     cut,
     labels_of_nodes,
     lazy_nodes_of,
+    route_of,
     values_of_nodes,
 )
 from spinney.trees.linear import FlatModels, LinearModel, Term, flat_models, mixed
@@ -21,12 +22,21 @@ from spinney.trees.split import (
     Surrogate,
     Threshold,
     branch_table,
+    counts_by_branch,
     describe,
     possible_codes,
     values_text,
 )
 from spinney.trees.table_stack import TableStack, joined_stacks
-from spinney.trees.tree import NO_REASON, Candidate, Node, Reason, Tree, reason_codes
+from spinney.trees.tree import (
+    NO_REASON,
+    Candidate,
+    Node,
+    Reason,
+    Tree,
+    reason_codes,
+    shared_out,
+)
 from spinney.trees.tree_arrays import (
     Links,
     QuestionArrays,
@@ -67,6 +77,7 @@ __all__ = [
     "arrays_of",
     "branch_table",
     "children_of_nodes",
+    "counts_by_branch",
     "cut",
     "describe",
     "expected_costs",
@@ -83,6 +94,8 @@ __all__ = [
     "question_arrays",
     "ratio_of",
     "reason_codes",
+    "route_of",
+    "shared_out",
     "sizes",
     "spread_of",
     "surrogate_arrays",

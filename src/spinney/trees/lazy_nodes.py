@@ -12,7 +12,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney.data import Schema
 from spinney.trees.costs import labels_of
-from spinney.trees.split import Split, Surrogate
+from spinney.trees.split import Route, Split, Surrogate
 from spinney.trees.tree import Candidate, Node, Reason, Tree
 from spinney.trees.tree_arrays import Links, TreeArrays, arrays_of_nodes
 
@@ -79,12 +79,21 @@ class LazyNodes(Sequence[Node]):
             missing=_or_none(int(self.arrays.missing[number])),
         )
 
+    def route(self, number: int) -> Route:
+        """Return how rows leave an inner node."""
+        return Route(
+            self.split(number), self._surrogates(number), self._otherwise(number)
+        )
+
+    def _otherwise(self, number: int) -> int | None:
+        otherwise = self.arrays.otherwise
+        return None if otherwise is None else _or_none(int(otherwise[number]))
+
     def _node(self, number: int) -> Node:
         """Make a node."""
         arrays, links = self.arrays, self.links
         assert arrays.outputs is not None
         candidates, chosen = self.candidates(number)
-        otherwise = -1 if arrays.otherwise is None else int(arrays.otherwise[number])
         return Node(
             number=number,
             parent=_or_none(int(arrays.parent[number])),
@@ -101,7 +110,7 @@ class LazyNodes(Sequence[Node]):
             forced=arrays.forced is not None and bool(arrays.forced[number]),
             model=None if arrays.models is None else arrays.models.model(number),
             surrogates=self._surrogates(number),
-            otherwise=_or_none(otherwise),
+            otherwise=self._otherwise(number),
         )
 
     def _surrogates(self, number: int) -> tuple[Surrogate, ...]:
@@ -181,6 +190,14 @@ def values_of_nodes(tree: Tree) -> Floats:
     outputs = arrays_of(tree).outputs
     assert outputs is not None
     return outputs[:, 0]
+
+
+def route_of(tree: Tree, number: int) -> Route:
+    """Return how rows leave an inner node."""
+    nodes = lazy_nodes_of(tree)
+    route = tree.nodes[number].route if nodes is None else nodes.route(number)
+    assert route is not None
+    return route
 
 
 def children_of_nodes(tree: Tree) -> list[tuple[int, ...]]:

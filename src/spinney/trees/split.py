@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney._support.segments import counts_by, starts_of, sums_by
 from spinney._support.text import interval_text, number_text, shown, sign
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from spinney._support.arrays import Integers
+    from spinney._support.arrays import Floats, Integers
     from spinney.data import Attribute, Value
     from spinney.trees.counts import CountTable
 
@@ -202,6 +203,22 @@ class Route:
     def final_branch(self) -> int | None:
         """The branch of rows that nothing sends; None where they are divided."""
         return self.split.missing if self.otherwise is None else self.otherwise
+
+
+def counts_by_branch(
+    tables: "Sequence[CountTable]", splits: "Sequence[Split]"
+) -> "tuple[Floats, Integers, Integers]":
+    """Return weights and rows of all branches of splits, and where each's begin.
+
+    Missing rows are aside.
+    """
+    first = starts_of(np.array([split.n_branches for split in splits], np.int64))
+    pairs = zip(splits, tables, first[:-1].tolist(), strict=True)
+    branch = [split.branch_of(table.values) + start for split, table, start in pairs]
+    owner, n_branches = np.concatenate(branch), int(first[-1])
+    weights = sums_by(owner, np.concatenate([t.weights for t in tables]), n_branches)
+    rows = counts_by(owner, np.concatenate([t.rows for t in tables]), n_branches)
+    return weights, rows, first
 
 
 def branch_table(table: "CountTable", split: Split) -> "CountTable":

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from spinney._support.arrays import Floats, Integers, ramps
 from spinney._support.segments import (
     counts_by,
+    lengths_of,
     owners_of,
     part_counts,
     starts_of,
@@ -92,9 +93,14 @@ class TableStack:
         return bool(self.weights.shape[1] != self.rows.shape[1])
 
     @cached_property
+    def is_counted(self) -> bool:
+        """Whether every row weighs 1, so that weights are numbers of rows."""
+        return np.array_equal(self.weights, self.rows)
+
+    @cached_property
     def counts(self) -> Integers:
         """How many lines each table has."""
-        return np.diff(self.start)
+        return lengths_of(self.start)
 
     @cached_property
     def owner(self) -> Integers:
@@ -148,7 +154,7 @@ class TableStack:
 
     def taken(self, tables: Integers) -> "TableStack":
         """Return some of the tables, in this order."""
-        if len(tables) == len(self) and (np.diff(tables) == 1).all():
+        if len(tables) == len(self) and (tables == np.arange(len(self))).all():
             return self
         lines = self.lines_of(tables)
         return TableStack(
@@ -167,14 +173,14 @@ class TableStack:
 
         ``first`` says where a run begins; none goes beyond its table.
         """
-        run = np.cumsum(first) - 1
-        return replace(
-            self,
-            start=starts_of(np.bincount(self.owner[first], minlength=len(self))),
-            values=values,
-            weights=sums_by(run, self.weights, len(values)),
-            rows=counts_by(run, self.rows, len(values)),
-        )
+        begins = np.flatnonzero(first)
+        rows = part_counts(self.rows, np.append(begins, len(first)))
+        if self.is_counted:
+            weights = rows.astype(np.float64)
+        else:
+            weights = sums_by(np.cumsum(first) - 1, self.weights, len(values))
+        start = np.searchsorted(begins, self.start)
+        return replace(self, start=start, values=values, weights=weights, rows=rows)
 
     def by_branch(self, branch: Integers, n_branches: int) -> tuple[Floats, Integers]:
         """Return weights and rows of each table, added up by the branch of each line.

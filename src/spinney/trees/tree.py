@@ -24,6 +24,7 @@ from spinney.trees.split import (
     Split,
     Surrogate,
     branch_table,
+    counts_by_branch,
     describe,
     possible_codes,
 )
@@ -118,10 +119,30 @@ class Candidate:
 
     def shared_out(self) -> tuple[Floats, Integers]:
         """Return the weights and rows of the children, divided rows by their parts."""
-        branches = self.branches
-        shares = np.array(self.split.shares)[:, None]
-        weights = branches.weights + shares * branches.missing
-        return weights, branches.rows + (shares > 0) * branches.missing_rows
+        weights, rows, _ = shared_out([self])
+        return weights, rows
+
+
+def shared_out(
+    candidates: Sequence[Candidate],
+) -> tuple[Floats, Integers, Integers]:
+    """Return weights and rows of the children of all splits, and where each's begin.
+
+    Missing rows are where their split sends them, or divided by their parts.
+    """
+    splits, tables = [c.split for c in candidates], [c.table for c in candidates]
+    weights, rows, first = counts_by_branch(tables, splits)
+    lacking = [at for at, table in enumerate(tables) if table.missing_rows.any()]
+    for at in lacking:
+        split, table = splits[at], tables[at]
+        if split.missing is not None:
+            weights[first[at] + split.missing] += table.missing
+            rows[first[at] + split.missing] += table.missing_rows
+            continue
+        own, shares = slice(first[at], first[at + 1]), np.array(split.shares)[:, None]
+        weights[own] += shares * table.missing
+        rows[own] += (shares > 0) * table.missing_rows
+    return weights, rows, first
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -237,6 +237,12 @@ class TreeArrays(QuestionArrays):
         return np.asarray(self.attribute >= 0)
 
     @property
+    def asked(self) -> list[int]:
+        """The attributes that nodes ask about, in their order."""
+        asked: list[int] = np.unique(self.attribute[self.inner]).tolist()
+        return asked
+
+    @property
     def n_leaves(self) -> int:
         """How many leaves there are."""
         return int(np.count_nonzero(self.attribute < 0))

@@ -2,6 +2,7 @@
 
 from spinney.data.readers.batches import number_batches, type_of_values
 from spinney.data.readers.conform import (
+    Keep,
     ModelBatches,
     batches_by,
     class_array,
@@ -12,13 +13,17 @@ from spinney.data.readers.cost_file import read_costs
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.data.readers.read import read_table
 from spinney.data.readers.row_reader import RowReader
+from spinney.data.readers.table_look import look, look_at
 
 __all__ = [
+    "Keep",
     "ModelBatches",
     "OpenRelation",
     "RowReader",
     "batches_by",
     "class_array",
+    "look",
+    "look_at",
     "number_batches",
     "opened_relation",
     "read_by",

@@ -31,6 +31,7 @@ from spinney.data.readers.open_relation import (
     scanned_file,
 )
 from spinney.data.readers.read import no_rows, read_table, read_without_duckdb
+from spinney.data.reading_notes import ReadingNotes, tell
 from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
 
@@ -71,7 +72,7 @@ def table_batches(
     *declarations: Declarations,
     n_rows: int,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> Iterator[tuple[Reading, ...]]:
     """Give a reading of a table for each of some declarations, in parts of equal rows.
 
@@ -80,10 +81,11 @@ def table_batches(
     data : anything that ``read_table`` takes
     *declarations : Declarations
         How to read it: one reading for each, so that rows can be had in two ways.
+        What is done to read a file is told as it was done for the first.
     n_rows : int
         The most rows of a part.
-    format, encoding : str
-        Those of a file, where its suffix does not tell.
+    format, encoding : str, optional
+        Those of a file, where they cannot be seen.
 
     Examples
     --------
@@ -96,21 +98,28 @@ def table_batches(
         if isinstance(data, (str, os.PathLike)):
             path = os.fspath(data)
             kind, origin = format_of(path, declared=format), origin_of(path)
-            local = stack.enter_context(readable(path, format=kind, encoding=encoding))
+            notes = [ReadingNotes(quiet=d.only is not None) for d in declarations]
+            local = stack.enter_context(
+                readable(path, format=kind, encoding=encoding, notes=notes[0])
+            )
             readings = [
-                _of_file(local, origin, kind, declared, encoding, n_rows)
-                for declared in declarations
+                stack.enter_context(
+                    _of_file(local, origin, kind, declared, encoding, each, n_rows)
+                )
+                for declared, each in zip(declarations, notes, strict=True)
             ]
+            tell(notes[0].listed(), origin)
         elif is_relation(data) and len(declarations) == 1:
             # Its connection, which we do not know, has room for one open result.
-            readings = [_of_relation(data, declarations[0], format, encoding, n_rows)]
+            relation = _of_relation(data, declarations[0], format, encoding, n_rows)
+            readings = [stack.enter_context(relation)]
         else:
             options: Any = {"format": format, "encoding": encoding}
             readings = [
                 _in_parts(read_table(data, declarations=declared, **options), n_rows)
                 for declared in declarations
             ]
-        yield tuple(map(stack.enter_context, readings))
+        yield tuple(readings)
 
 
 @contextmanager
@@ -158,29 +167,28 @@ def _of_file(
     origin: str,
     kind: str,
     declarations: Declarations,
-    encoding: str,
+    encoding: str | None,
+    notes: ReadingNotes,
     n_rows: int,
 ) -> Iterator[Reading]:
     """Give a reading of a plain file."""
-    table = read_without_duckdb(local, origin, kind=kind, declarations=declarations)
+    options: Any = {"kind": kind, "declarations": declarations, "notes": notes}
+    table = read_without_duckdb(local, origin, **options)
     if table is not None:
         if not table.columns:
             raise nothing_left(declarations)
         if not table.n_rows:
             raise no_rows(origin)
-        with _in_parts(table, n_rows) as reading:
-            yield reading
+        yield _in_parts(table, n_rows)
         return
-    with scanned_file(
-        local, origin, kind=kind, declarations=declarations, encoding=encoding
-    ) as opened:
-        rows = _streamed(opened, n_rows, origin)
+    with scanned_file(local, origin, encoding=encoding, **options) as opened:
         if kind != "parquet" and local.stat().st_size < SMALL_FILE:
             table = load(opened.relation, opened.columns)
             if not table.n_rows:
                 raise no_rows(origin)
-            rows = _in_parts(table, n_rows)
-        with rows as reading:
+            yield _in_parts(table, n_rows)
+            return
+        with _streamed(opened, n_rows, origin) as reading:
             yield reading
 
 
@@ -189,7 +197,7 @@ def _of_relation(
     data: Any,
     declarations: Declarations,
     format: str | None,
-    encoding: str,
+    encoding: str | None,
     n_rows: int,
 ) -> Iterator[Reading]:
     """Give a reading of a relation."""
@@ -202,14 +210,13 @@ def _of_relation(
         yield reading
 
 
-@contextmanager
-def _in_parts(table: Table, n_rows: int) -> Iterator[Reading]:
-    """Give a reading of a table in memory."""
+def _in_parts(table: Table, n_rows: int) -> Reading:
+    """Return a reading of a table in memory."""
     columns = tuple(
         ReadColumn(column.name, column.kind, _type_in_memory(column))
         for column in table.columns
     )
-    yield Reading(
+    return Reading(
         columns,
         _parts(table, n_rows),
         ([_values(c) for c in part.columns] for part in _parts(table, n_rows)),
@@ -253,7 +260,7 @@ def _tables(
     with translated_errors("the table"):
         for cells in _fetched(opened, n_rows):
             columns = tuple(map(column_of, opened.columns, cells))
-            yield Table(columns, len(columns[0].cells), row)
+            yield Table(columns, len(columns[0].cells), first_row=row)
             row += len(columns[0].cells)
     if row == 1 and origin is not None:
         raise no_rows(origin)

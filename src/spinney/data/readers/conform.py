@@ -1,5 +1,6 @@
 """Later tables, read as a model understands them: kinds, names, missing cells."""
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,12 +14,16 @@ from spinney.data.declarations import (
     NoKnownColumnError,
     columns_named,
 )
+from spinney.data.notation import Notation
 from spinney.data.readers.batches import ReadColumn, Reading, table_batches
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
-from spinney.errors import DataError, did_you_mean
+from spinney.errors import DataError, SpinneyNote, did_you_mean
+
+Keep = Sequence[str] | Literal["all"]
+"""The names of columns, one by one or with commas between them, or that all stay."""
 
 
 def read_by(
@@ -30,20 +35,22 @@ def read_by(
     also: Collection[str] = (),
     may_be_empty: bool = True,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    notation: Notation | None = None,
 ) -> Table:
     """Read a table that must have the needed attributes, and may have the target.
 
     The ``optional`` ones of them may lack; ``also`` names further columns to be read,
-    if they are there; ``may_be_empty`` says whether empty cells are of use.
+    if they are there; ``may_be_empty`` says whether empty cells are of use. The table
+    is written as that of the schema, or as ``notation`` says.
     """
-    columns = _Columns(schema, needed, optional, may_be_empty, also)
-    file = (data, format, encoding)
-    with columns.said_by_the_model(file):
+    file = _File(data, format, encoding, Notation.of(notation).over(schema.notation))
+    columns = _Columns(schema, needed, optional, may_be_empty, also, file)
+    with columns.said_by_the_model():
         table = read_table(
             data, declarations=columns.declared, format=format, encoding=encoding
         )
-    columns.check(table.names, file)
+    columns.check(table.names)
     return table
 
 
@@ -70,34 +77,28 @@ def batches_by(
     data: Any,
     *,
     n_rows: int,
-    keep: "Sequence[str] | Literal['all']" = (),
+    keep: Keep = (),
     optional: Collection[int] = (),
     also: Collection[str] = (),
     may_be_empty: bool = True,
     format: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    notation: Notation | None = None,
 ) -> Iterator[ModelBatches]:
     """Give a table as :func:`read_by` reads it, at most so many rows at a time.
 
     ``keep`` names columns whose cells come beside them as they are written.
     """
-    columns = _Columns(schema, needed, optional, may_be_empty, also)
-    file = (data, format, encoding)
-    # The columns of the model are there; so is one column at least.
-    wanted = (*keep, *columns_named(keep, ()), *(columns.declared.only or ()))
-    only = None if keep == "all" else wanted
-    declared = [columns.declared, Declarations(only=only, as_written=True)]
+    file = _File(data, format, encoding, Notation.of(notation).over(schema.notation))
+    columns = _Columns(schema, needed, optional, may_be_empty, also, file)
+    declared = [columns.declared, *([columns.as_written(keep)] if keep else [])]
     with (
-        columns.said_by_the_model(file),
+        columns.said_by_the_model(),
         table_batches(
-            data,
-            *declared[: 2 if keep else 1],
-            n_rows=n_rows,
-            format=format,
-            encoding=encoding,
+            data, *declared, n_rows=n_rows, format=format, encoding=encoding
         ) as (reading, *others),
     ):
-        columns.check(reading.names, file)
+        columns.check(reading.names)
         if not others:
             yield ModelBatches((), ((table, []) for table in reading.tables))
             return
@@ -109,9 +110,7 @@ def batches_by(
         )
 
 
-def _kept(
-    reading: Reading, keep: "Sequence[str] | Literal['all']", file: "_File"
-) -> tuple[ReadColumn, ...]:
+def _kept(reading: Reading, keep: Keep, file: "_File") -> tuple[ReadColumn, ...]:
     """Return the columns to keep, in the order that they are named in."""
     if keep == "all":
         return reading.columns
@@ -119,13 +118,33 @@ def _kept(
     names = columns_named(keep, found)
     for name in names:
         if name not in found:
-            remedy = did_you_mean(name, _all_names(*file) or reading.names)
+            remedy = did_you_mean(name, file.names() or reading.names)
             msg = f"there is no column {name!r} to keep: {remedy}"
             raise DataError(msg)
     return tuple(found[name] for name in names)
 
 
-_File = tuple[Any, str | None, str]
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A table that a model is given, and what is known of how it is written."""
+
+    data: Any
+    format: str | None
+    encoding: str | None
+    notation: Notation
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all columns, also of those not read, if known."""
+        if isinstance(self.data, str) and self.data == STANDARD_INPUT:
+            return ()  # it can be read once only
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+            return read_table(
+                self.data,
+                declarations=Declarations(notation=self.notation),
+                format=self.format,
+                encoding=self.encoding,
+            ).names
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +156,29 @@ class _Columns:
     optional: Collection[int]
     may_be_empty: bool
     also: Collection[str]
+    file: _File
 
     @property
     def declared(self) -> Declarations:
         """How they are read."""
         declared = reading_declarations(self.schema, self.needed)
-        if declared.only is None:
-            return declared
-        return replace(declared, only=(*declared.only, *self.also))
+        only = None if declared.only is None else (*declared.only, *self.also)
+        return replace(declared, only=only, notation=self.file.notation)
+
+    def as_written(self, keep: Keep) -> Declarations:
+        """Return how columns that are kept are read, of the same table.
+
+        The columns of the model are among them, so that the table has one at least,
+        and each has the name by which the model knows it.
+        """
+        known = self.declared.only or ()
+        only = None if keep == "all" else (*keep, *columns_named(keep, ()), *known)
+        return Declarations(
+            nominal=tuple(dict.fromkeys(known)),
+            only=only,
+            notation=self.file.notation,
+            as_written=True,
+        )
 
     @property
     def required(self) -> list[int]:
@@ -152,7 +186,7 @@ class _Columns:
         return [index for index in self.needed if index not in self.optional]
 
     @contextmanager
-    def said_by_the_model(self, file: _File) -> Iterator[None]:
+    def said_by_the_model(self) -> Iterator[None]:
         """Say what is amiss as the model does, which knows what is to be there."""
         try:
             yield
@@ -164,23 +198,16 @@ class _Columns:
             if not lacking:
                 raise
             absent = [self.schema.attributes[index].name for index in lacking]
-            raise self._missing(absent, error.names or _all_names(*file)) from None
+            raise self._missing(absent, error.names or self.file.names()) from None
 
-    def check(self, names: Sequence[str], file: _File) -> None:
+    def check(self, names: Sequence[str]) -> None:
         """Refuse a table that lacks a column."""
         absent = self.schema.absent(names, self.required)
         if absent:
-            raise self._missing(absent, _all_names(*file) or names)
+            raise self._missing(absent, self.file.names() or names)
 
     def _missing(self, absent: list[str], present: Sequence[str]) -> DataError:
         return missing_columns(absent, present, may_be_empty=self.may_be_empty)
-
-
-def _all_names(data: Any, format: str | None, encoding: str) -> tuple[str, ...]:
-    """Return the names of all columns of a table that was read in part, if known."""
-    if isinstance(data, str) and data == STANDARD_INPUT:
-        return ()  # it can be read once only
-    return read_table(data, format=format, encoding=encoding).names
 
 
 def reading_declarations(schema: Schema, needed: Collection[int]) -> Declarations:

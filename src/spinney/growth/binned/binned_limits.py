@@ -51,6 +51,8 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False  # a class that costs nothing would weigh nothing
     if not options.leave_all_to_recipe(schema):
         return False
+    if options.costs is not None and goes_by_surrogates(training, recipe):
+        return False  # counted again by rows that are sent by splits alone
     return _can_code(schema, recipe) and _can_send_missing(training, recipe)
 
 
@@ -71,15 +73,25 @@ def _can_code(schema: Schema, recipe: Recipe) -> bool:
 
 
 def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
-    """Return whether missing cells go to the better branch, or there are none."""
-    if recipe.missing == "branch":
+    """Return whether missing cells take a branch each, or there are none."""
+    policy = policy_named(recipe.missing)
+    if policy.moves or policy.surrogates:
         return True
-    if policy_named(recipe.missing).by_root:
-        return False  # a later missing value goes where the typical one does
+    # Where it is by root, a later missing value goes where the typical one does.
+    return not (policy.by_root or lacks_cells(training))
+
+
+def goes_by_surrogates(training: "TrainingSet", recipe: Recipe) -> bool:
+    """Return whether surrogates send some of the rows that a tree is grown of."""
+    return policy_named(recipe.missing).surrogates and lacks_cells(training)
+
+
+def lacks_cells(training: "TrainingSet") -> bool:
+    """Return whether any cell is missing."""
     for attribute, cells in zip(
         training.schema.attributes, training.columns, strict=True
     ):
         absent = np.isnan(cells) if attribute.kind == "numeric" else cells < 0
         if absent.any():
-            return False
-    return True
+            return True
+    return False

@@ -13,7 +13,7 @@ from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
-from spinney.growth.binned.binned_limits import CRITERIA
+from spinney.growth.binned.binned_limits import CRITERIA, goes_by_surrogates
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -247,14 +247,18 @@ def prepared(
     *,
     tries: int | None = None,
     altered: Floats | None = None,
+    share_of: float | None = None,
 ) -> Prepared:
     """Code rows for the kernels.
 
     The weights of classes are multiplied by what ``altered`` says, but for limits.
+    Limits that are shares are of the weight ``share_of``, that of these rows if not
+    given: trees of a forest grow on bags of them.
     """
     schema = training.schema
     cells = cells_of(schema.attributes, training.columns)
     total = training.weight
+    whole = total if share_of is None else share_of
     own = training.weighed(altered).weights
     if own is not None and np.all(own == 1.0):
         own = None
@@ -276,8 +280,8 @@ def prepared(
         kind=KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
         width=len(weights),
         max_depth=DEEP if recipe.max_depth is None else recipe.max_depth,
-        least_node=recipe.least_node * (1 - TOLERANCE),
-        least_branch=recipe.least_branch(total) * (1 - TOLERANCE),
+        least_node=recipe.least_node(whole) * (1 - TOLERANCE),
+        least_branch=recipe.least_branch(whole) * (1 - TOLERANCE),
         min_gain=recipe.min_gain,
         tries=len(schema.attributes) if tries is None else tries,
         small=SMALL,
@@ -289,6 +293,7 @@ def prepared(
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
         own=np.ones(len(weights)) if altered is None else 1 / altered,
+        apart=goes_by_surrogates(training, recipe),
     )
     return Prepared(
         schema,

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -267,7 +268,5 @@ def grow_by(
         engine = choose_engine(rows.training, recipe, options)
         result = engine.grow_and_prune(rows, recipe, options)
     modelled = with_models(result.tree, rows.source, recipe=recipe)
-    steps = result.steps
-    if modelled.steps:
-        steps = Steps((*result.steps, *modelled.steps))
+    steps = Steps(chain(result.steps, modelled.steps))
     return replace(result, tree=without_unused(modelled.tree), steps=steps)

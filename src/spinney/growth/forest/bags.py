@@ -57,6 +57,18 @@ class ForestBags:
             return None
         return np.full(len(self.training.classes), copies.weight)
 
+    @property
+    def weight(self) -> float | None:
+        """What every bag weighs; None where one may weigh more than another."""
+        if self.settings.class_weight is not None:
+            return None
+        copies = self.copies
+        if copies is None:
+            return self.training.weight
+        if copies.weight is None:
+            return None
+        return self.settings.bag_size(len(copies.places)) * copies.weight
+
     def counts(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""
         return self.counts_of(self.drawn(number))

@@ -146,14 +146,17 @@ class _Nursery:
         # A row in a bag once weighs this; the bag says how often it is there.
         self.rows = replace(training, weights=self.bags.base)
         self.coded: Prepared | None = None
-        shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
+        # Shares are of a bag's weight: of each its own where bags differ.
+        shares = recipe.has_shares and self.bags.weight is None
         limited = recipe.max_leaves is not None or recipe.pruning != "none"
         plain = settings.extra_random or shares or limited
         numbered = with_levels_as_numbers(self.rows)
         if not plain and can_grow_binned(numbered, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
 
-            self.coded = prepared(numbered, recipe, tries=self.tries)
+            self.coded = prepared(
+                numbered, recipe, tries=self.tries, share_of=self.bags.weight
+            )
 
     def trees_at_once(self, n_trees: int, threads: int) -> int:
         """Return how many trees a thread grows in one go, whatever they become.

@@ -11,14 +11,20 @@ As M5P does it, term by term:
 - Then the term of the least standardised coefficient goes, again and again, as long
   as Akaike's score falls: SSE / SSE₀ · (n − p₀) + 2 p, where p counts terms and
   intercept and ₀ marks the model before dropping.
+
+All nodes of a tree take these steps together. Those of about as many terms are one
+stack of equations; of a term that a model does without nothing but the ridge is left,
+so that its slope is 0. What is in a stack besides changes nothing for a node.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spinney._support.arrays import Floats
+from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
 from spinney.sources import Products
 from spinney.trees import LinearModel, Term
@@ -31,23 +37,46 @@ COLLINEAR = 1.5
 # that say the same lose eight digits of sixteen.
 ROUNDING = 1e-12
 CLOSE = 1e-7
+MOST_EQUATIONS = 1 << 20  # coefficients of a stack, unless one node has more
+
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A model and its squared error, summed over the weight of its rows."""
+    """A model, and its squared error, summed over the weight of its rows.
 
-    model: LinearModel
+    ``chosen`` says which of the terms are left; ``coefficients`` are of all of them.
+    """
+
     squared_error: float
+    n_parameters: int
+    intercept: float
+    terms: Sequence[Term]
+    chosen: Mask
+    coefficients: Floats
 
     @property
-    def n_parameters(self) -> int:
-        """How many coefficients there are, with the intercept."""
-        return len(self.model.terms) + 1
+    def model(self) -> LinearModel:
+        """The model."""
+        kept = np.flatnonzero(self.chosen).tolist()
+        return LinearModel(
+            self.intercept,
+            tuple(self.terms[index] for index in kept),
+            tuple(float(self.coefficients[index]) for index in kept),
+        )
 
 
-def fitted(products: Products, terms: Sequence[Term], *, origin: float) -> Fitted:
-    """Fit a model of these terms, and drop those that do not pay.
+def all_fitted(
+    products: Sequence[Products],
+    terms: Sequence[Sequence[Term]],
+    *,
+    origin: float,
+    scale: float = 1.0,
+) -> list[Fitted]:
+    """Fit a model of its terms to each node, and drop those that do not pay.
+
+    ``origin`` is the target's; a weight of 1 stands for ``scale`` rows.
 
     Examples
     --------
@@ -55,107 +84,157 @@ def fitted(products: Products, terms: Sequence[Term], *, origin: float) -> Fitte
     >>> lines = np.stack([x - 1, y - 3])
     >>> products = Products(np.array([3.0]), np.array([[0.0, 3.0]]),
     ...                     np.array([lines @ lines.T]))
-    >>> line = fitted(products, [Term(0, None, 1.0)], origin=0.0).model
-    >>> round(line.intercept, 6), round(line.coefficients[0], 6)
+    >>> (line,) = all_fitted([products], [[Term(0, None, 1.0)]], origin=0.0)
+    >>> round(line.model.intercept, 6), round(line.model.coefficients[0], 6)
     (1.0, 2.0)
     """
-    regression = _Regression(products)
-    best = _paying(regression, _independent(regression))
-    coefficients = regression.coefficients(best)
-    centres = np.array([terms[index].centre for index in best.terms])
-    means = regression.means[best.terms] + centres
-    intercept = float(regression.means[-1] + origin - coefficients @ means)
-    model = LinearModel(
-        intercept,
-        tuple(terms[index] for index in best.terms),
-        tuple(coefficients.tolist()),
-    )
-    return Fitted(model, best.squared_error)
+    fits: list[Fitted | None] = [None] * len(products)
+    counts = np.array([len(own) for own in terms], dtype=np.int64)
+    length = np.frexp(counts.astype(np.float64))[1]
+    for size in np.unique(length).tolist():
+        nodes = np.flatnonzero(length == size)
+        width = int(counts[nodes].max()) + 1
+        at_once = max(1, MOST_EQUATIONS // width**2)
+        for first in range(0, len(nodes), at_once):
+            some = nodes[first : first + at_once].tolist()
+            stack = _Regressions([products[node] for node in some], width, scale)
+            found = stack.fitted([terms[node] for node in some], origin)
+            for node, each in zip(some, found, strict=True):
+                fits[node] = each
+    return [each for each in fits if each is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """Some terms, their slopes where all deviations are 1, and Σw(y − prediction)²."""
+class _Choice(NamedTuple):
+    """For each node which terms, their slopes, and Σw(y − prediction)².
 
-    terms: list[int]
+    Slopes are those of terms and target of deviation 1; 0 of a term that is not there.
+    """
+
+    terms: Mask
     slopes: Floats
-    squared_error: float
+    squared_error: Floats
 
-    def without(self, index: int) -> list[int]:
-        """Return the terms but for one of them."""
-        return self.terms[:index] + self.terms[index + 1 :]
-
-
-def _independent(regression: "_Regression") -> _Choice:
-    """Return the terms that are left when none cancels another."""
-    choice = regression.choose(regression.varying())
-    while choice.terms:
-        largest = _first_greatest(np.abs(choice.slopes))
-        if abs(choice.slopes[largest]) <= COLLINEAR + CLOSE:
-            break
-        choice = regression.choose(choice.without(largest))
-    return choice
+    def replace_at(self, nodes: Integers, other: "_Choice") -> None:
+        """Take another choice for some nodes."""
+        for mine, new in zip(self, other, strict=True):
+            mine[nodes] = new
 
 
-def _paying(regression: "_Regression", choice: _Choice) -> _Choice:
-    """Return the terms that are left when Akaike's score falls no further."""
-    weight, n_full = regression.weight, len(choice.terms) + 1
-    none = ROUNDING * regression.spread
-    full = max(choice.squared_error, none)
-    score = weight + n_full
-    while choice.terms:
-        smallest = _first_greatest(-np.abs(choice.slopes))
-        fewer = regression.choose(choice.without(smallest))
-        error = max(fewer.squared_error, none)
-        later = error / full * (weight - n_full) + 2 * (len(fewer.terms) + 1)
-        if not later < score - CLOSE:
-            break
-        choice, score = fewer, later
-    return choice
+class _Regressions:
+    """The normal equations of standardised terms at many nodes, for any choice of them.
 
+    The target is the last of ``width`` lines; where a node has fewer terms than the
+    stack, the others do not vary.
+    """
 
-def _first_greatest(numbers: Floats) -> int:
-    """Return the first index whose number is the greatest, or close to it."""
-    return int(np.argmax(numbers >= numbers.max() - CLOSE))
-
-
-class _Regression:
-    """The normal equations of standardised terms, for any choice of them."""
-
-    def __init__(self, products: Products) -> None:
-        self.weight = float(products.weights[0])
-        self.means, self.spreads = products.means[0], products.spreads[0]
-        self.spread = float(self.spreads[-1, -1])
-        freedom = max(self.weight - 1, TOLERANCE)
+    def __init__(self, products: Sequence[Products], width: int, scale: float) -> None:
+        n_nodes = len(products)
+        self.means = np.zeros((n_nodes, width))
+        self.spreads = np.zeros((n_nodes, width, width))
+        for node, each in enumerate(products):
+            n_terms = each.means.shape[1] - 1
+            means, spreads = self.means[node], self.spreads[node]
+            means[:n_terms], means[-1] = each.means[0, :-1], each.means[0, -1]
+            spreads[:n_terms, :n_terms] = each.spreads[0, :-1, :-1]
+            spreads[:n_terms, -1] = spreads[-1, :n_terms] = each.spreads[0, :-1, -1]
+            spreads[-1, -1] = each.spreads[0, -1, -1]
+        self.spreads *= scale
+        self.weight = scale * np.array([each.weights[0] for each in products])
+        self.spread = self.spreads[:, -1, -1]
+        freedom = np.maximum(self.weight - 1, TOLERANCE)
+        squares = self.spreads.diagonal(axis1=1, axis2=2)
         with np.errstate(over="ignore", invalid="ignore"):
-            self.deviations = np.sqrt(np.diag(self.spreads) / freedom)
-            scale = np.where(self.deviations > 0, self.deviations, 1.0)
-            self.standardised = self.spreads / scale[:, None] / scale
+            self.deviations = np.sqrt(squares / freedom[:, None])
+            units = np.where(self.deviations > 0, self.deviations, 1.0)
+            self.standardised = self.spreads / units[:, :, None] / units[:, None]
 
-    def varying(self) -> list[int]:
+    def fitted(self, terms: Sequence[Sequence[Term]], origin: float) -> list[Fitted]:
+        """Return the models of all nodes."""
+        best = self.paying(self.independent())
+        centres = np.zeros(best.slopes.shape)
+        for line, own in zip(centres, terms, strict=True):
+            line[: len(own)] = [term.centre for term in own]
+        deviations = np.where(best.terms, self.deviations[:, :-1], 1.0)
+        coefficients = best.slopes * self.deviations[:, -1:] / deviations
+        means = np.where(best.terms, self.means[:, :-1] + centres, 0.0)
+        inner = (coefficients * means).sum(axis=1)
+        intercepts = self.means[:, -1] + origin - inner
+        columns = (
+            best.squared_error.tolist(),
+            (1 + best.terms.sum(axis=1)).tolist(),
+            intercepts.tolist(),
+            terms,
+            best.terms,
+            coefficients,
+        )
+        return list(map(Fitted, *columns))
+
+    def independent(self) -> _Choice:
+        """Return the terms that are left when none cancels another."""
+        varying = self.varying()
+        choice = self.choose(np.arange(len(varying)), varying)
+        open_ = np.flatnonzero(varying.any(axis=1))
+        while len(open_):
+            sizes = np.where(choice.terms[open_], np.abs(choice.slopes[open_]), -np.inf)
+            largest, lines = _first_greatest(sizes), np.arange(len(open_))
+            cancels = sizes[lines, largest] > COLLINEAR + CLOSE
+            open_, largest = open_[cancels], largest[cancels]
+            choice.replace_at(open_, self.without(choice, open_, largest))
+            open_ = open_[choice.terms[open_].any(axis=1)]
+        return choice
+
+    def paying(self, choice: _Choice) -> _Choice:
+        """Return the terms that are left when Akaike's score falls no further."""
+        weight, n_full = self.weight, 1 + choice.terms.sum(axis=1)
+        none = ROUNDING * self.spread
+        full = np.maximum(choice.squared_error, none)
+        score = weight + n_full
+        open_ = np.flatnonzero(choice.terms.any(axis=1))
+        while len(open_):
+            sizes = np.where(choice.terms[open_], np.abs(choice.slopes[open_]), np.inf)
+            fewer = self.without(choice, open_, _first_greatest(-sizes))
+            share = np.maximum(fewer.squared_error, none[open_]) / full[open_]
+            later = share * (weight - n_full)[open_]
+            later += 2 * (1 + fewer.terms.sum(axis=1))
+            pays = later < score[open_] - CLOSE
+            open_ = open_[pays]
+            choice.replace_at(open_, _Choice(*(each[pays] for each in fewer)))
+            score[open_] = later[pays]
+            open_ = open_[choice.terms[open_].any(axis=1)]
+        return choice
+
+    def varying(self) -> Mask:
         """Return the terms that differ among the rows, if the target does."""
-        spreads = np.diag(self.spreads)
+        squares = self.spreads.diagonal(axis1=1, axis2=2)
         with np.errstate(over="ignore", invalid="ignore"):
-            size = spreads + self.weight * self.means * self.means
-            differ = (spreads > TOLERANCE * size) & np.isfinite(size)
-            differ &= np.isfinite(self.spreads).all(axis=1)
-        if not differ[-1]:
-            return []
-        return [int(index) for index in np.flatnonzero(differ[:-1])]
+            size = squares + self.weight[:, None] * self.means * self.means
+            differ = (squares > TOLERANCE * size) & np.isfinite(size)
+            differ &= np.isfinite(self.spreads).all(axis=2)
+        return np.asarray(differ[:, :-1] & differ[:, -1:])
 
-    def choose(self, terms: list[int]) -> _Choice:
-        """Solve the equations of some terms."""
-        if not terms:
-            return _Choice(terms, np.zeros(0), max(self.spread, 0.0))
-        indices = np.array([*terms, -1])
-        equations = self.standardised[indices[:, None], indices]
-        left = equations[:-1, :-1] + RIDGE * np.eye(len(terms))
-        slopes = np.linalg.solve(left, equations[:-1, -1])
-        weights = np.append(-slopes, 1.0)
-        error = float(weights @ equations @ weights)
-        return _Choice(terms, slopes, max(error * float(self.deviations[-1]) ** 2, 0.0))
+    def without(self, choice: _Choice, nodes: Integers, dropped: Integers) -> _Choice:
+        """Solve the equations of some nodes, each without one more of its terms."""
+        terms = choice.terms[nodes]
+        terms[np.arange(len(nodes)), dropped] = False
+        return self.choose(nodes, terms)
 
-    def coefficients(self, choice: _Choice) -> Floats:
-        """Return the coefficients of the terms as they are."""
-        by_target = choice.slopes * self.deviations[-1]
-        return np.asarray(by_target / self.deviations[choice.terms])
+    def choose(self, nodes: Integers, terms: Mask) -> _Choice:
+        """Solve the equations of some nodes, of some of their terms each."""
+        lines = np.append(terms, np.ones((len(nodes), 1), bool), axis=1)
+        both = lines[:, :, None] & lines[:, None]
+        equations = np.where(both, self.standardised[nodes], 0.0)
+        left = equations[:, :-1, :-1].copy()
+        places = np.arange(terms.shape[1])
+        left[:, places, places] += RIDGE
+        slopes = np.linalg.solve(left, equations[:, :-1, -1:])
+        weights = np.append(-slopes, np.ones((len(nodes), 1, 1)), axis=1)
+        errors = (weights.swapaxes(1, 2) @ equations @ weights)[:, 0, 0]
+        errors *= self.deviations[nodes, -1] ** 2
+        errors = np.where(terms.any(axis=1), errors, self.spread[nodes])
+        return _Choice(terms, slopes[:, :, 0], np.maximum(errors, 0.0))
+
+
+def _first_greatest(numbers: Floats) -> Integers:
+    """Return for each line the first index whose number is the greatest, or close."""
+    most = numbers.max(axis=1, keepdims=True)
+    return np.asarray(np.argmax(numbers >= most - CLOSE, axis=1))

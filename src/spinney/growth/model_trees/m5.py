@@ -25,21 +25,22 @@ were 1, so that weights which sum to 1 give the trees of weights which sum to n.
 sums come from the source, so a tree over a database is treated as one in memory.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from spinney._support.arrays import Floats, Integers
+from spinney._support.segments import sums_by
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute
-from spinney.growth.model_trees.least_squares import CLOSE, Fitted, fitted
-from spinney.growth.prune import Pruned, Steps
+from spinney.growth.model_trees.least_squares import CLOSE, Fitted, Mask, all_fitted
+from spinney.growth.prune import Pruned, PruneStep, Steps
 from spinney.growth.prune.walks import (
-    Judged,
     Judgement,
     RunningSum,
     bottom_up,
-    pruned_by,
+    recorded,
 )
 from spinney.growth.source_parts import fits_models
 from spinney.recipes import Recipe
@@ -47,8 +48,10 @@ from spinney.search import LISTED, RootStatistics, statistics_by_attribute
 from spinney.sources import (
     ROOT,
     Counts,
+    Products,
     Request,
     TermRequest,
+    summed,
     tables_of,
     take_formulas,
     with_formulas,
@@ -57,13 +60,18 @@ from spinney.trees import (
     FormerNodes,
     Groups,
     LinearModel,
-    Node,
+    Split,
     Term,
     Tree,
     arrays_of,
+    children_of_nodes,
+    cut,
     flat_models,
     mixed,
+    ratio_of,
+    route_of,
     spread_of,
+    values_of_nodes,
 )
 from spinney.trees.criteria import squared_error
 
@@ -79,6 +87,36 @@ NEGLIGIBLE = 1e-5
 Terms = dict[Term, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The models of all nodes of a tree, and what pruning asks of them.
+
+    Parameters
+    ----------
+    squared_errors, n_parameters : arrays
+        Of each node's model: its errors, summed over the rows, and its coefficients
+        with the intercept.
+    sizes : array
+        For how many rows each node counts.
+    means : array
+        What a node predicts that has no terms.
+    linear : mapping of int to Fitted
+        The nodes that have.
+    """
+
+    squared_errors: Floats
+    n_parameters: Integers
+    sizes: Floats
+    means: Floats
+    linear: Mapping[int, Fitted]
+
+    def model(self, node: int) -> LinearModel:
+        """Return the model of a node."""
+        if node in self.linear:
+            return self.linear[node].model
+        return LinearModel(float(self.means[node]))
+
+
 def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
     """Return a tree for numbers with the models that its recipe asks for, pruned.
 
@@ -90,31 +128,24 @@ def with_models(tree: Tree, source: Counts, *, recipe: Recipe) -> Pruned:
     take_formulas(source, tree.schema)
     linear = recipe.leaves == "linear"
     below = terms_below(tree, _at_root(tree, source)) if linear else [{} for _ in tree]
-    # How many rows the weight 1 stands for.
-    scale = max(1.0, tree.root.n_rows / tree.root.weight)
-    sizes = [node.weight * scale for node in tree]
-    fits = _fit(tree, source, below, scale=scale)
-    steps: list[Judged] = []
+    fits = _fit(tree, source, below)
+    pruned = Pruned(cut(tree, ()), Steps(()))
     if recipe.pruning == "adjusted-error":
-        steps = adjusted_steps(tree, fits, sizes)
-    pruned = pruned_by(tree, steps, "adjusted error of the node")
-    return replace(pruned, tree=_predicting(pruned.tree, fits, sizes, recipe.smoothing))
+        pruned = pruned_by_errors(tree, fits)
+    return replace(pruned, tree=_predicting(pruned.tree, fits, recipe.smoothing))
 
 
-def _predicting(
-    tree: Tree, fits: Sequence[Fitted], sizes: Sequence[float], constant: float
-) -> Tree:
+def _predicting(tree: Tree, fits: Fits, constant: float) -> Tree:
     """Return a pruned tree whose nodes predict by smoothed models.
 
-    Where one has no terms, its node predicts a number. ``fits`` and ``sizes`` are of
-    the tree before it was pruned.
+    Where one has no terms, its node predicts a number. The fits are of the tree before
+    it was pruned.
     """
     nodes, arrays = tree.nodes, arrays_of(tree)
     assert isinstance(nodes, FormerNodes)
     assert arrays.outputs is not None
-    former, parent = nodes.numbers.tolist(), arrays.parent.tolist()
-    own, left = [fits[number].model for number in former], [sizes[n] for n in former]
-    models = _smoothed(parent, own, left, constant)
+    parent, own = arrays.parent.tolist(), list(map(fits.model, nodes.numbers.tolist()))
+    models = _smoothed(parent, own, fits.sizes[nodes.numbers].tolist(), constant)
     intercepts = np.array([[model.intercept] for model in models])
     with_terms = np.array([[bool(model.terms)] for model in models])
     flat = flat_models([model if model.terms else None for model in models])
@@ -128,7 +159,7 @@ def _predicting(
 
 def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
     """Return what all rows say of the attributes that the tree asks about."""
-    asked = sorted({node.split.attribute for node in tree if node.split is not None})
+    asked = arrays_of(tree).asked
     if not asked:
         return {}
     (tables,) = tables_of(source, [Request(ROOT, tuple(asked))], tree.schema)
@@ -137,19 +168,28 @@ def _at_root(tree: Tree, source: Counts) -> dict[int, RootStatistics]:
 
 def terms_below(tree: Tree, at_root: dict[int, RootStatistics]) -> list[Terms]:
     """Return for each node the terms asked below it, with the depth of the asking."""
-    terms: list[Terms] = [{} for _ in tree]
-    for node in reversed(tree.nodes):
-        here = terms[node.number]
-        if node.split is not None:
-            index = node.split.attribute
-            attribute = tree.schema.attributes[index]
-            for term in _terms_of(node, attribute, at_root[index]):
-                here[term] = node.depth
+    arrays, attributes = arrays_of(tree), tree.schema.attributes
+    links, asked = arrays.links(), arrays.attribute.tolist()
+    parent, depths = arrays.parent.tolist(), links.depth.tolist()
+    grouped = np.isnan(arrays.cut).tolist()
+    numbers = {
+        index: (Term(index, None, statistics.default_value),)
+        for index, statistics in at_root.items()
+    }
+    terms: list[Terms] = [{} for _ in asked]
+    for node in reversed(range(len(asked))):
+        here, index = terms[node], asked[node]
+        if index >= 0:
+            own: Sequence[Term] = numbers[index]
+            if grouped[node]:
+                split = arrays.split(node, n_branches=int(links.count[node]))
+                own = _groups_of(split, attributes[index], at_root[index])
+            here.update(dict.fromkeys(own, depths[node]))
         if len(here) > MOST_TERMS:
             nearest = sorted(here, key=lambda term: (here[term], *_order(term)))
-            terms[node.number] = here = {t: here[t] for t in nearest[:MOST_TERMS]}
-        if node.parent is not None:
-            above = terms[node.parent]
+            terms[node] = here = {term: here[term] for term in nearest[:MOST_TERMS]}
+        if here and node:
+            above = terms[parent[node]]
             for term, depth in here.items():
                 above[term] = min(depth, above.get(term, depth))
     return terms
@@ -161,109 +201,137 @@ def _order(term: Term) -> tuple[int, int, tuple[int, ...]]:
     return term.attribute, -len(codes), codes
 
 
-def _terms_of(node: Node, attribute: Attribute, at_root: RootStatistics) -> list[Term]:
-    """Return what a split says of its attribute, as terms."""
-    split = node.split
-    typical = at_root.default_value
-    if not isinstance(split, Groups):
-        assert split is not None
-        return [Term(split.attribute, None, typical)]
+def _groups_of(
+    split: Split, attribute: Attribute, at_root: RootStatistics
+) -> list[Term]:
+    """Return a term for each group of codes but the first, unless codes are many."""
+    assert isinstance(split, Groups)
     if len(attribute.values) > LISTED:
         return []
     groups = [group for group in split.groups[1 : MOST_TERMS + 1] if group]
-    return [
-        Term(split.attribute, group, float(int(typical) in group)) for group in groups
-    ]
+    typical = int(at_root.default_value)
+    return [Term(split.attribute, group, float(typical in group)) for group in groups]
 
 
-def _fit(
-    tree: Tree, source: Counts, below: Sequence[Terms], *, scale: float
-) -> list[Fitted]:
-    """Return the model of every node, the rows being sent down a level at a time."""
-    target = tree.schema.target
-    assert target.origin is not None
-    fits: list[Fitted | None] = [None] * len(tree)
-    level = [tree.root]
+def _fit(tree: Tree, source: Counts, below: Sequence[Terms]) -> Fits:
+    """Return the model of every node; the mean where nothing is asked below it."""
+    arrays, origin = arrays_of(tree), tree.schema.target.origin
+    assert origin is not None
+    every = sorted({term for own in below for term in own}, key=_order)
+    rank = {term: at for at, term in enumerate(every)}
+    terms = [tuple(sorted(own, key=rank.__getitem__)) for own in below]
+    moments = np.asarray(arrays.weights, np.float64)
+    # How many rows the weight 1 stands for.
+    scale = max(1.0, float(arrays.rows[0] / moments[0, 0]))
+    products = _products(tree, source, terms)
+    nodes = list(products)
+    asked = [terms[node] for node in nodes]
+    fitted = all_fitted(list(products.values()), asked, origin=origin, scale=scale)
+    errors, n_parameters = scale * spread_of(moments), np.ones(len(tree), np.int64)
+    errors[nodes] = [each.squared_error for each in fitted]
+    n_parameters[nodes] = [each.n_parameters for each in fitted]
+    return Fits(
+        np.where(arrays.rows > 0, errors, 0.0),
+        n_parameters,
+        moments[:, 0] * scale,
+        values_of_nodes(tree),
+        dict(zip(nodes, fitted, strict=True)),
+    )
+
+
+def _products(
+    tree: Tree, source: Counts, terms: Sequence[tuple[Term, ...]]
+) -> dict[int, Products]:
+    """Return how terms and target vary at each node that has terms.
+
+    Rows are sent down a level at a time. Where all children have the terms of their
+    node, nothing is asked about it: its sums are the sums of theirs.
+    """
+    products: dict[int, Products] = {}
+    children, to_sum = children_of_nodes(tree), list[int]()
+    level = [0] if terms[0] else []
     while level:
-        asked = [node for node in level if below[node.number] and node.n_rows]
-        terms = [tuple(sorted(below[node.number], key=_order)) for node in asked]
-        requests = [
-            TermRequest(node.number, line)
-            for node, line in zip(asked, terms, strict=True)
-        ]
-        answers = with_formulas(source).products(requests) if requests else []
-        for node, line, products in zip(asked, terms, answers, strict=True):
-            counted = products.scaled(np.array([scale]))
-            fits[node.number] = fitted(counted, line, origin=target.origin)
-        following: list[Node] = []
+        asked, following = list[int](), list[int]()
         for node in level:
-            if node.route is None:
-                continue
-            children = tree.children(node)
-            following += children
-            inner = {c.branch: c.number for c in children if below[c.number]}
+            alike = all(terms[child] == terms[node] for child in children[node])
+            (to_sum if alike else asked).append(node)
+        requests = [TermRequest(node, terms[node]) for node in asked]
+        answers = with_formulas(source).products(requests)
+        products.update(zip(asked, answers, strict=True))
+        for node in level:
+            inner = {b: c for b, c in enumerate(children[node]) if terms[c]}
             if inner:
-                source.partition(node.number, node.route, inner)
+                source.partition(node, route_of(tree, node), inner)
+                following += inner.values()
         level = following
-    return [
-        each if each is not None else _mean(node, scale)
-        for node, each in zip(tree, fits, strict=True)
-    ]
+    for node in reversed(to_sum):
+        products[node] = summed([products[child] for child in children[node]])
+    return products
 
 
-def _mean(node: Node, scale: float) -> Fitted:
-    """Return the mean as a model; without rows it is that of the node above."""
-    error = scale * float(spread_of(node.weights)) if node.n_rows else 0.0
-    return Fitted(LinearModel(node.value), error)
-
-
-def adjusted_steps(
-    tree: Tree, fits: Sequence[Fitted], sizes: Sequence[float]
-) -> list[Judged]:
-    """Return for each inner node whether its own model is no worse than its branches.
+def pruned_by_errors(tree: Tree, fits: Fits) -> Pruned:
+    """Return a tree with the inner nodes as leaves whose own model is no worse.
 
     A step's ``before`` and ``after`` are the adjusted errors of the node with its
     branches and as a leaf, its risks the squared errors of the whole tree on the
-    training rows, before smoothing. ``sizes`` says how many rows each node counts for,
-    and the errors of the fits are sums over as many.
+    training rows, before smoothing.
     """
-    scale = sizes[0] / tree.root.weight
-    errors = RunningSum(tree, np.array([each.squared_error for each in fits]))
-    # One more parameter for each split: its attribute is chosen too.
-    parameters = RunningSum(
-        tree,
-        np.array([float(each.n_parameters) for each in fits]),
-        arrays_of(tree).inner.astype(np.float64),
-    )
-    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(tree.root.weights)))
+    as_tree, as_leaf, pruned = adjusted_errors(tree, fits)
 
     def judge(node: int) -> Judgement:
-        own, size = fits[node], sizes[node]
-        as_leaf = adjusted(own.squared_error, own.n_parameters, weight=size)
-        as_tree = adjusted(
-            errors.as_tree(node), int(parameters.as_tree(node)), weight=size
-        )
-        pruned = as_leaf <= as_tree * (1 + CLOSE) or as_leaf < negligible
-        parameters.decide(node, pruned=pruned)
-        return as_tree, as_leaf, pruned
+        return float(as_tree[node]), float(as_leaf[node]), bool(pruned[node])
 
-    return bottom_up(tree, judge, errors, unit=scale)
+    def record() -> Iterator[PruneStep]:
+        unit = float(fits.sizes[0] / arrays_of(tree).weights[0, 0])
+        steps = bottom_up(tree, judge, RunningSum(tree, fits.squared_errors), unit=unit)
+        yield from recorded(tree, steps, "adjusted error of the node")
+
+    return Pruned(cut(tree, np.flatnonzero(pruned).tolist()), Steps(record()))
 
 
-def adjusted(error: float, n_parameters: int, *, weight: float) -> float:
-    """Return the root mean squared error, raised by the number of parameters.
+def adjusted_errors(tree: Tree, fits: Fits) -> tuple[Floats, Floats, Mask]:
+    """Return the adjusted errors of nodes with their branches and as leaves.
 
-    >>> adjusted(36.0, 2, weight=4)      # 3 · (4 + 2 · 2) / (4 − 2)
-    12.0
-    >>> adjusted(36.0, 4, weight=4)
-    30.0
+    Besides, which inner nodes become leaves. What is below a node is decided first, a
+    level at a time.
     """
-    if not weight:
-        return 0.0
-    factor = OVERFITTED
-    if weight > n_parameters * (1 + TOLERANCE):
-        factor = (weight + MULTIPLIER * n_parameters) / (weight - n_parameters)
-    return float(np.sqrt(error / weight)) * factor
+    arrays = arrays_of(tree)
+    depth, inner = arrays.depth, arrays.inner
+    parent = arrays.parent.astype(np.int64)
+    moments = np.asarray(arrays.weights[0], np.float64)
+    negligible = NEGLIGIBLE * float(np.sqrt(squared_error(moments)))
+    # The errors and the parameters of each node, as pruned so far.
+    sums = np.column_stack([fits.squared_errors, fits.n_parameters])
+    as_leaf = adjusted(sums, weight=fits.sizes)
+    as_tree, pruned = as_leaf.copy(), np.zeros(len(tree), np.bool_)
+    for level in reversed(range(depth.max())):
+        nodes = np.flatnonzero((depth == level) & inner)
+        below = np.flatnonzero(depth == level + 1)
+        branches = sums_by(parent[below], sums[below], len(tree))[nodes]
+        branches[:, 1] += 1  # for the split: its attribute is chosen too
+        as_tree[nodes] = adjusted(branches, weight=fits.sizes[nodes])
+        cheap = as_leaf[nodes] <= as_tree[nodes] * (1 + CLOSE)
+        pruned[nodes] = cheap | (as_leaf[nodes] < negligible)
+        stays = ~pruned[nodes]
+        sums[nodes[stays]] = branches[stays]
+    return as_tree, as_leaf, pruned
+
+
+def adjusted(sums: Floats, *, weight: Floats) -> Floats:
+    """Return root mean squared errors, raised by the number of parameters.
+
+    A line of the ``sums`` has a squared error and a number of parameters.
+
+    >>> sums, weight = np.array([[36.0, 2.0], [36.0, 4.0]]), np.array([4.0, 4.0])
+    >>> adjusted(sums, weight=weight)      # 3 · (4 + 2 · 2) / (4 − 2), 3 · 10
+    array([12., 30.])
+    """
+    error, n_parameters = sums.T
+    enough = weight > n_parameters * (1 + TOLERANCE)
+    more = weight + MULTIPLIER * n_parameters
+    freedom = np.where(enough, weight - n_parameters, 1.0)
+    factor = np.where(enough, more / freedom, OVERFITTED)
+    return np.asarray(np.sqrt(ratio_of(error, weight)) * factor)
 
 
 def _smoothed(

@@ -52,7 +52,15 @@ from spinney.sources import (
     take_formulas,
     with_formulas,
 )
-from spinney.trees import CountTable, Groups, Intervals, Node, Split, Tree
+from spinney.trees import (
+    CountTable,
+    Groups,
+    Intervals,
+    Node,
+    Split,
+    Tree,
+    arrays_of,
+)
 
 MOST_NUMBERS = 12
 MOST_LEAVES = 50
@@ -80,8 +88,10 @@ def grow_with_construction(
         made.append(best)
     while True:
         tree = grow_tree(source, recipe, replace(options, constructed=made))
+        if not made:
+            return tree
         attributes = tree.schema.attributes
-        asked = [attributes[n.candidate.attribute] for n in tree if not n.is_leaf]
+        asked = [attributes[index] for index in arrays_of(tree).asked]
         used = [attribute for attribute in made if attribute in asked]
         if len(used) == len(made):
             return tree

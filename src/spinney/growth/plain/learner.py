@@ -50,7 +50,14 @@ from spinney.search import (
     splits_of_drawn_cuts,
 )
 from spinney.search.oblique import combined
-from spinney.sources import Counts, Request, Totals, tables_of, take_formulas
+from spinney.sources import (
+    Counts,
+    Request,
+    Totals,
+    are_pure,
+    tables_of,
+    take_formulas,
+)
 from spinney.trees import (
     Groups,
     Reason,
@@ -63,6 +70,8 @@ from spinney.trees import (
     describe,
     joined_stacks,
     possible_codes,
+    shared_out,
+    sizes,
 )
 from spinney.trees.criteria import deviation
 
@@ -98,61 +107,60 @@ class _Learner:
         self.recipe = recipe
         self.search = search_over(totals.weights, self.schema, recipe, options)
         self.n_nodes, self.n_leaves = 0, 1
+        self.open_nodes: list[tuple[float, int, Growing]] = []
         self.reached: set[tuple[str, ...]] = set()
 
     def grow(self) -> Tree:
         """Grow as the module's text says."""
-        front = [self.root] if self.may_split(self.root) else []
-        open_nodes: list[tuple[float, int, Growing]] = []
-        while front or open_nodes:
+        front = self.worth_asking([self.root])
+        while front or self.open_nodes:
             self.decide(front)
-            for node in front:
-                if node.is_open:
-                    heappush(open_nodes, (self.urgency(node), node.number, node))
-            taken = self.take(open_nodes)
+            taken = self.take(front)
             self.find_routes(taken)
-            front = [child for node in taken for child in self.split(node)]
+            front = self.split(taken)
         self.warn_unreached()
         return finish(self.root, self.schema, self.recipe)
 
-    def may_split(self, node: Growing) -> bool:
-        """Return whether a node is worth asking about; note the reason if not."""
-        node.reason = self.stop(node)
-        return node.reason is None
-
-    def stop(self, node: Growing) -> Reason | None:
-        """Return why a node is a leaf before any table is asked for."""
-        recipe, rows = self.recipe, node.totals.rows
-        if not rows.any():
-            return Reason.EMPTY
-        if node.totals.is_pure:
-            return Reason.PURE
-        if not node.attributes:
-            return Reason.EXHAUSTED
-        if recipe.max_depth is not None and node.depth >= recipe.max_depth:
-            return Reason.DEPTH
-        if node.totals.weight < recipe.least_node * (1 - TOLERANCE):
-            return Reason.ROWS_TO_SPLIT
-        least = self.least_deviation * (1 - TOLERANCE)
-        if least and float(deviation(node.totals.weights)) < least:
-            return Reason.DEVIATION
-        return None
+    def worth_asking(self, nodes: Sequence[Growing]) -> list[Growing]:
+        """Return the nodes that may be split; note the reasons of the others."""
+        if not nodes:
+            return []
+        weights = np.array([node.totals.weights for node in nodes])
+        rows = np.array([node.totals.rows for node in nodes])
+        n_rows, pure = rows.sum(axis=1), are_pure(weights, rows)
+        least = self.recipe.least_node(self.search.total) * (1 - TOLERANCE)
+        weight = sizes(weights, rows)
+        alike = np.zeros(len(nodes), dtype=bool)
+        if self.least_deviation:
+            alike |= deviation(weights) < self.least_deviation * (1 - TOLERANCE)
+        most_depth = self.recipe.max_depth
+        for at, node in enumerate(nodes):
+            if not n_rows[at]:
+                node.reason = Reason.EMPTY
+            elif pure[at]:
+                node.reason = Reason.PURE
+            elif not node.attributes:
+                node.reason = Reason.EXHAUSTED
+            elif most_depth is not None and node.depth >= most_depth:
+                node.reason = Reason.DEPTH
+            elif weight[at] < least:
+                node.reason = Reason.ROWS_TO_SPLIT
+            elif alike[at]:
+                node.reason = Reason.DEVIATION
+        return [node for node in nodes if node.reason is None]
 
     def decide(self, front: Sequence[Growing]) -> None:
         """Find the best split of each node, or the reason why there is none."""
         if not front:
             return
         forced: dict[int, int] = {}
-        for at, node in enumerate(front):
+        for at, node in enumerate(front if self.options.forced else ()):
             self.reached.add(node.path)
             node.forced = node.path in self.options.forced
             if node.forced:
                 forced[at] = self.options.forced[node.path]
         search = partial(self.searched, front)
-        # Merging goes from value to value in Python, which threads only hold up.
-        merges = self.recipe.grouping == "merge"
-        run = map if merges else run_as_they_come
-        searched = run(search, self.looked_at(front))
+        searched = run_as_they_come(search, self.looked_at(front))
         parts, different = [], np.full(len(front), -1)
         for splits, nodes, numbers in searched:
             parts.append(splits)
@@ -166,8 +174,8 @@ class _Learner:
             forced=forced,
             paid=lambda at: paid_above(front[at]),
         )
-        for at, node in enumerate(front):
-            node.decide(decisions.of_node(at))
+        for node, decision in zip(front, decisions.of_nodes(), strict=True):
+            node.decide(decision)
         if self.recipe.linear_terms > 1:
             for node in front:
                 self.combine(node)
@@ -234,13 +242,15 @@ class _Learner:
             return -np.inf
         return -float(node.totals.weight * node.winner.gain)
 
-    def take(self, open_nodes: list[tuple[float, int, Growing]]) -> list[Growing]:
+    def take(self, front: Sequence[Growing]) -> list[Growing]:
         """Take the nodes to split next: all, or the best if leaves are limited."""
+        decided = [node for node in front if node.is_open]
         limit = self.recipe.max_leaves
         if limit is None:
-            taken = sorted((node for *_, node in open_nodes), key=lambda n: n.number)
-            open_nodes.clear()
-            return taken
+            return decided
+        open_nodes = self.open_nodes
+        for node in decided:
+            heappush(open_nodes, (self.urgency(node), node.number, node))
         margin = TOLERANCE * self.search.total * self.unit
         while open_nodes:
             node = pop_oldest_of_best(open_nodes, margin)
@@ -260,6 +270,10 @@ class _Learner:
 
     def find_routes(self, nodes: Sequence[Growing]) -> None:
         """Find how rows leave these nodes, and what surrogates make of it."""
+        if not self.search.policy.surrogates:
+            for node in nodes:
+                node.route = Route(node.winner.split)
+            return
         scale = self.options.class_weights
         to_route = [
             NodeToRoute(
@@ -275,29 +289,36 @@ class _Learner:
             node.route = route
             node.routed = routed and routed.scaled(scale)
 
-    def split(self, node: Growing) -> list[Growing]:
-        """Make the children of a node, and send those that may be split their rows."""
-        assert node.route is not None
-        node.children = self.children_of(node)
-        front = [child for child in node.children if self.may_split(child)]
-        if front:
-            # Surrogates are for rows that lack a value; where none does, nobody asks.
-            absent = node.winner.table.missing_rows.any()
-            route = node.route if absent else Route(node.route.split)
-            children = {child.branch: child.number for child in front}
-            self.source.partition(node.number, route, children)
+    def split(self, nodes: Sequence[Growing]) -> list[Growing]:
+        """Make the children of nodes, and send those that may be split their rows."""
+        if not nodes:
+            return []
+        weights, rows, first = shared_out([node.winner for node in nodes])
+        for at, node in enumerate(nodes):
+            own = slice(first[at], first[at + 1])
+            if node.routed is not None:
+                weights[own], rows[own] = node.routed.weights, node.routed.rows
+            node.children = self.children_of(node, weights[own], rows[own])
+        front = self.worth_asking([child for node in nodes for child in node.children])
+        asked = {child.number for child in front}
+        for node in nodes:
+            children = {c.branch: c.number for c in node.children if c.number in asked}
+            if children:
+                # Surrogates are for rows that lack a value.
+                assert node.route is not None
+                absent = node.winner.table.missing_rows.any()
+                route = node.route if absent else Route(node.route.split)
+                self.source.partition(node.number, route, children)
         return front
 
-    def children_of(self, node: Growing) -> list[Growing]:
-        """Return the children with the counts that the split gives them."""
+    def children_of(
+        self, node: Growing, weights: Floats, rows: Integers
+    ) -> list[Growing]:
+        """Return the children of a node, which have these counts."""
         split = node.winner.split
-        weights, rows = node.winner.shared_out()
-        if node.routed is not None:
-            weights, rows = node.routed.weights, node.routed.rows
-        used = self.recipe.grouping == "multiway" and is_multiway(split)
-        attributes = tuple(
-            index for index in node.attributes if not used or index != split.attribute
-        )
+        attributes = node.attributes
+        if self.recipe.grouping == "multiway" and is_multiway(split):
+            attributes = tuple(i for i in attributes if i != split.attribute)
         children = [
             Growing(
                 self.n_nodes + branch + 1,

@@ -9,6 +9,10 @@ from spinney.growth.prune.cost_complexity import TrainingRows
 from spinney.growth.prune.cost_complexity_sequence import RULES, Sequence, Subtree
 from spinney.growth.prune.drafts import DraftRows
 from spinney.growth.prune.error_limits import CONFIDENCE, check_confidence, upper_errors
+from spinney.growth.prune.impurity_complexity import (
+    impurity_sequence,
+    pruned_by_impurity,
+)
 from spinney.growth.prune.prune_folds import folds_of
 from spinney.growth.prune.prune_methods import (
     METHODS,
@@ -36,10 +40,12 @@ __all__ = [
     "below",
     "check_confidence",
     "folds_of",
+    "impurity_sequence",
     "leaf_risks",
     "method_named",
     "pruned",
     "pruned_after_growing",
+    "pruned_by_impurity",
     "upper_errors",
     "validate",
 ]

@@ -88,11 +88,19 @@ def cost_complexity(
     if alpha is None:
         assert training is not None
         sequence = cross_validated(sequence, training, costs=costs)
-        chosen = sequence.best(rule)
-        alpha = sequence[chosen].alpha
-    else:
-        chosen = sequence.place(alpha)
+        alpha = sequence[sequence.best(rule)].alpha
     unit = "squared errors" if tree.schema.target.is_numeric else "risk"
+    return cut_at(tree, sequence, alpha, risks=risks, unit=unit)
+
+
+def cut_at(
+    tree: Tree, sequence: Sequence, alpha: float, *, risks: Floats, unit: str
+) -> Pruned:
+    """Return the subtree of a sequence that is the cheapest at an α.
+
+    ``risks`` are those of nodes as leaves, and ``unit`` is what they count.
+    """
+    chosen = sequence.place(alpha)
     result = cut_down_to(
         tree,
         sequence.cuts(chosen),

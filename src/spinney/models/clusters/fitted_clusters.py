@@ -5,7 +5,7 @@ add its conventions.
 """
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,15 +13,14 @@ from spinney._support.arrays import Floats, Integers
 from spinney._support.text import figure, number_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
-from spinney.data import Attribute, Schema, Table
-from spinney.data.readers import ModelBatches, batches_by, read_by
+from spinney.data import Attribute, Notation, Schema, Table
+from spinney.data.readers import Keep, ModelBatches, batches_by, read_by
 from spinney.models.facts import cluster_facts
 from spinney.output.export import exported
 from spinney.output.file import save_model
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
 
 
 class FittedClusters:
@@ -92,7 +91,12 @@ class FittedClusters:
     # Reading tables, and assigning their rows
 
     def read(
-        self, data: Any, *, format: str | None = None, encoding: str = "utf-8"
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
     ) -> Table:
         """Read a table as the clusters understand it; columns are found by name."""
         schema = self.clusters_.schema
@@ -104,6 +108,7 @@ class FittedClusters:
             may_be_empty=self.clusters_.method == MIXED,
             format=format,
             encoding=encoding,
+            notation=notation,
         )
 
     def batches(
@@ -111,9 +116,10 @@ class FittedClusters:
         data: Any,
         *,
         n_rows: int,
-        keep: "Sequence[str] | Literal['all']" = (),
+        keep: Keep = (),
         format: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
+        notation: Notation | None = None,
     ) -> AbstractContextManager[ModelBatches]:
         """Give a table of any size as :meth:`read` reads it, some rows at a time.
 
@@ -129,6 +135,7 @@ class FittedClusters:
             may_be_empty=self.clusters_.method == MIXED,
             format=format,
             encoding=encoding,
+            notation=notation,
         )
 
     def assign(self, table: Table) -> tuple[Integers, Floats]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
-from spinney._support.segments import starts_of
+from spinney._support.segments import begins_run, starts_of
 from spinney.data import Attribute, Schema
 from spinney.sources.base import (
     ROOT,
@@ -18,13 +18,17 @@ from spinney.sources.base import (
     Request,
     TermRequest,
     Totals,
+    batches_of_terms,
+    joined_products,
 )
+from spinney.sources.rows.row_products import varying_together
 from spinney.trees import CountTable, Route, Split, Surrogate, TableStack
 
 # With more values at nodes than this for each cell that is counted, those that occur
 # are found by sorting, so that small nodes cost what their rows cost.
 SPARSE = 2
 LEAST_SPARSE = 1000
+MOST_TERMS_AT_ONCE = 128
 MOST_AT_ONCE = 1 << 18  # cells that are counted at once, unless one column has more
 
 Which = Callable[[NDArray[Any]], NDArray[Any]]
@@ -131,17 +135,14 @@ class MemorySource:
         tally: Tally,
     ) -> Iterator[TableStack]:
         """Give the tables of some attributes at a time, over rows by their nodes."""
-        wanted = sorted({index for request in requests for index in request.attributes})
-        pairs = np.zeros((len(requests), 1 + max(wanted, default=0)), dtype=bool)
-        for node, request in enumerate(requests):
-            pairs[node, list(request.attributes)] = True
+        lists = {request.attributes for request in requests}
+        wanted = sorted(set().union(*lists))
         n_at_once = max(1, MOST_AT_ONCE // max(1, len(rows)))
         for first in range(0, len(wanted), n_at_once):
             attributes = wanted[first : first + n_at_once]
             columns = [self._column(index, rows) for index in attributes]
             stack = _counted(attributes, columns, owner, len(requests), tally)
-            asked = pairs[stack.node, stack.attribute]
-            yield stack if asked.all() else stack.taken(np.flatnonzero(asked))
+            yield stack if len(lists) == 1 else _asked_for(stack, requests)
 
     def routed(self, routes: Sequence[tuple[int, Route]]) -> list[CountTable]:
         """Return for each node and route the table of its rows by branch."""
@@ -161,26 +162,18 @@ class MemorySource:
         self._made[index] = attribute
         self._columns.pop(index, None)
 
-    def _is_ranked(self, index: int) -> bool:
-        """Return whether an attribute is ranked; a column is, from now on."""
-        if index in self._given and index not in self._columns:
-            attribute = self.schema.attributes[index]
-            self._columns[index] = _valued(attribute, self._given[index])
-        return index in self._columns
-
     def _cells(self, index: int, rows: Integers) -> NDArray[Any]:
         """Return the cells of some rows as ``Schema.encode`` gives them."""
-        if not self._is_ranked(index):
-            formula = self._made[index].formula
-            assert formula is not None
-            behind: list[Any] = [None] * len(self.schema.attributes)
-            for at in formula.places:
-                behind[at] = self._cells(at, rows)
-            return formula.cells(behind)
-        values, ranks = self._columns[index]
-        if values.dtype.kind == "f":
-            return np.append(values, np.nan)[ranks[rows]]
-        return ranks[rows]
+        if index in self._given:
+            cells = self._given[index][rows]
+            numeric = self.schema.attributes[index].kind == "numeric"
+            return cells.astype(np.float64, copy=False) if numeric else cells
+        formula = self._made[index].formula
+        assert formula is not None
+        behind: list[Any] = [None] * len(self.schema.attributes)
+        for at in formula.places:
+            behind[at] = self._cells(at, rows)
+        return formula.cells(behind)
 
     def _column(self, index: int, rows: Integers) -> tuple[NDArray[Any], Integers]:
         """Return the values of an attribute, and the ranks of some rows.
@@ -188,14 +181,15 @@ class MemorySource:
         One with a formula that is asked about of as many rows as there are is made for
         all of them, and kept.
         """
-        if not self._is_ranked(index):
-            n_rows = len(self._classes)
-            few = len(rows) < n_rows
+        if index not in self._columns:
+            given, n_rows = index in self._given, len(self._targets)
+            few = not given and len(rows) < n_rows
+            attribute = self.schema.attributes[index] if given else self._made[index]
             cells = self._cells(index, rows if few else np.arange(n_rows))
-            made = _valued(self._made[index], cells)
+            valued = _valued(attribute, cells)
             if few:
-                return made
-            self._columns[index] = made
+                return valued
+            self._columns[index] = valued
         values, ranks = self._columns[index]
         return values, ranks[rows]
 
@@ -230,46 +224,44 @@ class MemorySource:
             self._members.pop(node, None)
 
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
-        """Return for each request how its terms vary."""
-        return [self._products(request) for request in requests]
+        """Return for each request how its terms vary, of many requests at once."""
+        batches = batches_of_terms(requests, MOST_TERMS_AT_ONCE)
+        return [products for batch in batches for products in self._products(batch)]
 
-    def _products(self, request: TermRequest) -> Products:
-        terms, (rows, weights) = request.terms, self._members[request.node]
+    def _products(self, requests: Sequence[TermRequest]) -> list[Products]:
+        rows, weights, owner = self._level([request.node for request in requests])
+        terms = list(dict.fromkeys(t for request in requests for t in request.terms))
         columns = [self._cells(term.attribute, rows) for term in terms]
-        if request.complete:
-            pairs = zip(terms, columns, strict=True)
-            known = ~np.any([term.absent(cells) for term, cells in pairs], axis=0)
-            rows, weights = rows[known], weights[known]
-            columns = [cells[known] for cells in columns]
-        numbers = [
-            term.values(cells) - term.centre
-            for term, cells in zip(terms, columns, strict=True)
-        ]
+        pairs = list(zip(terms, columns, strict=True))
+        lines = [term.values(cells) - term.centre for term, cells in pairs]
         if self._numbers is not None:
-            numbers.append(self._numbers[rows])
-        groups, n_groups = self._classes[rows], self.schema.target.n_outputs
-        every, width = np.stack(numbers), len(numbers)
-        products = Products(
-            np.bincount(groups, weights, minlength=n_groups).astype(np.float64),
-            np.zeros((n_groups, width)),
-            np.zeros((n_groups, width, width)),
+            lines.append(self._numbers[rows])
+        n_groups = self.schema.target.n_outputs
+        part, every = owner * n_groups + self._classes[rows], np.array(lines)
+        if n_groups > 1 or requests[0].complete:
+            known = np.ones(len(rows), dtype=bool)
+            if requests[0].complete:
+                known = ~np.any([term.absent(cells) for term, cells in pairs], axis=0)
+            order = np.flatnonzero(known)
+            order = order[np.argsort(part[order], kind="stable")]
+            part, every, weights = part[order], every[:, order], weights[order]
+        start = starts_of(np.bincount(part, minlength=len(requests) * n_groups))
+        place = {term: at for at, term in enumerate(terms)}
+        target = [] if self._numbers is None else [len(terms)]
+        asked = [[place[t] for t in r.terms] + target for r in requests]
+        found = varying_together(
+            every, weights, start, [own for own in asked for _ in range(n_groups)]
         )
-        for group in np.unique(groups):
-            here = groups == group
-            lines, parts = every[:, here], weights[here]
-            with np.errstate(over="ignore", invalid="ignore"):
-                products.means[group] = (lines * parts).sum(axis=1) / products.weights[
-                    group
-                ]
-                lines -= products.means[group][:, None]
-                products.spreads[group] = (lines * parts) @ lines.T
-        return products
+        if n_groups == 1:
+            return found
+        return [
+            joined_products(found[at : at + n_groups])
+            for at in range(0, len(found), n_groups)
+        ]
 
     def _goes(self, question: Split | Surrogate, rows: Integers) -> Integers:
         """Return the branch that a question sends rows to, -1 where it knows none."""
-        values, ranks = self._column(question.attribute, rows)
-        # A missing cell has rank -1, and so finds the -1 at the end.
-        return np.asarray(np.append(question.branch_of(values), -1)[ranks])
+        return question.branch_of(self._cells(question.attribute, rows))
 
     def _branches(self, route: Route, rows: Integers) -> Integers:
         """Return the branch of rows by a route, -1 where they are divided."""
@@ -299,6 +291,17 @@ class MemorySource:
         moments = [np.bincount(lines, which(c), minlength=size) for c in columns]
         number = np.bincount(lines, minlength=size)
         return np.stack(moments, axis=1).astype(np.float64), number[:, None]
+
+
+def _asked_for(
+    stack: TableStack, requests: Sequence[Request | Agreement]
+) -> TableStack:
+    """Return the tables that were asked for, of all attributes at all nodes."""
+    asked = np.zeros((len(requests), 1 + stack.attribute.max(initial=0)), dtype=bool)
+    for node, request in enumerate(requests):
+        own = [index for index in request.attributes if index < asked.shape[1]]
+        asked[node, own] = True
+    return stack.taken(np.flatnonzero(asked[stack.node, stack.attribute]))
 
 
 def _crossed(
@@ -331,57 +334,66 @@ def _counted(
     of its table; what occurs becomes a line. Where few of them occur, as at the many
     nodes of a deep level, the numbers that do are found by sorting.
     """
-    n_rows, n_attributes = len(owner), len(attributes)
+    n_attributes = len(attributes)
     lengths = np.array([len(values) + 1 for values, _ in columns], dtype=np.int64)
     offset = starts_of(np.repeat(lengths, n_nodes))  # where each table's numbers begin
-    keys = np.empty((n_attributes, n_rows), dtype=np.int64)
+    keys = owner * lengths[:, None]
+    keys += offset[:-1:n_nodes, None] + 1
     for at, (_, ranks) in enumerate(columns):
-        keys[at] = owner * lengths[at]
         keys[at] += ranks
-        keys[at] += offset[at * n_nodes] + 1
-    flat, n_numbers = keys.ravel(), int(offset[-1])
-    if n_numbers <= SPARSE * flat.size + LEAST_SPARSE:
-        weights, rows = tally(flat, lambda own: np.tile(own, n_attributes), n_numbers)
+    n_numbers = int(offset[-1])
+    if n_numbers <= SPARSE * keys.size + LEAST_SPARSE:
+        weights, rows = tally(
+            keys.ravel(), lambda own: np.tile(own, n_attributes), n_numbers
+        )
         numbers = np.flatnonzero(rows.any(axis=1))
         weights, rows = weights[numbers], rows[numbers]
     else:
-        order = _stable_order(flat, n_numbers)
-        ranked = flat[order]
-        first = np.ones(len(ranked), dtype=bool)
-        first[1:] = ranked[1:] != ranked[:-1]
-        numbers, whose = ranked[first], order % n_rows
+        ranked, whose = _sorted(keys, n_numbers)
+        first = begins_run(ranked)
+        numbers = ranked[first]
         weights, rows = tally(
             np.cumsum(first) - 1, lambda own: own[whose], len(numbers)
         )
-    table = np.searchsorted(offset, numbers, side="right") - 1
+    counts = np.diff(np.searchsorted(numbers, offset))
+    table = np.repeat(np.arange(len(counts)), counts)
     rank = numbers - offset[table] - 1
+    missing = np.zeros((len(counts), weights.shape[1]))
+    missing_rows = np.zeros((len(counts), rows.shape[1]), dtype=np.int64)
     known = rank >= 0
-    missing = np.zeros((n_attributes * n_nodes, weights.shape[1]))
-    missing_rows = np.zeros((len(missing), rows.shape[1]), dtype=np.int64)
-    missing[table[~known]], missing_rows[table[~known]] = weights[~known], rows[~known]
+    if not known.all():
+        lacking = table[~known]
+        missing[lacking], missing_rows[lacking] = weights[~known], rows[~known]
+        counts[lacking] -= 1
+        table, rank = table[known], rank[known]
+        weights, rows = weights[known], rows[known]
     begins = starts_of(lengths - 1)
     values = np.concatenate([np.asarray(v, dtype=np.float64) for v, _ in columns])
     return TableStack(
         np.tile(np.arange(n_nodes), n_attributes),
         np.repeat(np.array(attributes, dtype=np.int64), n_nodes),
-        starts_of(np.bincount(table[known], minlength=len(missing))),
-        values[begins[table[known] // n_nodes] + rank[known]],
-        weights[known],
-        rows[known],
+        starts_of(counts),
+        values[np.repeat(begins[:-1], n_nodes)[table] + rank],
+        weights,
+        rows,
         missing,
         missing_rows,
     )
 
 
-def _stable_order(keys: Integers, n_keys: int) -> Integers:
-    """Return the order that sorts keys, equal ones as they stand.
+def _sorted(keys: Integers, n_keys: int) -> tuple[Integers, Integers]:
+    """Return all keys of a matrix in order, and the column of each.
 
-    Key and position in one word are sorted far sooner than positions by their key.
+    Equal ones stand as their columns do. Key and column in one word are sorted far
+    sooner than positions by their key.
     """
-    bits = max(1, int(len(keys) - 1).bit_length())
+    n_columns = keys.shape[1]
+    bits = max(1, int(n_columns - 1).bit_length())
     if n_keys.bit_length() + bits > 62:
-        return np.argsort(keys, kind="stable")
-    return np.sort(keys << bits | np.arange(len(keys))) & ((1 << bits) - 1)
+        order = np.argsort(keys, axis=None, kind="stable")
+        return keys.ravel()[order], order % n_columns
+    words = np.sort((keys << bits | np.arange(n_columns)).ravel())
+    return words >> bits, words & ((1 << bits) - 1)
 
 
 def _valued(attribute: Attribute, cells: NDArray[Any]) -> tuple[NDArray[Any], Integers]:

@@ -11,36 +11,17 @@ A number as target is the last z, and then there are no classes. Numbers are mea
 from their terms' centres, so that the sums of squares keep their digits.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
 
-from spinney.sources.base import Products, TermRequest
+from spinney.sources.base import Products
 from spinney.sources.sql.sql_formula import number_literal
 from spinney.trees import Term
 
 # So many terms have about 1300 products: as much as one statement should hold.
 MOST_IN_STATEMENT = 50
-
-
-def batches(requests: Sequence[TermRequest]) -> Iterator[list[TermRequest]]:
-    """Divide requests so that those of one batch have few terms together.
-
-    Which rows are complete depends on the terms, so such a request is a batch alone.
-    """
-    batch: list[TermRequest] = []
-    together: set[Term] = set()
-    for request in requests:
-        wider = together.union(request.terms)
-        alone = request.complete or (batch and batch[-1].complete)
-        if batch and (alone or len(wider) > MOST_IN_STATEMENT):
-            yield batch
-            batch, wider = [], set(request.terms)
-        batch.append(request)
-        together = wider
-    if batch:
-        yield batch
 
 
 def term_expression(

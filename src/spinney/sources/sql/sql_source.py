@@ -34,6 +34,7 @@ from spinney.sources.base import (
     Request,
     TermRequest,
     Totals,
+    batches_of_terms,
 )
 from spinney.sources.sql.aggregates import (
     GROUPING_COLUMNS,
@@ -53,7 +54,7 @@ from spinney.sources.sql.sql_formula import (
     number_literal,
 )
 from spinney.sources.sql.sql_products import (
-    batches,
+    MOST_IN_STATEMENT,
     products_of,
     selected,
     sums,
@@ -235,7 +236,7 @@ class SqlSource:
     def products(self, requests: Sequence[TermRequest]) -> list[Products]:
         """Return for each request how its terms vary, a statement for some at once."""
         found: dict[int, Products] = {}
-        for batch in batches(requests):
+        for batch in batches_of_terms(requests, MOST_IN_STATEMENT):
             together = tuple(dict.fromkeys(t for r in batch for t in r.terms))
             nodes = [request.node for request in batch]
             answers = self._varying(nodes, together, complete=batch[0].complete)

@@ -54,6 +54,8 @@ class Criterion:
     ordered : bool
         Whether the best subset is a prefix of the values in order of class share,
         or of mean, so that it need not be searched for (see ``candidates``).
+    boundaries : bool
+        Whether the best cut lies where the class changes (see ``boundary_cuts``).
     decreases : bool
         Whether the gain is the decrease of the impurity, and reads so.
     chance : bool
@@ -79,6 +81,7 @@ class Criterion:
     from_zero: bool = False
     binary: bool = False
     ordered: bool = True
+    boundaries: bool = False
     decreases: bool = True
     chance: bool = False
     working: Working | None = None

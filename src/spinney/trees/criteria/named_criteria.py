@@ -35,7 +35,14 @@ def _alike(
 
 
 _OF_CLASSES = (
-    _alike("gain", gains.gain, "gain", (impurity.entropy, "entropy"), bits=True),
+    _alike(
+        "gain",
+        gains.gain,
+        "gain",
+        (impurity.entropy, "entropy"),
+        boundaries=True,
+        bits=True,
+    ),
     Criterion(
         "gain_ratio",
         impurity.entropy,
@@ -47,10 +54,17 @@ _OF_CLASSES = (
         # A thousandth, and three values to ten rows, are those of release 8.
         slack=1e-3,
         many_values=0.3,
+        boundaries=True,
         bits=True,
         per=gains.split_information,
     ),
-    _alike("gini", gains.gini_gain, "decrease of gini", (impurity.gini, "gini")),
+    _alike(
+        "gini",
+        gains.gini_gain,
+        "decrease of gini",
+        (impurity.gini, "gini"),
+        boundaries=True,
+    ),
     _alike(
         "misclassification",
         gains.misclassification_gain,
@@ -75,6 +89,7 @@ _OF_CLASSES = (
         tests.g,
         "entropy",
         "−ln p of G",
+        boundaries=True,
         chance=True,
         working=arithmetic.g_working,
     ),

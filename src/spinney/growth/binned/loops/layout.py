@@ -86,7 +86,9 @@ class Rules(NamedTuple):
     ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
     Nodes of ``runners_up`` rows and more keep the splits that lost; a node may then
     take ``listing`` lines of codes. Limits on weights are those of weights times
-    ``own``, by class: what they were before costs altered them.
+    ``own``, by class: what they were before costs altered them. Rows whose value is
+    missing count on the better side of a cut, or stay ``apart``: they count on none,
+    and others say where they go.
     """
 
     kind: int
@@ -104,6 +106,7 @@ class Rules(NamedTuple):
     runners_up: int
     listing: int
     own: NDArray[np.float64]
+    apart: bool
 
 
 class Workspace(NamedTuple):

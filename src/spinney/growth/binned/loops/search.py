@@ -15,7 +15,7 @@ from spinney.growth.binned.loops.count import AHEAD, count, count_drawn
 from spinney.growth.binned.loops.draw import draw
 from spinney.growth.binned.loops.inside_bins import look_inside
 from spinney.growth.binned.loops.row_words import add_row, number_of
-from spinney.growth.binned.loops.score import size_of
+from spinney.growth.binned.loops.score import score_of, size_of
 from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
@@ -54,12 +54,39 @@ def _end(a, cuts, vectors):
 
 
 @kernel
+def _worth_apart(rules, absent, vectors):
+    """Return what scores are to be raised by where missing rows are on no side.
+
+    RIGHT is the known rows K. A cut gains (φ(L) + φ(R) − φ(K)) / |T| then, T being all
+    rows: the gain of a score that is greater by φ(T) − φ(K).
+    """
+    if not (absent and rules.apart):
+        return 0.0
+    for c in range(rules.width):
+        away = vectors[layout.AWAY, c]
+        vectors[layout.OTHER, c] = vectors[layout.RIGHT, c] + away
+    everything = score_of(rules.kind, vectors, layout.OTHER)
+    return everything - score_of(rules.kind, vectors, layout.RIGHT)
+
+
+@kernel
+def _run(rules, lines, a, n_bins, work):
+    """Sum up a line as ``run`` does, and say what scores are to be raised by."""
+    kind, floats, vectors = rules.kind, work.floats, work.vectors
+    first, last, absent = run(kind, lines, a, n_bins, floats, vectors)
+    for c in range(rules.width):
+        vectors[layout.RIGHT, c] = floats[layout.SUMS + c, n_bins]
+    raised = _worth_apart(rules, absent, vectors)
+    return first, last, absent and not rules.apart, raised
+
+
+@kernel
 def search_edges(search, lines, a, slack):
     """Find the best cut between the bins of an attribute, or its best subset."""
     cells, rules, work = search.cells, search.rules, search.work
     _begin(a, work.cuts)
     n_bins = cells.n_bins[a]
-    first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
+    first, last, absent, raised = _run(rules, lines, a, n_bins, work)
     if first == last:
         return
     work.cuts[a, layout.BIN] = -1
@@ -69,7 +96,8 @@ def search_edges(search, lines, a, slack):
         best_edge(rules, a, n_bins, first, last, absent, slack, work)
         if rules.exact and cells.column[a] >= 0:
             bound = greatest_bound(rules, n_bins, first, last, absent, work)
-            work.cuts[a, layout.BOUND] = bound
+            work.cuts[a, layout.BOUND] = bound + raised
+    work.cuts[a, layout.SCORE] += raised
     _end(a, work.cuts, work.vectors)
 
 
@@ -83,15 +111,17 @@ def search_inside(search, start, stop, lines, a, floor, slack):
     column, n_bins, cuts = cells.column[a], cells.n_bins[a], work.cuts
     if column < 0 or cuts[a, layout.BOUND] < floor:
         return
-    first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
+    first, last, absent, raised = _run(rules, lines, a, n_bins, work)
     if first < 0:
         return
+    floor -= raised
     if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
         return
     n, labels = _open_rows(search, start, stop, a), search.labels
     rounded = cells.numbers.itemsize > 4
     varies = look_inside(rules, labels, n, n_bins, absent, floor, slack, rounded, work)
     inner = len(cuts) - 1
+    cuts[inner, layout.SCORE] += raised
     if cuts[a, layout.BIN] != cuts[a, layout.BIN] and varies:
         cuts[a, layout.BIN] = -1
     better = cuts[inner, layout.SCORE] > cuts[a, layout.SCORE] + slack
@@ -164,7 +194,10 @@ def _search_small(search, n, top, a, slack):
     for c in range(rules.width):
         vectors[layout.LEFT, c] = 0.0
         vectors[layout.RIGHT, c] = totals[top, c] - vectors[layout.AWAY, c]
-    scan_sorted(rules, ZERO, m, labels, m < n, slack, work, a, ZERO)
+    raised = _worth_apart(rules, m < n, vectors)
+    absent = m < n and not rules.apart
+    scan_sorted(rules, ZERO, m, labels, absent, slack, work, a, ZERO)
+    cuts[a, layout.SCORE] += raised
     if cuts[a, layout.SCORE] == -np.inf:
         return
     if column < 0:

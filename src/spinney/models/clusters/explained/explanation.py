@@ -244,7 +244,7 @@ def _grown(
         settings={
             "missing": "branch",
             "max_depth": max_depth,
-            "min_samples_leaf": min_leaf,
+            "min_samples_leaf": max(1.0, min_leaf),  # below 1 it would be a share
         },
         declarations=declarations_of(),
         weight=weight,

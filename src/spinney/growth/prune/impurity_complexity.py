@@ -1,0 +1,53 @@
+"""Cost complexity as scikit-learn counts it: a leaf costs α of the mean impurity.
+
+The risk of a node as a leaf is its impurity times its share of all weight, where CART
+as Breiman et al. and rpart have it counts the rows in error. Of numbers both are
+squared errors, here divided by the weight of all rows. So an α from elsewhere gives the
+tree that it gives there.
+"""
+
+import numpy as np
+
+from spinney._support.arrays import Floats
+from spinney.errors import Setting, refusal
+from spinney.growth.prune.cost_complexity import cut_at
+from spinney.growth.prune.cost_complexity_sequence import Sequence, sequence_of
+from spinney.growth.prune.prune_record import Pruned
+from spinney.recipes import Recipe
+from spinney.trees import Tree, arrays_of
+from spinney.trees.criteria import CRITERIA
+
+
+def impurity_sequence(tree: Tree, recipe: Recipe) -> Sequence:
+    """Return the subtrees of a tree by what a leaf costs in mean impurity."""
+    return sequence_of(tree, mean_impurities(tree, recipe))
+
+
+def pruned_by_impurity(tree: Tree, recipe: Recipe, alpha: float) -> Pruned:
+    """Return the subtree that is the cheapest where a leaf costs ``alpha``."""
+    risks = mean_impurities(tree, recipe)
+    sequence = sequence_of(tree, risks)
+    return cut_at(tree, sequence, alpha, risks=risks, unit="impurity")
+
+
+def mean_impurities(tree: Tree, recipe: Recipe) -> Floats:
+    """Return what each node, as a leaf, adds to the mean impurity of all rows."""
+    target, arrays = tree.schema.target, arrays_of(tree)
+    criterion = recipe.measure(numeric=target.is_numeric)
+    if target.is_numeric:
+        criterion = CRITERIA["squared_error"]
+    if arrays.models is not None or recipe.leaves == "linear":
+        raise refusal(
+            Setting("ccp_alpha"),
+            "judges leaves by their means, and this tree has linear models",
+            ("take ", Setting("leaves", "mean"), ", or a recipe that has it"),
+        )
+    if criterion.impurity is None:
+        raise refusal(
+            Setting("ccp_alpha"),
+            ("needs an impurity; ", Setting("criterion", criterion.name), " is none"),
+            "take 'gini' or 'gain'",
+        )
+    weights = np.asarray(arrays.weights, np.float64)
+    sizes = arrays.weight(target)
+    return np.asarray(sizes / sizes[0] * criterion.impurity(weights))
