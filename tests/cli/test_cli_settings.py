@@ -134,7 +134,7 @@ def test_a_forest_is_set_too(works, melons):
         ("forest", 24, 37, ["Data", "Forest", "Recipe", "Limits", "Output", "Other"]),
         (
             "evaluate",
-            18,
+            19,
             31,
             ["Data", "Recipes", "Rows", "Experiments", "Output", "Other"],
         ),

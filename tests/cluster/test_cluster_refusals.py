@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
 from spinney import KMeans, KPrototypes, MiniBatchKMeans, explain_clusters
 from spinney.errors import DataError, ParameterError
@@ -51,6 +51,10 @@ def test_a_square_that_overflows_counts_by_its_weight(kind):
     "rows", [csr_matrix(ROWS), pd.DataFrame(ROWS, columns=[0, "b"])]
 )
 def test_what_scikit_learn_refuses_is_our_error(kind, rows):
+    if kind is KPrototypes and issparse(rows):
+        model = kind(2, random_state=0)
+        assert model.fit(rows).cost_ == model.fit(ROWS).cost_
+        return
     with pytest.raises(DataError):
         kind(2).fit(rows)
 

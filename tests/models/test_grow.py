@@ -12,7 +12,7 @@ from tests.helpers.strategies import TABLES
 import spinney
 from spinney.data.declarations import Declarations
 from spinney.data.readers import read_table
-from spinney.errors import DataError, ParameterError, SpinneyWarning
+from spinney.errors import DataError, ParameterError, SpinneyNote, SpinneyWarning
 from spinney.growth.model import Model
 from spinney.growth.plain.learner import grow_tree
 from spinney.models.grow import grow_from, grow_model
@@ -258,3 +258,36 @@ def test_rows_that_stay_away_are_missed_by_the_setting_that_asks_for_them():
         spinney.grow(rows, "y", **by_recipe(recipe="c4.5", forest=0.5))
     with pytest.raises(ParameterError, match=r"'auto'\) .*such as 'c4.5'$"):
         spinney.grow(rows, "y", **by_recipe(recipe="auto", forest=0.5))
+
+
+IDENTIFIED = {
+    "id": list(range(1, 25)),
+    "name": [f"n{i}" for i in range(24)],
+    "size": [1, 2, 3, 4] * 6,
+    "sold": ["no", "no", "yes", "yes"] * 6,
+}
+
+
+def test_the_default_leaves_out_what_only_tells_rows_apart():
+    with pytest.warns(SpinneyNote) as told:
+        model = spinney.grow(IDENTIFIED, "sold")
+    assert model.schema.names == ("size",)
+    assert [str(each.message) for each in told] == [
+        "column 'id' numbers the rows and is left out; to keep it, declare it "
+        "(numeric=['id'])",
+        "column 'name' has values of which all 24 differ and is left out; to keep it, "
+        "declare it (nominal=['name'])",
+    ]
+
+
+def test_what_is_declared_stays_and_so_does_all_by_a_named_recipe():
+    declared = {"numeric": ["id"], "nominal": ["name"]}
+    with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
+        model = spinney.grow(IDENTIFIED, "sold", **declared)
+    assert model.schema.names == ("id", "name", "size")
+    with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
+        model = spinney.grow(IDENTIFIED, "sold", recipe="c4.5")
+    assert model.schema.names == ("id", "name", "size")
+    only = {"name": IDENTIFIED["name"], "sold": IDENTIFIED["sold"]}
+    with pytest.warns(SpinneyWarning, match="'name' looks like an identifier"):
+        assert spinney.grow(only, "sold").schema.names == ("name",)

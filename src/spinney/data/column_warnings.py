@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney.data.cell_forms import FORMS
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import may_have_a_form
+from spinney.data.form_choice import evidence_of
 from spinney.data.table import Column, Table, Value
 from spinney.errors import Setting, SpinneyWarning, note, phrase
 
@@ -114,8 +114,10 @@ def is_identifier(levels: Sequence[Value], n_cells: int) -> bool:
         return False
     if not all(isinstance(level, str) for level in levels):
         return False
-    # Numbers or dates that nobody could read are worth another look, not leaving out.
-    return not may_have_a_form(islice((str(level) for level in levels), MOST_TRIED))
+    # Numbers or dates that nobody could read are worth another look, not leaving out;
+    # plain numbers are text because somebody has said so.
+    seen = evidence_of(islice((str(level) for level in levels), MOST_TRIED))
+    return seen is None or (seen.plain and not seen.placeholders)
 
 
 def identifier_warning(name: str, n_values: int, n_cells: int) -> SpinneyWarning:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ from spinney.trees.split import (
     describe,
     possible_codes,
 )
+
+if TYPE_CHECKING:
+    from spinney.trees.tree_arrays import TreeArrays
 
 
 class Reason(StrEnum):
@@ -248,31 +252,53 @@ class Tree:
         """The leaves, in printing order."""
         return tuple(node for node in self.nodes if node.is_leaf)
 
+    @property
+    def _arrays(self) -> "TreeArrays | None":
+        """The tree as arrays, where its nodes are made of such: to make none."""
+        return getattr(self.nodes, "arrays", None)
+
+    @cached_property
+    def _leaf_depths(self) -> list[int]:
+        """The number of questions above each leaf."""
+        arrays = self._arrays
+        if arrays is None:
+            return [leaf.depth for leaf in self.leaves]
+        depths: list[int] = arrays.depth[~arrays.inner].tolist()
+        return depths
+
     @cached_property
     def model_names(self) -> dict[int, str]:
         """What the linear models of leaves are called: LM1, LM2 … by leaf."""
+        if self._arrays is not None and self._arrays.models is None:
+            return {}
         with_models = [leaf.number for leaf in self.leaves if leaf.model is not None]
         return {number: f"LM{order + 1}" for order, number in enumerate(with_models)}
 
     @property
     def n_leaves(self) -> int:
         """How many leaves, and so rules, there are."""
-        return len(self.leaves)
+        return len(self._leaf_depths)
 
     @property
     def height(self) -> int:
         """The number of questions on the longest path."""
-        return max(leaf.depth for leaf in self.leaves)
+        return max(self._leaf_depths)
 
     @property
     def external_path_length(self) -> int:
         """The number of questions on all paths to leaves together."""
-        return sum(leaf.depth for leaf in self.leaves)
+        return sum(self._leaf_depths)
 
     @property
     def weighted_external_path_length(self) -> float:
         """The number of questions asked for all training rows together."""
-        return float(sum(leaf.depth * leaf.weight for leaf in self.leaves))
+        arrays = self._arrays
+        if arrays is None:
+            weights = [leaf.weight for leaf in self.leaves]
+        else:
+            weights = arrays.weight(self.schema.target)[~arrays.inner].tolist()
+        depths = zip(self._leaf_depths, weights, strict=True)
+        return float(sum(depth * weight for depth, weight in depths))
 
     @property
     def importances(self) -> Floats:
@@ -296,7 +322,11 @@ class Tree:
         return self._gained(surrogates=True)
 
     def _gained(self, *, surrogates: bool) -> Floats:
-        gained = np.zeros(len(self.schema.attributes))
+        gained, arrays = np.zeros(len(self.schema.attributes)), self._arrays
+        if arrays is not None and not surrogates:
+            improvements = arrays.improvements(self.schema.target)[arrays.inner]
+            np.add.at(gained, arrays.attribute[arrays.inner], improvements)
+            return gained
         for node in self.nodes:
             if not node.is_leaf:
                 gain = max(node.candidate.gain, 0.0)  # below 0 only if forced

@@ -1,0 +1,73 @@
+"""``spinney look``: how a table is read, in text and as data."""
+
+import json
+
+GERMAN = (
+    "Verkauf\n\n;Preis;Tag;Sorte\n1;1.017,77 €;17.11.2026;rot\n2;3,5 €;1.12.2026;grün\n"
+)
+
+
+def test_columns_notes_and_doubts(works, write):
+    write("t.csv", GERMAN)
+    lines = works("look", "t.csv").splitlines()
+    assert lines[0] == "2 rows, 3 columns"
+    assert lines[2].split() == ["column", "kind", "missing", "values", "rows"]
+    assert lines[3].split() == [
+        "Preis",
+        "numeric",
+        "2",
+        "█",
+        "█",
+        "3.5",
+        "…",
+        "1017.77",
+    ]
+    assert lines[4].split()[:2] == ["Tag", "date"]
+    assert lines[4].endswith("2026-11-17 … 2026-12-01")
+    assert lines[5].endswith("grün 1 (50 %), rot 1 (50 %)")
+    assert lines[lines.index("read so") + 1 :] == [
+        "  what is above the names is passed over (--skip 2)",
+        "  column 1, without a name, numbers or names the rows and is left out",
+        "  read as numbers: Preis ('3,5 €' is 3.5)",
+        "  read as dates: Tag ('17.11.2026' is 2026-11-17)",
+    ]
+
+
+def test_what_is_said_is_not_noted(works, write):
+    write("t.csv", GERMAN)
+    said = ("--decimal", ",", "--dates", "dayfirst", "--skip", "2")
+    text = works("look", "t.csv", *said)
+    assert "read as" not in text
+    assert "passed over" not in text
+
+
+def test_as_data_and_in_ascii(works, melons):
+    data = json.loads(works("look", melons, "--json"))
+    assert data["schema"] == "spinney/look/1"
+    assert data["n_rows"] == 17
+    assert data["columns"][0]["name"] == "id"
+    assert data["doubts"] == [
+        "column 'id' numbers the rows: leave it out (ignore=['id'])"
+    ]
+    assert works("look", melons, "--ascii").isascii()
+
+
+def test_doubts_name_options(works, write):
+    write("t.csv", "town,x\n?,1\nRome,2\nUr,2\n")
+    assert works("look", "t.csv").splitlines()[-1].strip() == (
+        "'?' is a value like others in 'town': if it stands for missing cells, say so "
+        "(--missing '?')"
+    )
+
+
+def test_a_value_that_is_none(refused, melons):
+    line = refused(2, "look", melons, "--decimal", ";")
+    assert "--decimal ';' is unknown: known: '.', ','" in line
+
+
+def test_grow_points_to_it(tool, write):
+    write("t.csv", GERMAN + "3;4,5 €;2.12.2026;rot\n4;5,5 €;3.12.2026;rot\n")
+    outcome = tool("grow", "t.csv", "--target", "Sorte", "--recipe", "cart")
+    assert outcome.code == 0
+    assert outcome.err.startswith("spinney: note: 't.csv': what is above the names")
+    assert outcome.err.splitlines()[0].endswith("; spinney look shows more")
