@@ -8,13 +8,14 @@ from tests.helpers.workbooks import write_workbook
 import spinney
 
 # An index without a name, decimal commas, points between thousands, days first.
-HEAD = ";Größe;Preis;Tag;Ort;Ort;Klasse"
+HEAD = ";Größe;Preis;Tag;Ort;Ort;Rabatt;Klasse"
 ROWS = [
     f"{i};{i // 10},{i % 10};{i % 4 + 1}.{i:03} €;{i % 28 + 1:02}.{i % 12 + 1:02}.2024;"
-    f"{'Köln' if i % 2 else 'Ulm'};{'NA' if i % 3 else ''};{'ja' if i > 25 else 'nein'}"
+    f"{'Köln' if i % 2 else 'Ulm'};{'NA' if i % 3 else ''};{i % 5},50 %;"
+    f"{'ja' if i > 25 else 'nein'}"
     for i in range(1, 51)
 ]
-NAMES = ["Größe", "Preis", "Tag", "Ort", "Ort_2", "Klasse"]
+NAMES = ["Größe", "Preis", "Tag", "Ort", "Ort_2", "Rabatt", "Klasse"]
 CLASSES = ["nein"] * 25 + ["ja"] * 25
 
 
@@ -29,7 +30,8 @@ def german(request, works, write, monkeypatch):
         monkeypatch.setattr("spinney.data.readers.batches.SMALL_FILE", 0)
         monkeypatch.setattr("spinney.cli.predict_command.BATCH", 7)
     path = write("german.csv", as_text(HEAD, *ROWS))
-    works("grow", path, "--target", "Klasse", "--recipe", "cart", "-o", "m.spinney")
+    asked = ("grow", path, "--target", "Klasse", "--recipe", "cart", "-o", "m.spinney")
+    works(*asked, "--ignore", "Rabatt")  # a column that the model does not know
     return path
 
 
@@ -87,6 +89,14 @@ def test_an_index_that_the_model_knows_is_kept(works, write):
     text = "Unnamed: 0,z\n1,u\n4,v\n"
     out = works("predict", "m.spinney", write("t.csv", text), "--keep", "all")
     assert out == "Unnamed: 0,z,y\n1,u,a\n4,v,b\n"
+
+
+def test_a_column_without_a_name_that_the_model_knows(works, write):
+    asked = ("--target", "y", "--recipe", "id3", "-o", "m.spinney")
+    works("grow", write("t.csv", ",z,y\na,1,p\na,2,p\nb,1,q\n"), *asked)
+    later = write("later.csv", ",z\nb,1\n")  # all cells differ
+    out = works("predict", "m.spinney", later, "--keep", "all")
+    assert out == "column 1,z,y\nb,1,q\n"
 
 
 def test_a_workbook(works, refused, german):
