@@ -3,10 +3,9 @@
     python -m benchmarks.first_minutes --data FOLDER [--tables glass,vote,penguins]
 
 Each command is run in a fresh process, as a person runs it. The folder has a
-``schema.json``, which names the target of each table and what stands for missing cells.
-A command is said to be slow where it takes longer than ``--most`` seconds, and the code
-of this script is then 1. The first run of all may compile loops; ``spinney compile`` does
-that ahead.
+``schema.json``, which names the target of each table. A command is said to be slow
+where it takes longer than ``--most`` seconds, and the code of this script is then 1.
+The first run of all may compile loops; ``spinney compile`` does that ahead.
 """
 
 import argparse
@@ -28,10 +27,8 @@ MOST = 2.0
 def commands(table: str, facts: dict[str, object]) -> Iterator[list[str]]:
     """Yield what README has one type, for a table."""
     target = str(facts["target"])
-    marker = facts.get("missing_marker") or facts.get("missing")
-    reading = ["--missing", str(marker)] if marker else []
     yield ["look", table]
-    yield ["grow", table, "--target", target, *reading, "-o", "m.spinney"]
+    yield ["grow", table, "--target", target, "-o", "m.spinney"]
     yield ["show", "m.spinney", "--depth", "1"]
     yield ["rules", "m.spinney"]
     yield ["explain", "m.spinney", "--node", "0"]
@@ -39,9 +36,9 @@ def commands(table: str, facts: dict[str, object]) -> Iterator[list[str]]:
     yield ["predict", "m.spinney", table, "-o", "predictions.csv"]
     yield ["score", "m.spinney", table]
     yield ["info", "m.spinney"]
-    yield ["grow", table, "--target", target, *reading, "--recipe", "c4.5", "--quiet"]
-    yield ["forest", table, "--target", target, *reading]
-    yield ["cluster", table, "--ignore", target, *reading, "--k", "3"]
+    yield ["grow", table, "--target", target, "--recipe", "c4.5", "--quiet"]
+    yield ["forest", table, "--target", target]
+    yield ["cluster", table, "--ignore", target, "--k", "3"]
     yield ["recipes", "c4.5"]
 
 

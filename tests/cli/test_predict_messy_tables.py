@@ -11,10 +11,11 @@ import spinney
 HEAD = ";Größe;Preis;Tag;Ort;Ort;Rabatt;Klasse"
 ROWS = [
     f"{i};{i // 10},{i % 10};{i % 4 + 1}.{i:03} €;{i % 28 + 1:02}.{i % 12 + 1:02}.2024;"
-    f"{'Köln' if i % 2 else 'Ulm'};{'NA' if i % 3 else ''};{i % 5},50 %;"
+    f"{'Köln' if i % 2 else 'Ulm'};{'N/A' if i % 3 else ''};{i % 5},50 %;"
     f"{'ja' if i > 25 else 'nein'}"
     for i in range(1, 51)
 ]
+ROWS[3] = ROWS[3].replace("1.004 €", "N/A")  # missing, so that it is in all columns
 NAMES = ["Größe", "Preis", "Tag", "Ort", "Ort_2", "Rabatt", "Klasse"]
 CLASSES = ["nein"] * 25 + ["ja"] * 25
 

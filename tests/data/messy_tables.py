@@ -65,7 +65,9 @@ def missing(marker: str) -> Messy:
     """Return a table in which a text stands for a number that is not there."""
     cells = ["1", marker, "2.5"]
     columns = {"x": [1, None, 2.5], "y": ["a", "b", "a"]}
-    return Messy(column_of(cells), columns, f"taken as missing: {marker!r} in 'x'")
+    everywhere = "" if marker in ("NA", "-") else "in all columns, as "
+    told = f"taken as missing: {marker!r} {everywhere}in 'x'"
+    return Messy(column_of(cells), columns, told)
 
 
 AS_NUMBERS = "read as numbers: x"
@@ -208,7 +210,17 @@ MESSY = {
     "several markers in one column": Messy(
         column_of(["1", "?", "NA", "", "#N/A", "-", "2"]),
         {"x": [1, None, None, None, None, None, 2], "y": list("abababa")},
-        "taken as missing: '#N/A', '-', '?' and 'NA' in 'x'",
+        "taken as missing: '-' and 'NA' in 'x', '#N/A' and '?' in all columns",
+    ),
+    "a marker among numbers and names": Messy(
+        lines("x,y", "1,a", "?,?", "2,b"),
+        {"x": [1, None, 2], "y": ["a", None, "b"]},
+        "taken as missing: '?' in all columns, as in 'x'",
+    ),
+    "NA among numbers and names": Messy(
+        lines("x,y", "1,a", "NA,NA", "2,b"),
+        {"x": [1, None, 2], "y": ["a", "NA", "b"]},
+        "taken as missing: 'NA' in 'x'",
     ),
     "a marker among names is a name": Messy(
         column_of(["red", "NA", "blue"]), {"x": ["red", "NA", "blue"], "y": list("aba")}

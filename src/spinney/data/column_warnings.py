@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney.data.cell_forms import FORMS
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import evidence_of
+from spinney.data.form_choice import SURE, evidence_of
 from spinney.data.table import Column, Table, Value
 from spinney.errors import Setting, SpinneyWarning, note, phrase
 
@@ -20,8 +20,6 @@ MOST_MARKERS = 2
 MOST_NAMED = 5
 # What columns that count rows are called, in letters alone.
 COUNTS = {"", "id", "index", "no", "nr", "number", "row", "rowid", "rownumber"}
-# Texts that are seldom names; "NA" may be Namibia and "-" a class.
-DOUBTFUL = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
 MOST_TRIED = 200  # values of a column whose form is looked for
 
 
@@ -195,7 +193,7 @@ so (missing_values=['?'])
     texts: dict[str, list[str]] = {}
     for column in table.columns:
         if column.kind == "nominal":
-            for text in sorted(DOUBTFUL.intersection(map(str, column.levels))):
+            for text in sorted(SURE.intersection(map(str, column.levels))):
                 texts.setdefault(text, []).append(column.name)
     if not texts:
         return []

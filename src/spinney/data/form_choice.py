@@ -27,6 +27,9 @@ PLACEHOLDERS = frozenset(
     | {"NULL", "Null", "null", "None", "none", "#N/A", "#NA", "#NULL!", "#DIV/0!"}
     | {"#VALUE!", "#REF!", "#NAME?", "#NUM!"}
 )
+# Of these, one that stands for a missing number does so among names, too; "NA" there
+# may be Namibia, and "-" a class.
+SURE = frozenset({"?", "N/A", "n/a", "#N/A", "<NA>", "NULL", "NaN", "nan"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,15 @@ def forms_of(
         if len(orders) == 1 or dates in orders:
             chosen[name] = orders.get(dates or "") or next(iter(orders.values()))
     return chosen
+
+
+def markers_of(columns: Mapping[str, Evidence], forms: Collection[str]) -> list[str]:
+    """Return what stands for missing cells in the whole table.
+
+    ``forms`` are the columns that have a form, so that placeholders are missing there.
+    """
+    seen = {text for name in forms for text in columns[name].placeholders}
+    return sorted(seen & SURE)
 
 
 def _decimals(evidence: Evidence) -> set[str]:

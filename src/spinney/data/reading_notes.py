@@ -22,11 +22,14 @@ class ReadingNotes:
     ----------
     quiet : bool
         Whether a model reads, which has told of placeholders when it was grown.
+
+    ``markers`` are the placeholders that stand for missing cells in all columns.
     """
 
     quiet: bool = False
     notes: list[Text] = field(default_factory=list)
     notation: Notation = field(default_factory=Notation)
+    markers: list[str] = field(default_factory=list)
     _forms: dict[str, list[str]] = field(default_factory=dict)
     _placeholders: dict[str, Sequence[str]] = field(default_factory=dict)
 
@@ -72,14 +75,14 @@ class ReadingNotes:
         for kind, columns in self._forms.items():
             listed.append(f"read as {kind}: {_some(columns)}")
         if self._placeholders:
-            texts = sorted(
-                {text for each in self._placeholders.values() for text in each}
-            )
-            names = _some([repr(name) for name in self._placeholders])
-            words = " and ".join(
-                filter(None, [", ".join(map(repr, texts[:-1])), repr(texts[-1])])
-            )
-            listed.append(f"taken as missing: {words} in {names}")
+            texts = {text for each in self._placeholders.values() for text in each}
+            where = f"in {_some([repr(name) for name in self._placeholders])}"
+            others = sorted(texts.difference(self.markers))
+            parts = [f"{_listed(others)} {where}"] if others else []
+            if self.markers:
+                everywhere = f"{_listed(self.markers)} in all columns"
+                parts.append(everywhere if others else f"{everywhere}, as {where}")
+            listed.append(f"taken as missing: {', '.join(parts)}")
         return tuple(listed)
 
 
@@ -91,6 +94,12 @@ def tell(notes: Sequence[Text], origin: str) -> None:
     for each in notes[1:]:
         joined += ["; ", each]
     note(f"{origin!r}: ", tuple(joined))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    quoted = [repr(text) for text in texts]
+    first = ", ".join(quoted[:-1])
+    return f"{first} and {quoted[-1]}" if first else quoted[-1]
 
 
 def _some(names: Iterable[str]) -> str:

@@ -67,7 +67,8 @@ class Table:
     """Columns of equal length with distinct names.
 
     ``notes`` say what was done to read it, ``notation`` how it was written, where that
-    is not how programs write tables.
+    is not how programs write tables, and ``markers`` what was found to stand for
+    missing cells in all columns.
     """
 
     columns: tuple[Column, ...]
@@ -75,6 +76,7 @@ class Table:
     first_row: int = 1  # its number in the table that this one is a part of
     notes: tuple[Text, ...] = field(default=(), compare=False)
     notation: Notation = field(default_factory=Notation, compare=False)
+    markers: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -12,7 +12,13 @@ from typing import Any
 
 from spinney.data.cell_forms import DateForm, Form
 from spinney.data.declarations import Declarations
-from spinney.data.form_choice import PLACEHOLDERS, Evidence, evidence_of, forms_of
+from spinney.data.form_choice import (
+    PLACEHOLDERS,
+    Evidence,
+    evidence_of,
+    forms_of,
+    markers_of,
+)
 from spinney.data.reading_notes import ReadingNotes
 from spinney.data.times import DAY_PATTERN, INSTANT_PATTERN
 
@@ -53,7 +59,16 @@ def read_written(
         read[name] = _without_clocks(read[name])
     for name, each in evidence.items():
         notes.add_column(name, each, forms.get(name), declarations.notation)
+    markers = {*markers_of(evidence, forms)}
+    if markers:
+        notes.markers = sorted(markers)
+        for name, cells in read.items():
+            read[name] = [None if _is_one_of(cell, markers) else cell for cell in cells]
     return read
+
+
+def _is_one_of(cell: Any, markers: set[str]) -> bool:
+    return isinstance(cell, str) and cell in markers
 
 
 def _evidence(cells: Cells, texts: set[str]) -> Evidence | None:

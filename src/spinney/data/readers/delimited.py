@@ -22,7 +22,7 @@ from spinney.data.duckdb.columns import aggregated, first_line
 from spinney.data.duckdb.connection import connected, literal_path
 from spinney.data.duckdb.sql_forms import evidence_in_sql, form_expression, has_clocks
 from spinney.data.duckdb.sql_text import quote_text
-from spinney.data.form_choice import forms_of, may_have_a_form
+from spinney.data.form_choice import forms_of, markers_of, may_have_a_form
 from spinney.data.readers.local_files import wrong_encoding
 from spinney.data.readers.table_head import Facts, head_of, in_doubt, settled_names
 from spinney.data.reading_notes import ReadingNotes
@@ -262,12 +262,20 @@ class _Scan:
 
     def relation(self) -> "DuckDBPyRelation":
         """Return the columns, each of the type that its cells have."""
-        read = dict(zip(self.names, self.names, strict=True)) | self._expressions()
+        typed = self._expressions()
+        read = {column: typed.get(column, self._text(column)) for column in self.names}
         return self.texts.project(
             ", ".join(
                 f"{expression} AS {column}" for column, expression in read.items()
             )
         )
+
+    def _text(self, column: str) -> str:
+        """Return the cells of a column of text, as SQL."""
+        markers = ", ".join(map(quote_text, self.notes.markers))
+        if not markers:
+            return column
+        return f"CASE WHEN {column} IN ({markers}) THEN NULL ELSE {column} END"
 
     def _expressions(self) -> dict[str, str]:
         """Return the cells of the columns that are not text, as SQL.
@@ -337,6 +345,7 @@ class _Scan:
         clocks = has_clocks(self.texts, dates)
         for column, each in evidence.items():
             self.notes.add_column(self.names[column], each, forms.get(column), notation)
+        self.notes.markers = markers_of(evidence, forms)
         expressions = {}
         for column, form in forms.items():
             kind = "TIMESTAMP" if clocks.get(column) else "DATE"

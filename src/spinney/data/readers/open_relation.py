@@ -101,7 +101,8 @@ def scanned_file(
     with scanned as (owner, relation, names):
         columns = plan(relation, declarations, names=names)
         notation = declarations.notation.over(notes.notation).later()
-        yield OpenRelation(relation, columns, owner, declarations.missing, notation)
+        markers = (*declarations.missing, *notes.markers)
+        yield OpenRelation(relation, columns, owner, markers, notation)
 
 
 def _no_relation(what: str) -> ParameterError:

@@ -136,7 +136,8 @@ def _read_file(
     listed = notes.listed()
     tell(listed, origin)
     notation = declarations.notation.over(notes.notation).later()
-    return replace(table, notes=listed, notation=notation)
+    markers = tuple(notes.markers)
+    return replace(table, notes=listed, notation=notation, markers=markers)
 
 
 def read_without_duckdb(

@@ -486,7 +486,7 @@ def rows_in_memory(
         classes,
         classes=codes,
         weights=weights,
-        markers=declared.missing,
+        markers=(*declared.missing, *table.markers),
         from_zero=from_zero,
     )
 
