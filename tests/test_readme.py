@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = (
     "README.md",
     "docs/tables.md",
+    "docs/predicting.md",
     "docs/growing.md",
     "docs/pruning.md",
     "docs/buckets.md",

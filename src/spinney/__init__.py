@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         TreeRegressor,
         choose_k,
     )
-    from spinney.evaluation import evaluate, learning_curve, robustness
+    from spinney.evaluation import evaluate, learning_curve, robustness, score
     from spinney.models.clusters.explained import explain_clusters
     from spinney.output.rules import RuleSet
     from spinney.recipes import Recipe
@@ -78,6 +78,7 @@ __all__ = [
     "look",
     "read_table",
     "robustness",
+    "score",
 ]
 
 # Heavy modules load when a name is first used, so that ``import spinney`` is quick.
@@ -106,6 +107,7 @@ _HOMES = {
     "look": "spinney.data.readers",
     "read_table": "spinney.data.readers",
     "robustness": "spinney.evaluation",
+    "score": "spinney.evaluation",
 }
 
 

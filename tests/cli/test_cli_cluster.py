@@ -186,9 +186,9 @@ def test_rows_keep_their_columns(works, write):
     rows = lines_of(out)
     assert rows[0] == ["id", "day", "x", "cluster", "cluster_", "distance"]
     assert rows[1][:4] == ["a", "2024-01-02", "1", "old"]
-    assert rows[2][:4] == ["'=b", "", "2", ""]
-    raw = works(*asked, "--raw")
-    assert lines_of(raw)[2][0] == "=b"
+    assert rows[2][:4] == ["=b", "", "2", ""]
+    guarded = works(*asked, "--spreadsheet")
+    assert lines_of(guarded)[2][0] == "'=b"
 
 
 def test_ignored_columns_are_kept_as_they_are(works, refused, write):

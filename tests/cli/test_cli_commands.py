@@ -276,6 +276,9 @@ def test_predictions_go_to_a_file(works, model, melons, folder):
     assert works("predict", model, melons, "-o", "out.csv") == ""
     assert (folder / "out.csv").read_text() == expected
     assert works("predict", model, melons, "-o", "-") == expected
-    works("predict", model, melons, "-o", "out.csv", "--json", "--force")
-    assert json.loads((folder / "out.csv").read_text())["target"] == "ripe"
-    assert sorted(path.name for path in folder.iterdir()) == ["out.csv"]
+    works("predict", model, melons, "-o", "out.json", "--json")
+    assert json.loads((folder / "out.json").read_text())["target"] == "ripe"
+    works("predict", model, melons, "-o", "out.json", "--force")
+    assert json.loads((folder / "out.json").read_text())["target"] == "ripe"
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["out.csv", "out.json"]

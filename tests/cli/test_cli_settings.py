@@ -155,6 +155,15 @@ def test_the_options_can_be_taken_in(works, name, most, in_all, groups):
         assert option.opts[-1] in whole
 
 
+def test_few_options_are_shown_at_once(works):
+    lines = works("predict", "--help").splitlines()
+    titles = [line[:-1] for line in lines if line.endswith(":") and line[0] > " "]
+    assert titles == ["Data", "Columns", "Output", "Other"]
+    shown = [line for line in lines if line.startswith("  -")]
+    options = cli.get_command(click.Context(cli), "predict").params[2:]
+    assert len(shown) == len(options) + 1 <= 16  # with --help
+
+
 def test_options_of_the_recipe_are_settings_and_options_of_grow():
     names = {option.name for option in grow.params}
     assert OPTIONS.keys() <= set(SETTINGS)

@@ -143,12 +143,12 @@ def writing(request, model, melons):
 
 
 def test_an_output_that_exists(refused, tool, write, writing):
-    write("out", "precious")
-    line = refused(2, *writing, "out")
-    assert "-o 'out': it exists" in line
+    write("out.csv", "precious")
+    line = refused(2, *writing, "out.csv")
+    assert "-o 'out.csv': it exists" in line
     assert "--force" in line
-    assert tool(*writing, "out", "--force").code == 0
-    assert os.path.getsize("out") > len("precious")
+    assert tool(*writing, "out.csv", "--force").code == 0
+    assert os.path.getsize("out.csv") > len("precious")
 
 
 def test_an_output_in_no_folder(refused, writing):
@@ -181,14 +181,14 @@ def test_an_output_in_a_folder_that_may_not_be_written_to(
 def test_a_disk_that_is_full_leaves_nothing(
     refused, write, writing, failing, monkeypatch
 ):
-    write("out", "precious")
+    write("out.csv", "precious")
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, failing, full)
-    line = refused(2, *writing, "out", "--force")
-    assert "cannot write out: No space left on device; make room" in line
+    line = refused(2, *writing, "out.csv", "--force")
+    assert "cannot write out.csv: No space left on device; make room" in line
 
 
 def test_a_model_does_not_go_to_standard_output(usage):
@@ -257,7 +257,7 @@ def test_a_fault_of_ours_is_said_to_be_one(tool, model, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr(output, "_write", fail)
+    monkeypatch.setattr(output, "write_bytes", fail)
     outcome = tool("show", model)
     assert outcome.code == 1
     assert outcome.err.startswith(
@@ -272,7 +272,7 @@ def test_memory_that_ends(tool, model, monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(output, "_write", fail)
+    monkeypatch.setattr(output, "write_bytes", fail)
     outcome = tool("show", model)
     assert outcome.code == 1
     assert outcome.err.startswith("spinney: error: out of memory: ignore columns")

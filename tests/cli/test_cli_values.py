@@ -3,11 +3,11 @@
 import csv
 import io
 import json
+import sys
 
 import pytest
 
 import spinney
-from spinney.cli.predictions_table import Predictions, as_csv
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",
@@ -80,28 +80,33 @@ def test_json_in_ascii_says_the_same(works, grown):
         assert json.loads(plain) == json.loads(works(command, "m.spinney", "--json"))
 
 
-def test_labels_that_a_spreadsheet_would_run_are_quoted(works, grown):
+def test_labels_are_written_as_they_are_unless_a_spreadsheet_reads_them(works, grown):
     grown(table_of(FORMULAS, target="=cmd"), "=cmd")
     expected = [label for label in FORMULAS for _ in range(2)]
-    text = works("predict", "m.spinney", "t.csv", "--probabilities")
-    assert text.startswith("'=cmd,")
-    assert printed(text) == [f"'{label}" for label in expected]
-    raw = works("predict", "m.spinney", "t.csv", "--raw")
-    assert raw.startswith("=cmd\n")
-    assert printed(raw) == expected
+    text = works("predict", "m.spinney", "t.csv")
+    assert text.startswith("=cmd\n")
+    assert printed(text) == expected
+    asked = ("predict", "m.spinney", "t.csv", "--probabilities", "--spreadsheet")
+    guarded = works(*asked)
+    assert guarded.startswith("'=cmd,")
+    assert printed(guarded) == [f"'{label}" for label in expected]
 
 
 def test_negative_numbers_are_no_formulas(works, grown):
     grown(table_of(("-1", "+2.5", "-1e3x"), values="abc"), "sort", "--nominal=sort")
-    found = printed(works("predict", "m.spinney", "t.csv"))
+    found = printed(works("predict", "m.spinney", "t.csv", "--spreadsheet"))
     assert found == ["-1", "-1", "+2.5", "+2.5", "'-1e3x", "'-1e3x"]
 
 
-def test_a_terminal_gets_no_control_characters_of_predictions():
-    found = Predictions("t\x1b[0m", ("a\x1b[31m", "b"), ["a\x1b[31m"], None, None)
-    assert as_csv(found, raw=False, seen=True) == "t\\x1b[0m\na\\x1b[31m"
-    assert as_csv(found, raw=False, seen=False) == "t\x1b[0m\na\x1b[31m"
-    assert as_csv(found, raw=True, seen=True) == "t\x1b[0m\na\x1b[31m"
+def test_a_terminal_gets_no_control_characters_of_predictions(
+    works, grown, monkeypatch
+):
+    grown(table_of(("a\x1b[31m", "b"), target="t\x1b[0m"), "t\x1b[0m")
+    plain = works("predict", "m.spinney", "t.csv")
+    assert plain.startswith("t\x1b[0m\na\x1b[31m\n")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    seen = works("predict", "m.spinney", "t.csv")
+    assert seen.startswith("t\\x1b[0m\na\\x1b[31m\n")
 
 
 def test_zero_and_false_are_labels(works, grown, write):

@@ -189,7 +189,7 @@ def test_the_columns_behind_a_formula_are_needed_and_not_its_name():
     schema = wide_schema()
     assert schema.behind([6]) == [0, 1]
     assert schema.behind([0, 7]) == [0, 1, 2]
-    assert schema.absent(table(length=[1.0]), [6, 7]) == ["width", "outlook"]
+    assert schema.absent(["length"], [6, 7]) == ["width", "outlook"]
     with pytest.raises(DataError, match="'width'"):
         schema.encode(table(length=[1.0]), np.array([6]))
 

@@ -79,6 +79,7 @@ def test_files_and_queries_stream(csv):
 def test_rows_come_without_arrow_too(csv, monkeypatch):
     import builtins
 
+    monkeypatch.setattr("spinney.data.readers.batches.SMALL_FILE", 0)
     plain = builtins.__import__
 
     def without(name, *more):

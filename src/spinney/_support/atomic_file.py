@@ -4,14 +4,14 @@ import errno
 import os
 import secrets
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator
 
 _REMEDIES = {
     errno.ENOENT: "create the directory first",
@@ -27,7 +27,7 @@ _REMEDIES = {
 
 
 def write_whole(
-    path: "str | os.PathLike[str]", parts: "Sequence[bytes]", *, force: bool = True
+    path: "str | os.PathLike[str]", parts: "Iterable[bytes]", *, force: bool = True
 ) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part.
 
@@ -35,8 +35,8 @@ def write_whole(
     ----------
     path : path
         Where to write; a symbolic link is followed.
-    parts : sequence of bytes
-        What to write, one after another.
+    parts : iterable of bytes
+        What to write, one after another; nothing is written if it raises an error.
     force : bool
         Whether an existing file may be replaced.
 
@@ -54,6 +54,20 @@ def write_whole(
     ...     (Path(directory) / "new").read_bytes()
     b'all of it'
     """
+    with whole_file(path, force=force) as temporary, open(temporary, "wb") as file:
+        for part in parts:
+            file.write(part)
+
+
+@contextmanager
+def whole_file(
+    path: "str | os.PathLike[str]", *, force: bool = True
+) -> "Iterator[Path]":
+    """Give a file to write to, which takes the place of another when it is whole.
+
+    It is :func:`write_whole` for those who write by themselves: an error leaves an old
+    file as it was.
+    """
     shown = os.fsdecode(path)
     if "\0" in shown:
         msg = f"the path {shown!r} holds a NUL character: leave it out"
@@ -61,7 +75,8 @@ def write_whole(
     target = Path(os.path.realpath(path))
     try:
         _check_target(target, shown, force=force)
-        _replace(target, parts)
+        with _replacing(target) as temporary:
+            yield temporary
     except OSError as error:
         reason = error.strerror or str(error)
         remedy = _REMEDIES.get(error.errno or 0, "choose another place")
@@ -81,16 +96,15 @@ def _check_target(target: Path, shown: str, *, force: bool) -> None:
         raise ParameterError(msg)
 
 
-def _replace(target: Path, parts: "Sequence[bytes]") -> None:
+@contextmanager
+def _replacing(target: Path) -> "Iterator[Path]":
     temporary = target.with_name(f".spinney-{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o666)
+    os.close(os.open(temporary, flags, 0o666))
     try:
-        with open(descriptor, "wb") as file:
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(descriptor)
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
         with suppress(FileNotFoundError):
             os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(temporary, target)

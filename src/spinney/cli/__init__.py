@@ -57,6 +57,7 @@ class _Commands(click.Group):
         "explain",
         "prune",
         "predict",
+        "score",
         "evaluate",
         "recipes",
         "info",
@@ -72,6 +73,7 @@ class _Commands(click.Group):
         "predict": "spinney.cli.predict_command",
         "prune": "spinney.cli.prune_command",
         "recipes": "spinney.cli.recipes_command",
+        "score": "spinney.cli.score_command",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -110,6 +112,7 @@ Examples:
   spinney rules melons.spinney
   spinney prune melons.spinney --validation more.csv -o smaller.spinney
   spinney predict melons.spinney new.csv -o out.csv
+  spinney score melons.spinney test.csv
   spinney forest melons.csv --target ripe --ignore id
   spinney cluster melons.csv --columns density,sugar --k auto -o labels.csv
   spinney evaluate melons.csv --target ripe --ignore id --folds 5

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney.cli.rows_output import JSON, RowsOutput, rows_options, rows_output
 from spinney.cli.shell_options import (
     GroupedCommand,
     check_output,
@@ -12,12 +13,11 @@ from spinney.cli.shell_options import (
     examples,
     in_group,
     jobs_option,
-    output_options,
     reading_options,
     text_options,
     weight_option,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say, write_data
+from spinney.cli.shell_output import STANDARD_OUTPUT, progress_bar, say
 from spinney.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -111,16 +111,13 @@ FILES = {"output": "-o", "model": "--model", "plot": "--plot", "elbow": "--elbow
 )
 @in_group(
     "Output",
-    output_options,
+    rows_options,
     click.option("--model", metavar="FILE", help="Save the clusters to this file."),
     click.option(
         "--plot", metavar="FILE", help="Draw the rows by cluster (.png, .svg)."
     ),
     click.option(
         "--elbow", metavar="FILE", help="Draw inertia by the number of clusters."
-    ),
-    click.option(
-        "--raw", is_flag=True, help="Do not guard cells against spreadsheets."
     ),
     click.option(
         "--explain",
@@ -146,6 +143,7 @@ def cluster(data: str, **options: Any) -> None:
     from spinney.models.clusters import find_clusters, measured_rows, read_rows
 
     _check_options(options)
+    output = _rows_output(options)
     plan = _plan(options)
     declared = declarations(options)
     table, used, weights = read_rows(
@@ -161,7 +159,7 @@ def cluster(data: str, **options: Any) -> None:
         fit = find_clusters(rows, plan, weights=weights, progress=progress)
     report = ClusterReport(fit, table, used)
     tell_notes(report, quiet=options["quiet"])
-    _write_files(report, options)
+    _write_files(report, options, output)
     if not options["quiet"] and options["output"] != STANDARD_OUTPUT:
         report.write(
             ascii_only=options["ascii_"],
@@ -208,6 +206,20 @@ def _check_options(options: dict[str, Any]) -> None:
         raise ParameterError(msg)
 
 
+def _rows_output(options: dict[str, Any]) -> RowsOutput | None:
+    """Return where the rows go, if anywhere."""
+    if options["output"] is not None:
+        output = rows_output(options)
+        if output.format == JSON:
+            msg = "-o writes rows as csv, tsv, jsonl or parquet: name a file of these"
+            raise ParameterError(msg)
+        return output
+    if options["spreadsheet"]:
+        msg = "--spreadsheet is about the rows that -o writes: give both, or none"
+        raise ParameterError(msg)
+    return None
+
+
 def _plan(options: dict[str, Any]) -> "Plan":
     from spinney.models.clusters import Plan
 
@@ -240,7 +252,9 @@ def _number_or_range(text: str) -> "int | range":
     return numbers[0] if len(numbers) == 1 else range(numbers[0], numbers[1] + 1)
 
 
-def _write_files(report: "ClusterReport", options: dict[str, Any]) -> None:
+def _write_files(
+    report: "ClusterReport", options: dict[str, Any], output: RowsOutput | None
+) -> None:
     """Make all that is to be written, then write it: an interrupt leaves no half."""
     from spinney._support.atomic_file import write_whole
     from spinney.models.clusters import elbow, scatter
@@ -253,12 +267,10 @@ def _write_files(report: "ClusterReport", options: dict[str, Any]) -> None:
         k, given = len(fit.clusters), fit.choice is None
         picture = elbow(fit.curve(), k, options["elbow"], given=given)
         pictures[options["elbow"]] = picture
-    output = options["output"]
     if output is not None:
-        text = report.rows_as_csv(raw=options["raw"])
-        write_data(text, output, force=options["force"])
-        if output != STANDARD_OUTPUT:
-            say(f"rows with their clusters are in {output}")
+        output.write(report.rows())
+        if output.path is not None:
+            say(f"rows with their clusters are in {output.path}")
     if options["model"] is not None:
         save_model(fit.clusters, options["model"], force=options["force"])
         say(f"saved to {options['model']}")

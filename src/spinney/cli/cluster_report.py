@@ -10,6 +10,7 @@ from spinney.errors import ParameterError, Setting, warn
 
 if TYPE_CHECKING:
     from spinney.data import Column, Table
+    from spinney.data.writers import RowStream
     from spinney.models.clusters import ClusterFit, FittedClusters
 
 COLUMNS_NAMED = 6
@@ -104,24 +105,36 @@ class ClusterReport:
             return None
         return explain_clusters(self.used, labels, sample_weight=weights).text()
 
-    def rows_as_csv(self, *, raw: bool) -> str:
+    def rows(self) -> "RowStream":
         """Return the rows with their columns, their cluster and the distance to it."""
-        from spinney.cli.predictions_table import lines_as_csv
+        from spinney.data.readers import type_of_values
+        from spinney.data.writers import Field, RowStream
 
-        columns = [_column_cells(column) for column in self.table.columns]
-        columns += [self.fit.labels.tolist(), self.fit.distances().tolist()]
-        header = [*self.table.names, "cluster", "distance"]
-        return lines_as_csv(header, zip(*columns, strict=True), raw=raw, seen=False)
+        fields = [
+            Field(
+                column.name,
+                type_of_values(column.levels)
+                if column.kind != "numeric"
+                else "DOUBLE"
+                if column.unit is None
+                else "VARCHAR",
+            )
+            for column in self.table.columns
+        ]
+        cells = [_column_cells(column) for column in self.table.columns]
+        cells += [self.fit.labels.tolist(), self.fit.distances().tolist()]
+        fields += [Field("cluster", "BIGINT"), Field("distance", "DOUBLE")]
+        return RowStream(tuple(fields), [cells])
 
 
-def _column_cells(column: Any) -> list[Any]:
-    """Return the values of a column as they are written; a missing one is empty."""
+def _column_cells(column: "Column") -> list[Any]:
+    """Return the values of a column as they are written; None where missing."""
     if column.kind != "numeric":
-        return ["" if code < 0 else column.levels[code] for code in column.cells]
+        return [None if code < 0 else column.levels[code] for code in column.cells]
     if column.unit is None:
-        return ["" if cell != cell else cell for cell in column.cells.tolist()]
+        return [None if cell != cell else cell for cell in column.cells.tolist()]
     return [
-        "" if cell != cell else number_text(cell, column.unit)
+        None if cell != cell else number_text(cell, column.unit)
         for cell in column.cells.tolist()
     ]
 
@@ -251,35 +264,6 @@ def show_clusters(
         write_data(as_json("clusters", model.facts(), ascii_only=ascii_))
         return
     _write(model.text(width=line_width()), ascii_only=ascii_)
-
-
-def predict_clusters(
-    model: "FittedClusters", table: "Table", options: dict[str, Any], *, seen: bool
-) -> None:
-    """Write the cluster of each row of a table, and the distance to it."""
-    from spinney.cli.predictions_table import lines_as_csv
-
-    _refuse({"--probabilities": options["probabilities"], "--leaf": options["leaf"]})
-    labels, distances = (each.tolist() for each in model.assign(table))
-    if options["json_"]:
-        rows = [
-            {"label": label, "distance": distance}
-            for label, distance in zip(labels, distances, strict=True)
-        ]
-        content = {
-            "target": "cluster",
-            "classes": list(range(len(model.clusters_))),
-            "rows": rows,
-        }
-        text = as_json("predict", content)
-    else:
-        text = lines_as_csv(
-            ["cluster", "distance"],
-            zip(labels, distances, strict=True),
-            raw=options["raw"],
-            seen=seen,
-        )
-    write_data(text, options["output"], force=options["force"])
 
 
 def _refuse(of_trees: dict[str, Any]) -> None:

@@ -1,75 +1,87 @@
-"""The command ``predict``: a model over the rows of a table."""
+"""The command ``predict``: a model over the rows of a table, some at a time."""
 
-import sys
 from typing import Any
 
 import click
 
+from spinney.cli.rows_output import JSON, format_option, rows_options, rows_output
 from spinney.cli.shell_options import (
-    check_output,
+    GroupedCommand,
     examples,
     file_arguments,
     file_options,
+    in_group,
     json_option,
     load,
-    output_options,
 )
-from spinney.cli.shell_output import STANDARD_OUTPUT, as_json, write_data
-from spinney.errors import warn
+from spinney.errors import ParameterError
 
 __all__ = ["predict"]
 
+ALL = "all"
+BATCH = 1 << 16  # rows that are in memory together
+
 
 @click.command(
+    cls=GroupedCommand,
     epilog=examples(
         "spinney predict melons.spinney new.csv -o out.csv",
-        "spinney predict melons.spinney new.csv --probabilities --leaf",
+        "spinney predict melons.spinney new.csv --keep id,date --probabilities",
+        "spinney predict melons.spinney large.parquet --append -o out.parquet",
         "cat new.csv | spinney predict melons.spinney - --json > out.json",
-    )
+    ),
 )
-@click.argument("model")
-@click.argument("data")
-@click.option("--probabilities", is_flag=True, help="Add a column for each class.")
-@click.option("--leaf", is_flag=True, help="Add the number of the leaf.")
-@click.option("--raw", is_flag=True, help="Do not guard cells against spreadsheets.")
-@file_options
-@output_options
-@json_option
+@in_group(
+    "Data",
+    click.argument("model"),
+    click.argument("data"),
+    file_options,
+)
+@in_group(
+    "Columns",
+    click.option("--probabilities", is_flag=True, help="Add a column for each class."),
+    click.option("--leaf", is_flag=True, help="Add the number of the leaf."),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="A,B|all",
+        help="Write these columns of DATA before the predictions, as they are there. "
+        "Repeatable.",
+    ),
+    click.option("--append", is_flag=True, help="Short for --keep all."),
+)
+@in_group("Output", rows_options, format_option, json_option)
 def predict(model: str, data: str, **options: Any) -> None:
     """Predict the class, or the cluster, of each row of DATA by MODEL.
 
     DATA is a file, or - for standard input. Columns are found by name: further
-    ones and any order are fine.
+    ones and any order are fine. A table of any size will do: rows are read, predicted
+    and written some at a time.
     """
     from spinney.cli.predictions_table import (
-        as_csv,
-        as_rows,
-        predictions,
-        unseen_warning,
+        Predictions,
+        predicted_json,
+        predicted_rows,
     )
 
-    output, force = options["output"], options["force"]
-    check_output(output, force=force)
+    output = rows_output(options, json_=options["json_"])
+    keep = _kept(options["keep"], append=options["append"])
     loaded = load(model)
-    table = loaded.read(data, **file_arguments(options))
-    if loaded.kind == "clusters":
-        from spinney.cli.cluster_report import predict_clusters
-
-        predict_clusters(loaded, table, options, seen=_seen(output))
-        return
-    for name, values in loaded.unseen(table).items():
-        warn(unseen_warning(name, values))
-    results = predictions(
-        loaded, table, probabilities=options["probabilities"], leaf=options["leaf"]
+    predictions = Predictions(
+        loaded, probabilities=options["probabilities"], leaf=options["leaf"]
     )
-    if options["json_"]:
-        text = as_json("predict", as_rows(results))
-    else:
-        text = as_csv(results, raw=options["raw"], seen=_seen(output))
-    write_data(text, output, force=force)
+    with loaded.batches(
+        data, n_rows=BATCH, keep=keep, **file_arguments(options)
+    ) as batches:
+        if output.format == JSON:
+            output.write_json(predicted_json(predictions, batches))
+        else:
+            output.write(predicted_rows(predictions, batches))
 
 
-def _seen(output: str | None) -> bool:
-    """Return whether the result goes straight to a terminal."""
-    to_stdout = output is None or output == STANDARD_OUTPUT
-    return to_stdout and sys.stdout is not None and sys.stdout.isatty()
+def _kept(keep: tuple[str, ...], *, append: bool) -> tuple[str, ...] | str:
+    """Return the columns to keep, or that all are."""
+    if append and keep:
+        msg = "--append is --keep all, and --keep is given, too: leave one out"
+        raise ParameterError(msg)
+    return ALL if append or ALL in keep else keep

@@ -1,136 +1,168 @@
-"""Predictions as a table."""
+"""Predictions as columns, beside columns of the table that are kept."""
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spinney._support.text import shown, value_text
-from spinney.data import Value
-from spinney.errors import ParameterError
+import numpy as np
+
+from spinney._support.text import value_text
+from spinney.cli.shell_output import as_json
+from spinney.data import Table, Value
+from spinney.data.readers import ModelBatches, type_of_values
+from spinney.data.writers import Field, RowStream, json_form, json_objects
+from spinney.errors import ParameterError, warn
 from spinney.trees import labels_of
 
-RISKY = ("=", "+", "-", "@", "\t", "\r")
+Batch = list[list[Any]]
+MOST_UNSEEN = 1000  # values of a column that are told apart
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What a model says of each row; shares and leaves where they are wanted."""
+    """What a model says of the rows of a table, as columns.
 
-    target: str
-    classes: tuple[Value, ...]
-    labels: list[Value]
-    shares: list[list[float]] | None
-    leaves: list[int] | None
-
-
-def predictions(
-    model: Any, table: Any, *, probabilities: bool, leaf: bool
-) -> Predictions:
-    """Return what a model says of each row of a table."""
-    target = model.schema.target
-    if leaf and model.kind == "forest":
-        msg = "--leaf: a forest has a leaf in each of its trees; leave it out"
-        raise ParameterError(msg)
-    shares = model.outputs(table)
-    if target.is_numeric and probabilities:
-        msg = f"--probabilities: {target.name!r} is a number and has no classes"
-        raise ParameterError(msg)
-    labels: list[Value] = (
-        shares[:, 0].tolist()
-        if target.is_numeric
-        else [target.classes[code] for code in labels_of(shares, target.costs)]
-    )
-    return Predictions(
-        target.name,
-        target.classes,
-        labels,
-        shares.tolist() if probabilities else None,
-        model.apply(table).tolist() if leaf else None,
-    )
-
-
-def as_rows(results: Predictions) -> dict[str, Any]:
-    """Return plain data: shares are in the order of the classes."""
-    rows: list[dict[str, Any]] = [{"label": label} for label in results.labels]
-    for name, column in (("probabilities", results.shares), ("leaf", results.leaves)):
-        if column is not None:
-            for row, cell in zip(rows, column, strict=True):
-                row[name] = cell
-    return {"target": results.target, "classes": list(results.classes), "rows": rows}
-
-
-def as_csv(results: Predictions, *, raw: bool, seen: bool) -> str:
-    """Return CSV.
-
-    Unless it is to be raw, text that a spreadsheet would take for a formula gets
-    a quote, and a terminal (``seen``) gets no control characters.
+    Parameters
+    ----------
+    model : fitted model
+    probabilities, leaf : bool
+        Whether the share of each class and the number of the leaf are wanted.
     """
-    header: list[Any] = [results.target]
-    if results.shares is not None:
-        header += [f"p({value_text(label)})" for label in results.classes]
-    if results.leaves is not None:
-        header.append("leaf")
-    return lines_as_csv(header, _lines(results), raw=raw, seen=seen)
+
+    model: Any
+    probabilities: bool = False
+    leaf: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what the model does not have."""
+        target = self.model.schema.target
+        if self.model.kind == "clusters":
+            for name in ("probabilities", "leaf"):
+                if getattr(self, name):
+                    msg = f"--{name} is of trees, and this file holds clusters"
+                    raise ParameterError(msg, remedy="leave it out")
+        if self.leaf and self.model.kind == "forest":
+            msg = "--leaf: a forest has a leaf in each of its trees; leave it out"
+            raise ParameterError(msg)
+        if target.is_numeric and self.probabilities:
+            msg = f"--probabilities: {target.name!r} is a number and has no classes"
+            raise ParameterError(msg)
+
+    @property
+    def fields(self) -> list[Field]:
+        """The columns: the label, the classes' shares, the leaf or the distance."""
+        target = self.model.schema.target
+        label = "DOUBLE" if target.is_numeric else type_of_values(target.classes)
+        fields = [Field(target.name, label)]
+        if self.probabilities:
+            names = (f"p({value_text(label)})" for label in target.classes)
+            fields += [Field(name, "DOUBLE") for name in names]
+        if self.leaf:
+            fields.append(Field("leaf", "BIGINT"))
+        if self.model.kind == "clusters":
+            fields.append(Field("distance", "DOUBLE"))
+        return fields
+
+    @property
+    def json_row(self) -> str:
+        """The form of a row of JSON, to be filled by the cells of the columns."""
+        form = json_form(["label"])[:-1]
+        if self.probabilities:
+            shares = ["%s"] * len(self.model.schema.target.classes)
+            form += f', "probabilities": [{", ".join(shares)}]'
+        if self.leaf:
+            form += ', "leaf": %s'
+        if self.model.kind == "clusters":
+            form += ', "distance": %s'
+        return form + "}"
+
+    def of(self, table: Table) -> Batch:
+        """Return the cells of the columns for the rows of a table."""
+        model, target = self.model, self.model.schema.target
+        if model.kind == "clusters":
+            return [each.tolist() for each in model.assign(table)]
+        outputs = model.outputs(table)
+        if target.is_numeric:
+            columns = [outputs[:, 0].tolist()]
+        else:
+            classes = np.array([*target.classes, None], dtype=object)
+            columns = [classes[labels_of(outputs, target.costs)].tolist()]
+        if self.probabilities:
+            columns += outputs.T.tolist()
+        if self.leaf:
+            columns.append(model.apply(table).tolist())
+        return columns
 
 
-def lines_as_csv(
-    header: list[Any], lines: Iterable[Sequence[Any]], *, raw: bool, seen: bool
-) -> str:
-    """Return a header and lines as CSV, guarded as :func:`as_csv` says."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for line in (_distinct(header), *lines):
-        cells = [value_text(cell) if raw else _guarded(cell) for cell in line]
-        writer.writerow(map(shown, cells) if seen and not raw else cells)
-    return text.getvalue().removesuffix("\n")
+def predicted_rows(predictions: Predictions, batches: ModelBatches) -> RowStream:
+    """Return kept columns with the predictions beside them.
 
-
-def _lines(results: Predictions) -> list[list[Any]]:
-    rows = range(len(results.labels))
-    return [
-        [
-            results.labels[row],
-            *(results.shares[row] if results.shares is not None else ()),
-            *((results.leaves[row],) if results.leaves is not None else ()),
-        ]
-        for row in rows
+    A prediction whose name a kept column has is called "predicted ...".
+    """
+    kept = [Field(column.name, column.type) for column in batches.kept]
+    taken = {field.name for field in kept}
+    fields = [
+        Field(f"predicted {field.name}", field.type) if field.name in taken else field
+        for field in predictions.fields
     ]
+    return RowStream((*kept, *fields), _cells(predictions, batches))
 
 
-def _distinct(names: list[str]) -> list[str]:
-    """Return names with a line under those that were there before.
+def predicted_json(predictions: Predictions, batches: ModelBatches) -> Iterator[str]:
+    """Yield predictions as one document of JSON, a row on a line.
 
-    >>> _distinct(["leaf", "p(1)", "p(1)", "leaf"])
-    ['leaf', 'p(1)', 'p(1)_', 'leaf_']
+    Shares are in the order of the classes.
     """
-    distinct: list[str] = []
-    for name in names:
-        while name in distinct:
-            name += "_"
-        distinct.append(name)
-    return distinct
+    target = predictions.model.schema.target
+    whole = {"target": target.name, "classes": list(target.classes), "rows": []}
+    start, end = as_json("predict", whole).rsplit("]", 1)
+    form = predictions.json_row
+    if batches.kept:
+        kept = json_form(column.name for column in batches.kept)
+        form = f'{{"kept": {kept}, {form[1:]}'
+    for cells in _cells(predictions, batches):
+        rows = ",\n    ".join(json_objects(cells, form))
+        yield f"{start}\n    {rows}"
+        start = ","
+    yield f"\n  ]{end}\n"
 
 
-def _guarded(cell: Value) -> str:
-    text = value_text(cell)
-    risky = isinstance(cell, str) and text.startswith(RISKY) and not _number(text)
-    return f"'{text}" if risky else text
+def _cells(predictions: Predictions, batches: ModelBatches) -> Iterator[Batch]:
+    """Yield kept cells and predictions, and warn in the end of values never seen."""
+    unseen = UnseenValues(predictions.model)
+    for table, kept in batches.parts:
+        unseen.look_at(table)
+        yield [*kept, *predictions.of(table)]
+    unseen.warn()
 
 
-def _number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+class UnseenValues:
+    """The values of a table that a model has not seen, to be warned of once."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.values: dict[str, dict[Value, None]] = {}
+
+    def look_at(self, table: Table) -> None:
+        """Note the values of some rows."""
+        if self.model.kind == "clusters":
+            return
+        for name, values in self.model.unseen(table).items():
+            noted = self.values.setdefault(name, {})
+            if len(noted) < MOST_UNSEEN:
+                noted.update(dict.fromkeys(values[:MOST_UNSEEN]))
+
+    def warn(self) -> None:
+        """Warn of each column."""
+        for name, values in self.values.items():
+            warn(unseen_warning(name, list(values)))
 
 
 def unseen_warning(name: str, values: Sequence[Value]) -> str:
     """Return the warning about values that the model has not seen."""
     examples = ", ".join(repr(value_text(value)) for value in values[:5])
-    more = f" and {len(values) - 5} more" if len(values) > 5 else ""
+    at_least = " at least" * (len(values) >= MOST_UNSEEN)
+    more = f" and{at_least} {len(values) - 5} more" if len(values) > 5 else ""
     return (
         f"column {name!r} holds {examples}{more}, not seen when the model was grown: "
         "treated as missing"

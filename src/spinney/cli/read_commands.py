@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spinney._support.json_text import escaped
 from spinney.cli.shell_options import (
     check_output,
     examples,
@@ -19,7 +20,6 @@ from spinney.cli.shell_options import (
 from spinney.cli.shell_output import (
     STANDARD_OUTPUT,
     as_json,
-    escaped,
     write_data,
     write_text,
 )

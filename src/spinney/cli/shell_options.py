@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+# Options of before, and what there is instead.
+LEFT = {"--raw": "cells are written as they are, unless --spreadsheet guards them"}
+
 
 def load(path: str, *kinds: str) -> Any:
     """Load the fitted model that a command is given: any, or one of these kinds."""
@@ -99,6 +102,9 @@ class GroupedCommand(click.Command):
         options = args[: args.index("--")] if "--" in args else args
         for index, argument in enumerate(options):
             option, sign, value = argument.partition("=")
+            if option in LEFT and option not in known:
+                msg = f"there is no option {option}: {LEFT[option]}"
+                raise ParameterError(msg)
             if option.startswith("--") and option not in known:
                 following = "".join(args[index + 1 : index + 2])
                 _refuse_setting(option, value if sign else following, known)
@@ -134,7 +140,7 @@ def in_group(
     """Return a decorator that adds options under a title of the command's help."""
 
     def decorate(command: Command) -> Command:
-        decorated = _all_of(*options)(command)
+        decorated = all_of(*options)(command)
         for param in getattr(decorated, "__click_params__", []):
             if not hasattr(param, "group"):
                 param.group = title
@@ -143,7 +149,9 @@ def in_group(
     return decorate
 
 
-def _all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+def all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return a decorator that adds options in their order."""
+
     def decorate(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
@@ -156,7 +164,7 @@ def _many(name: str, meaning: str, *, metavar: str = "COLUMN") -> Any:
     return click.option(name, multiple=True, metavar=metavar, help=meaning)
 
 
-file_options = _all_of(
+file_options = all_of(
     click.option(
         "--format",
         "format_",
@@ -177,7 +185,7 @@ file_options = _all_of(
     ),
 )
 
-reading_options = _all_of(
+reading_options = all_of(
     _many("--nominal", "Take a column's values as names. Repeatable."),
     _many(
         "--ordinal",
@@ -194,12 +202,12 @@ reading_options = _all_of(
     file_options,
 )
 
-table_options = _all_of(
+table_options = all_of(
     click.argument("data"),
     click.option("--target", required=True, metavar="COLUMN", help="What to predict."),
 )
 
-recipe_options = _all_of(
+recipe_options = all_of(
     click.option(
         "--criterion",
         help="gain, gain_ratio, gini, misclassification, chi_square, g, mdl or "
@@ -219,7 +227,7 @@ recipe_options = _all_of(
     ),
 )
 
-limit_options = _all_of(
+limit_options = all_of(
     click.option("--max-depth", type=int, help="Most questions on a path."),
     click.option("--max-leaves", type=int, help="Most leaves of a tree."),
     click.option(
@@ -253,12 +261,12 @@ json_option = click.option(
     "--json", "json_", is_flag=True, help="Write plain data for programs."
 )
 
-text_options = _all_of(
+text_options = all_of(
     click.option("--ascii", "ascii_", is_flag=True, help="Use plain ASCII signs only."),
     json_option,
 )
 
-output_options = _all_of(
+output_options = all_of(
     click.option("-o", "--output", metavar="FILE", help="Write to this file."),
     click.option("--force", is_flag=True, help="Overwrite the output file."),
 )

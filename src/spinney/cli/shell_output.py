@@ -6,16 +6,15 @@ encoding of the terminal; where that lacks the signs of a tree, they are ASCII.
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from math import isinf
 from shutil import get_terminal_size
 from typing import Any
 
 import click
 
+from spinney._support.json_text import escaped, without_infinity
 from spinney._support.text import shown
 from spinney.errors import SpinneyError
 
@@ -33,48 +32,16 @@ def as_json(kind: str, content: Any, *, ascii_only: bool = False) -> str:
 
     JSON has no infinity: it is the text "infinity" there.
     """
-    data = {"schema": f"spinney/{kind}/1", **_without_infinity(content)}
+    data = {"schema": f"spinney/{kind}/1", **without_infinity(content)}
     text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
     return escaped(text, ascii_only=ascii_only)
-
-
-def _without_infinity(content: Any) -> Any:
-    """Return plain data whose infinite numbers are texts.
-
-    >>> _without_infinity({"a": [1.0, float("inf")], "b": -float("inf")})
-    {'a': [1.0, 'infinity'], 'b': '-infinity'}
-    """
-    if isinstance(content, dict):
-        return {name: _without_infinity(part) for name, part in content.items()}
-    if isinstance(content, (list, tuple)):
-        return [_without_infinity(part) for part in content]
-    if isinstance(content, float) and isinf(content):
-        return "infinity" if content > 0 else "-infinity"
-    return content
-
-
-def escaped(text: str, *, ascii_only: bool) -> str:
-    r"""Return JSON whose strings hold no sign that a terminal might obey.
-
-    >>> escaped('"é \x9b"', ascii_only=False), escaped('"é"', ascii_only=True)
-    ('"é \\u009b"', '"\\u00e9"')
-    """
-
-    def written(match: re.Match[str]) -> str:
-        sign = match[0]
-        if sign.isprintable() and not ascii_only:
-            return sign
-        units = sign.encode("utf-16-be", "surrogatepass").hex()
-        return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
-
-    return re.sub(r"[^\0-~]", written, text)
 
 
 def write_data(text: str, output: str | None = None, *, force: bool = False) -> None:
     """Write data to stdout, or whole to a file."""
     data = (text + "\n").encode("utf-8", "backslashreplace")
     if output is None or output == STANDARD_OUTPUT:
-        _write(data)
+        write_bytes(data)
         return
     from spinney._support.atomic_file import write_whole
 
@@ -88,7 +55,7 @@ def write_text(text: Callable[[bool], str], *, ascii_only: bool = False) -> None
         data = _tame(text(ascii_only)).encode(encoding)
     except UnicodeEncodeError:
         data = _tame(text(True)).encode(encoding, "backslashreplace")
-    _write(data)
+    write_bytes(data)
 
 
 def _tame(text: str) -> str:
@@ -96,7 +63,7 @@ def _tame(text: str) -> str:
     return "".join(f"{shown(line)}\n" for line in text.split("\n"))
 
 
-def _write(data: bytes) -> None:
+def write_bytes(data: bytes) -> None:
     """Write bytes to stdout now, so that a failure is known before we exit."""
     if sys.stdout is None:
         msg = "standard output is closed: there is nowhere to write to"

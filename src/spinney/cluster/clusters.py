@@ -162,7 +162,7 @@ def cells_of(table: Table) -> Floats:
                 Setting("ignore", [column.name]),
             )
             raise DataError(msg, remedy=remedy)
-        _refuse_missing(column.name, column.missing)
+        _refuse_missing(column.name, column.missing, first=table.first_row)
     return np.column_stack([column.cells for column in table.columns])
 
 
@@ -170,14 +170,14 @@ def numbers_of(schema: Schema, table: Table) -> Floats:
     """Return the cells of a later table of numbers, none of them missing."""
     encoded = schema.encode(table)
     for attribute, cells in zip(schema.attributes, encoded, strict=True):
-        _refuse_missing(attribute.name, np.isnan(cells))
+        _refuse_missing(attribute.name, np.isnan(cells), first=table.first_row)
     return np.column_stack(encoded)
 
 
-def _refuse_missing(name: str, missing: NDArray[np.bool_]) -> None:
+def _refuse_missing(name: str, missing: NDArray[np.bool_], *, first: int) -> None:
     """Refuse a column with missing cells, by the first row that has one."""
     if missing.any():
-        row, n = int(np.argmax(missing)) + 1, int(missing.sum())
+        row, n = int(np.argmax(missing)) + first, int(missing.sum())
         more = f" and {n - 1} more" if n > 1 else ""
         msg = (
             f"column {name!r} is missing (NaN) in row {row}{more}, and k-means knows "

@@ -8,7 +8,7 @@ from spinney.data.column_warnings import (
     without_identifiers,
 )
 from spinney.data.cost_matrix import Costs, cost_array
-from spinney.data.declarations import Declarations, declarations_of
+from spinney.data.declarations import Declarations, columns_named, declarations_of
 from spinney.data.fingerprint import Fingerprint, fingerprint_of
 from spinney.data.formula import Clause, Conjunction, Difference, Formula, Linear, Ratio
 from spinney.data.notation import Notation
@@ -36,6 +36,7 @@ __all__ = [
     "Target",
     "Value",
     "coded_column",
+    "columns_named",
     "cost_array",
     "declarations_of",
     "factorise",

@@ -32,6 +32,9 @@ class Declarations:
         declared of a column that is not there is of no concern.
     notation : Notation
         How numbers and dates are written, where that is known.
+    as_written : bool
+        Whether every column is nominal: text stays as it is written. Those that are
+        declared are known by their names, and need not be there.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Declarations:
     missing: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
     notation: Notation = field(default_factory=Notation)
+    as_written: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -58,7 +62,7 @@ class Declarations:
 
     def kind(self, name: str) -> Kind | None:
         """Return the declared kind of a column, or None."""
-        if name in self.nominal:
+        if self.as_written or name in self.nominal:
             return "nominal"
         if name in self.ordinal:
             return "ordinal"
@@ -95,6 +99,19 @@ def parse_ordinal(text: str) -> tuple[str, tuple[str, ...]]:
     )
 
 
+def columns_named(given: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the columns that are named, one by one or with commas between them.
+
+    >>> columns_named(["id,size", "red, green"], ["id", "size", "red, green"])
+    ['id', 'size', 'red, green']
+    """
+    known, names = set(known), list[str]()
+    for text in given:
+        parts = [text] if text in known else [part.strip() for part in text.split(",")]
+        names += [part for part in parts if part]
+    return list(dict.fromkeys(names))
+
+
 def check_names(
     names: Sequence[str], declarations: Declarations, *, origin: str = "the table"
 ) -> None:
@@ -123,8 +140,9 @@ def check_names(
 
 def check_declarations(declarations: Declarations, names: Sequence[str]) -> None:
     """Raise unless every declared column exists and is declared once."""
+    may_lack = declarations.only is not None or declarations.as_written
     for name in declarations.names:
-        if name not in names and declarations.only is None:
+        if name not in names and not may_lack:
             msg = (
                 f"column {name!r} is declared but not in the table: "
                 f"{did_you_mean(name, names)}"

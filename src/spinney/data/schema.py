@@ -236,9 +236,9 @@ class Schema:
             indices.update((index,) if formula is None else formula.places)
         return sorted(indices)
 
-    def absent(self, table: "Table", needed: "Iterable[int]") -> list[str]:
+    def absent(self, present: "Iterable[str]", needed: "Iterable[int]") -> list[str]:
         """Return the columns that needed attributes are read from and a table lacks."""
-        present = set(table.names)
+        present = set(present)
         names = (self.attributes[index].name for index in self.behind(needed))
         return [name for name in names if name not in present]
 
@@ -263,7 +263,9 @@ class Schema:
         indices = set(
             range(len(self.attributes)) if needed is None else map(int, needed)
         )
-        absent = self.absent(table, sorted(indices.difference(map(int, optional))))
+        absent = self.absent(
+            table.names, sorted(indices.difference(map(int, optional)))
+        )
         if absent:
             raise missing_columns(absent, table.names)
         present = {column.name: column for column in table.columns}

@@ -73,6 +73,7 @@ class Table:
 
     columns: tuple[Column, ...]
     n_rows: int
+    first_row: int = 1  # its number in the table that this one is a part of
     notes: tuple[Text, ...] = field(default=(), compare=False)
     notation: Notation = field(default_factory=Notation, compare=False)
     markers: tuple[str, ...] = field(default=(), compare=False)

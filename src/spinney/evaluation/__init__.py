@@ -3,15 +3,18 @@
 from spinney.evaluation.compare import Comparison, corrected_t_test
 from spinney.evaluation.measures import measure_named
 from spinney.evaluation.results import Evaluation, FoldResult
+from spinney.evaluation.score_model import Score, score
 from spinney.evaluation.studies import evaluate, learning_curve, robustness
 
 __all__ = [
     "Comparison",
     "Evaluation",
     "FoldResult",
+    "Score",
     "corrected_t_test",
     "evaluate",
     "learning_curve",
     "measure_named",
     "robustness",
+    "score",
 ]

@@ -5,13 +5,21 @@ of trees, forests, clusters and rule sets it is.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from spinney._support.arrays import Floats
 from spinney.data import Notation, Schema, Table, Value
-from spinney.data.readers import RowReader, read_by, unseen_values
+from spinney.data.readers import (
+    Keep,
+    ModelBatches,
+    RowReader,
+    batches_by,
+    read_by,
+    unseen_values,
+)
 from spinney.models.row_predictor import RowPredictor
 
 if TYPE_CHECKING:
@@ -117,6 +125,34 @@ class FittedTable:
             range(len(schema.attributes)) if whole else self._needed,
             data,
             optional=() if whole else self._optional,
+            also=() if weight is None else (weight,),
+            format=format,
+            encoding=encoding,
+            notation=notation,
+        )
+
+    def batches(
+        self,
+        data: Any,
+        *,
+        n_rows: int,
+        keep: Keep = (),
+        weight: str | None = None,
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
+    ) -> AbstractContextManager[ModelBatches]:
+        """Give a table of any size as :meth:`read` reads it, some rows at a time.
+
+        ``keep`` names columns, or is "all": their cells come beside, as written.
+        """
+        return batches_by(
+            self.schema,
+            self._needed,
+            data,
+            n_rows=n_rows,
+            keep=keep,
+            optional=self._optional,
             also=() if weight is None else (weight,),
             format=format,
             encoding=encoding,

@@ -76,6 +76,8 @@ class SqlColumn:
         What a numeric column counts, where it is a date or time.
     family : str
         How the VARCHAR reads as a value: ``text``, ``number`` or ``boolean``.
+    type : str
+        What the relation has there, in SQL.
     """
 
     name: str
@@ -84,6 +86,7 @@ class SqlColumn:
     levels: tuple[Value, ...] = ()
     unit: str | None = None
     family: Family = "text"
+    type: str = "VARCHAR"
 
     def value(self, text: str) -> Value:
         """Return the value that the expression writes as this text.
@@ -171,6 +174,7 @@ class _RawColumn:
     name: str
     quoted: str
     family: Family
+    type: str
     is_wide: bool
 
 
@@ -187,9 +191,8 @@ def _raw_column(name: str, column: str, kind: "DuckDBPyType") -> _RawColumn:
             "ignore it ({}) or select a part of it", Setting("ignore", [name])
         )
         raise DataError(msg, remedy=remedy)
-    return _RawColumn(
-        name, quote_identifier(column), family, identity in _WIDE_INTEGERS
-    )
+    is_wide = identity in _WIDE_INTEGERS
+    return _RawColumn(name, quote_identifier(column), family, str(kind), is_wide)
 
 
 def _column(raw: _RawColumn, declarations: Declarations) -> SqlColumn:
@@ -201,12 +204,12 @@ def _column(raw: _RawColumn, declarations: Declarations) -> SqlColumn:
     if kind == "numeric":
         unit = TIME_UNITS.get(family)
         expression = number_expression(raw.quoted, family, markers, unit)
-        return SqlColumn(name, kind, expression, (), unit, "number")
+        return SqlColumn(name, kind, expression, (), unit, "number", raw.type)
     shown = family if family in ("number", "boolean") else "text"
     sample: dict[str, Value] = {"number": 0, "boolean": False, "text": ""}
     levels = typed_levels(declarations.ordinal.get(name, ()), [sample[shown]])
     expression = text_expression(raw.quoted, family, markers)
-    return SqlColumn(name, kind, expression, levels, None, shown)
+    return SqlColumn(name, kind, expression, levels, None, shown, raw.type)
 
 
 def _check_texts(
@@ -324,26 +327,36 @@ def load(relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]) -> Table:
     >>> load(relation, plan(relation))["x"].cells
     array([ 1, -1,  0], dtype=int32)
     """
-    selected = _listed(column.expression for column in columns)
     with translated_errors("the table"):
-        arrays = relation.project(selected).fetchnumpy()
+        arrays = selected(relation, columns).fetchnumpy()
     made = tuple(
-        _in_memory(column, arrays[f"{_POSITION}{number}"])
+        column_of(column, _unmasked(column, arrays[f"{_POSITION}{number}"]))
         for number, column in enumerate(columns)
     )
     return Table(made, len(made[0].cells) if made else 0)
 
 
-def _in_memory(column: SqlColumn, fetched: NDArray[Any]) -> Column:
-    """Return a fetched array, masked where NULL, as a column."""
-    missing = np.ma.getmaskarray(fetched)
+def selected(
+    relation: "DuckDBPyRelation", columns: Sequence[SqlColumn]
+) -> "DuckDBPyRelation":
+    """Return the relation of the planned columns, in their order."""
+    return relation.project(_listed(column.expression for column in columns))
+
+
+def _unmasked(column: SqlColumn, fetched: NDArray[Any]) -> NDArray[Any]:
+    """Return the cells of a fetched array, NaN or None where it is masked."""
+    numeric = column.kind == "numeric"
+    cells = np.ma.getdata(fetched).astype(np.float64 if numeric else object)
+    cells[np.ma.getmaskarray(fetched)] = np.nan if numeric else None
+    return cells
+
+
+def column_of(column: SqlColumn, cells: NDArray[Any] | Sequence[Any]) -> Column:
+    """Return the column of cells that were fetched, NaN or None where missing."""
     if column.kind == "numeric":
-        numbers = np.ma.getdata(fetched).astype(np.float64)
-        numbers[missing] = np.nan
+        numbers = np.asarray(cells, dtype=np.float64)
         return numeric_column(column.name, numbers, unit=column.unit)
-    cells = np.ma.getdata(fetched).astype(object)
-    cells[missing] = None
-    codes, texts = factorise(cells.tolist())
+    codes, texts = factorise(list(cells))
     seen = [column.value(str(text)) for text in texts]
     levels = column.levels if column.kind == "ordinal" else None
     return reorder(column.name, codes, seen, levels=levels)

@@ -1,7 +1,14 @@
 """Tables read from files, data frames, arrays and relations."""
 
-from spinney.data.readers.batches import number_batches
-from spinney.data.readers.conform import class_array, read_by, unseen_values
+from spinney.data.readers.batches import number_batches, type_of_values
+from spinney.data.readers.conform import (
+    Keep,
+    ModelBatches,
+    batches_by,
+    class_array,
+    read_by,
+    unseen_values,
+)
 from spinney.data.readers.cost_file import read_costs
 from spinney.data.readers.open_relation import OpenRelation, opened_relation
 from spinney.data.readers.read import read_table
@@ -9,8 +16,11 @@ from spinney.data.readers.row_reader import RowReader
 from spinney.data.readers.table_look import look, look_at
 
 __all__ = [
+    "Keep",
+    "ModelBatches",
     "OpenRelation",
     "RowReader",
+    "batches_by",
     "class_array",
     "look",
     "look_at",
@@ -19,5 +29,6 @@ __all__ = [
     "read_by",
     "read_costs",
     "read_table",
+    "type_of_values",
     "unseen_values",
 ]

@@ -1,16 +1,125 @@
-"""Numbers of a file or a relation, some rows at a time."""
+"""Tables of any size, some rows at a time.
 
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+What is to be known of a whole table, the kinds of its columns and that all cells have
+their place in them, is known before its first rows come. Files that DuckDB reads are
+never all in memory, and neither is a relation where PyArrow is installed; other tables
+are read as a whole and handed out in parts.
+"""
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from spinney._support.arrays import Floats
-from spinney.data.declarations import Declarations
-from spinney.data.duckdb.columns import translated_errors
-from spinney.data.readers.open_relation import OpenRelation, opened_relation
+from spinney.data.declarations import Declarations, nothing_left
+from spinney.data.duckdb.columns import (
+    column_of,
+    is_relation,
+    load,
+    selected,
+    translated_errors,
+)
+from spinney.data.readers.local_files import format_of, origin_of, readable
+from spinney.data.readers.open_relation import (
+    OpenRelation,
+    opened_relation,
+    scanned_file,
+)
+from spinney.data.readers.read import no_rows, read_table, read_without_duckdb
+from spinney.data.reading_notes import ReadingNotes, tell
+from spinney.data.table import Column, Kind, Table, Value
 from spinney.errors import DataError
+
+# Bytes of text that are sooner read as a whole than PyArrow is imported.
+SMALL_FILE = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadColumn:
+    """What is known of a column before its rows come: ``type`` is that of SQL."""
+
+    name: str
+    kind: Kind
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One reading of a table: its columns, and its rows in parts, which are had once.
+
+    ``tables`` are the parts as tables; ``cells`` are the values of each column in them,
+    None where missing, for those who only hand them on.
+    """
+
+    columns: tuple[ReadColumn, ...]
+    tables: Iterator[Table]
+    cells: Iterator[list[list[Any]]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+
+@contextmanager
+def table_batches(
+    data: Any,
+    *declarations: Declarations,
+    n_rows: int,
+    format: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[tuple[Reading, ...]]:
+    """Give a reading of a table for each of some declarations, in parts of equal rows.
+
+    Parameters
+    ----------
+    data : anything that ``read_table`` takes
+    *declarations : Declarations
+        How to read it: one reading for each, so that rows can be had in two ways.
+        What is done to read a file is told as it was done for the first.
+    n_rows : int
+        The most rows of a part.
+    format, encoding : str, optional
+        Those of a file, where they cannot be seen.
+
+    Examples
+    --------
+    >>> five = {"x": [1, 2, 3, 4, 5]}
+    >>> with table_batches(five, Declarations(), n_rows=3) as (reading,):
+    ...     [(table.first_row, table.n_rows) for table in reading.tables]
+    [(1, 3), (4, 2)]
+    """
+    with ExitStack() as stack:
+        if isinstance(data, (str, os.PathLike)):
+            path = os.fspath(data)
+            kind, origin = format_of(path, declared=format), origin_of(path)
+            notes = [ReadingNotes(quiet=d.only is not None) for d in declarations]
+            local = stack.enter_context(
+                readable(path, format=kind, encoding=encoding, notes=notes[0])
+            )
+            readings = [
+                stack.enter_context(
+                    _of_file(local, origin, kind, declared, encoding, each, n_rows)
+                )
+                for declared, each in zip(declarations, notes, strict=True)
+            ]
+            tell(notes[0].listed(), origin)
+        elif is_relation(data) and len(declarations) == 1:
+            # Its connection, which we do not know, has room for one open result.
+            relation = _of_relation(data, declarations[0], format, encoding, n_rows)
+            readings = [stack.enter_context(relation)]
+        else:
+            options: Any = {"format": format, "encoding": encoding}
+            readings = [
+                _in_parts(read_table(data, declarations=declared, **options), n_rows)
+                for declared in declarations
+            ]
+        yield tuple(readings)
 
 
 @contextmanager
@@ -19,12 +128,7 @@ def number_batches(
 ) -> Iterator[tuple[tuple[str, ...], Iterator[Floats]]]:
     """Give the names of the columns, and arrays of at most so many rows.
 
-    Parameters
-    ----------
-    data : path or DuckDB relation
-        A CSV, TSV or Parquet file, or a query; all its columns must be numeric, and no
-        cell missing. Where PyArrow is installed the rows are never all in memory.
-    n_rows : int
+    All columns must be numeric, and no cell missing.
 
     Examples
     --------
@@ -34,55 +138,196 @@ def number_batches(
     ...     [len(batch) for batch in batches]
     [3, 2]
     """
-    with opened_relation(data, declarations=Declarations()) as opened:
-        for column in opened.columns:
+    with table_batches(data, Declarations(), n_rows=n_rows) as (reading,):
+        for column in reading.columns:
             if column.kind != "numeric":
                 msg = (
                     f"column {column.name!r} is {column.kind}: batches are of numbers; "
                     "leave it out"
                 )
                 raise DataError(msg)
-        names = tuple(column.name for column in opened.columns)
-        arrays = _arrays(opened, names, n_rows)
-        try:
-            yield names, arrays
-        finally:
-            arrays.close()  # a result that is still open would block the connection
+        yield reading.names, map(_numbers, reading.tables)
 
 
-def _arrays(
-    opened: OpenRelation, names: tuple[str, ...], n_rows: int
-) -> Generator[Floats, None, None]:
-    """Yield the rows; a missing cell is refused with its column."""
-    select_list = ", ".join(
-        f'CAST({column.expression} AS DOUBLE) AS "c{number}"'
-        for number, column in enumerate(opened.columns)
+def _numbers(table: Table) -> Floats:
+    """Return the cells of a table; a missing one is refused with its column."""
+    for column in table.columns:
+        if column.missing.any():
+            msg = f"column {column.name!r} is missing (NaN) in some row: leave it out"
+            raise DataError(msg)
+    return np.column_stack([column.cells for column in table.columns])
+
+
+# Readings
+
+
+@contextmanager
+def _of_file(
+    local: Path,
+    origin: str,
+    kind: str,
+    declarations: Declarations,
+    encoding: str | None,
+    notes: ReadingNotes,
+    n_rows: int,
+) -> Iterator[Reading]:
+    """Give a reading of a plain file."""
+    options: Any = {"kind": kind, "declarations": declarations, "notes": notes}
+    table = read_without_duckdb(local, origin, **options)
+    if table is not None:
+        if not table.columns:
+            raise nothing_left(declarations)
+        if not table.n_rows:
+            raise no_rows(origin)
+        yield _in_parts(table, n_rows)
+        return
+    with scanned_file(local, origin, encoding=encoding, **options) as opened:
+        if kind != "parquet" and local.stat().st_size < SMALL_FILE:
+            table = load(opened.relation, opened.columns)
+            if not table.n_rows:
+                raise no_rows(origin)
+            yield _in_parts(table, n_rows)
+            return
+        with _streamed(opened, n_rows, origin) as reading:
+            yield reading
+
+
+@contextmanager
+def _of_relation(
+    data: Any,
+    declarations: Declarations,
+    format: str | None,
+    encoding: str | None,
+    n_rows: int,
+) -> Iterator[Reading]:
+    """Give a reading of a relation."""
+    with (
+        opened_relation(
+            data, declarations=declarations, format=format, encoding=encoding
+        ) as opened,
+        _streamed(opened, n_rows, None) as reading,
+    ):
+        yield reading
+
+
+def _in_parts(table: Table, n_rows: int) -> Reading:
+    """Return a reading of a table in memory."""
+    columns = tuple(
+        ReadColumn(column.name, column.kind, _type_in_memory(column))
+        for column in table.columns
     )
+    return Reading(
+        columns,
+        _parts(table, n_rows),
+        ([_values(c) for c in part.columns] for part in _parts(table, n_rows)),
+    )
+
+
+def _parts(table: Table, n_rows: int) -> Iterator[Table]:
+    for start in range(0, table.n_rows, n_rows):
+        yield replace(table[start : start + n_rows], first_row=start + 1)
+
+
+def _values(column: Column) -> list[Any]:
+    """Return the values of a column in memory, None where missing."""
+    if column.kind == "numeric":
+        return [None if cell != cell else cell for cell in column.cells.tolist()]
+    values = np.array([*column.levels, None], dtype=object)[column.cells]
+    return list(values.tolist())
+
+
+@contextmanager
+def _streamed(
+    opened: OpenRelation, n_rows: int, origin: str | None
+) -> Iterator[Reading]:
+    """Give a reading of an open relation, whose rows come when they are asked for."""
+    columns = tuple(
+        ReadColumn(column.name, column.kind, column.type) for column in opened.columns
+    )
+    # A result that is still open would block the connection.
+    with (
+        closing(_tables(opened, n_rows, origin)) as tables,
+        closing(_cells(opened, n_rows)) as cells,
+    ):
+        yield Reading(columns, tables, cells)
+
+
+def _tables(
+    opened: OpenRelation, n_rows: int, origin: str | None
+) -> Generator[Table, None, None]:
+    """Yield the rows of a relation; a file, which has an origin, must have some."""
+    row = 1
     with translated_errors("the table"):
-        chosen = opened.relation.project(select_list)
-        with closing(_fetched(chosen, n_rows)) as fetched:
-            for cells in fetched:
-                missing = np.isnan(cells)
-                if missing.any():
-                    name = names[int(np.argmax(missing.any(axis=0)))]
-                    msg = f"column {name!r} is missing (NaN) in some row: leave it out"
-                    raise DataError(msg)
-                yield cells
+        for cells in _fetched(opened, n_rows):
+            columns = tuple(map(column_of, opened.columns, cells))
+            yield Table(columns, len(columns[0].cells), first_row=row)
+            row += len(columns[0].cells)
+    if row == 1 and origin is not None:
+        raise no_rows(origin)
 
 
-def _fetched(relation: Any, n_rows: int) -> Generator[Floats, None, None]:
+def _cells(opened: OpenRelation, n_rows: int) -> Generator[list[list[Any]], None, None]:
+    """Yield the values of each column."""
+    with translated_errors("the table"):
+        for cells in _fetched(opened, n_rows):
+            yield [
+                list(texts)
+                if column.family not in ("number", "boolean")
+                else [None if text is None else column.value(text) for text in texts]
+                for column, texts in zip(opened.columns, cells, strict=True)
+            ]
+
+
+def _fetched(opened: OpenRelation, n_rows: int) -> Generator[Sequence[Any], None, None]:
+    """Yield the cells of each column, some rows at a time."""
+    relation = selected(opened.relation, opened.columns)
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        arrays = relation.fetchnumpy().values()
-        whole = [np.ma.filled(array.astype(np.float64), np.nan) for array in arrays]
-        for first in range(0, len(whole[0]), n_rows):
-            yield np.column_stack([array[first : first + n_rows] for array in whole])
+        for rows in _fetched_rows(opened, relation, n_rows):
+            yield list(zip(*rows, strict=True))
         return
-    # The first is of DuckDB 1.5 and later.
-    modern = getattr(relation, "to_arrow_reader", None)
-    with (modern or relation.fetch_arrow_reader)(n_rows) as reader:
+    with relation.to_arrow_reader(n_rows) as reader:
         for batch in reader:
             if len(batch):
-                columns = [column.to_numpy(zero_copy_only=False) for column in batch]
-                yield np.column_stack(columns).astype(np.float64, copy=False)
+                yield [
+                    cells.to_numpy(zero_copy_only=False)
+                    if column.kind == "numeric"
+                    else cells.to_pylist()
+                    for column, cells in zip(opened.columns, batch, strict=True)
+                ]
+
+
+def _fetched_rows(
+    opened: OpenRelation, relation: Any, n_rows: int
+) -> Generator[list[Any], None, None]:
+    """Yield rows as they are had without PyArrow."""
+    if opened.connection is None:  # a relation of somebody's: its result is had whole
+        whole = relation.fetchall()
+        for start in range(0, len(whole), n_rows):
+            yield whole[start : start + n_rows]
+        return
+    result = opened.connection.execute(relation.sql_query())
+    while rows := result.fetchmany(n_rows):
+        yield rows
+
+
+def _type_in_memory(column: Column) -> str:
+    """Return the type that SQL would have for a column in memory."""
+    if column.kind == "numeric":
+        return "DOUBLE"
+    return type_of_values(column.levels)
+
+
+def type_of_values(values: Sequence[Value]) -> str:
+    """Return the type that SQL has for some values.
+
+    >>> [type_of_values(values) for values in ([True], [1, 2], [1, 2.5], ["a", 1])]
+    ['BOOLEAN', 'BIGINT', 'DOUBLE', 'VARCHAR']
+    """
+    types = set(map(type, values))
+    if types == {bool}:
+        return "BOOLEAN"
+    if types == {int}:
+        return "BIGINT" if max(map(abs, values)) < 2**63 else "VARCHAR"  # type: ignore[arg-type]
+    return "DOUBLE" if types and types <= {int, float} else "VARCHAR"

@@ -1,20 +1,29 @@
 """Later tables, read as a model understands them: kinds, names, missing cells."""
 
 import warnings
-from collections.abc import Collection
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from spinney.data.cells import LARGEST_EXACT_INTEGER, UNBOUNDED, InfiniteCellError
-from spinney.data.declarations import Declarations, NoKnownColumnError
+from spinney.data.declarations import (
+    Declarations,
+    NoKnownColumnError,
+    columns_named,
+)
 from spinney.data.notation import Notation
+from spinney.data.readers.batches import ReadColumn, Reading, table_batches
 from spinney.data.readers.local_files import STANDARD_INPUT
 from spinney.data.readers.read import read_table
 from spinney.data.schema import Schema, missing_columns
 from spinney.data.table import Table, Value
-from spinney.errors import DataError, SpinneyNote
+from spinney.errors import DataError, SpinneyNote, did_you_mean
+
+Keep = Sequence[str] | Literal["all"]
+"""The names of columns, one by one or with commas between them, or that all stay."""
 
 
 def read_by(
@@ -35,40 +44,170 @@ def read_by(
     if they are there; ``may_be_empty`` says whether empty cells are of use. The table
     is written as that of the schema, or as ``notation`` says.
     """
-    declared = reading_declarations(schema, needed)
-    declared = replace(declared, notation=Notation.of(notation).over(schema.notation))
-    if declared.only is not None:
-        declared = replace(declared, only=(*declared.only, *also))
-    required = [index for index in needed if index not in optional]
-    try:
+    file = _File(data, format, encoding, Notation.of(notation).over(schema.notation))
+    columns = _Columns(schema, needed, optional, may_be_empty, also, file)
+    with columns.said_by_the_model():
         table = read_table(
-            data, declarations=declared, format=format, encoding=encoding
+            data, declarations=columns.declared, format=format, encoding=encoding
         )
-    except InfiniteCellError as error:
-        # The model says what is missing, and which columns there are.
-        remedy = f"{UNBOUNDED}; mend that cell, or leave the row out"
-        raise DataError(*error.args, remedy=remedy) from None
-    except NoKnownColumnError as error:
-        lacking = schema.behind(required)
-        if not lacking:
-            raise
-        absent = [schema.attributes[index].name for index in lacking]
-        present = error.names or _all_names(data, format, encoding)
-        raise missing_columns(absent, present, may_be_empty=may_be_empty) from None
-    absent = schema.absent(table, required)
-    if absent:
-        present = _all_names(data, format, encoding) or table.names
-        raise missing_columns(absent, present, may_be_empty=may_be_empty)
+    columns.check(table.names)
     return table
 
 
-def _all_names(data: Any, format: str | None, encoding: str | None) -> tuple[str, ...]:
-    """Return the names of all columns of a table that was read in part, if known."""
-    if isinstance(data, str) and data == STANDARD_INPUT:
-        return ()  # it can be read once only
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SpinneyNote)  # as was said before
-        return read_table(data, format=format, encoding=encoding).names
+@dataclass(frozen=True, slots=True)
+class ModelBatches:
+    """A table as a model reads it, and columns of it as they are written.
+
+    Parameters
+    ----------
+    kept : tuple of ReadColumn
+        What is known of the columns that are kept.
+    parts : iterator of pairs
+        Some rows as the model reads them, a Table, and the cells of kept columns.
+    """
+
+    kept: tuple[ReadColumn, ...]
+    parts: Iterator[tuple[Table, list[list[Any]]]]
+
+
+@contextmanager
+def batches_by(
+    schema: Schema,
+    needed: Collection[int],
+    data: Any,
+    *,
+    n_rows: int,
+    keep: Keep = (),
+    optional: Collection[int] = (),
+    also: Collection[str] = (),
+    may_be_empty: bool = True,
+    format: str | None = None,
+    encoding: str | None = None,
+    notation: Notation | None = None,
+) -> Iterator[ModelBatches]:
+    """Give a table as :func:`read_by` reads it, at most so many rows at a time.
+
+    ``keep`` names columns whose cells come beside them as they are written.
+    """
+    file = _File(data, format, encoding, Notation.of(notation).over(schema.notation))
+    columns = _Columns(schema, needed, optional, may_be_empty, also, file)
+    declared = [columns.declared, *([columns.as_written(keep)] if keep else [])]
+    with (
+        columns.said_by_the_model(),
+        table_batches(
+            data, *declared, n_rows=n_rows, format=format, encoding=encoding
+        ) as (reading, *others),
+    ):
+        columns.check(reading.names)
+        if not others:
+            yield ModelBatches((), ((table, []) for table in reading.tables))
+            return
+        kept = _kept(others[0], keep, file)
+        places = [others[0].names.index(column.name) for column in kept]
+        parts = zip(reading.tables, others[0].cells, strict=True)
+        yield ModelBatches(
+            kept, ((table, [cells[p] for p in places]) for table, cells in parts)
+        )
+
+
+def _kept(reading: Reading, keep: Keep, file: "_File") -> tuple[ReadColumn, ...]:
+    """Return the columns to keep, in the order that they are named in."""
+    if keep == "all":
+        return reading.columns
+    found = {column.name: column for column in reading.columns}
+    names = columns_named(keep, found)
+    for name in names:
+        if name not in found:
+            remedy = did_you_mean(name, file.names() or reading.names)
+            msg = f"there is no column {name!r} to keep: {remedy}"
+            raise DataError(msg)
+    return tuple(found[name] for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A table that a model is given, and what is known of how it is written."""
+
+    data: Any
+    format: str | None
+    encoding: str | None
+    notation: Notation
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all columns, also of those not read, if known."""
+        if isinstance(self.data, str) and self.data == STANDARD_INPUT:
+            return ()  # it can be read once only
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SpinneyNote)  # as was said before
+            return read_table(
+                self.data,
+                declarations=Declarations(notation=self.notation),
+                format=self.format,
+                encoding=self.encoding,
+            ).names
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns that a model looks for in a table, and how it says what is amiss."""
+
+    schema: Schema
+    needed: Collection[int]
+    optional: Collection[int]
+    may_be_empty: bool
+    also: Collection[str]
+    file: _File
+
+    @property
+    def declared(self) -> Declarations:
+        """How they are read."""
+        declared = reading_declarations(self.schema, self.needed)
+        only = None if declared.only is None else (*declared.only, *self.also)
+        return replace(declared, only=only, notation=self.file.notation)
+
+    def as_written(self, keep: Keep) -> Declarations:
+        """Return how columns that are kept are read, of the same table.
+
+        The columns of the model are among them, so that the table has one at least,
+        and each has the name by which the model knows it.
+        """
+        known = self.declared.only or ()
+        only = None if keep == "all" else (*keep, *columns_named(keep, ()), *known)
+        return Declarations(
+            nominal=tuple(dict.fromkeys(known)),
+            only=only,
+            notation=self.file.notation,
+            as_written=True,
+        )
+
+    @property
+    def required(self) -> list[int]:
+        """The attributes that must be there."""
+        return [index for index in self.needed if index not in self.optional]
+
+    @contextmanager
+    def said_by_the_model(self) -> Iterator[None]:
+        """Say what is amiss as the model does, which knows what is to be there."""
+        try:
+            yield
+        except InfiniteCellError as error:
+            remedy = f"{UNBOUNDED}; mend that cell, or leave the row out"
+            raise DataError(*error.args, remedy=remedy) from None
+        except NoKnownColumnError as error:
+            lacking = self.schema.behind(self.required)
+            if not lacking:
+                raise
+            absent = [self.schema.attributes[index].name for index in lacking]
+            raise self._missing(absent, error.names or self.file.names()) from None
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a table that lacks a column."""
+        absent = self.schema.absent(names, self.required)
+        if absent:
+            raise self._missing(absent, self.file.names() or names)
+
+    def _missing(self, absent: list[str], present: Sequence[str]) -> DataError:
+        return missing_columns(absent, present, may_be_empty=self.may_be_empty)
 
 
 def reading_declarations(schema: Schema, needed: Collection[int]) -> Declarations:

@@ -110,6 +110,8 @@ def readable(
         raise DataError(msg) from None
     except UnicodeError:
         raise wrong_encoding(path, encoding) from None
+    except BrokenPipeError:  # of whoever writes what is read here
+        raise
     except OSError as error:
         raise _unreadable(path, error) from None
 

@@ -118,17 +118,21 @@ def _read_file(
     kind, origin = format_of(path, declared=format), origin_of(path)
     notes = ReadingNotes(quiet=declarations.only is not None)
     with readable(path, format=kind, encoding=encoding, notes=notes) as local:
-        if kind in SCANNED:
-            table = _scanned(local, origin, kind, declarations, encoding, notes)
-        elif kind == "arff":  # whose columns have types
-            table = read_arff(local, origin, declarations=declarations)
-        else:
-            table = _READERS[kind](
-                local, origin, declarations=declarations, notes=notes
-            )
+        table = read_without_duckdb(
+            local, origin, kind=kind, declarations=declarations, notes=notes
+        )
+        if table is None:
+            with scanned_file(
+                local,
+                origin,
+                kind=kind,
+                declarations=declarations,
+                encoding=encoding,
+                notes=notes,
+            ) as opened:
+                table = load(opened.relation, opened.columns)
     if table.n_rows == 0:
-        msg = f"{origin!r} has no rows: give it at least one"
-        raise DataError(msg)
+        raise no_rows(origin)
     listed = notes.listed()
     tell(listed, origin)
     notation = declarations.notation.over(notes.notation).later()
@@ -136,25 +140,24 @@ def _read_file(
     return replace(table, notes=listed, notation=notation, markers=markers)
 
 
-def _scanned(
+def read_without_duckdb(
     local: Path,
     origin: str,
+    *,
     kind: str,
     declarations: Declarations,
-    encoding: str | None,
     notes: ReadingNotes,
-) -> Table:
-    """Return the table in a file that DuckDB reads where it is not small and plain."""
-    if kind != "parquet":
-        table = read_plain(local, origin, kind=kind, declarations=declarations)
-        if table is not None:
-            return table
-    with scanned_file(
-        local,
-        origin,
-        kind=kind,
-        declarations=declarations,
-        encoding=encoding,
-        notes=notes,
-    ) as opened:
-        return load(opened.relation, opened.columns)
+) -> Table | None:
+    """Return the table in a plain file; None where DuckDB is to read it."""
+    if kind == "parquet":
+        return None
+    if kind in SCANNED:
+        return read_plain(local, origin, kind=kind, declarations=declarations)
+    if kind == "arff":  # whose columns have types
+        return read_arff(local, origin, declarations=declarations)
+    return _READERS[kind](local, origin, declarations=declarations, notes=notes)
+
+
+def no_rows(origin: str) -> DataError:
+    """Return the error of a file without rows."""
+    return DataError(f"{origin!r} has no rows: give it at least one")

@@ -5,7 +5,7 @@ names of rows, and pandas an empty one for its index. Whatever is mended is note
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from spinney.data.cells import parse_number
@@ -120,7 +120,7 @@ def settled_names(
     for index, name in enumerate(names):
         new: str | None = name
         if index in facts and name not in declared:
-            new = _named(index, name, facts[index], notes)
+            new = _named(index, name, facts[index], declared, notes)
         if new is not None and new in settled:
             new = _another(new, {*names, *filter(None, settled)})
             notes.add(f"a second column {name!r} is called {new!r}")
@@ -128,20 +128,30 @@ def settled_names(
     return settled
 
 
-def _named(index: int, name: str, facts: Facts, notes: ReadingNotes) -> str | None:
-    """Return the name of a column that has none, if it is to stay."""
+def _named(
+    index: int,
+    name: str,
+    facts: Facts,
+    declared: Collection[str],
+    notes: ReadingNotes,
+) -> str | None:
+    """Return the name of a column that has none, if it is to stay.
+
+    One that is known by the name it gets, as that of a model's first table, stays.
+    """
     called = f"called {name!r}" if name.strip() else "without a name"
     what = f"column {index + 1}, {called},"
-    if facts.n_cells == 0:
-        notes.add(f"{what} has no cell and is left out")
-        return None
-    if index == 0 and facts.n_values == facts.n_rows:
-        notes.add(f"{what} numbers or names the rows and is left out")
-        return None
-    if not name.strip():
-        name = f"column {index + 1}"
-        notes.add(f"{what} is called {name!r}")
-    return name
+    new = name if name.strip() else f"column {index + 1}"
+    if new not in declared:
+        if facts.n_cells == 0:
+            notes.add(f"{what} has no cell and is left out")
+            return None
+        if index == 0 and facts.n_values == facts.n_rows:
+            notes.add(f"{what} numbers or names the rows and is left out")
+            return None
+    if new != name:
+        notes.add(f"{what} is called {new!r}")
+    return new
 
 
 def _another(name: str, taken: set[str]) -> str:

@@ -46,7 +46,14 @@ from spinney.cluster.prototypes import (
     mixed_cells,
     prototypes_of,
 )
-from spinney.data import Attribute, Declarations, Fingerprint, Table, fingerprint_of
+from spinney.data import (
+    Attribute,
+    Declarations,
+    Fingerprint,
+    Table,
+    columns_named,
+    fingerprint_of,
+)
 from spinney.data.readers import read_by, read_table
 from spinney.errors import DataError, ParameterError, Setting, did_you_mean, refusal
 from spinney.models.clusters.cluster_plan import MODES, RULE, Plan
@@ -146,15 +153,12 @@ def read_rows(
 
 def _chosen(given: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return the columns that are named, one by one or with commas between them."""
-    names: list[str] = []
-    for text in given:
-        parts = [text] if text in known else [part.strip() for part in text.split(",")]
-        names += [part for part in parts if part]
+    names = columns_named(given, known)
     for name in names:
         if name not in known:
             msg = f"there is no column {name!r}: {did_you_mean(name, known)}"
             raise DataError(msg)
-    return list(dict.fromkeys(names))
+    return names
 
 
 def _weights(table: Table, name: str) -> Floats:

@@ -4,6 +4,7 @@ Nothing here needs scikit-learn, so that the shell tool starts quickly; the esti
 add its conventions.
 """
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from spinney._support.text import figure, number_text, shown, weight_text
 from spinney._support.text_table import in_columns, number_cells
 from spinney.cluster import BATCHES, MIXED, Clusters
 from spinney.data import Attribute, Notation, Schema, Table
-from spinney.data.readers import read_by
+from spinney.data.readers import Keep, ModelBatches, batches_by, read_by
 from spinney.models.facts import cluster_facts
 from spinney.output.export import exported
 from spinney.output.file import save_model
@@ -104,6 +105,33 @@ class FittedClusters:
             schema,
             needed,
             data,
+            may_be_empty=self.clusters_.method == MIXED,
+            format=format,
+            encoding=encoding,
+            notation=notation,
+        )
+
+    def batches(
+        self,
+        data: Any,
+        *,
+        n_rows: int,
+        keep: Keep = (),
+        format: str | None = None,
+        encoding: str | None = None,
+        notation: Notation | None = None,
+    ) -> AbstractContextManager[ModelBatches]:
+        """Give a table of any size as :meth:`read` reads it, some rows at a time.
+
+        ``keep`` names columns, or is "all": their cells come beside, as written.
+        """
+        schema = self.clusters_.schema
+        return batches_by(
+            schema,
+            range(len(schema.attributes)),
+            data,
+            n_rows=n_rows,
+            keep=keep,
             may_be_empty=self.clusters_.method == MIXED,
             format=format,
             encoding=encoding,

@@ -1,0 +1,33 @@
+"""Rows written to files: CSV, TSV, JSON lines and Parquet."""
+
+from spinney.data.writers.cell_texts import guarded, plain_text, printable_text
+from spinney.data.writers.output_formats import (
+    OUTPUT_FORMATS,
+    output_format_of,
+    write_parts,
+    write_rows,
+)
+from spinney.data.writers.row_stream import Field, RowStream, distinct_names
+from spinney.data.writers.text_formats import (
+    TEXT_FORMATS,
+    json_form,
+    json_objects,
+    text_rows,
+)
+
+__all__ = [
+    "OUTPUT_FORMATS",
+    "TEXT_FORMATS",
+    "Field",
+    "RowStream",
+    "distinct_names",
+    "guarded",
+    "json_form",
+    "json_objects",
+    "output_format_of",
+    "plain_text",
+    "printable_text",
+    "text_rows",
+    "write_parts",
+    "write_rows",
+]

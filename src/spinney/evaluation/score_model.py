@@ -1,0 +1,294 @@
+"""How good a model is on a table: measures, and which classes it takes for which."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney._support.arrays import Floats, Integers
+from spinney._support.text import counted_text, figure, shown, weight_text
+from spinney._support.text_table import aligned, in_columns
+from spinney.data import Column, Notation, Table, Target, Value
+from spinney.errors import DataError, ParameterError, did_you_mean
+from spinney.evaluation.measures import (
+    MEASURES,
+    Measured,
+    class_measures,
+    number_measures,
+)
+from spinney.sources.rows import check_roles, row_weights
+from spinney.trees import labels_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """What was measured of a model on a table; ``print`` shows it as text.
+
+    Parameters
+    ----------
+    target : str
+    n_rows : int
+        The rows that count: those that have a target, and a weight greater than 0.
+    weight : float
+        How much they weigh.
+    measures : dict
+        As those of :func:`spinney.evaluate`, by name; None where not defined.
+    classes : tuple
+        The classes of the model, then those that it has never seen; none of numbers.
+    confusion : array, classes × classes
+        The weight of the rows by true class, then by predicted class.
+    left_out : int
+        The rows that have no target.
+    unseen : tuple of pairs
+        Classes that the model has never seen, and how many rows each has. They
+        count as errors.
+    """
+
+    target: str
+    n_rows: int
+    weight: float
+    measures: Measured
+    classes: tuple[Value, ...]
+    confusion: Floats
+    left_out: int
+    unseen: tuple[tuple[Value, int], ...]
+
+    @property
+    def by_class(self) -> list[dict[str, Any]]:
+        """Of each class its weight, precision, recall and F; None if not defined."""
+        lines = []
+        told = self.confusion.sum(axis=0)
+        for code, label in enumerate(self.classes):
+            right, support = self.confusion[code, code], self.confusion[code].sum()
+            lines.append(
+                {
+                    "class": label,
+                    "support": float(support),
+                    "predicted": float(told[code]),
+                    "right": float(right),
+                    "precision": _ratio(right, told[code]),
+                    "recall": _ratio(right, support),
+                    "f": _ratio(2 * right, support + told[code]),
+                }
+            )
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        facts: dict[str, Any] = {
+            "target": self.target,
+            "rows": self.n_rows,
+            "weight": self.weight,
+            "without_target": self.left_out,
+            "measures": dict(self.measures),
+        }
+        if self.classes:
+            facts["classes"] = list(self.classes)
+            facts["never_seen"] = [label for label, _ in self.unseen]
+            facts["confusion"] = self.confusion.tolist()
+            facts["by_class"] = self.by_class
+        return facts
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, width: int | None = None) -> str:
+        """Return it for people, in blocks where lines would be too wide."""
+        parts = ["\n".join([self._heading(), *self._notes()]), self._measures()]
+        if self.classes:
+            parts += [self._matrix(width), self._classes()]
+        return "\n\n".join(parts)
+
+    def _heading(self) -> str:
+        weighed = self.weight != self.n_rows
+        weight = f" of weight {weight_text(self.weight)}" if weighed else ""
+        rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}{weight}"
+        if not self.classes:
+            return f"{shown(self.target)}: {rows}"
+        right = weight_text(float(np.trace(self.confusion)))
+        return f"{shown(self.target)}: {rows}, {right} right"
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.left_out:
+            n = self.left_out
+            notes.append(
+                f"{n} row{'s' * (n != 1)} without {shown(self.target)!r} left out"
+            )
+        if self.unseen:
+            notes.append(
+                "classes that the model has never seen, which count as errors: "
+                + counted_text(self.unseen)
+            )
+        return notes
+
+    def _measures(self) -> str:
+        rows = [
+            (MEASURES[name].title, "-" if value is None else _figure(value))
+            for name, value in self.measures.items()
+        ]
+        return "\n".join(aligned(rows, left=[0, 1]))
+
+    def _matrix(self, width: int | None) -> str:
+        """Return the confusion matrix: a line for each class that rows are of."""
+        names = [shown(label) for label in self.classes]
+        longest = max(map(len, (*names, "true")))
+        columns = [[name.ljust(longest) for name in ("true", *names)]]
+        for code, name in enumerate(names):
+            cells = self.confusion[:, code]
+            columns.append([name, *("." if not c else weight_text(c) for c in cells)])
+        lines = in_columns(columns, width=width)
+        return "\n".join(["predicted, by true class", *lines])
+
+    def _classes(self) -> str:
+        lines = [["class", "rows", "right", "precision", "recall", "F"]]
+        for line in self.by_class:
+            ratios = (line[name] for name in ("precision", "recall", "f"))
+            lines.append(
+                [
+                    shown(line["class"]),
+                    weight_text(line["support"]),
+                    weight_text(line["right"]),
+                    *("-" if ratio is None else f"{ratio:.3f}" for ratio in ratios),
+                ]
+            )
+        return "\n".join(aligned(lines, left=[0]))
+
+
+def score(
+    model: Any,
+    data: Any,
+    *,
+    weight: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    notation: Notation | Mapping[str, Any] | None = None,
+) -> Score:
+    """Measure a model on the rows of a table that holds its target.
+
+    Parameters
+    ----------
+    model : a tree or forest, grown, fitted or loaded
+    data : table
+        Anything that ``read_table`` takes; columns are found by name.
+    weight : str, optional
+        The column of row weights.
+    format, encoding, notation : optional
+        How a file is written, where that cannot be seen; as for :func:`spinney.grow`.
+
+    Returns
+    -------
+    Score
+        ``print`` shows measures, the confusion matrix and the errors by class;
+        ``measures``, ``confusion`` and ``by_class`` are the same as data.
+
+    Examples
+    --------
+    >>> import spinney
+    >>> shop = {"size": [1, 2, 3, 4, 5, 6], "sold": ["no"] * 3 + ["yes"] * 3}
+    >>> model = spinney.grow(shop, "sold", recipe="c4.5")
+    >>> found = spinney.score(model, {"size": [1, 4, 9], "sold": ["no", "no", "yes"]})
+    >>> round(found.measures["accuracy"], 3), found.confusion.tolist()
+    (0.667, [[1.0, 1.0], [0.0, 1.0]])
+    """
+    if getattr(model, "kind", "") not in ("tree", "forest"):
+        msg = "only trees and forests have a truth to be compared with: pass one"
+        raise ParameterError(msg)
+    target = model.schema.target
+    check_roles(target.name, weight)
+    table = model.read(
+        data, format=format, encoding=encoding, notation=notation, weight=weight
+    )
+    known, weights = ~_column(table, target.name, "target").missing, None
+    left_out = int(len(known) - known.sum())
+    if weight is not None:
+        weights = row_weights(_column(table, weight, "weight"))
+        known &= weights > 0
+        weights = weights[known]
+    if not known.any():
+        msg = f"no row has a {target.name!r}{' and a weight' * bool(weight)}: add some"
+        raise DataError(msg)
+    rows = table.take(known)
+    total = float(rows.n_rows if weights is None else weights.sum())
+    return Score(
+        target=target.name,
+        n_rows=rows.n_rows,
+        weight=total,
+        left_out=left_out,
+        **_measured(target, rows[target.name], model.outputs(rows), weights),
+    )
+
+
+def _measured(
+    target: Target, column: Column, outputs: Floats, weights: Floats | None
+) -> dict[str, Any]:
+    """Return what is measured of the outputs for rows with this truth."""
+    truth = target.encode(column)
+    if target.is_numeric:
+        return {
+            "measures": number_measures(truth, outputs[:, 0], weights=weights),
+            "classes": (),
+            "confusion": np.zeros((0, 0)),
+            "unseen": (),
+        }
+    unseen = _unseen(column, truth)
+    for code, (label, _) in enumerate(unseen, len(target.classes)):
+        truth = np.where((truth < 0) & _holds(column, label), code, truth)
+    classes = (*target.classes, *(label for label, _ in unseen))
+    predicted, costs = labels_of(outputs, target.costs), None
+    if target.costs is not None:  # what an error on a class never seen costs: unknown
+        more = (0, len(unseen))
+        costs = np.pad(np.array(target.costs), more, constant_values=np.nan)
+    shares = np.pad(outputs, ((0, 0), (0, len(unseen))))
+    return {
+        "measures": class_measures(
+            truth, predicted, shares, weights=weights, costs=costs
+        ),
+        "classes": classes,
+        "confusion": _confusion(truth, predicted, len(classes), weights),
+        "unseen": unseen,
+    }
+
+
+def _column(table: Table, name: str, part: str) -> Column:
+    """Return the column of the target or of the weights."""
+    if name not in table.names:
+        remedy = did_you_mean(name, table.names)
+        msg = f"the table has no column {name!r}, the {part}: {remedy}"
+        raise DataError(msg)
+    return table[name]
+
+
+def _unseen(column: Column, truth: Integers) -> tuple[tuple[Value, int], ...]:
+    """Return the classes that a model has not seen, each with its number of rows."""
+    found, counts = np.unique(column.cells[truth < 0], return_counts=True)
+    cells = found.tolist()
+    labels = cells if column.kind == "numeric" else [column.levels[c] for c in cells]
+    return tuple(zip(labels, counts.tolist(), strict=True))
+
+
+def _holds(column: Column, label: Value) -> Any:
+    """Return which rows of a column hold a label."""
+    if column.kind == "numeric":
+        return column.cells == label
+    return column.cells == column.levels.index(label)
+
+
+def _confusion(
+    truth: Integers, predicted: Integers, n_classes: int, weights: Floats | None
+) -> Floats:
+    """Return the weight of rows by true and predicted class."""
+    pairs = truth.astype(np.int64) * n_classes + predicted
+    counts = np.bincount(pairs, weights=weights, minlength=n_classes * n_classes)
+    return counts.reshape(n_classes, n_classes).astype(np.float64)
+
+
+def _ratio(part: Any, whole: Any) -> float | None:
+    return float(part / whole) if whole > 0 else None
+
+
+def _figure(value: float) -> str:
+    """Return a measure in three decimals, or in six digits where that says more."""
+    plain = 0.01 <= abs(value) < 100 or abs(value) < 1e-9
+    return f"{value:.3f}" if plain else figure(value)

@@ -1,0 +1,110 @@
+"""``predict`` and ``score`` over tables that are written as people write them."""
+
+import csv
+
+import pytest
+from tests.helpers.workbooks import write_workbook
+
+import spinney
+
+# An index without a name, decimal commas, points between thousands, days first.
+HEAD = ";Größe;Preis;Tag;Ort;Ort;Rabatt;Klasse"
+ROWS = [
+    f"{i};{i // 10},{i % 10};{i % 4 + 1}.{i:03} €;{i % 28 + 1:02}.{i % 12 + 1:02}.2024;"
+    f"{'Köln' if i % 2 else 'Ulm'};{'N/A' if i % 3 else ''};{i % 5},50 %;"
+    f"{'ja' if i > 25 else 'nein'}"
+    for i in range(1, 51)
+]
+ROWS[3] = ROWS[3].replace("1.004 €", "N/A")  # missing, so that it is in all columns
+NAMES = ["Größe", "Preis", "Tag", "Ort", "Ort_2", "Rabatt", "Klasse"]
+CLASSES = ["nein"] * 25 + ["ja"] * 25
+
+
+def as_text(*rows):
+    return "\n".join([*rows, ""])
+
+
+@pytest.fixture(params=[True, False], ids=["small", "streamed"])
+def german(request, works, write, monkeypatch):
+    """A table, and a model of it; the table is read at once, or in parts of a few."""
+    if not request.param:
+        monkeypatch.setattr("spinney.data.readers.batches.SMALL_FILE", 0)
+        monkeypatch.setattr("spinney.cli.predict_command.BATCH", 7)
+    path = write("german.csv", as_text(HEAD, *ROWS))
+    asked = ("grow", path, "--target", "Klasse", "--recipe", "cart", "-o", "m.spinney")
+    works(*asked, "--ignore", "Rabatt")  # a column that the model does not know
+    return path
+
+
+def test_kept_cells_are_as_written(tool, german):
+    outcome = tool("predict", "m.spinney", german, "--keep", "all")
+    assert outcome.code == 0
+    header, *rows = csv.reader(outcome.out.splitlines())
+    assert header == [*NAMES, "predicted Klasse"]
+    assert [row[:-1] for row in rows] == [row.split(";")[1:] for row in ROWS]
+    assert [row[-1] for row in rows] == CLASSES
+    assert outcome.err.count("note: ") == 1
+    assert outcome.err.count("without a name, numbers or names the rows") == 1
+    assert outcome.err.count("a second column 'Ort' is called 'Ort_2'") == 1
+    assert "read as" not in outcome.err  # as the first table was
+
+
+def test_parts_are_what_the_model_reads(works, german):
+    model = spinney.load("m.spinney")
+    with pytest.warns(spinney.SpinneyNote):
+        expected = model.predict(str(german)).tolist()
+    out = works("predict", "m.spinney", german, "--keep", "Ort_2,Tag")
+    header, *rows = csv.reader(out.splitlines())
+    assert header == ["Ort_2", "Tag", "Klasse"]
+    assert [row[-1] for row in rows] == expected == CLASSES
+    assert [row[1] for row in rows] == [row.split(";")[3] for row in ROWS]
+
+
+def test_lines_above_the_names(works, refused, write, german):
+    path = write("late.csv", as_text("Verkauf;2024", "", HEAD, *ROWS))
+    asked = ("m.spinney", path, "--skip", "2")
+    header, *rows = works("predict", *asked, "--append").splitlines()
+    assert header.split(",") == [*NAMES, "predicted Klasse"]
+    assert len(rows) == len(ROWS)
+    line = refused(3, "predict", *asked, "--keep", "Preiss")
+    assert "no column 'Preiss' to keep: did you mean 'Preis'?" in line
+    assert works("score", *asked).startswith("Klasse: 50 rows, 50 right")
+
+
+def test_what_the_user_says_overrules_the_model(works, refused, write):
+    rows = {"x": [1.0, 1.5, 1500.0, 2000.0], "y": list("aabb")}
+    spinney.grow(rows, "y", recipe="id3").save("m.spinney")
+    path = write("t.csv", "x;y\n1,500;b\n1,400;b\n")
+    for decimal, label, right in ((",", "a", 0), (".", "b", 2)):
+        asked = ("m.spinney", path, "--decimal", decimal)
+        out = works("predict", *asked, "--keep", "x")
+        assert out == f'x,y\n"1,500",{label}\n"1,400",{label}\n'
+        assert works("score", *asked).startswith(f"y: 2 rows, {right} right")
+    refused(2, "predict", "m.spinney", path, "--decimal", "x")
+
+
+def test_an_index_that_the_model_knows_is_kept(works, write):
+    rows = {"Unnamed: 0": [1, 2, 3, 4], "y": list("aabb")}
+    model = spinney.grow(rows, "y", recipe="id3", numeric=["Unnamed: 0"])
+    model.save("m.spinney")
+    text = "Unnamed: 0,z\n1,u\n4,v\n"
+    out = works("predict", "m.spinney", write("t.csv", text), "--keep", "all")
+    assert out == "Unnamed: 0,z,y\n1,u,a\n4,v,b\n"
+
+
+def test_a_column_without_a_name_that_the_model_knows(works, write):
+    asked = ("--target", "y", "--recipe", "id3", "-o", "m.spinney")
+    works("grow", write("t.csv", ",z,y\na,1,p\na,2,p\nb,1,q\n"), *asked)
+    later = write("later.csv", ",z\nb,1\n")  # all cells differ
+    out = works("predict", "m.spinney", later, "--keep", "all")
+    assert out == "column 1,z,y\nb,1,q\n"
+
+
+def test_a_workbook(works, refused, german):
+    lines = [HEAD, *ROWS]
+    cells = [[cell or None for cell in line.split(";")] for line in lines]
+    path = write_workbook("t.xlsx", {"Tabelle1": cells})
+    out = works("predict", "m.spinney", path, "--keep", "all")
+    assert out == works("predict", "m.spinney", german, "--keep", "all")
+    line = refused(2, "predict", "m.spinney", path, "-o", "out.xlsx")
+    assert "'out.xlsx' tells no format: use one of .csv, .tsv" in line
