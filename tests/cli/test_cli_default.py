@@ -38,7 +38,7 @@ def test_the_help_names_the_default(works):
     words = " ".join(works("grow", "--help").split())
     assert "[default: auto; with --source duckdb c4.5]" in words
     words = " ".join(works("evaluate", "--help").split())
-    assert "[default: auto, c4.5 and cart; with --learning-curve auto]" in words
+    assert "[default: auto, c4.5 and cart, pruned; with --learning-curve auto]" in words
 
 
 @pytest.mark.parametrize("quiet", [False, True])

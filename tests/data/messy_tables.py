@@ -234,6 +234,12 @@ MESSY = {
         PLAIN,
         "names the rows and is left out",
     ),
+    "index of pandas beside one column": Messy(
+        lines(",b", "0,x", "1,y"), {"b": ["x", "y"]}, "names the rows and is left out"
+    ),
+    "names that are numbers": Messy(
+        lines("2024,2025", "x,1", "y,2"), {"2024": ["x", "y"], "2025": [1, 2]}
+    ),
     "index of pandas, read and written again": Messy(
         lines("Unnamed: 0,a,b", "0,1,x", "1,2,y"), PLAIN, "called 'Unnamed: 0'"
     ),

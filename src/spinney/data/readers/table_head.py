@@ -76,8 +76,11 @@ def _n_titles(records: Sequence[Sequence[str]], width: int) -> int:
     for number, cells in enumerate(records[: MOST_TITLES + 1]):
         if width == 1 or len(cells) not in (width, width - 1):
             continue
-        if len(list(filter(None, cells))) > 1 and not _has_numbers([cells]):
+        several = len(list(filter(None, cells))) > 1
+        if several and (number == first or not _has_numbers([cells])):
             return number
+        if not cells[0] and all(cells[1:]):
+            return number  # the index of a table of one column
         if width == 2 and _has_numbers(records[number + 1 : number + 2]):
             return number  # one name, and rows that have names, too
     return first
