@@ -26,7 +26,9 @@ sort, sorted_cuts, split, subsets = plain(
     *(BINNED + name for name in ("sort", "sorted_cuts", "split", "subsets"))
 )
 GINI, ENTROPY, SQUARES = score.GINI, score.ENTROPY, score.SQUARES
-KINDS = pytest.mark.parametrize("kind", [GINI, ENTROPY, SQUARES])
+OF_CLASSES = [GINI, ENTROPY, score.ERRORS]
+OF_NUMBERS = [SQUARES, score.DEVIATION, score.ROOT]
+KINDS = pytest.mark.parametrize("kind", [*OF_CLASSES, *OF_NUMBERS])
 ABSENT, BINS = layout.ABSENT, layout.BINS
 
 
@@ -46,7 +48,7 @@ def planted(kind, *, codes=None, seed=0, n=30, width=None, **rules):
     if codes is None:
         codes = np.column_stack([rng.integers(0, 6, n), numbers // 8])
     cells = cells_of(codes, numbers=numbers[:, None], columns=[1])
-    if kind == SQUARES:
+    if kind in OF_NUMBERS:
         labels, width = rng.normal(size=n) + (numbers > n / 3), 4
     else:
         width = 3 if width is None else width
@@ -66,7 +68,8 @@ def counted(search):
 
 @KINDS
 def test_the_score_of_a_side_is_its_definition(kind):
-    side = np.array([[5.0, 2.0, -1.0, 3.0]] if kind == SQUARES else [[3.0, 0.0, 2.0]])
+    numeric = kind in OF_NUMBERS
+    side = np.array([[5.0, 2.0, -1.0, 3.0]] if numeric else [[3.0, 0.0, 2.0]])
     assert score.score_of(kind, side, 0) == pytest.approx(phi(kind, side[0]))
     assert score.size_of(kind, side, 0) == 5
     assert score.score_of(kind, 0 * side, 0) == 0
@@ -116,7 +119,8 @@ def test_a_bin_that_may_hold_a_better_cut_is_marked():
     lines, work, rules = counted(search), search.work, search.rules
     first, last, absent = between_bins.run(GINI, lines, 1, 3, work.floats, work.vectors)
     assert between_bins.greatest_bound(rules, 3, first, last, absent, work) >= 12
-    n = between_bins.mark_bins(rules, lines, 1, 3, first, last, absent, 11.9, work)
+    work.cuts[1, [layout.SCORE, layout.BIN]] = -np.inf, -1
+    n = between_bins.mark_bins(rules, lines, 1, 3, first, last, absent, 11.9, 0, work)
     assert n == 1
     assert work.wholes[layout.OPENED, :3].tolist() == [0, 1, 0]
 
@@ -187,21 +191,22 @@ def test_a_cut_with_too_light_a_branch_is_no_improvement():
     work = search.work
     work.cuts[0, layout.SCORE] = -np.inf
     work.vectors[layout.LEFT], work.vectors[layout.RIGHT] = [2, 0], [0, 5]
-    assert not sorted_cuts.improve(search.rules, False, 0.0, work.cuts, 0, work.vectors)
+    assert not sorted_cuts.improve(search.rules, False, 0.0, work, 0)
     work.vectors[layout.LEFT] = 3, 0
-    assert sorted_cuts.improve(search.rules, False, 0.0, work.cuts, 0, work.vectors)
+    assert sorted_cuts.improve(search.rules, False, 0.0, work, 0)
     assert work.cuts[0, layout.SCORE] == 8
     assert work.vectors[layout.BEST].tolist() == [3, 0]
 
 
-@KINDS
+@pytest.mark.parametrize("kind", [*OF_CLASSES, SQUARES])
 @pytest.mark.parametrize("width", [2, 3])
 def test_the_best_subset_is_the_best_of_all(kind, width):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         codes = rng.choice([0, 1, 3, 4], 40)[:, None]
-        target = rng.normal(size=40) if kind == SQUARES else rng.integers(0, width, 40)
-        own = 4 if kind == SQUARES else width
+        numeric = kind in OF_NUMBERS
+        target = rng.normal(size=40) if numeric else rng.integers(0, width, 40)
+        own = 4 if numeric else width
         labels = labels_of(target, kind=kind)
         search = search_of(cells_of(codes, nominal=[0]), labels, kind=kind, width=own)
         lines, work = counted(search), search.work

@@ -32,6 +32,7 @@ REASONS = reason_codes(
     Reason.PURE,
     Reason.DEPTH,
     Reason.ROWS_TO_SPLIT,
+    Reason.DEVIATION,
     Reason.IDENTICAL,
     Reason.ROWS_IN_LEAF,
     Reason.MIN_GAIN,
@@ -116,6 +117,17 @@ def moments_of(weights: Floats, *, numeric: bool) -> Floats:
         return weights
     weight, above, below, second = np.moveaxis(weights, -1, 0)
     return np.stack([weight, above + below, second], axis=-1)
+
+
+def with_typical(records: Shape, lines: Lines, schema: Schema, typical: Floats) -> None:
+    """Send a later missing value where the typical one of its attribute goes.
+
+    Of nodes, or of splits that lost, by thresholds; no row was missing.
+    """
+    asked = questions_of(records, lines, schema)
+    inner = np.flatnonzero(asked["attribute"] >= 0)
+    own = typical[asked["attribute"][inner]]
+    records.real[inner, CUT_MISSING] = own > asked["cut"][inner]
 
 
 def sides_of(

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
 from spinney.search import policy_named
+from spinney.trees.criteria import Criterion
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
@@ -18,18 +20,26 @@ MOST_CLASSES = 65_536  # as two bytes of a row's word can hold
 MOST_SUBSETS = 12  # values whose subsets are tried one by one, of several classes
 LEAST_WEIGHT = 1e-140  # whose square is still a number above 0
 
-CRITERIA = ("gini", "gain", "squared_error")
+# What cuts compete by; gain ratio chooses among the cuts of an attribute by gain.
+CRITERIA = (
+    "gini",
+    "gain",
+    "gain_ratio",
+    "misclassification",
+    "twoing",
+    "squared_error",
+    "poisson",
+    "sdr",
+    "variance_root",
+)
 
 # Settings that the loops know nothing of, and the value that asks for nothing.
 SETTINGS = {
     "buckets": None,
     "alpha_split": None,
     "mdl_correction": False,
-    "min_cut_share": 0.0,
     "min_step": 0.0,
     "thresholds": "midpoint",
-    "min_branch_share": 0.0,
-    "min_deviation": 0.0,
     "linear_terms": 0,
     "construct": 0,
 }
@@ -40,7 +50,8 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
     schema = training.schema
     if schema.n_classes > MOST_CLASSES:
         return False
-    if recipe.measure(numeric=schema.target.is_numeric).name not in CRITERIA:
+    criterion = recipe.measure(numeric=schema.target.is_numeric)
+    if criterion.name not in CRITERIA:
         return False
     if any(getattr(recipe, name) != value for name, value in SETTINGS.items()):
         return False
@@ -49,9 +60,23 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if options.costs is not None and options.costs.sum(axis=0).min() <= 0:
         return False  # a class that costs nothing would weigh nothing
+    if criterion.average and not (
+        options.costs is None
+        and _all_count(training.weighed(options.class_weights), criterion)
+    ):
+        return False
     if not options.leave_all_to_recipe(schema):
         return False
     return _can_code(schema, recipe) and _can_send_missing(training, recipe)
+
+
+def _all_count(training: "TrainingSet", criterion: Criterion) -> bool:
+    """Return whether no attribute has too many values to count in an average gain."""
+    most = criterion.many_values * training.weight * (1 - TOLERANCE)
+    return not any(
+        attribute.kind == "nominal" and len(attribute.values) >= most
+        for attribute in training.schema.attributes
+    )
 
 
 def _can_code(schema: Schema, recipe: Recipe) -> bool:
@@ -74,8 +99,9 @@ def _can_send_missing(training: "TrainingSet", recipe: Recipe) -> bool:
     """Return whether missing cells go to the better branch, or there are none."""
     if recipe.missing == "branch":
         return True
-    if policy_named(recipe.missing).by_root:
-        return False  # a later missing value goes where the typical one does
+    kinds = {attribute.kind for attribute in training.schema.attributes}
+    if policy_named(recipe.missing).by_root and "nominal" in kinds:
+        return False  # a later missing value goes where the commonest one does
     for attribute, cells in zip(
         training.schema.attributes, training.columns, strict=True
     ):

@@ -12,7 +12,7 @@ from spinney.data import Schema
 from spinney.growth.binned.binned_arrays import arrays_of_grown, moments_of, sides_of
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
 from spinney.growth.binned.loops.nodes import Lines, Shape, cut
-from spinney.growth.binned.runners_up import GrownRivals, by_code
+from spinney.growth.binned.runners_up import GrownRivals, by_code, with_merit
 from spinney.growth.leaf_estimates import outputs_of_tree
 from spinney.recipes import Recipe
 from spinney.trees import Candidate, CountTable, LazyNodes, Node, TreeArrays
@@ -114,4 +114,5 @@ class GrownNodes(LazyNodes):
             facts = self.shape.whole[number]
             counted = by_code(self.lines, facts, away, numeric=numeric)
         gain = float(self.arrays.gain[number])
-        return Candidate(split, counted, gain, gain)
+        criterion = self.recipe.measure(numeric=numeric)
+        return with_merit(Candidate(split, counted, gain, gain), criterion)

@@ -13,7 +13,7 @@ from spinney._support.matrix_view import matrix_behind
 from spinney._support.threads import in_threads, n_threads, run_all
 from spinney._support.ties import TOLERANCE
 from spinney.data import Attribute, Schema
-from spinney.growth.binned.binned_limits import CRITERIA
+from spinney.growth.binned.binned_arrays import moments_of
 from spinney.growth.binned.loops import layout, score
 from spinney.growth.binned.loops.coding import (
     CELLS,
@@ -24,6 +24,7 @@ from spinney.growth.binned.loops.coding import (
 )
 from spinney.growth.binned.loops.layout import Cells, Labels, Rules
 from spinney.recipes import Recipe
+from spinney.trees.criteria import deviation
 
 if TYPE_CHECKING:
     from spinney.sources.rows import TrainingSet
@@ -219,7 +220,18 @@ def _weights(weights: Floats | None) -> Floats:
     return np.zeros(0) if weights is None else np.asarray(weights, np.float64)
 
 
-KINDS = dict(zip(CRITERIA, (score.GINI, score.ENTROPY, score.SQUARES), strict=True))
+# What cuts compete by, for each of the criteria that ``binned_limits`` lists.
+KINDS = {
+    "gini": score.GINI,
+    "gain": score.ENTROPY,
+    "gain_ratio": score.ENTROPY,
+    "misclassification": score.ERRORS,
+    "twoing": score.TWOING,
+    "squared_error": score.SQUARES,
+    "poisson": score.POISSON,
+    "sdr": score.DEVIATION,
+    "variance_root": score.ROOT,
+}
 
 SMALL = 96
 DEEP = 2**31 - 1
@@ -270,10 +282,15 @@ def prepared(
         parts = first[numbers > 0].sum(), first[~(numbers > 0)].sum()
         weights = np.array([total, *parts, first @ numbers])
         counts = np.array([len(numbers)])
+    criterion, least_deviation = recipe.measure(numeric=numbers is not None), 0.0
+    if numbers is not None:
+        moments = moments_of(np.asarray(weights, np.float64), numeric=True)
+        recipe = recipe.in_unit(criterion.gain_unit(moments))
+        least_deviation = recipe.min_deviation * float(deviation(moments))
     keeping = own is None and tries is None
     n_listed = int(cells.n_bins[cells.listed].sum())
     rules = Rules(
-        kind=KINDS[recipe.measure(numeric=schema.target.is_numeric).name],
+        kind=KINDS[criterion.name],
         width=len(weights),
         max_depth=DEEP if recipe.max_depth is None else recipe.max_depth,
         least_node=recipe.least_node * (1 - TOLERANCE),
@@ -289,6 +306,11 @@ def prepared(
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
         own=np.ones(len(weights)) if altered is None else 1 / altered,
+        branch_share=recipe.min_branch_share,
+        cut_share=recipe.min_cut_share / max(1, schema.n_classes),
+        least_deviation=least_deviation * (1 - TOLERANCE),
+        by_ratio=criterion.average,
+        below_average=criterion.slack,
     )
     return Prepared(
         schema,

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spinney._support.arrays import Floats
 from spinney._support.threads import n_threads, run_all
+from spinney.growth.binned.binned_arrays import with_typical
 from spinney.growth.binned.binned_nodes import GrownNodes
 from spinney.growth.binned.binned_rows import Prepared, prepared
 from spinney.growth.binned.binned_surrogates import surrogates_of_grown
-from spinney.growth.binned.loops import layout, nodes, score
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.grow import Task, work_on
 from spinney.growth.binned.loops.layout import Cells, Workspace, workspace_for
 from spinney.growth.binned.loops.nodes import cut
@@ -35,7 +37,7 @@ from spinney.growth.binned.subtree import (
 )
 from spinney.growth.growth_options import Options
 from spinney.recipes import Recipe
-from spinney.search import policy_named
+from spinney.search import policy_named, typical_value
 from spinney.trees import Tree, altered_priors
 
 if TYPE_CHECKING:
@@ -130,10 +132,10 @@ class _Meeting:
         if node.lines is None:
             self.together(Task.COUNT)
             node.lines = self.works[0].lines
-        chosen, work = self.best()
+        chosen = self.best()
         if chosen < 0:
             return None
-        middle = self.do(Task.SPLIT, work, chosen, chosen, 0.0)
+        middle = self.do(Task.SPLIT, self.works[0], chosen, chosen, 0.0)
         if middle < 0:
             return None
         sides = []
@@ -142,28 +144,28 @@ class _Meeting:
             # The key is for draws, and who draws attributes has no meetings.
             sides.append(Stretch(begin, end, node.depth + 1, node.key, *totals))
         if node.n_rows >= self.ready.rules.runners_up:
-            for each, part in zip(self.works, self.crowd.ranges, strict=True):
-                self.do(Task.RUNNERS_UP, each, *part, 0.0)
+            n_attributes = len(self.ready.cells.n_bins)
+            self.do(Task.RUNNERS_UP, self.works[0], 0, n_attributes, 0.0)
         self.share_counts(*sides)
         lines = cut(search.listed, stack.state[nodes.LISTED])
         runners_up = cut(search.runners_up, stack.state[nodes.RECORDED])
         return Grown(search.shape, lines, runners_up), sides[0], sides[1]
 
-    def best(self) -> tuple[int, Workspace]:
-        """Return the attribute whose split is best, -1 for none, and where it is."""
+    def best(self) -> int:
+        """Return the attribute whose split is best, -1 for none.
+
+        What all threads found is then with the first of them.
+        """
         self.together(Task.EDGES)
         pairs = list(zip(self.works, self.crowd.ranges, strict=True))
         scores = [work.cuts[slice(*part), layout.SCORE] for work, part in pairs]
         floor = float(np.concatenate(scores).max())
         self.together(Task.INSIDE, floor)
-        totals, kind = self.node.weights, self.ready.rules.kind
-        slack = 1e-12 * float(totals[3] if kind == score.SQUARES else totals.sum())
-        best, chosen, where = -np.inf, -1, self.works[0]
+        all_found = self.works[0]
         for work, part in pairs:
-            for a in range(*part):
-                if work.cuts[a, layout.SCORE] > best + slack:
-                    best, chosen, where = work.cuts[a, layout.SCORE], a, work
-        return chosen, where
+            own = slice(*part)
+            all_found.cuts[own], all_found.masks[own] = work.cuts[own], work.masks[own]
+        return self.do(Task.CHOOSE, all_found, 0, 0, 0.0)
 
     def share_counts(self, left: Stretch, right: Stretch) -> None:
         """Count the smaller branch; the larger one has what remains."""
@@ -174,6 +176,18 @@ class _Meeting:
             smaller.lines = meeting.works[0].lines
             larger.lines = self.node.lines
             larger.lines -= smaller.lines
+
+
+def typical_values(training: "TrainingSet") -> Floats:
+    """Return what a missing value stands for, by attribute; no cell is missing."""
+    return np.array(
+        [
+            typical_value(cells, training.own_weights, attribute.kind)
+            for cells, attribute in zip(
+                training.columns, training.schema.attributes, strict=True
+            )
+        ]
+    )
 
 
 def _ranges(cells: Cells, n: int) -> list[tuple[int, int]]:
@@ -233,6 +247,10 @@ def grow(
         altered = altered_priors(weighed.source().root().weights, options.costs)
     ready = prepared(weighed, recipe, altered=altered)
     shape, lines, lost = grow_together(ready)
+    if policy_named(recipe.missing).by_root:
+        typical = typical_values(weighed)
+        for records in (shape, lost):
+            with_typical(records, lines, schema, typical)
     surrogates = None
     if policy_named(recipe.missing).surrogates:
         surrogates = surrogates_of_grown(

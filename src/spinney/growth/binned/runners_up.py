@@ -1,6 +1,6 @@
 """The splits that lost at large nodes of a tree that kernels grew."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from spinney.growth.binned.loops.nodes import (
 from spinney.recipes import Recipe
 from spinney.search import policy_named
 from spinney.trees import Candidate, CountTable, QuestionArrays
+from spinney.trees.criteria import Criterion
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,9 @@ class GrownRivals:
         else:
             numeric = self.schema.target.is_numeric
             counted = by_code(self.lines, self.records.whole[at], away, numeric=numeric)
-        return Candidate(split, counted, gain, gain, exact)
+        numeric = self.schema.target.is_numeric
+        criterion = self.recipe.measure(numeric=numeric)
+        return with_merit(Candidate(split, counted, gain, gain, exact), criterion)
 
     @cached_property
     def _questions(self) -> QuestionArrays:
@@ -137,6 +140,13 @@ class _Sides(NamedTuple):
     missing: Floats
     missing_rows: Integers
     shares: Floats
+
+
+def with_merit(candidate: Candidate, criterion: Criterion) -> Candidate:
+    """Return a split with its merit, where that is the gain over something."""
+    if criterion.per is None:
+        return candidate
+    return replace(candidate, merit=float(criterion.merit(candidate.branches)))
 
 
 def by_code(

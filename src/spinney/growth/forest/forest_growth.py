@@ -30,7 +30,7 @@ from spinney.growth.plain.learner import grow_tree
 from spinney.growth.prune.prune_methods import pruned_after_growing
 from spinney.growth.user_options import in_bounds
 from spinney.recipes import Recipe
-from spinney.search import Draws
+from spinney.search import Draws, policy_named
 from spinney.sources.rows import TrainingSet
 from spinney.trees import TreeArrays, arrays_of, parted
 
@@ -148,7 +148,7 @@ class _Nursery:
         self.coded: Prepared | None = None
         shares = recipe.min_weight_fraction_leaf > 0  # of a bag's weight
         limited = recipe.max_leaves is not None or recipe.pruning != "none"
-        plain = settings.extra_random or shares or limited
+        plain = settings.extra_random or shares or limited or _asks_bag(recipe)
         numbered = with_levels_as_numbers(self.rows)
         if not plain and can_grow_binned(numbered, recipe, Options()):
             from spinney.growth.binned.binned_rows import prepared
@@ -240,3 +240,9 @@ class _Nursery:
         tree = grow_tree(source, self.recipe, Options(draws=draws))
         pruned = pruned_after_growing(tree, source, recipe=self.recipe).tree
         return compact(arrays_of(pruned))
+
+
+def _asks_bag(recipe: Recipe) -> bool:
+    """Return whether all rows of a bag together say what a split may be."""
+    by_root = policy_named(recipe.missing).by_root
+    return by_root or recipe.min_deviation > 0 or recipe.criterion == "gain_ratio"

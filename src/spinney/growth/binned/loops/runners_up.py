@@ -18,8 +18,9 @@ import numpy as np
 from spinney._support.jit.compile import kernel
 from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import bin_after
+from spinney.growth.binned.loops.choose import gain_of
 from spinney.growth.binned.loops.nodes import list_codes
-from spinney.growth.binned.loops.score import score_of, size_of
+from spinney.growth.binned.loops.score import size_of
 
 
 @kernel
@@ -29,8 +30,6 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
     listed, lost, work = search.listed, search.runners_up, search.work
     kind, cuts, state, width = rules.kind, work.cuts, stack.state, rules.width
     begin, end = stack.at[top, nodes.BEGIN], stack.at[top, nodes.END]
-    size = size_of(kind, stack.weights, top)
-    undivided = score_of(kind, stack.weights, top)
     n_counts = stack.counts.shape[1]
     for a in range(first, last):
         if a == chosen or cuts[a, layout.SCORE] == -np.inf:
@@ -41,8 +40,7 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
         lost.whole[at, nodes.LINE] = state[nodes.LISTED]
         lost.whole[at, nodes.LINES] = 0
         lost.real[at, nodes.CUT_MISSING] = cuts[a, layout.MISSING]
-        gain = (cuts[a, layout.SCORE] - undivided) / size
-        lost.real[at, nodes.GAIN] = max(gain, 0.0)
+        lost.real[at, nodes.GAIN] = gain_of(search, top, a)
         _record_ends(kind, cells, a, lines, cuts, lost, at)
         for c in range(2 * width):
             lost.weights[at, c] = cuts[a, layout.TOTALS + c]

@@ -4,33 +4,48 @@ import numpy as np
 
 from spinney._support.jit.compile import ZERO, kernel
 from spinney._support.jit.prefetch import prefetch
-from spinney.growth.binned.loops import layout, nodes, score
+from spinney._support.ties import TOLERANCE
+from spinney.growth.binned.loops import layout, nodes
 from spinney.growth.binned.loops.between_bins import (
     best_edge,
     greatest_bound,
     mark_bins,
     run,
 )
+from spinney.growth.binned.loops.choose import choose
 from spinney.growth.binned.loops.count import AHEAD, count, count_drawn
 from spinney.growth.binned.loops.draw import draw
 from spinney.growth.binned.loops.inside_bins import look_inside
 from spinney.growth.binned.loops.row_words import add_row, number_of
-from spinney.growth.binned.loops.score import size_of
+from spinney.growth.binned.loops.score import own_size, slack_of
 from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
 
 FEW_BINS = 8
+MOST_IN_SIDE = 25.0  # as that of recipes
 
 
 @kernel
-def slack_of(kind, totals, at):
-    """Return by how much the scores of cuts must differ, not to be equal.
+def weigh_node(search, top):
+    """Note the weight of a node, of which its limits are shares."""
+    own = own_size(search.rules, search.stack.weights, top)
+    search.work.limits[layout.WEIGHT] = own
 
-    By a share of the weight, as gains of classes have no unit; of Σwy² for numbers.
-    """
-    size = totals[at, 3] if kind == score.SQUARES else size_of(kind, totals, at)
-    return 1e-12 * size
+
+@kernel
+def _set_least(search, a):
+    """Note what a side of a cut of an attribute must weigh; AWAY is what is missing."""
+    rules, limits = search.rules, search.work.limits
+    least, weight = rules.least_branch, limits[layout.WEIGHT]
+    if rules.cut_share > 0 and not search.cells.nominal[a]:
+        known = weight - own_size(rules, search.work.vectors, layout.AWAY)
+        side = min(rules.cut_share * known, MOST_IN_SIDE)
+        least = max(least, side * (1 - TOLERANCE))
+    if rules.branch_share > 0:
+        share = rules.branch_share * weight * (1 + TOLERANCE)
+        least = max(least, np.nextafter(share, np.inf))
+    limits[layout.LEAST] = least
 
 
 @kernel
@@ -62,6 +77,7 @@ def search_edges(search, lines, a, slack):
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first == last:
         return
+    _set_least(search, a)
     work.cuts[a, layout.BIN] = -1
     if cells.nominal[a]:
         best_subset(rules, lines, a, n_bins, first, last, absent, slack, work)
@@ -86,7 +102,8 @@ def search_inside(search, start, stop, lines, a, floor, slack):
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first < 0:
         return
-    if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, work):
+    _set_least(search, a)
+    if not mark_bins(rules, lines, a, n_bins, first, last, absent, floor, slack, work):
         return
     n, labels = _open_rows(search, start, stop, a), search.labels
     rounded = cells.numbers.itemsize > 4
@@ -100,6 +117,18 @@ def search_inside(search, start, stop, lines, a, floor, slack):
         for what in range(layout.BOUND):
             cuts[a, what] = cuts[inner, what]
         _end(a, cuts, work.vectors)
+
+
+@kernel
+def open_bins(search, start, stop, lines, a, floor, slack):
+    """Look inside the bins of an attribute; return the best score so far.
+
+    Where attributes compete by ratio, each must know what it gains itself.
+    """
+    cuts, by_ratio = search.work.cuts, search.rules.by_ratio
+    least = cuts[a, layout.SCORE] if by_ratio else floor
+    search_inside(search, start, stop, lines, a, least - 3 * slack, slack)
+    return max(floor, cuts[a, layout.SCORE])
 
 
 @kernel
@@ -161,6 +190,7 @@ def _search_small(search, n, top, a, slack):
     if m < 2 or work.values[place_of(keys[0])] == work.values[place_of(keys[m - 1])]:
         return
     cuts[a, layout.BIN] = -1
+    _set_least(search, a)
     for c in range(rules.width):
         vectors[layout.LEFT, c] = 0.0
         vectors[layout.RIGHT, c] = totals[top, c] - vectors[layout.AWAY, c]
@@ -240,12 +270,13 @@ def search_node(search, top, lines, counted):
     slack = slack_of(rules.kind, stack.weights, top)
     small = not counted and stop - start <= rules.small
     sampled = rules.tries < p
+    weigh_node(search, top)
     if small:
         for i in range(stop - start):
             work.members[i] = search.rows[start + i]
     elif not counted and not sampled:
         count(search, start, stop, ZERO, p, lines)
-    best, chosen, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
+    floor, front, varying, drawn, at_hand = -np.inf, -1, 0, ZERO, ZERO
     while drawn < p and varying < rules.tries:
         if sampled and drawn == at_hand:
             # As many as are still wanted are drawn and counted together.
@@ -263,25 +294,17 @@ def search_node(search, top, lines, counted):
             search_edges(search, lines, a, slack)
             if sampled and _varies_inside(search, start, stop, a):
                 cuts[a, layout.BIN] = -1
-        here = cuts[a, layout.SCORE]
         varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
-        # Of equals the first column wins, in whatever order they are drawn.
-        if here > best + slack or (a < chosen and here >= best - slack):
-            best, chosen = here, a
+        if cuts[a, layout.SCORE] > floor:
+            floor, front = cuts[a, layout.SCORE], a
     if not small and rules.exact:
         # The best so far is opened first: what it gains, the others need not try.
-        floor, front, best, chosen = best, chosen, -np.inf, -1
         for i in range(-1, drawn):
             a = front if i < 0 else order[layout.PLACE, i]
-            if a < 0 or (i >= 0 and a == front):
-                continue
-            low = floor - 3 * slack
-            search_inside(search, start, stop, lines, a, low, slack)
-            here = cuts[a, layout.SCORE]
-            varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
-            floor = max(floor, here)
-            if here > best + slack or (a < chosen and here >= best - slack):
-                best, chosen = here, a
+            if a >= 0 and (i < 0 or a != front):
+                floor = open_bins(search, start, stop, lines, a, floor, slack)
+                varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
+    chosen = choose(search, top, drawn)
     if sampled:  # the order is put back
         for i in range(at_hand - 1, -1, -1):
             _exchange(order, i, order[layout.DRAWN, i])
