@@ -22,8 +22,8 @@ from tests.helpers.plain_loops import (
 between_bins, inside_bins, runners_up, search_loops = plain(
     *(BINNED + name for name in ("between_bins", "inside_bins", "runners_up", "search"))
 )
-sort, sorted_cuts, split, subsets = plain(
-    *(BINNED + name for name in ("sort", "sorted_cuts", "split", "subsets"))
+choosing, sort, sorted_cuts, split, subsets = plain(
+    *(BINNED + name for name in ("choose", "sort", "sorted_cuts", "split", "subsets"))
 )
 GINI, ENTROPY, SQUARES = score.GINI, score.ENTROPY, score.SQUARES
 OF_CLASSES = [GINI, ENTROPY, score.ERRORS]
@@ -245,6 +245,66 @@ def test_a_node_is_split_by_the_attribute_of_the_best_cut(kind, small):
         assert search.work.cuts[chosen, layout.SCORE] == pytest.approx(cuts[chosen][0])
 
 
+def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
+    # The first gains 2 bits a row less than the second, and asks for fewer.
+    classes = np.array([0] * 6 + [1] * 6)
+    even = np.array([0] * 5 + [1] * 5 + [0, 1])
+    rare = np.array([1, 1] + [0] * 10)
+    search = search_of(
+        cells_of(np.column_stack([even, rare])),
+        labels_of(classes),
+        kind=ENTROPY,
+        by_ratio=True,
+        below_average=1.0,
+    )
+    lines = search.work.lines
+    assert search_loops.search_node(search, 0, lines, False) == (1, True)
+    gains = [choosing.gain_of(search, 0, a) for a in range(2)]
+    information = [phi(ENTROPY, sides) / -12 for sides in ([6, 6], [10, 2])]
+    assert gains[0] / information[0] < gains[1] / information[1]
+    rules = search.rules._replace(by_ratio=False)
+    by_gain = search._replace(rules=rules)
+    chosen, _ = search_loops.search_node(by_gain, 0, lines, False)
+    assert chosen == int(np.argmax(gains))
+    # Only who gains the average competes, whatever the ratio.
+    rules = search.rules._replace(below_average=0.0)
+    chosen, _ = search_loops.search_node(search._replace(rules=rules), 0, lines, False)
+    assert chosen == int(np.argmax(gains))
+
+
+@pytest.mark.parametrize("small", [0, 100])
+def test_a_side_weighs_more_than_its_share_of_the_node(small):
+    numbers = np.arange(10.0)
+    cells = cells_of(
+        (numbers // 5)[:, None].astype(int), numbers=numbers[:, None], columns=[0]
+    )
+    labels = labels_of([0] * 2 + [1] * 8)
+    lows = {}
+    for share in (0.0, 0.2):
+        search = search_of(cells, labels, small=small, branch_share=share)
+        search_loops.search_node(search, 0, search.work.lines, False)
+        lows[share] = search.work.cuts[0, layout.LOW]
+    assert lows == {0.0: 1, 0.2: 2}
+    search = search_of(cells, labels, small=small, cut_share=0.4)
+    search_loops.search_node(search, 0, search.work.lines, False)
+    left = search.work.cuts[0, layout.TOTALS : layout.TOTALS + 2].sum()
+    assert left == 4
+
+
+def test_rows_in_buckets_are_cut_between_them_alone():
+    numbers = np.arange(10.0)
+    cells = cells_of(
+        (numbers // 5)[:, None].astype(int), numbers=numbers[:, None], columns=[0]
+    )
+    for small in (0, 100):
+        search = search_of(
+            cells, labels_of([0] * 2 + [1] * 8), small=small, exact=False
+        )
+        search_loops.search_node(search, 0, search.work.lines, False)
+        left = search.work.cuts[0, layout.TOTALS : layout.TOTALS + 2]
+        assert left.tolist() == [2, 3]
+
+
 def test_attributes_that_do_not_vary_are_drawn_in_vain():
     codes = np.column_stack([np.zeros(8, int), np.repeat([0, 1], 4), np.zeros(8, int)])
     search = search_of(cells_of(codes), labels_of([0] * 4 + [1] * 4), tries=1)
@@ -300,6 +360,15 @@ def test_why_a_node_is_a_leaf_before_it_is_searched():
     assert nodes.reason_to_stop(rules._replace(max_depth=0), stack, 0) == nodes.DEPTH
     few = rules._replace(least_node=31.0)
     assert nodes.reason_to_stop(few, stack, 0) == nodes.ROWS_TO_SPLIT
+    search = search_of(
+        cells_of([[0], [1]]),
+        labels_of([1.0, -1.0], kind=SQUARES),
+        kind=SQUARES,
+        width=4,
+    )
+    for least, reason in ((0.9, nodes.INNER), (1.1, nodes.DEVIATION)):
+        own = search.rules._replace(least_deviation=least)
+        assert nodes.reason_to_stop(own, search.stack, 0) == reason
     stack.counts[0] = 30, 0
     assert nodes.reason_to_stop(few, stack, 0) == nodes.PURE
 

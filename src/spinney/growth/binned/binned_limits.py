@@ -35,7 +35,6 @@ CRITERIA = (
 
 # Settings that the loops know nothing of, and the value that asks for nothing.
 SETTINGS = {
-    "buckets": None,
     "alpha_split": None,
     "mdl_correction": False,
     "min_step": 0.0,
@@ -67,7 +66,16 @@ def can_grow_binned(training: "TrainingSet", recipe: Recipe, options: Options) -
         return False
     if not options.leave_all_to_recipe(schema):
         return False
+    if not (recipe.bucketing is None or _can_bucket(recipe)):
+        return False
     return _can_code(schema, recipe) and _can_send_missing(training, recipe)
+
+
+def _can_bucket(recipe: Recipe) -> bool:
+    """Return whether buckets are codes, of which two subsets are asked for."""
+    told = recipe.bucketing != "entropy-mdl" and recipe.n_buckets <= MOST_CODES
+    by_root = policy_named(recipe.missing).by_root
+    return told and recipe.grouping != "multiway" and not by_root
 
 
 def _all_count(training: "TrainingSet", criterion: Criterion) -> bool:

@@ -9,7 +9,12 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
-from spinney.growth.binned.binned_arrays import arrays_of_grown, moments_of, sides_of
+from spinney.growth.binned.binned_arrays import (
+    Buckets,
+    arrays_of_grown,
+    moments_of,
+    sides_of,
+)
 from spinney.growth.binned.binned_surrogates import GrownSurrogates
 from spinney.growth.binned.loops.nodes import Lines, Shape, cut
 from spinney.growth.binned.runners_up import GrownRivals, by_code, with_merit
@@ -30,6 +35,7 @@ class GrownNodes(LazyNodes):
     rivals: Shape
     schema: Schema
     recipe: Recipe
+    buckets: Buckets
     surrogates: GrownSurrogates | None = None
     class_weights: Floats | None = None
     _made: dict[int, Node] = field(default_factory=dict, repr=False)
@@ -41,7 +47,8 @@ class GrownNodes(LazyNodes):
     def _arrays(self) -> TreeArrays:
         """Return the tree with what its nodes predict, and with its surrogates."""
         target = self.schema.target
-        arrays = arrays_of_grown(self.shape, self.lines, self.schema, self.recipe)
+        grown = self.shape, self.lines, self.schema, self.recipe
+        arrays = arrays_of_grown(*grown, self.buckets)
         inner = np.flatnonzero(arrays.inner)
         _, _, shares = sides_of(self.shape, inner, numeric=target.is_numeric)
         outputs = outputs_of_tree(arrays, target, self.recipe)
@@ -99,7 +106,7 @@ class GrownNodes(LazyNodes):
     @cached_property
     def _rivals(self) -> GrownRivals:
         return GrownRivals(
-            self.rivals, self.shape, self.lines, self.schema, self.recipe
+            self.rivals, self.shape, self.lines, self.schema, self.recipe, self.buckets
         )
 
     def _winner(self, number: int) -> Candidate:

@@ -1,6 +1,6 @@
 """Rows as the kernels take them: codes of one byte, and labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ from spinney.growth.binned.loops.coding import (
 )
 from spinney.growth.binned.loops.layout import Cells, Labels, Rules
 from spinney.recipes import Recipe
+from spinney.search import Search
+from spinney.sources import Request
 from spinney.trees.criteria import deviation
 
 if TYPE_CHECKING:
@@ -34,8 +36,16 @@ LINE, EIGHT = 64, 8  # bytes of a line of the cache, and of a word
 FEW_BINS = 16  # of an attribute whose commonest code is not counted
 
 
-def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -> Cells:
-    """Code columns as ``Schema.encode`` gives them."""
+def cells_of(
+    attributes: Sequence[Attribute],
+    columns: Sequence[NDArray[Any]],
+    buckets: Mapping[int, Floats] | None = None,
+) -> Cells:
+    """Code columns as ``Schema.encode`` gives them.
+
+    The bins of numbers are ``buckets`` between the cuts of an attribute, if these are
+    given.
+    """
     p, n_rows = len(columns), len(columns[0])
     codes, by_attribute = _room_for_codes(n_rows, p), np.empty((p, n_rows), np.uint8)
     column, n_bins = np.full(p, -1, np.int64), np.ones(p, np.int64)
@@ -53,7 +63,7 @@ def cells_of(attributes: Sequence[Attribute], columns: Sequence[NDArray[Any]]) -
     if numeric:
         numbered = np.array(numeric, np.int64)
         coder = _Coder(numbers, numbered, codes, by_attribute)
-        exact = coder.code()
+        exact = coder.code([(buckets or {}).get(a) for a in numeric])
         column[numbered] = np.where(exact, -1, np.arange(len(numbered)))
         # A bin that may hold several values has none of its own.
         coding = coder.coding
@@ -130,15 +140,19 @@ class _Coder:
             by_attribute=by_attribute,
         )
 
-    def code(self) -> NDArray[np.bool_]:
-        """Code all columns, and return which have one value a bin.
+    def code(self, cuts: Sequence[Floats | None]) -> NDArray[np.bool_]:
+        """Code all columns by their cuts, and return which have one value a bin.
 
-        What a sample shows few values of may have others, that are rare: then it is
-        coded again, with those, as long as they are few.
+        Without cuts there are bins. What a sample shows few values of may have others,
+        that are rare: then it is coded again, with those, as long as they are few.
         """
         everything = np.arange(self.numbers.shape[1])
-        for j, (edges, values) in enumerate(self._sampled()):
-            self._expect(j, edges, values)
+        if any(own is None for own in cuts):
+            for j, (edges, values) in enumerate(self._sampled()):
+                self._expect(j, edges, values)
+        for j, own in enumerate(cuts):
+            if own is not None:
+                self._expect(j, own, None)
         odd = self._code(everything)
         rare = everything[self.coding.expected & odd]
         widened = run_all([partial(self._widened, j) for j in rare])
@@ -251,6 +265,7 @@ class Prepared:
     rules: Rules
     weights: Floats
     counts: NDArray[np.int64]
+    buckets: Mapping[int, Floats]
 
 
 def prepared(
@@ -265,7 +280,8 @@ def prepared(
     The weights of classes are multiplied by what ``altered`` says, but for limits.
     """
     schema = training.schema
-    cells = cells_of(schema.attributes, training.columns)
+    buckets = _cuts_of_rows(training, recipe)
+    cells = cells_of(schema.attributes, training.columns, buckets)
     total = training.weight
     own = training.weighed(altered).weights
     if own is not None and np.all(own == 1.0):
@@ -301,7 +317,7 @@ def prepared(
         single=1.5 if own is None else 1.5 * float(own.min()),
         # Sums of numbers round: those of a branch are counted afresh.
         tally=own is not None or numbers is not None,
-        exact=True,
+        exact=not buckets,
         subtract=own is None or (altered is None and _is_whole(own)),
         runners_up=len(training.classes) // RUNNERS_UP_SHARE if keeping else DEEP,
         listing=max(layout.BINS, n_listed) if keeping else layout.BINS,
@@ -319,7 +335,31 @@ def prepared(
         rules,
         weights.astype(np.float64),
         counts.astype(np.int64),
+        buckets,
     )
+
+
+def _cuts_of_rows(training: "TrainingSet", recipe: Recipe) -> Mapping[int, Floats]:
+    """Return the cuts between the buckets of each number, if it has any."""
+    if recipe.bucketing is None:
+        return {}
+    schema = training.schema
+    search = Search.of(recipe, numeric=schema.target.is_numeric)
+    attributes = tuple(range(len(schema.attributes)))
+    for stack in training.source().tables([Request(0, attributes)]):
+        search = search.knowing(stack, schema)
+    return search.at_root.cuts
+
+
+def in_buckets(cells: Cells, buckets: Mapping[int, Floats]) -> Cells:
+    """Return cells whose numbers are told apart by bucket: the least of each is all."""
+    column, values = cells.column.copy(), cells.values.copy()
+    for a in buckets:
+        numbers = cells.numbers[:, column[a]].astype(np.float64)
+        least = np.full(layout.BINS, np.inf)
+        np.minimum.at(least, cells.by_attribute[a], numbers)
+        column[a], values[a] = -1, least
+    return cells._replace(column=column, values=values)
 
 
 def _is_whole(weights: Floats) -> bool:

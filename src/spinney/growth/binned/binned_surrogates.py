@@ -5,7 +5,7 @@ them. The largest nodes are searched by all threads together, each taking some o
 attributes; the subtrees below them are walked side by side.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from spinney._support.arrays import Floats, Integers
 from spinney._support.threads import n_threads, run_all
-from spinney.growth.binned.binned_rows import Prepared
+from spinney.growth.binned.binned_arrays import Buckets, thresholds_between
+from spinney.growth.binned.binned_rows import Prepared, in_buckets
 from spinney.growth.binned.loops.layout import BINS
 from spinney.growth.binned.loops.nodes import ATTRIBUTE, CHILD, Lines, Shape
 from spinney.growth.binned.loops.surrogate_bins import (
@@ -28,7 +29,6 @@ from spinney.growth.binned.loops.surrogates import (
     SurrogateSearch,
     find_surrogates,
 )
-from spinney.search import midpoints
 from spinney.trees import SurrogateArrays
 
 # A node of fewer rows is searched by one thread, and so is one with less than an
@@ -48,6 +48,7 @@ class GrownSurrogates:
 
     kept: SurrogateLines
     nominal: NDArray[np.bool_]
+    buckets: Buckets
 
     def arrays(self, inner: NDArray[np.bool_]) -> SurrogateArrays:
         """Return the surrogates of all nodes, of which these are the inner ones."""
@@ -56,7 +57,9 @@ class GrownSurrogates:
         grouped = self.nominal[attribute]
         real, masks = self.kept.real[there], self.kept.masks[there][grouped]
         cut = np.full(len(attribute), np.nan)
-        cut[~grouped] = midpoints(*real[~grouped, :2].T)
+        low, high = real[~grouped, :2].T
+        own = attribute[~grouped]
+        cut[~grouped] = thresholds_between(low, high, own, self.buckets)
         # Branches are 1 and 2 there, and no branch is 0.
         within = np.arange(masks.shape[1]) < _ends(masks)[:, None]
         listed = np.zeros(len(attribute), np.int32)
@@ -87,6 +90,7 @@ def surrogates_of_grown(
 ) -> GrownSurrogates:
     """Find up to ``most`` surrogates of every inner node, by the rows' own weights."""
     inner = shape.whole[:, ATTRIBUTE] >= 0
+    ready = replace(ready, cells=in_buckets(ready.cells, ready.buckets))
     n, cells = int(inner.sum()), ready.cells
     # Codes that some node lacks are 0, and pages never written to take no memory.
     widest = max((cells.n_bins[cells.nominal]).tolist(), default=0)
@@ -98,7 +102,7 @@ def surrogates_of_grown(
     )
     if n and most:
         _Walk(ready, own, shape, lines, kept).run()
-    return GrownSurrogates(kept, cells.nominal)
+    return GrownSurrogates(kept, cells.nominal, ready.buckets)
 
 
 class _Walk:

@@ -248,7 +248,7 @@ def grow(
     ready = prepared(weighed, recipe, altered=altered)
     shape, lines, lost = grow_together(ready)
     if policy_named(recipe.missing).by_root:
-        typical = typical_values(weighed)
+        typical = typical_values(training)
         for records in (shape, lost):
             with_typical(records, lines, schema, typical)
     surrogates = None
@@ -256,6 +256,7 @@ def grow(
         surrogates = surrogates_of_grown(
             ready, training.weights, shape, lines, recipe.surrogates
         )
-    nodes = GrownNodes(shape, lines, lost, schema, recipe, surrogates, class_weights)
+    grown = shape, lines, lost, schema, recipe, ready.buckets
+    nodes = GrownNodes(*grown, surrogates, class_weights)
     counted = None if altered is None else nodes.recounted(training)
     return Tree(schema, counted or nodes)

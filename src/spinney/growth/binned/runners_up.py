@@ -9,7 +9,7 @@ import numpy as np
 from spinney._support.arrays import Floats, Integers
 from spinney._support.ties import TOLERANCE
 from spinney.data import Schema
-from spinney.growth.binned.binned_arrays import moments_of, questions_of
+from spinney.growth.binned.binned_arrays import Buckets, moments_of, questions_of
 from spinney.growth.binned.loops.nodes import (
     ABOVE,
     CUT_HIGH,
@@ -41,6 +41,7 @@ class GrownRivals:
     lines: Lines
     schema: Schema
     recipe: Recipe
+    buckets: Buckets
 
     def of(self, node: int) -> tuple[Candidate, ...]:
         """Return those of a node, by attribute."""
@@ -72,7 +73,8 @@ class GrownRivals:
     @cached_property
     def _questions(self) -> QuestionArrays:
         """The splits."""
-        return QuestionArrays(**questions_of(self.records, self.lines, self.schema))
+        asked = questions_of(self.records, self.lines, self.schema, self.buckets)
+        return QuestionArrays(**asked)
 
     @cached_property
     def _facts(self) -> list[tuple[int | None, bool, float]]:

@@ -185,7 +185,8 @@ class _Nursery:
         from spinney.growth.binned.binned_arrays import arrays_of_grown
 
         assert self.coded is not None
-        return compact(arrays_of_grown(shape, lines, self.coded.schema, self.recipe))
+        grown = shape, lines, self.coded.schema, self.recipe
+        return compact(arrays_of_grown(*grown, {}))
 
     def _bag(self, number: int) -> NDArray[np.uint32]:
         """Return how often each row is in the bag of a tree."""
@@ -244,5 +245,5 @@ class _Nursery:
 
 def _asks_bag(recipe: Recipe) -> bool:
     """Return whether all rows of a bag together say what a split may be."""
-    by_root = policy_named(recipe.missing).by_root
-    return by_root or recipe.min_deviation > 0 or recipe.criterion == "gain_ratio"
+    asks = policy_named(recipe.missing).by_root or recipe.bucketing is not None
+    return asks or recipe.min_deviation > 0 or recipe.criterion == "gain_ratio"

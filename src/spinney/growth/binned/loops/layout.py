@@ -85,7 +85,8 @@ class Rules(NamedTuple):
     """What a search is to know.
 
     ``tries`` attributes that vary are searched at a node. A node of up to ``small``
-    rows is sorted. ``single`` is what a bin of one row weighs at most. ``tally`` says
+    rows is sorted. ``single`` is what a bin of one row weighs at most. ``exact`` says
+    that cuts inside of bins count, which are no buckets then. ``tally`` says
     that rows are to be counted, since their weights do not tell how many there are;
     ``subtract`` that sums of weights are exact, so that siblings may be subtracted.
     Nodes of ``runners_up`` rows and more keep the splits that lost; a node may then

@@ -41,7 +41,7 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
         lost.whole[at, nodes.LINES] = 0
         lost.real[at, nodes.CUT_MISSING] = cuts[a, layout.MISSING]
         lost.real[at, nodes.GAIN] = gain_of(search, top, a)
-        _record_ends(kind, cells, a, lines, cuts, lost, at)
+        _record_ends(rules, cells, a, lines, cuts, lost, at)
         for c in range(2 * width):
             lost.weights[at, c] = cuts[a, layout.TOTALS + c]
         for c in range(n_counts):
@@ -60,13 +60,16 @@ def record_runners_up(search, top, here, first, last, chosen, is_sorted, lines):
 
 
 @kernel
-def _record_ends(kind, cells, a, lines, cuts, lost, at):
-    """Set the values beside a cut; beside one between bins of numbers, the edge."""
+def _record_ends(rules, cells, a, lines, cuts, lost, at):
+    """Set the values beside a cut; beside one between bins of numbers, the edge.
+
+    Of buckets between which none has rows, it is the edge in their middle.
+    """
     low, high = cuts[a, layout.LOW], cuts[a, layout.HIGH]
-    after = bin_after(kind, cells, a, lines, cuts)
+    after = bin_after(rules.kind, cells, a, lines, cuts)
     if after >= 0:
         b = np.int64(cuts[a, layout.BIN])
-        low, high = cells.edges[a, b], np.nan
+        low, high = cells.edges[a, b if rules.exact else (b + after) >> 1], np.nan
         if cells.column[a] < 0:
             low, high = cells.values[a, b], cells.values[a, after]
     lost.real[at, nodes.CUT_LOW], lost.real[at, nodes.CUT_HIGH] = low, high

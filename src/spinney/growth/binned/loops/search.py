@@ -17,7 +17,12 @@ from spinney.growth.binned.loops.count import AHEAD, count, count_drawn
 from spinney.growth.binned.loops.draw import draw
 from spinney.growth.binned.loops.inside_bins import look_inside
 from spinney.growth.binned.loops.row_words import add_row, number_of
-from spinney.growth.binned.loops.score import own_size, slack_of
+from spinney.growth.binned.loops.score import (
+    DEVIATION,
+    own_size,
+    score_of_cut,
+    slack_of,
+)
 from spinney.growth.binned.loops.sort import key_of, place_of, settle, sort
 from spinney.growth.binned.loops.sorted_cuts import scan_sorted
 from spinney.growth.binned.loops.subsets import best_subset
@@ -97,7 +102,7 @@ def search_inside(search, start, stop, lines, a, floor, slack):
     """
     cells, rules, work = search.cells, search.rules, search.work
     column, n_bins, cuts = cells.column[a], cells.n_bins[a], work.cuts
-    if column < 0 or cuts[a, layout.BOUND] < floor:
+    if column < 0 or not rules.exact or cuts[a, layout.BOUND] < floor:
         return
     first, last, absent = run(rules.kind, lines, a, n_bins, work.floats, work.vectors)
     if first < 0:
@@ -162,7 +167,8 @@ def _search_small(search, n, top, a, slack):
     """
     cells, labels, rules, work = search.cells, search.labels, search.rules, search.work
     column, n_bins, members = cells.column[a], cells.n_bins[a], work.members
-    if column < 0 and (cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)):
+    few = cells.nominal[a] or n_bins <= max(FEW_BINS, n >> 1)
+    if (column < 0 and few) or (column >= 0 and not rules.exact):
         _count_small(search, n, a)
         search_edges(search, work.lines, a, slack)
         return
@@ -197,6 +203,8 @@ def _search_small(search, n, top, a, slack):
     scan_sorted(rules, ZERO, m, labels, m < n, slack, work, a, ZERO)
     if cuts[a, layout.SCORE] == -np.inf:
         return
+    if rules.kind >= DEVIATION:
+        _score_afresh(search, m, a)
     if column < 0:
         # The values were codes: a cut between bins, the next one known.
         cuts[a, layout.BIN], cuts[a, layout.LOW] = cuts[a, layout.LOW], np.nan
@@ -206,6 +214,29 @@ def _search_small(search, n, top, a, slack):
             i += 1
         cuts[a, layout.BIN] = cells.codes[number_of(members[place_of(keys[i])]), a]
     _end(a, cuts, vectors)
+
+
+@kernel
+def _score_afresh(search, m, a):
+    """Score the best cut of sorted rows by sums of both sides, as attributes compete.
+
+    What a subtraction leaves of a light side has few digits, and roots show it: two
+    attributes that divide the rows alike would not tie.
+    """
+    rules, work = search.rules, search.work
+    cuts, vectors = work.cuts, work.vectors
+    for c in range(rules.width):
+        vectors[layout.ONE, c] = vectors[layout.OTHER, c] = 0.0
+        if cuts[a, layout.MISSING] >= 0:
+            side = layout.ONE + np.int64(cuts[a, layout.MISSING])
+            vectors[side, c] = vectors[layout.AWAY, c]
+    for i in range(m):
+        place = place_of(work.keys[i])
+        right = work.values[place] > cuts[a, layout.LOW]
+        side = layout.OTHER if right else layout.ONE
+        add_row(rules.kind, search.labels, work.members[place], vectors, side)
+    reached = score_of_cut(rules.kind, vectors, layout.ONE, layout.OTHER)
+    cuts[a, layout.SCORE] = reached
 
 
 @kernel
@@ -227,9 +258,9 @@ def _count_small(search, n, a):
 @kernel
 def _varies_inside(search, start, stop, a):
     """Return whether an attribute varies, all of whose rows are in one bin."""
-    cells, rows, cuts = search.cells, search.rows, search.work.cuts
+    cells, rows = search.cells, search.rows
     column = cells.column[a]
-    if column < 0 or cuts[a, layout.BIN] == cuts[a, layout.BIN]:
+    if column < 0:
         return False
     known = np.nan
     for i in range(start, stop):
@@ -292,7 +323,8 @@ def search_node(search, top, lines, counted):
             _search_small(search, n, top, a, slack)
         else:
             search_edges(search, lines, a, slack)
-            if sampled and _varies_inside(search, start, stop, a):
+            unknown = cuts[a, layout.BIN] != cuts[a, layout.BIN]
+            if sampled and unknown and _varies_inside(search, start, stop, a):
                 cuts[a, layout.BIN] = -1
         varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
         if cuts[a, layout.SCORE] > floor:
@@ -305,6 +337,9 @@ def search_node(search, top, lines, counted):
                 floor = open_bins(search, start, stop, lines, a, floor, slack)
                 varying += cuts[a, layout.BIN] == cuts[a, layout.BIN]
     chosen = choose(search, top, drawn)
+    if varying == 0 and not rules.exact:
+        for a in range(p):
+            varying += _varies_inside(search, start, stop, a)
     if sampled:  # the order is put back
         for i in range(at_hand - 1, -1, -1):
             _exchange(order, i, order[layout.DRAWN, i])
