@@ -246,10 +246,10 @@ def test_a_node_is_split_by_the_attribute_of_the_best_cut(kind, small):
 
 
 def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
-    # The first gains 2 bits a row less than the second, and asks for fewer.
+    # The first gains more than the second, but its sides are even.
     classes = np.array([0] * 6 + [1] * 6)
     even = np.array([0] * 5 + [1] * 5 + [0, 1])
-    rare = np.array([1, 1] + [0] * 10)
+    rare = np.array([1] * 3 + [0] * 9)
     search = search_of(
         cells_of(np.column_stack([even, rare])),
         labels_of(classes),
@@ -260,7 +260,7 @@ def test_by_ratio_the_attribute_wins_that_gains_most_for_its_information():
     lines = search.work.lines
     assert search_loops.search_node(search, 0, lines, False) == (1, True)
     gains = [choosing.gain_of(search, 0, a) for a in range(2)]
-    information = [phi(ENTROPY, sides) / -12 for sides in ([6, 6], [10, 2])]
+    information = [phi(ENTROPY, sides) / -12 for sides in ([6, 6], [9, 3])]
     assert gains[0] / information[0] < gains[1] / information[1]
     rules = search.rules._replace(by_ratio=False)
     by_gain = search._replace(rules=rules)
